@@ -1,0 +1,36 @@
+"""samesame proves whether two tensor programs compute the same thing. Start with `check` and `assert_same`.
+
+What the package exports is loaded when it is first used: importing samesame, or asking its command line for help, does
+not load torch.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from samesame.check import check as check
+    from samesame.testing import assert_same as assert_same
+
+EXPORTS = {"check": "samesame.check", "assert_same": "samesame.testing"}
+__all__ = ["assert_same", "check"]
+
+
+class Package(ModuleType):
+    """This package, whose `check` is the function even though a module of that name is loaded beside it."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in EXPORTS:
+            raise AttributeError(f"module 'samesame' has no attribute {name!r}")
+        return getattr(import_module(EXPORTS[name]), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Python sets a module as attribute of its package when it loads it: not over an export of the same name."""
+        if not (name in EXPORTS and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = Package

@@ -1,0 +1,52 @@
+"""Programs become graphs.
+
+`record` runs a program once and notes what torch dispatches; `export` asks torch.export for a graph first and records
+that. Both give the same kind of graph: pure operators; inputs, parameters and constants by name; an origin for each
+node. `targets` finds programs and inputs by name on disk; `files` keeps graphs there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from samesame.capture.export import export
+from samesame.capture.files import load_graph, save_graph
+from samesame.capture.program import Program
+from samesame.capture.record import record
+from samesame.capture.targets import load_inputs, load_target
+from samesame.evidence import Refused
+from samesame.execute import few_threads
+from samesame.graph import Graph
+from samesame.graph_text import text_form
+
+__all__ = ["capture", "load_graph", "load_inputs", "load_target", "save_graph", "text_form"]
+
+WAYS: dict[str, Callable[[Program, str], Graph]] = {
+    "record": record,
+    "export": export,
+    "export+decompose": partial(export, decompose=True),
+}
+
+
+def capture(program: Any, inputs: Any, *, how: str = "record", name: str = "left") -> Graph:
+    """The graph of `program`, a module or a function over tensors (or a Graph, which is returned under this name).
+
+    `inputs` are example arguments: a tuple, or a dict by name. Tensors in them, also inside lists, tuples and dicts,
+    become inputs of the graph, and their sizes its sizes; whatever else they hold is part of the program. Roots are the
+    tensors that the program returns, flattened and named by key or position; None and key-value caches are left out.
+    The program runs on copies of the inputs, and its parameters and buffers hold afterwards what they held before.
+
+    `how` is "record" (run it once and note what torch dispatches), "export" (torch.export), or "export+decompose" (the
+    same in terms of core operators). Raises Refused, with the program's line, where a graph would not stand for the
+    program: values of data decide its course, it draws random numbers, or it fails on these inputs.
+    """
+    if isinstance(program, Graph):
+        return replace(program, name=name)
+    if how not in WAYS:
+        raise Refused(f"how is {how!r}; give {', '.join(map(repr, WAYS))}")
+    target = Program(program, inputs)
+    with few_threads(tensor.numel() for tensor in target.held):
+        return WAYS[how](target, name)

@@ -1,0 +1,160 @@
+"""Export a program: torch.export makes a graph, and recording a run of that makes ours.
+
+What torch.export gives still has views, writes and composite operators, or, decomposed, torch's core operators. Running
+it node by node under the recorder puts it into the same terms as any other program, under the same conditions. Origins
+come from the stack traces and module paths that torch.export noted.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr
+from io import StringIO
+from traceback import StackSummary
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from torch import fx, nn
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, OutputKind
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.utils._pytree import tree_leaves, tree_unflatten
+
+from samesame.capture.memory import has_memory, place_of
+from samesame.capture.origins import OURS, is_users, line_in_text, line_of_error
+from samesame.capture.program import Program, referred
+from samesame.capture.record import confirm, record
+from samesame.evidence import Refused, SamesameError
+from samesame.graph import Graph, Origin
+
+DATA_DECIDES = (GuardOnDataDependentSymNode, DataDependentOutputException, DynamicOutputShapeException)
+SOURCES = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "constant", InputKind.CONSTANT_TENSOR: "constant"}
+
+
+def export(program: Program, name: str, *, decompose: bool = False) -> Graph:
+    """The graph that torch.export makes of `program`; with `decompose`, in terms of torch's core operators."""
+    graph = record(Exported(program, exported_program(program, decompose)), name)
+    confirm(graph, program.outputs(), "torch.export misses something that the program does; record it instead")
+    return graph
+
+
+def exported_program(program: Program, decompose: bool) -> ExportedProgram:
+    """torch.export's own result. Raises Refused with the program's line where torch.export fails."""
+    module = program.program if isinstance(program.program, nn.Module) else Wrapped(program.program)
+    try:
+        with torch.no_grad(), silent(), warnings.catch_warnings(), users_frames_noted():
+            warnings.simplefilter("ignore")
+            exported = torch.export.export(module, program.args, program.kwargs, strict=False)
+            return exported.run_decompositions() if decompose else exported
+    except SamesameError:
+        raise
+    except DATA_DECIDES as error:
+        raise Refused(
+            f"{line_of_error(error).spoken} lets a tensor's values decide its course, so the graph depends on data; "
+            "pass the value as an argument instead"
+        ) from error
+    except Exception as error:
+        text = (str(error).strip().splitlines() or ["no message"])[0]
+        place = line_of_error(error).spoken
+        raise Refused(f"{place}: torch.export fails with {type(error).__name__}: {text}") from error
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Without what torch.export prints and logs on stderr; a failure says it shorter."""
+    logger = logging.getLogger("torch.fx.experimental.symbolic_shapes")
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        with redirect_stderr(StringIO()):
+            yield
+    finally:
+        logger.disabled = before
+
+
+def users_frames_noted() -> AbstractContextManager[Any]:
+    """Have torch.export note every line of the user's program, not only those of functions called `forward`."""
+
+    def users_frames(tracer: Any, frames: StackSummary) -> StackSummary:
+        entry = max((k for k, frame in enumerate(frames) if frame.filename.startswith(OURS)), default=-1)
+        return StackSummary.from_list([frame for frame in frames[entry + 1 :] if is_users(frame.filename)])
+
+    return patch.object(fx.proxy.TracerBase, "_filter_traceback_frames", users_frames, create=True)
+
+
+class Wrapped(nn.Module):
+    """A function as the module that torch.export asks for, with the modules that it uses as parts."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__()
+        for name, thing in referred(function):
+            if isinstance(thing, nn.Module):
+                self.add_module(name or "root", thing)
+        self.function = function
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+
+class Exported(Program):
+    """An exported program as a program: `call` runs it node by node."""
+
+    def __init__(self, program: Program, exported: ExportedProgram) -> None:
+        self.program, self.exported = program.program, exported
+        self.args, self.kwargs, self.inputs, self.modules = program.args, program.kwargs, program.inputs, {}
+        self.where = Origin()
+        held = exported.constants | exported.state_dict
+        self.names = {
+            place_of(held[spec.target]): (SOURCES[spec.kind], spec.target)
+            for spec in exported.graph_signature.input_specs
+            if spec.kind in SOURCES and spec.target is not None and has_memory(held[spec.target])
+        } | program.names
+
+    def here(self, module: str) -> Origin:
+        return self.where
+
+    def call(self) -> Any:
+        exported = self.exported
+        given = iter(tree_leaves((self.args, self.kwargs)))
+        held = exported.constants | exported.state_dict
+        values = [
+            next(given) if spec.kind is InputKind.USER_INPUT else held[str(spec.target)]
+            for spec in exported.graph_signature.input_specs
+        ]
+        flat = Replay(exported.graph_module, self).run(*values)
+        specs = exported.graph_signature.output_specs
+        outputs = [part for part, spec in zip(flat, specs, strict=True) if spec.kind is OutputKind.USER_OUTPUT]
+        return tree_unflatten(outputs, exported.call_spec.out_spec)
+
+
+class Replay(fx.Interpreter):
+    """Runs an exported graph and keeps `program.where` at the line that the running node comes from."""
+
+    def __init__(self, graph: fx.GraphModule, program: Exported) -> None:
+        super().__init__(graph)
+        self.program, self.extra_traceback = program, False
+
+    def run_node(self, n: fx.Node) -> Any:
+        modules = list((n.meta.get("nn_module_stack") or {}).values())
+        trace = n.meta.get("stack_trace") or ""
+        if n.op == "call_function" and trace:
+            self.program.where = line_in_text(trace, modules[-1][0] if modules else "")
+        return super().run_node(n)
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        """Regions of another gradient mode or autocast are graphs of their own, inside a higher-order operator."""
+        if target is torch.ops.aten.view.default:
+            target = torch.ops.aten.reshape.default       # the strides may be others than those of the traced tensors
+        if target is torch.ops.higher_order.wrap_with_set_grad_enabled:
+            return Replay(args[1], self.program).run(*args[2:])
+        if target is torch.ops.higher_order.wrap_with_autocast:
+            device, dtype, enabled, cached, region, *rest = args
+            with torch.autocast(device, dtype=dtype, enabled=enabled, cache_enabled=cached):
+                return Replay(region, self.program).run(*rest)
+        if isinstance(target, torch._ops.HigherOrderOperator):
+            raise Refused(f"{self.program.where.spoken} uses the operator {target}, which cannot be captured")
+        return super().call_function(target, args, kwargs)

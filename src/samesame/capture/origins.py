@@ -1,0 +1,109 @@
+"""Where a node comes from: the user's own line, and the module that was running.
+
+The user's line is the innermost frame outside torch and samesame: for a layer of torch that is the line that calls the
+layer, for a Transformers model a line of its modeling file. Files are named relative to where Python found them, so
+that a report does not depend on where packages are installed.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules import module as hooks
+
+import samesame
+from samesame.graph import Origin
+
+OURS = tuple(os.path.join(folder, "") for folder in samesame.__path__)
+NOT_THE_USER = (*OURS, *(os.path.join(folder, "") for folder in torch.__path__))
+PYTHONS = os.path.join(sysconfig.get_path("stdlib"), "")
+INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "dist-packages"))
+TRACED_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (.+)')
+
+
+@lru_cache(maxsize=4096)
+def is_users(file: str) -> bool:
+    """Whether code of this file is the user's program: not torch, samesame or Python's own, nothing generated."""
+    pythons = file.startswith(PYTHONS) and not any(marker in file for marker in INSTALLED)
+    return not pythons and not file.startswith(("<frozen", "<string>", "<eval", *NOT_THE_USER))
+
+
+@lru_cache(maxsize=4096)
+def shown(file: str) -> str:
+    """A file as reports name it: relative to its package folder, else to the current directory where it lies in it."""
+    for marker in INSTALLED:
+        if marker in file:
+            return file.rpartition(marker)[2]
+    inside = os.getcwd() + os.sep
+    return file.removeprefix(inside)
+
+
+def place(file: str, line: int, function: str, module: str = "") -> Origin:
+    """The origin of a line, with the line's text."""
+    return Origin(shown(file), line, function, linecache.getline(file, line).strip(), module)
+
+
+def users_line(entry: CodeType, module: str = "") -> Origin:
+    """The innermost line of the user's program that runs now; no line if none does below the function `entry`, or if
+    that does not run."""
+    innermost: FrameType | None = None
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code is not entry:
+        if innermost is None and is_users(frame.f_code.co_filename):
+            innermost = frame
+        frame = frame.f_back
+    if frame is None or innermost is None:
+        return Origin(module=module)
+    return place(innermost.f_code.co_filename, innermost.f_lineno, innermost.f_code.co_name, module)
+
+
+def line_of_error(error: BaseException) -> Origin:
+    """The innermost line of the user's program that an exception came through."""
+    found = Origin()
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if is_users(code.co_filename):
+            found = place(code.co_filename, trace.tb_lineno, code.co_name)
+        trace = trace.tb_next
+    return found
+
+
+def line_in_text(trace: str, module: str = "") -> Origin:
+    """The innermost line of the user's program in a printed stack trace."""
+    frames = [(file, int(line), function) for file, line, function in TRACED_FRAME.findall(trace) if is_users(file)]
+    return place(*frames[-1], module) if frames else Origin(module=module)
+
+
+@contextmanager
+def running_modules(paths: Mapping[int, str]) -> Iterator[list[str]]:
+    """The paths of the modules that are running, outermost first, kept up to date; `paths` has the path of each by
+    id."""
+    stack: list[str] = []
+
+    def enter(module: nn.Module, args: Any) -> None:
+        stack.append(paths.get(id(module), stack[-1] if stack else ""))
+
+    def leave(module: nn.Module, args: Any, output: Any) -> None:
+        stack.pop()
+
+    handles = (
+        hooks.register_module_forward_pre_hook(enter),
+        hooks.register_module_forward_hook(leave, always_call=True),
+    )
+    try:
+        yield stack
+    finally:
+        for handle in handles:
+            handle.remove()

@@ -1,0 +1,223 @@
+"""A program to capture: what to call, its example inputs by name, the names of its tensors, its outputs as roots.
+
+A program is a module or a function over tensors. Inputs are the tensors among its example arguments; everything else
+there (numbers, strings, None) is part of the program. A function's weights are found where it keeps them: in modules,
+parameters and tensors that it, its `partial` or the object it is bound to refers to.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._pytree import tree_flatten_with_path, tree_unflatten
+
+from samesame.capture.memory import has_memory, kind_in_words, place_of
+from samesame.capture.origins import line_of_error, users_line
+from samesame.evidence import Refused, SamesameError
+from samesame.execute import out_of_memory
+from samesame.graph import Origin
+
+PLAIN = (type(None), bool, int, float, complex, str, Enum, torch.dtype, torch.device)
+
+
+def signature(target: Any) -> inspect.Signature:
+    """The parameters of a callable; one written in C may not tell, and then takes whatever it is given."""
+    try:
+        return inspect.signature(target)
+    except ValueError:
+        return inspect.signature(lambda *inputs, **options: None)
+
+
+class Program:
+    """`call()` runs the program on copies of its example inputs; `inputs` holds these copies by name."""
+
+    def __init__(self, program: Any, inputs: Any) -> None:
+        if not callable(program):
+            raise Refused(f"{kind_of_value(program)} is no program; give a module or a function over tensors")
+        self.program = program
+        self.args, self.kwargs = arguments_of(inputs)
+        self.modules, named = holdings(program)
+        self.held = [tensor for _, _, tensor in named if has_memory(tensor)]
+        self.names = {place_of(tensor): (kind, name) for kind, name, tensor in reversed(named) if has_memory(tensor)}
+        self.inputs: dict[str, torch.Tensor] = {}
+        self.args, self.kwargs = self.copied(self.bound())
+
+    @property
+    def title(self) -> str:
+        """What to call the program in a message."""
+        return str(getattr(self.program, "__qualname__", type(self.program).__qualname__))
+
+    def spoken(self, origin: Origin) -> str:
+        """A place at the head of a sentence; where no line or module is known, the program's name."""
+        return origin.spoken if origin.file or origin.module else self.title
+
+    def here(self, module: str) -> Origin:
+        """The line that is running, in the module of this path."""
+        return users_line(Program.call.__code__, module)
+
+    def call(self) -> Any:
+        return self.program(*self.args, **self.kwargs)
+
+    @torch.inference_mode()
+    def outputs(self) -> list[tuple[str, torch.Tensor]]:
+        """What the program returns, run as it is; the tensors that it names hold afterwards what they held before."""
+        before = [(tensor, tensor.clone()) for tensor in self.held]
+        try:
+            return [(name, tensor.clone()) for name, tensor in self.roots(self.call())]
+        except SamesameError:
+            raise
+        except Exception as error:
+            raise failed(error, self.title) from error
+        finally:
+            for tensor, value in before:
+                tensor.copy_(value)
+
+    def named(self, tensor: torch.Tensor) -> tuple[str, str] | None:
+        """Whether a tensor is a parameter or a constant of the program, and its name; None if it is neither by
+        name."""
+        return self.names.get(place_of(tensor))
+
+    def bound(self) -> inspect.BoundArguments:
+        target = self.program.forward if isinstance(self.program, nn.Module) else self.program
+        try:
+            return signature(target).bind(*self.args, **self.kwargs)
+        except TypeError as error:
+            raise Refused(f"the inputs do not fit {self.title}{signature(target)}: {error}") from None
+
+    def copied(self, bound: inspect.BoundArguments) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments with a copy of each tensor, noted as an input under its name."""
+        for name, value in bound.arguments.items():
+            by_keyword = bound.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
+            leaves, structure = tree_flatten_with_path(value)
+            parts = [self.copy(leaf, path_name(() if by_keyword else (name,), path)) for path, leaf in leaves]
+            bound.arguments[name] = tree_unflatten(parts, structure)
+        return bound.args, bound.kwargs
+
+    def copy(self, leaf: Any, name: str) -> Any:
+        if isinstance(leaf, torch.Tensor):
+            if not has_memory(leaf):
+                raise Refused(f"the input {name} is {kind_in_words(leaf)}; give an ordinary dense tensor")
+            self.inputs[name] = leaf.detach().clone()
+            return self.inputs[name]
+        if not isinstance(leaf, PLAIN):
+            raise Refused(
+                f"the input {name} is {kind_of_value(leaf)}, which cannot be looked into; give tensors, numbers, and "
+                "lists, tuples or dicts of these"
+            )
+        return leaf
+
+    def roots(self, outputs: Any) -> list[tuple[str, torch.Tensor]]:
+        """The tensors that the program returned, with a name each. Key-value caches and None are left out."""
+        leaves, _ = tree_flatten_with_path(outputs, is_leaf=is_cache)
+        found: list[tuple[str, torch.Tensor]] = []
+        for path, leaf in leaves:
+            name = path_name((), path) or "0"
+            if isinstance(leaf, torch.Tensor):
+                found.append((name, leaf))
+            elif leaf is not None and not is_cache(leaf):
+                raise Refused(
+                    f"{self.title} returns {kind_of_value(leaf)} (output {name}), which is no tensor; return "
+                    "tensors, or lists, tuples or dicts of them"
+                )
+        if not found:
+            raise Refused(f"{self.title} returns no tensor, so there is nothing to compare")
+        return found
+
+
+def arguments_of(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Example inputs as positional and keyword arguments: a tuple or list, a dict, or one tensor."""
+    if isinstance(inputs, Mapping):
+        return (), dict(inputs)
+    if isinstance(inputs, list | tuple):
+        return tuple(inputs), {}
+    if isinstance(inputs, torch.Tensor):
+        return (inputs,), {}
+    raise Refused(f"the inputs are {kind_of_value(inputs)}; give a tuple of arguments, or a dict of them by name")
+
+
+Holdings = tuple[dict[int, str], list[tuple[str, str, torch.Tensor]]]
+
+
+def holdings(program: Any) -> Holdings:
+    """The modules that a program uses, as paths by id, and its tensors: kind of source, name, tensor."""
+    kept = dict(referred(program))
+    modules = {name: thing for name, thing in kept.items() if isinstance(thing, nn.Module)}
+    paths: dict[int, str] = {}
+    tensors: list[tuple[str, str, torch.Tensor]] = []
+    for name, module in modules.items():
+        prefix = (name,) if len(modules) > 1 else ()
+        for path, part in module.named_modules(remove_duplicate=True):
+            paths.setdefault(id(part), ".".join((*prefix, path) if path else prefix))
+        tensors += [(kind, ".".join((*prefix, path)), tensor) for kind, path, tensor in held(module)]
+    tensors += [(kind_of(thing), name, thing) for name, thing in kept.items() if isinstance(thing, torch.Tensor)]
+    return paths, tensors
+
+
+def referred(program: Any) -> Iterator[tuple[str, Any]]:
+    """The modules and tensors that a callable refers to, with the name it has for each."""
+    if isinstance(program, nn.Module):
+        yield "", program
+    elif isinstance(program, partial):
+        yield from referred(program.func)
+        yield from ((str(k), part) for k, part in enumerate(program.args))
+        yield from program.keywords.items()
+    elif inspect.ismethod(program):
+        yield from referred(program.__self__)
+        yield from referred(program.__func__)
+    elif inspect.isfunction(program):
+        outer = inspect.getclosurevars(program)
+        yield from {**outer.globals, **outer.nonlocals}.items()
+    else:
+        yield from getattr(program, "__dict__", {}).items()
+
+
+def held(module: nn.Module) -> Iterator[tuple[str, str, torch.Tensor]]:
+    """A module's tensors: parameters, buffers (constants), and those that are plain attributes of it or of a part."""
+    yield from (("parameter", name, tensor) for name, tensor in module.named_parameters(remove_duplicate=False))
+    yield from (("constant", name, tensor) for name, tensor in module.named_buffers(remove_duplicate=False))
+    for path, part in module.named_modules():
+        for name, thing in vars(part).items():
+            if isinstance(thing, torch.Tensor):
+                yield kind_of(thing), f"{path}.{name}" if path else name, thing
+
+
+def kind_of(tensor: torch.Tensor) -> str:
+    return "parameter" if isinstance(tensor, nn.Parameter) else "constant"
+
+
+def kind_of_value(value: Any) -> str:
+    """What kind of thing this is, in a sentence: `an int`, `a Tensor`, `None`."""
+    if value is None:
+        return "None"
+    kind = type(value).__name__
+    return f"{'an' if kind[:1].lower() in 'aeio' else 'a'} {kind}"
+
+
+def is_cache(value: Any) -> bool:
+    """Whether this is one of Transformers' caches of keys and values, which a model returns for its own use."""
+    return any(kind.__module__ == "transformers.cache_utils" for kind in type(value).__mro__)
+
+
+def path_name(prefix: tuple[str, ...], path: Any) -> str:
+    """A place in nested tuples, lists and dicts, such as `states.0.key`."""
+    parts = [getattr(key, "key", getattr(key, "idx", getattr(key, "name", key))) for key in path]
+    return ".".join((*prefix, *map(str, parts)))
+
+
+def failed(error: Exception, here: str) -> Refused:
+    """What to say when the user's program raises; `here` is where, if the error does not know."""
+    text = (str(error).strip().splitlines() or ["no message"])[0]
+    if out_of_memory(error):
+        return Refused("not enough memory to run the program; give smaller inputs or fewer layers")
+    if "There was no rule registered for HOP" in text or "HigherOrderOperator" in text:
+        text = "it uses a higher-order operator, which cannot be recorded; choose another implementation. " + text
+    if "does not require grad" in text:
+        text = "it computes gradients, and these are off while it is captured; write the derivative out"
+    where = line_of_error(error)
+    return Refused(f"{where.spoken if where.file else here} raises {type(error).__name__}: {text}")

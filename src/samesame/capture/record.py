@@ -1,0 +1,537 @@
+"""Record a program: run it once, on real tensors, and note every operator that torch dispatches.
+
+The program runs eagerly, in inference mode, where torch shows whole operators (`linear`, `matmul`, `softmax`) instead
+of what autograd needs. Composite operators are opened into their parts, except for those of WHOLE, which mean more than
+their parts would. Views and writes are made pure by `memory`. Casts to the same dtype, copies, aliases and views of
+the whole are no nodes.
+
+A graph stands for the program on all values of its inputs and parameters, so nothing may have depended on theirs. A
+value that leaves torch for Python (`.item()`, `if tensor:`), or that decides a shape, is let out only if it is closed,
+that is, a constant of the program; else the program is refused, and the message names the line.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from samesame.capture.memory import Memory, Step, address
+from samesame.capture.origins import running_modules
+from samesame.capture.program import Program, failed
+from samesame.capture.tape import Tape, dtype_of, type_of
+from samesame.evidence import Refused, SamesameError
+from samesame.execute import (
+    UNINITIALISED,
+    bound,
+    draws_numbers,
+    execute,
+    pure,
+    tensors_in,
+    undefined_,
+    written,
+)
+from samesame.graph import Graph, Node, Origin
+
+
+def aten(names: str) -> frozenset[str]:
+    return frozenset("aten." + name for name in names.split())
+
+
+# Composite operators that stay whole.
+WHOLE = aten(
+    """batch_norm.default einsum.default group_norm.default instance_norm.default layer_norm.default linear.default
+    log_softmax.int matmul.default one_hot.default prelu.default reshape.default rms_norm.default
+    scaled_dot_product_attention.default softmax.int"""
+)
+
+# The same elements in memory of their own; one result, of the argument's type unless a dtype is given.
+COPIES = aten("clone.default _to_copy.default lift_fresh_copy.default")
+
+# The same tensor in other words.
+SAME = aten("alias.default detach.default lift.default lift_fresh.default")
+
+# Views that change nothing where they give back the shape they got.
+FITTING = aten(
+    """expand.default reshape.default slice.Tensor squeeze.default squeeze.dim squeeze.dims view.default
+    _unsafe_view.default"""
+)
+
+# Views that say the shape they give, each under one name and with the shape written out.
+SHAPED = {
+    "aten.view.default": "aten.reshape.default",
+    "aten._unsafe_view.default": "aten.reshape.default",
+    "aten.reshape.default": "aten.reshape.default",
+    "aten.expand.default": "aten.expand.default",
+}
+
+# Tensors of one value throughout: of another tensor they take only the shape and the dtype.
+FILLED: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "aten.zeros_like.default": lambda given: 0,
+    "aten.ones_like.default": lambda given: 1,
+    "aten.new_zeros.default": lambda given: 0,
+    "aten.new_ones.default": lambda given: 1,
+    "aten.zero_.default": lambda given: 0,
+    "aten.full_like.default": lambda given: given["fill_value"],
+    "aten.new_full.default": lambda given: given["fill_value"],
+    "aten.fill_.Scalar": lambda given: given["value"],
+}
+
+PLACEMENT = frozenset(("device", "layout", "pin_memory", "memory_format", "non_blocking", "generator"))
+
+# Operators that write into running statistics, which their schema does not say, where this argument is true.
+UPDATES = {
+    "batch_norm": "training",
+    "native_batch_norm": "training",
+    "cudnn_batch_norm": "training",
+    "miopen_batch_norm": "training",
+    "instance_norm": "use_input_stats",
+}
+
+# What a program does when it lets a value out, in the words of who wrote it.
+LETS_OUT = {
+    "aten.item.default": "calls .item() on a tensor",
+    "aten._local_scalar_dense.default": "calls .item() on a tensor",
+    "aten.is_nonzero.default": "uses a tensor as a condition",
+    "aten.index.Tensor": "indexes with a mask, which gives a shape that depends on values",
+    "aten.masked_select.default": "selects by a mask, which gives a shape that depends on values",
+    "aten.tensor_split.tensor_indices_or_sections": "splits at places that a tensor holds",
+}
+
+# The argument that decides, where it is not all of them.
+DECIDES = {
+    "aten.index.Tensor": "indices",
+    "aten.masked_select.default": "mask",
+    "aten.tensor_split.tensor_indices_or_sections": "tensor_indices_or_sections",
+}
+
+# Functions that read values only to print a warning.
+ONLY_WARN = frozenset([("transformers/modeling_utils.py", "warn_if_padding_and_no_attention_mask")])
+
+# Transformers asks values such questions for speed only, and not while torch.export traces it.
+TRACING = ", or capture by torch.export (--how export)"
+
+# Ways out that are no operators.
+LEAVES = {
+    torch.Tensor.tolist: ".tolist()",
+    torch.Tensor.numpy: ".numpy()",
+    torch.Tensor.__array__: ".__array__()",
+    torch.Tensor.__dlpack__: ".__dlpack__()",
+    torch.Tensor.__float__: "float()",
+    torch.Tensor.__int__: "int()",
+    torch.Tensor.__index__: "int()",
+    torch.Tensor.__complex__: "complex()",
+}
+# These make a tensor of numbers, and take them out of tensors without an operator.
+OF_NUMBERS = {torch.tensor, torch.as_tensor, torch.asarray, torch.Tensor.new_tensor, torch.Tensor.new}
+
+
+def record(program: Program, name: str) -> Graph:
+    """The graph of one run of `program` on its example inputs; tensors from outside hold afterwards what they held
+    before.
+
+    Raises Refused where the program fails, draws random numbers, or lets data decide its course.
+    """
+    recorder = Recorder(program)
+    dice = random_states()
+    try:
+        outputs = recorder.run()
+        roots = [(root, recorder.memory.read(output)) for root, output in outputs]
+        graph = recorder.tape.graph(name, roots)
+        confirm(graph, outputs)
+    finally:
+        with torch.inference_mode():
+            recorder.memory.restore()
+    if random_states() != dice:
+        again = program.outputs()
+        if not all(agree(output.cpu(), other.cpu()) for (_, output), (_, other) in zip(outputs, again, strict=True)):
+            raise Refused(
+                f"{program.title} draws random numbers (Python's or numpy's), so no two runs agree; call .eval() on "
+                "the module, or pass the random number as an argument"
+            )
+    return graph
+
+
+def random_states() -> tuple[Any, ...]:
+    """The states of the random numbers that torch does not know of: Python's, and numpy's where it is loaded."""
+    numpy = sys.modules.get("numpy")
+    return random.getstate(), None if numpy is None else repr(numpy.random.get_state(legacy=False)["state"])
+
+
+class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes operators as torch dispatches them."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.program = program
+        self.modules: list[str] = [""]
+        self.tape = Tape(self.here)
+        self.memory = Memory(self.tape.emit, self.source, self.refusal)
+        self.outside = tensors_alive()
+        for input_name, tensor in program.inputs.items():
+            self.memory.fresh(tensor, self.tape.source("input", input_name, tensor, Origin()), source=True)
+
+    def here(self) -> Origin:
+        """Where the program is: line and module."""
+        return self.program.here(self.modules[-1] if self.modules else "")
+
+    def refusal(self, why: str) -> Refused:
+        """The error that refuses the program because of what the line that is running does."""
+        return Refused(f"{self.program.spoken(self.here())} {why}")
+
+    def run(self) -> list[tuple[str, torch.Tensor]]:
+        """Run the program and note it; its outputs by name."""
+        with ExitStack() as stack:
+            stack.enter_context(torch.inference_mode())
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+            stack.enter_context(general_kernels())
+            self.modules = stack.enter_context(running_modules(self.program.modules))
+            stack.enter_context(Exits(self))
+            stack.enter_context(self)
+            try:
+                return self.program.roots(self.program.call())
+            except SamesameError:
+                raise
+            except Exception as error:
+                raise failed(error, self.program.spoken(self.here())) from error
+
+    def source(self, tensor: torch.Tensor) -> Node:
+        """The node of a tensor that the program found rather than computed: a parameter, or a constant."""
+        named = self.program.named(tensor)
+        if named is not None:
+            operator, name = named
+            module = name.rpartition(".")[0]
+            return self.tape.source(operator, name, tensor, Origin(module=module, parameter=name))
+        if id(tensor) not in self.outside:
+            raise self.refusal(
+                "uses a tensor that was made in a way torch does not show (an extension, a file); make "
+                "it beforehand, or register the code that makes it as a torch operator"
+            )
+        operator = "parameter" if isinstance(tensor, torch.nn.Parameter) else "constant"
+        return self.tape.source(operator, operator, tensor, self.here())
+
+    # ------------------------------------------------------------------------------------------------- one operator
+
+    def __torch_dispatch__(
+        self, operation: OpOverload, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        name = str(operation)
+        given = bound(operation, args, kwargs)
+        if reads_values(operation, given):
+            doing = LETS_OUT.get(name, f"calls {operation._opname}, whose result cannot be known before it runs")
+            self.demand_closed(tensors_in(given[DECIDES[name]] if name in DECIDES else list(given.values())), doing)
+        if name not in WHOLE and operation.namespace == "aten" and operation._can_decompose():
+            with self:
+                return operation.decompose(*args, **kwargs)
+        if given.get(UPDATES.get(operation._opname, "")) and given.get("running_mean") is not None:
+            name = operation._opname
+            raise self.refusal(f"updates running statistics ({name}); call .eval() on the module")
+        if draws_numbers(operation, args, kwargs):
+            raise self.refusal(
+                f"draws random numbers ({operation._opname}), so no two runs agree; call .eval() on the "
+                "module, or pass the random tensor as an argument"
+            )
+        if torch.Tag.inplace_view in operation.tags:
+            return self.change_view(operation, args, kwargs)
+        if written(operation):
+            return self.write(operation, args, kwargs, given)
+        return self.apply(operation, args, kwargs, given)
+
+    def apply(self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], given: dict[str, Any]) -> Any:
+        """An operator without side effects: a view, or a result of its own."""
+        if not any("Tensor" in str(r.type) for r in operation._schema.returns):
+            return operation(*args, **kwargs)                 # a number that is closed, a size, an assertion
+        name = str(operation)
+        arguments = list(tensors_in(list(given.values())))
+        if name.startswith("aten.as_strided") and not (args[0].is_contiguous() and args[0].storage_offset() == 0):
+            raise self.refusal("calls as_strided on a tensor that is not contiguous; use slices instead")
+        if name == "aten.lift_fresh.default":
+            self.outside.setdefault(id(args[0]), args[0])     # a literal: torch.tensor([1, 2]) says it this way
+        result = operation(*args, **kwargs)
+        if name in FILLED:
+            return self.filled(result, FILLED[name](given))
+        if name.partition(".")[2].partition(".")[0] in UNINITIALISED:
+            return self.filled(undefined_(result), None)
+        results = list(tensors_in(result))
+        if name in SAME or (name in COPIES | FITTING and unchanged(results[0], arguments[0])):
+            return self.again(results[0], arguments[0])
+        node_args, node_kwargs = self.arguments(args, kwargs)
+        if not arguments and "dtype" in (a.name for a in operation._schema.arguments):
+            node_kwargs["dtype"] = dtype_of(results[0].dtype)
+        if name in SHAPED:
+            name, node_args, node_kwargs = SHAPED[name], (node_args[0], tuple(result.shape)), {}
+        self.bind(name, result, node_args, node_kwargs, arguments)
+        return result
+
+    def bind(
+        self,
+        operator: str,
+        result: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        arguments: list[torch.Tensor],
+    ) -> None:
+        """Make the node of an application, and tie its results to it."""
+        several = isinstance(result, list | tuple)
+        type_ = tuple(map(type_of, result)) if several else type_of(result)
+        node = self.tape.emit(operator, args, kwargs, type_)
+        for index, tensor in enumerate(result if several else (result,)):
+            if not isinstance(tensor, torch.Tensor):
+                continue
+            self.memory.demand_memory(tensor)
+            part = self.tape.emit("getitem", (node, index), {}, type_of(tensor)) if several else node
+            viewed = next((a for a in arguments if address(a) == address(tensor)), None)
+            if viewed is None:
+                self.memory.fresh(tensor, part)
+            elif tensor is not viewed:
+                step = Step(operator, args, kwargs, self.memory.read(viewed), index if several else None, type_)
+                self.memory.alias(tensor, self.memory.view(viewed), step, part)
+
+    def again(self, result: torch.Tensor, argument: torch.Tensor) -> torch.Tensor:
+        """A result that has the argument's value: no node."""
+        if address(result) == address(argument):
+            self.memory.bind(result, self.memory.view(argument))
+        else:
+            self.memory.fresh(result, self.memory.read(argument))
+        return result
+
+    def filled(self, result: torch.Tensor, value: Any) -> torch.Tensor:
+        """A new tensor that holds one value throughout; None where it holds none yet."""
+        self.memory.fresh(result, self.full(result, value))
+        return result
+
+    def full(self, like: torch.Tensor, value: Any) -> Node:
+        operator, rest = ("aten.empty.memory_format", ()) if value is None else ("aten.full.default", (value,))
+        return self.tape.emit(operator, (tuple(like.shape), *rest), {"dtype": dtype_of(like.dtype)}, type_of(like))
+
+    def arguments(self, args: Any, kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments as nodes hold them."""
+        node_kwargs = {name: self.argument(part) for name, part in kwargs.items() if name not in PLACEMENT}
+        return tuple(map(self.argument, args)), node_kwargs
+
+    def argument(self, argument: Any) -> Any:
+        if isinstance(argument, torch.Tensor):
+            return self.memory.read(argument)
+        if isinstance(argument, list | tuple):
+            return tuple(map(self.argument, argument))
+        if isinstance(argument, torch.dtype):
+            return dtype_of(argument)
+        if isinstance(argument, torch.device | torch.layout | torch.memory_format | torch.Generator):
+            return None
+        return argument
+
+    # ------------------------------------------------------------------------------------------------------- writes
+
+    def write(self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], given: dict[str, Any]) -> Any:
+        """An operator that writes into arguments: compute the result apart, then give it to them."""
+        names = [operation._schema.arguments[position].name for position in written(operation)]
+        targets = [tensor for name in names for tensor in tensors_in(given.get(name))]
+        for target in targets:
+            self.memory.will_write(target)
+        name = str(operation)
+        if name in FILLED or name in ("aten.copy_.default", "aten.fill_.Tensor"):
+            target = targets[0]
+            node = self.full(target, FILLED[name](given)) if name in FILLED else self.fitted(args[1], target)
+            operation(*args, **kwargs)
+            self.memory.write(target, node)
+            return target
+        fresh = self.rewrite(operation, args, kwargs, given, targets)
+        return returned(operation, given, fresh)
+
+    def rewrite(
+        self,
+        operation: OpOverload,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        given: dict[str, Any],
+        targets: list[torch.Tensor],
+    ) -> list[Any]:
+        """Apply the pure form of a writing operator and write its results; returns those that are no targets."""
+        twin = functional(operation)
+        if twin is not None:
+            kept = {a.name for a in twin._schema.arguments}
+            args, kwargs = (), {name: value for name, value in given.items() if name in kept}
+        result = pure(twin or operation)(*args, **kwargs)
+        results = list(result) if isinstance(result, list | tuple) else [result]
+        node_args, node_kwargs = self.arguments(args, kwargs)
+        if twin is not None:
+            node_args, node_kwargs = positional(twin, node_kwargs)
+        self.bind(str(twin or operation), result, node_args, node_kwargs, [])
+        fresh, values = results[: len(results) - len(targets)], results[len(results) - len(targets) :]
+        for target, value in zip(targets, values, strict=True):
+            if value.shape != target.shape:
+                raise self.refusal(
+                    f"writes a result of shape {list(value.shape)} into a tensor of shape "
+                    f"{list(target.shape)}; use the result instead of out="
+                )
+            node = self.fitted(value, target)
+            target.copy_(value)
+            self.memory.write(target, node)
+        return fresh
+
+    def fitted(self, value: torch.Tensor, target: torch.Tensor) -> Node:
+        """A value with the dtype and the shape of the tensor that it is written into."""
+        node = self.memory.read(value)
+        type_ = type_of(target)
+        if value.dtype != target.dtype:
+            cast = type_of(value.to(target.dtype))
+            node = self.tape.emit("aten._to_copy.default", (node,), {"dtype": dtype_of(target.dtype)}, cast)
+        if value.shape != target.shape:
+            node = self.tape.emit("aten.expand.default", (node, type_.shape), {}, type_)
+        return node
+
+    def change_view(self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
+        """`t_`, `squeeze_`, …: the tensor itself becomes another view of its memory."""
+        twin = functional(operation)
+        if twin is None or twin._schema.returns[0].alias_info is None:
+            raise self.refusal(f"calls {operation._opname}, which replaces a tensor's memory; make a new one")
+        tensor: torch.Tensor = args[0]
+        node_args, node_kwargs = self.arguments(args, kwargs)
+        view = self.memory.view(tensor)
+        operation(*args, **kwargs)
+        if str(twin) in SAME:
+            self.memory.bind(tensor, view)
+        else:
+            step = Step(str(twin), node_args, node_kwargs, node_args[0], None, type_of(tensor))
+            self.memory.alias(tensor, view, step, step.apply(node_args[0], self.tape.emit))
+        return tensor
+
+    # ------------------------------------------------------------------------------------------------ values let out
+
+    def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str) -> None:
+        here = self.here()
+        if (here.file, here.function) in ONLY_WARN:
+            return
+        if any(self.memory.read(tensor) in self.tape.open for tensor in tensors):
+            way_out = TRACING if here.file.startswith("transformers/") else ""
+            raise self.refusal(f"{doing}, so the graph depends on data; pass the value as an argument instead{way_out}")
+
+
+class Exits(TorchFunctionMode):
+    """Watches the ways by which a tensor's values reach Python without an operator."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self.recorder = recorder
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if function in LEAVES:
+            self.recorder.demand_closed(tensors_in(args[:1]), f"calls {LEAVES[function]} on a tensor")
+        if function in OF_NUMBERS:
+            lists = [given for given in (*args, *(kwargs or {}).values()) if isinstance(given, list | tuple)]
+            self.recorder.demand_closed(tensors_in(lists), "makes a tensor of numbers in tensors, unlike torch.stack")
+        return function(*args, **(kwargs or {}))
+
+
+# How far a second run may be off, relative to the largest magnitude: the order of a sum may differ.
+ROUNDING = {torch.float64: 1e-9, torch.float32: 1e-3}
+COARSE = 0.1
+
+
+def confirm(
+    graph: Graph,
+    outputs: list[tuple[str, torch.Tensor]],
+    otherwise: str = "something in it works on tensors in a way torch does not show, such as a kernel called by "
+    "address; register that as a torch operator",
+) -> None:
+    """Run the graph on the example: had the program done something unseen, `outputs`, its own, would be others."""
+    values = execute(graph, graph.tensors, precision="own", keep=False)
+    for (name, root), (_, output) in zip(graph.roots, outputs, strict=True):
+        if not agree(values[root.name], output.to("cpu")):
+            raise Refused(f"the output {name} is not what the program's graph computes: {otherwise}")
+
+
+def agree(value: Any, output: torch.Tensor) -> bool:
+    """Whether two runs gave the same tensor, but for rounding."""
+    if value.shape != output.shape or value.dtype != output.dtype:
+        return False
+    if not (value.is_floating_point() or value.is_complex()):
+        return torch.equal(value, output)
+    wide = torch.complex128 if value.is_complex() else torch.float64
+    a, b = value.to(wide), output.to(wide)
+    finite = b.isfinite()
+    if not torch.equal(a[~finite].nan_to_num(nan=0.5), b[~finite].nan_to_num(nan=0.5)):
+        return False
+    scale = b[finite].abs().amax() if bool(finite.any()) else 0.0
+    tolerance = ROUNDING.get(value.abs().dtype if value.is_complex() else value.dtype, COARSE)
+    return bool(((a[finite] - b[finite]).abs() <= tolerance * scale).all())
+
+
+def reads_values(operation: OpOverload, given: Mapping[str, Any]) -> bool:
+    """Whether the result, or its shape, can be known only by running the operator on values."""
+    name = str(operation)
+    if name == "aten.index.Tensor":
+        return any(index.dtype in (torch.bool, torch.uint8) for index in tensors_in(given["indices"]))
+    if name == "aten.one_hot.default":
+        return bool(given.get("num_classes", -1) < 0)
+    tags = torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape
+    return name in LETS_OUT or any(tag in operation.tags for tag in tags)
+
+
+def unchanged(result: torch.Tensor, argument: torch.Tensor) -> bool:
+    return result.shape == argument.shape and result.dtype == argument.dtype
+
+
+@cache
+def functional(operation: OpOverload) -> OpOverload | None:
+    """The operator that computes what `operation` writes (`add` for `add_` and for `add.out`), if torch has it."""
+    name = operation._opname
+    in_place = name.endswith("_") and not name.endswith("__")
+    packet = getattr(getattr(torch.ops, operation.namespace), name[:-1] if in_place else name, None)
+    outs = () if in_place else written(operation)
+    wanted = [(a.name, str(a.type)) for k, a in enumerate(operation._schema.arguments) if k not in outs]
+    for overload in () if packet is None else packet.overloads():
+        twin: OpOverload = getattr(packet, overload)
+        if not written(twin) and [(a.name, str(a.type)) for a in twin._schema.arguments] == wanted:
+            return twin
+    return None
+
+
+def positional(operation: OpOverload, given: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments by name in the way calls are usually written: by position as far as the schema allows."""
+    args: list[Any] = []
+    rest = dict(given)
+    for argument in operation._schema.arguments:
+        if argument.kwarg_only or argument.name not in rest:
+            break
+        args.append(rest.pop(argument.name))
+    return tuple(args), rest
+
+
+def returned(operation: OpOverload, given: Mapping[str, Any], fresh: list[Any]) -> Any:
+    """What a writing operator returns: the arguments it wrote where its schema says so, and its other results."""
+    left = iter(fresh)
+    schema = operation._schema
+    arguments = {alias_set(a): given.get(a.name) for a in schema.arguments if a.alias_info}
+    out = [next(left) if r.alias_info is None else arguments[alias_set(r)] for r in schema.returns]
+    return None if not out else out[0] if len(out) == 1 else tuple(out)
+
+
+@contextmanager
+def general_kernels() -> Iterator[None]:
+    """Do without the libraries that have whole recurrent layers as operators of their own, in few dtypes.
+
+    Through torch's own context managers: the plain flags may be frozen (torch's test tools freeze them).
+    """
+    with torch.backends.mkldnn.flags(enabled=False), torch.backends.cudnn.flags(enabled=False):
+        yield
+
+
+def alias_set(argument: Any) -> str:
+    """The letter by which a schema says that a result is an argument."""
+    return str(next(iter(argument.alias_info.before_set), ""))
+
+
+def tensors_alive() -> dict[int, torch.Tensor]:
+    """Every tensor that exists now, by id."""
+    return {id(thing): thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)}

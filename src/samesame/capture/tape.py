@@ -1,0 +1,81 @@
+"""The tape: nodes in the order they were recorded, each with a name, a type, and whether it depends on data.
+
+A node is *open* when it depends on an input or a parameter. What is not open is a constant of the program: its values
+may decide how the program runs. What is open may not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from samesame.graph import Dtype, Graph, Node, NodeType, Origin, TensorType, nodes_in
+
+Emit = Callable[..., Node]
+
+
+def dtype_of(dtype: torch.dtype) -> Dtype:
+    """A torch dtype as graphs write it."""
+    return Dtype(str(dtype).removeprefix("torch."))
+
+
+def type_of(result: Any) -> TensorType:
+    """The type of one result. What is no tensor (None, a seed) has no shape, and the name of its Python type as
+    dtype."""
+    if isinstance(result, torch.Tensor):
+        return TensorType(tuple(result.shape), dtype_of(result.dtype).name)
+    return TensorType((), type(result).__name__)
+
+
+class Tape:
+    """Records nodes. `here()` says where the program is; it gives each node its origin."""
+
+    def __init__(self, here: Callable[[], Origin]) -> None:
+        self.here = here
+        self.nodes: list[Node] = []
+        self.tensors: dict[str, torch.Tensor] = {}
+        self.open: set[Node] = set()
+        self.names: set[str] = set()
+        self.counts: dict[str, int] = {}
+
+    def emit(self, operator: str, args: tuple[Any, ...], kwargs: dict[str, Any], type_: NodeType) -> Node:
+        """A new node that applies `operator`; `args` and `kwargs` hold nodes."""
+        name = operator if operator.startswith("getitem") else operator.split(".")[1].strip("_")
+        node = Node(self.unique(name), operator, args, kwargs, type_, self.here())
+        if any(part in self.open for part in nodes_in((args, tuple(kwargs.values())))):
+            self.open.add(node)
+        self.nodes.append(node)
+        return node
+
+    def source(self, operator: str, name: str, value: torch.Tensor, origin: Origin) -> Node:
+        """A new input, parameter or constant. Its value is copied to the CPU, apart from what the program does next."""
+        node = Node(self.unique(name), operator, (), {}, type_of(value), origin)
+        if operator != "constant":
+            self.open.add(node)
+        self.nodes.append(node)
+        with torch.inference_mode(False):
+            self.tensors[node.name] = value.detach().resolve_conj().to("cpu", copy=True)
+        return node
+
+    def unique(self, name: str) -> str:
+        """`name`, or `name_1`, `name_2`, … if it is taken; letters, digits, `_` and `.` only."""
+        stem = re.sub(r"[^\w.]", "_", name) or "x"
+        count = self.counts.get(stem, 0)
+        while (candidate := f"{stem}_{count}" if count else stem) in self.names:
+            count += 1
+        self.counts[stem] = count
+        self.names.add(candidate)
+        return candidate
+
+    def graph(self, name: str, roots: list[tuple[str, Node]]) -> Graph:
+        """The graph of what the roots depend on. Inputs stay even if nothing reads them."""
+        live = {root for _, root in roots} | {node for node in self.nodes if node.operator == "input"}
+        for node in reversed(self.nodes):
+            if node in live:
+                live.update(node.inputs)
+        nodes = tuple(node for node in self.nodes if node in live)
+        tensors = {node.name: self.tensors[node.name] for node in nodes if node.name in self.tensors}
+        return Graph(name, nodes, tuple(roots), tensors)

@@ -1,0 +1,300 @@
+"""The command line: results on stdout, progress and logs on stderr, and exit codes that claim no verdict by accident.
+
+A verdict exits with 0 (same), 1 (different) or 3 (undecided). Everything else exits with 2 and says so in one sentence:
+unusable input, no memory, and also a defect of samesame itself, whose traceback `--verbose` shows. What the user's own
+program prints goes to stderr, so that stdout holds the result and nothing else.
+
+torch takes seconds to load, so what needs it is imported inside the commands, after their options have been read.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from samesame.evidence import SamesameError, Verdict
+from samesame.graph import Graph
+
+UNUSABLE, INTERRUPTED = 2, 130
+EXITS = "Exit codes: 0 same, 1 different, 2 usage or unusable input, 3 undecided."
+TARGET = "file.py:name, package.module:name, or a saved graph (.json, .json.gz)"
+PAIR = ("left", "right", "inputs")                # the names that a file of its own pair defines
+
+app = typer.Typer(
+    help="Proves whether two tensor programs compute the same thing.",
+    epilog=EXITS,
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class How(StrEnum):
+    """How programs become graphs."""
+
+    record = "record"
+    export = "export"
+
+
+def argument(name: str, words: str) -> Any:
+    return typer.Argument(metavar=name, show_default=False, help=words)
+
+
+def option(*names: str, words: str, **settings: Any) -> Any:
+    return typer.Option(*names, help=words, **settings)
+
+
+Left = Annotated[str, argument("LEFT", f"The reference: {TARGET}. Alone: a .py file that defines {', '.join(PAIR)}.")]
+Right = Annotated[str | None, argument("RIGHT", "The program to compare with it.")]
+Program = Annotated[str, argument("TARGET", f"The program: {TARGET}.")]
+EXAMPLE = "Example inputs: a tuple, a dict, or a function that returns one."
+Inputs = Annotated[str | None, option("--inputs", metavar="TARGET", words=EXAMPLE)]
+HowOption = Annotated[How, option("--how", words="Capture by recording one run, or by torch.export.")]
+Json = Annotated[str | None, option("--json", metavar="FILE", words="Write the verdict as JSON too; - for stdout.")]
+Save = Annotated[str | None, option("--save", metavar="FILE", words="Save the graph here instead of showing it.")]
+Seed = Annotated[int, option("--seed", min=0, words="Seed of the random draws; same seed, same result.")]
+AFTER = "Stop after this long; what is then open is undecided."
+Timeout = Annotated[float | None, option("--timeout", metavar="SECONDS", words=AFTER)]
+Quiet = Annotated[bool, option("--quiet", "-q", words="One line, and no progress.")]
+Verbose = Annotated[bool, option("--verbose", "-v", words="Every relation; a traceback if samesame itself fails.")]
+
+
+@app.command(epilog=EXITS)
+def check(
+    left: Left,
+    right: Right = None,
+    inputs: Inputs = None,
+    json: Json = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    seed: Seed = 0,
+    timeout: Timeout = None,
+    how: HowOption = How.record,
+) -> None:
+    """Do LEFT and RIGHT compute the same function?
+
+    samesame check model.py:Separate model.py:Fused --inputs model.py:inputs
+
+    samesame check pair.py
+    """
+    if timeout is not None and not timeout > 0:
+        raise typer.BadParameter("give a number of seconds above 0", param_hint="--timeout")
+    with reported(verbose):
+        from samesame.report import require_writable, write
+
+        targets = pair(left, right, inputs)
+        if json not in (None, "-"):
+            require_writable(Path(json))
+        verdict = decide(*targets, seed=seed, timeout=timeout, how=how.value, quiet=quiet)
+        show(verdict, as_json=json == "-", quiet=quiet, verbose=verbose)
+        if json not in (None, "-"):
+            write(verdict, Path(json))
+    raise typer.Exit(verdict.exit_code)
+
+
+@app.command()
+def graph(
+    target: Program,
+    inputs: Inputs = None,
+    save: Save = None,
+    verbose: Verbose = False,
+    how: HowOption = How.record,
+) -> None:
+    """Show or save the graph of a program.
+
+    samesame graph model.py:Fused --inputs model.py:inputs --save fused.json.gz
+    """
+    with reported(verbose):
+        from samesame.capture import save_graph, text_form
+        from samesame.capture.files import tensor_file
+        from samesame.report import require_writable
+
+        if save is not None:
+            require_writable(Path(save))
+            require_writable(tensor_file(Path(save)))
+        captured = captured_graph(target, inputs, how.value)
+        if save is None:
+            to_stdout(text_form(captured))
+        else:
+            save_graph(captured, save)
+
+
+def print_version(asked: bool) -> None:
+    if asked:
+        try:
+            typer.echo(f"samesame {version('samesame')}")
+        except PackageNotFoundError:
+            typer.echo("samesame, run from its source without being installed")
+        raise typer.Exit
+
+
+Version = Annotated[bool, option("--version", is_eager=True, callback=print_version, words="Show the version.")]
+
+
+@app.callback()
+def options(show_version: Version = False) -> None:
+    """Options before the command."""
+
+
+# ------------------------------------------------------------------------------------------------- what the commands do
+
+
+def pair(left: str, right: str | None, inputs: str | None) -> tuple[str, str, str | None]:
+    """The targets to check: as given, or the three names that one file defines."""
+    if right is not None:
+        return left, right, inputs
+    if not left.endswith(".py"):
+        raise SamesameError(
+            f"{left} is one program: give a second one, or a file such as pair.py that defines {', '.join(PAIR)}"
+        )
+    first, second, example = (f"{left}:{name}" for name in PAIR)
+    return first, second, inputs or example
+
+
+def decide(
+    left: str, right: str, inputs: str | None, *, seed: int, timeout: float | None, how: str, quiet: bool
+) -> Verdict:
+    """Load the targets and check them, with progress on stderr; the verdict names them as the user did."""
+    with redirect_stdout(sys.stderr):
+        from samesame.capture import load_inputs, load_target
+        from samesame.check import check
+
+        programs = load_target(left), load_target(right)
+        example = load_inputs(inputs) if inputs else no_inputs(programs)
+        with progress_bar(quiet) as progress:
+            verdict = check(*programs, example, seed=seed, timeout=timeout, how=how, progress=progress)
+    verdict.left, verdict.right = left, right
+    return verdict
+
+
+def no_inputs(programs: tuple[Any, Any]) -> tuple[()]:
+    """Saved graphs hold the inputs they were captured on; anything else needs some."""
+    if not all(isinstance(program, Graph) for program in programs):
+        raise SamesameError("no inputs to run both programs on: add --inputs TARGET, such as --inputs file.py:inputs")
+    return ()
+
+
+def captured_graph(target: str, inputs: str | None, how: str) -> Graph:
+    """The graph saved in a file, or captured from a program on the inputs named, or else on its file's `inputs`."""
+    with redirect_stdout(sys.stderr):
+        from samesame.capture import capture, load_inputs, load_target
+
+        program = load_target(target)
+        if isinstance(program, Graph):
+            return program
+        example = inputs or f"{target.rpartition(':')[0]}:inputs"
+        return capture(program, load_inputs(example), how=how, name=target)
+
+
+def show(verdict: Verdict, *, as_json: bool, quiet: bool, verbose: bool) -> None:
+    """The result, on stdout: JSON, one line, or the report."""
+    from samesame.report import dumps, headline, print_report
+
+    with stdout_guarded():
+        if as_json:
+            sys.stdout.write(dumps(verdict))
+        elif quiet:
+            print(headline(verdict).plain)
+        else:
+            print_report(verdict, verbose=verbose)
+
+
+def to_stdout(text: str) -> None:
+    with stdout_guarded():
+        print(text)
+
+
+# ------------------------------------------------------------------------------------------------- streams and failures
+
+
+@contextmanager
+def stdout_guarded() -> Iterator[None]:
+    """Write to stdout and flush it. A reader that left (`| head`) is no failure; a full disk is."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())        # else Python fails once more at its exit
+        if not isinstance(error, BrokenPipeError):
+            raise SamesameError(f"cannot write to standard output: {error.strerror or error}") from None
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
+    """A callback `(done, total, place)` that draws a bar on stderr, or None where nobody looks at one."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("capture and run", total=None)
+
+        def advance(done: int, total: int, place: str) -> None:
+            bar.update(task, completed=done, total=total, description=place)
+
+        yield advance
+
+
+@contextmanager
+def reported(verbose: bool) -> Iterator[None]:
+    """Turn every way to fail into one sentence on stderr and an exit code that is no verdict."""
+    try:
+        yield
+    except typer.Exit:
+        raise
+    except KeyboardInterrupt:
+        complain("interrupted")
+        raise typer.Exit(INTERRUPTED) from None
+    except BaseException as error:
+        if verbose and not isinstance(error, SamesameError):
+            traceback.print_exc()
+        complain(sentence(error, verbose))
+        raise typer.Exit(UNUSABLE) from None
+
+
+def sentence(error: BaseException, verbose: bool) -> str:
+    """What went wrong and what to do about it."""
+    if isinstance(error, SamesameError):
+        return str(error)
+    if out_of_memory(error):
+        return "not enough memory: try fewer layers, smaller inputs, or a machine with more"
+    if isinstance(error, SystemExit):
+        return f"a program called sys.exit({error.code!r}) while it was loaded or run; move that under a __main__ guard"
+    hint = "" if verbose else "; --verbose shows the traceback"
+    lines = str(error).strip().splitlines() or ["no message"]
+    return f"this is a defect of samesame, not a verdict: {type(error).__name__}: {lines[0]}{hint}"
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """torch says it with its own errors: one for accelerators, a RuntimeError for a CPU."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return bool(names & {"MemoryError", "OutOfMemoryError"}) or "can't allocate memory" in str(error)
+
+
+def complain(message: str) -> None:
+    print(f"samesame: {message}", file=sys.stderr)
+
+
+def main() -> None:
+    """Entry point of the command `samesame`."""
+    for stream in sys.stdout, sys.stderr:
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")                              # a terminal that cannot show ∞ or Σ
+    app(prog_name="samesame")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,312 @@
+"""Diagnose: where two programs part, and the smallest edit that would rejoin them.
+
+The divergent region of a side is what the differing root reads, back to the tensors whose values still agree with
+the other side. The first divergence is the region's earliest operator. The edit is found by trying: each operator
+of either region is changed in one place (a number, an activation, an axis, an order, a bound, a missing factor,
+bias or cap), the side runs again, and an edit counts only if every root agrees on every draw. No side is presumed
+right: edits are tried on both, and reported with the line they apply to. Values find an edit; where the edited
+program can then be proved the same, the report says so.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import torch
+
+from samesame.change import Change, Hints, packet
+from samesame.edits import changes
+from samesame.evidence import Divergence, Edit, Effect, Rung, SamesameError, Site
+from samesame.execute import closed, execute, few_threads, sizes
+from samesame.graph import Graph, Node, TensorType, rewritten
+from samesame.relate.draws import Draw
+from samesame.relate.propose import Proposer, Values, agree, difference, reals
+from samesame.relate.relating import MOVES, Relating, closed_values, relate
+
+_REGION = 60
+_TRIES = 1000
+_NEAR = 8
+_EDITS = 3
+_SHOWN = 4
+_SECONDS = 20.0
+_PROVING = 4.0               # for the proofs of all edits together
+
+
+def diagnose(
+    relating: Relating, values: tuple[Values, Values], taken: Sequence[Draw], deadline: float | None = None
+) -> tuple[Divergence | None, list[Edit]]:
+    """The first divergence and up to three edits that rejoin the roots, smallest first."""
+    with few_threads(chain(sizes(relating.left), sizes(relating.right))):
+        return _Search(relating, values, taken, deadline).result()
+
+
+def effect_of(graphs: tuple[Graph, Graph], values: tuple[Values, Values]) -> Effect:
+    """How far the first differing root is apart on the example; for logits also in log-probabilities and in
+    choices.
+    """
+    (name, left), (_, right) = next(
+        (
+            pair
+            for pair in zip(graphs[0].roots, graphs[1].roots, strict=True)
+            if not _same(values, pair[0][1], pair[1][1])
+        ),
+        (graphs[0].roots[0], graphs[1].roots[0]),
+    )
+    a, b = reals(values[0][0][left.name], values[1][0][right.name])
+    gap = (a - b).abs()
+    gap = gap[torch.isfinite(gap)]
+    effect = Effect(float(gap.max()) if gap.numel() else 0.0, float(gap.mean()) if gap.numel() else 0.0)
+    if math.isinf(difference(a, b)):
+        return Effect(math.inf, math.inf)
+    if "logits" not in name or a.dim() < 2:
+        return effect
+    log_prob = (torch.log_softmax(a, -1) - torch.log_softmax(b, -1)).abs().max()
+    changed = a.argmax(-1) != b.argmax(-1)
+    return replace(
+        effect, max_log_prob_change=float(log_prob), argmax_changed=int(changed.sum()), argmax_total=changed.numel()
+    )
+
+
+def _same(values: tuple[Values, Values], left: Node, right: Node) -> bool:
+    return all(agree(a[left.name], b[right.name]) for a, b in zip(*values, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One side during the search: its graph, its runs, and the part that has left the other side's values."""
+
+    name: str
+    graph: Graph
+    values: Values
+    sources: list[dict[str, torch.Tensor]]
+    region: list[Node]
+    agreeing: list[Node]
+
+    def places(self) -> list[tuple[Node, bool]]:
+        """Where to try changes, first to last: the region's operators, and what they read that still agrees."""
+        region = self.region[:_REGION]
+        read = {above for node in region for part in node.inputs for above in _unmoved(part)} - set(self.region)
+        return [(node, node in read) for node in self.graph.nodes if node in read or node in region]
+
+
+def _unmoved(node: Node) -> Iterator[Node]:
+    """The tensor, what it only rearranges, and so on up."""
+    while True:
+        yield node
+        if node.is_source or (packet(node) not in MOVES and node.operator not in MOVES) or len(node.inputs) != 1:
+            return
+        node = node.inputs[0]
+
+
+class _Search:
+    """One search. Constants are taken for right at first: they part all the time in how they are made, and seldom in
+    value.
+    """
+
+    def __init__(
+        self, relating: Relating, values: tuple[Values, Values], taken: Sequence[Draw], deadline: float | None
+    ) -> None:
+        self.relating, self.values, self.taken = relating, values, taken
+        limit = time.monotonic() + _SECONDS
+        self.deadline = limit if deadline is None else min(limit, deadline)
+        pairs = zip(relating.left.roots, relating.right.roots, strict=True)
+        self.apart = [(a, b) for (_, a), (_, b) in pairs if not _same(values, a, b)]
+        self.proposers = [self._proposer(0), self._proposer(1)]
+        self.sides = self._both(constants=False)
+
+    def _proposer(self, k: int) -> Proposer:
+        graph = (self.relating.left, self.relating.right)[k]
+        names = [n.name for n in graph.nodes if isinstance(self.values[k][0].get(n.name), torch.Tensor)]
+        return Proposer(self.values[k], names)
+
+    def _both(self, *, constants: bool) -> tuple[_Side, _Side]:
+        return (
+            self._side("left", self.relating.left, 0, [d.left for d in self.taken], constants),
+            self._side("right", self.relating.right, 1, [d.right for d in self.taken], constants),
+        )
+
+    def _side(
+        self, name: str, graph: Graph, k: int, sources: list[dict[str, torch.Tensor]], constants: bool
+    ) -> _Side:
+        """Walk back from the differing roots through tensors that no tensor of the other side agrees with."""
+        related = {pair[0] if k == 0 else right for right, pair in self.relating.related.items()}
+        fixed = frozenset() if constants else closed(graph)
+        region: set[Node] = set()
+        agreeing: dict[Node, None] = {}
+        stack = [pair[k] for pair in self.apart]
+        roots = set(stack)
+        while stack:
+            node = stack.pop()
+            if node in region or node in agreeing:
+                continue
+            met = node in related or node.is_source or node.name in fixed or self._candidates(k, node)
+            if met and node not in roots:
+                agreeing[node] = None
+            else:
+                region.add(node)
+                stack.extend(node.inputs)
+        ordered = [node for node in graph.nodes if node in region]
+        return _Side(name, graph, self.values[k], sources, ordered, [n for n in graph.nodes if n in agreeing])
+
+    def _candidates(self, k: int, node: Node) -> bool:
+        if isinstance(node.type, tuple):
+            return False
+        return bool(self.proposers[1 - k].candidates(self.values[k], node.name, node.shape))
+
+    def result(self) -> tuple[Divergence | None, list[Edit]]:
+        if not any(side.region for side in self.sides):
+            return None, []
+        plain, whole = self.sides, self._both(constants=True)
+        for sides in (whole, plain) if self._constants_part() else (plain, whole):
+            self.sides = sides
+            edits = self._edits()
+            if edits:
+                return self._divergence(edits), edits
+        self.sides = plain
+        return self._divergence([]), []
+
+    def _constants_part(self) -> bool:
+        """Does the first operator that parts read a constant that the other side does not have?"""
+        for k, side in enumerate(self.sides):
+            constants = closed(side.graph)
+            read = [part for node in side.region[:1] for part in node.inputs if part.name in constants]
+            if any(part.shape and not self._candidates(k, part) for part in read):
+                return True
+        return False
+
+    def _divergence(self, edits: list[Edit]) -> Divergence:
+        first = edits[0] if edits else None
+        sites: dict[str, Site | None] = {}
+        for side in self.sides:
+            if first is not None and first.site.side == side.name:
+                sites[side.name] = first.site
+            elif first is not None and first.counterpart is not None:
+                sites[side.name] = first.counterpart
+            else:
+                sites[side.name] = _site(side, side.region[0]) if side.region else None
+        return Divergence(sites["left"], sites["right"], self._still_agreeing(sites["right"]))
+
+    def _still_agreeing(self, site: Site | None) -> tuple[str, ...]:
+        """What the right operator reads that still agrees with the left side, or else the edge of the region."""
+        right = self.sides[1]
+        read = [] if site is None else right.graph[site.node].inputs
+        met = [node for node in right.agreeing if node.name not in self.relating.inputs.unpaired_right]
+        shown = [node for node in met if node in read] or met
+        return tuple(f"{node.name} ({node.origin})" if node.origin.file else node.name for node in shown[:_SHOWN])
+
+    def _edits(self) -> list[Edit]:
+        """Changes that rejoin every root on every draw; the earliest operators and the plainest changes first."""
+        found: list[Edit] = []
+        cheapest: int | None = None
+        limit: float | None = None
+        tried: set[tuple[str, frozenset[Node]]] = set()
+        for tries, (rank, change, side, other) in enumerate(self._interleaved()):
+            if tries >= _TRIES or time.monotonic() > self.deadline or len(found) >= _EDITS:
+                break
+            if cheapest is not None and rank > cheapest:
+                break
+            what = (change.description, frozenset([change.node, *change.twins]))
+            if what in tried:
+                continue
+            tried.add(what)
+            if self._rejoins(side, other, change):
+                cheapest, limit = rank, limit or time.monotonic() + _PROVING
+                counterpart = _counterpart(other, change)
+                found.append(
+                    Edit(
+                        change.description,
+                        _site(side, change.node),
+                        "proved" if self._is_proved(side, change, limit) else "values",
+                        None if counterpart is None else _site(other, counterpart),
+                    )
+                )
+        return found
+
+    def _is_proved(self, side: _Side, change: Change, limit: float) -> bool:
+        """Are all roots proved the same once the side is edited? What was proved before serves again as rules.
+
+        An edit that takes a tensor from the other side is no program of its own, and cannot be.
+        """
+        if change.taken:
+            return False
+        edited, k = apply(side.graph, change), 0 if side.name == "left" else 1
+        graphs: list[Graph] = [self.relating.left, self.relating.right]
+        values: list[Any] = list(self.values)
+        values[k] = [execute(edited, sources) for sources in side.sources]
+        graphs[k] = _as_run(edited, values[k][0])
+        left, right = graphs
+        prover = replace(self.relating.prover, deadline=min(limit, self.deadline))
+        constants = closed_values(left, values[0]), closed_values(right, values[1])
+        again = relate(left, right, self.relating.inputs, (values[0], values[1]), constants, prover)
+        roots = [again.root_evidence(a, b) for (_, a), (_, b) in zip(left.roots, right.roots, strict=True)]
+        rungs = [Rung.UNDECIDED if evidence is None else evidence.rung for evidence in roots]
+        return min([*rungs, *(relation.evidence.rung for relation in again.relations())]) >= Rung.PROVED_HERE
+
+    def _interleaved(self) -> Iterator[tuple[int, Change, _Side, _Side]]:
+        """Every change of both sides, the right one's and the left one's in turn; what is plain and early first.
+
+        A mistake is mostly near the first operators that part, so a few operators further on count as much as a change
+        that is less plain.
+        """
+        left, right = self.sides
+        rows: list[tuple[int, int, int, Change, _Side, _Side]] = []
+        for order, (side, other) in enumerate(((right, left), (left, right))):
+            hints = Hints(
+                side.graph, side.values[0], side.agreeing, other.region[:_REGION], other.graph, other.values[0]
+            )
+            for place, (node, agreeing) in enumerate(side.places()):
+                if time.monotonic() > self.deadline:
+                    return
+                for change in changes(node, hints, agreeing=agreeing):
+                    rows.append((change.cost + place // _NEAR, place, order, change, side, other))
+        rows.sort(key=lambda row: row[:3])
+        yield from ((rank, change, side, other) for rank, _, _, change, side, other in rows)
+
+    def _rejoins(self, side: _Side, other: _Side, change: Change) -> bool:
+        graph = apply(side.graph, change)
+        for draw, sources in enumerate(side.sources):
+            taken = {name: other.values[draw][node.name] for name, node in change.taken.items()}
+            try:
+                results = execute(graph, {**sources, **taken})
+            except SamesameError:
+                return False
+            for (_, root), (_, wanted) in zip(graph.roots, other.graph.roots, strict=True):
+                value = results[root.name]
+                if not isinstance(value, torch.Tensor) or not agree(value, other.values[draw][wanted.name], 1e-8):
+                    return False
+        return True
+
+
+def apply(graph: Graph, change: Change) -> Graph:
+    """The graph with the changed nodes' replacements in their places; whatever read a node reads the last of them."""
+    changed = {change.node, *change.twins}
+    return rewritten(graph, lambda node, current: change.make(current) if node in changed else [current])
+
+
+def _as_run(graph: Graph, run: Mapping[str, Any]) -> Graph:
+    """The graph with the shapes that a run of it gave: an edit may have changed them."""
+
+    def typed(_: Node, node: Node) -> list[Node]:
+        value = run[node.name]
+        if not isinstance(value, torch.Tensor) or not isinstance(node.type, TensorType):
+            return [node]
+        return [replace(node, type=replace(node.type, shape=tuple(value.shape)))]
+
+    return rewritten(graph, typed)
+
+
+def _counterpart(other: _Side, change: Change) -> Node | None:
+    """The operator of the other side that does what the change would make this one do."""
+    if change.counterpart is not None:
+        return change.counterpart
+    same = [node for node in other.region[:_NEAR] if node.operator == change.node.operator]
+    return next(iter(same or other.region), None)
+
+
+def _site(side: _Side, node: Node) -> Site:
+    return Site(side.name, node.name, node.operator, node.origin)

@@ -1,0 +1,278 @@
+"""Congruence closure: which terms are equal, given that some are, and why.
+
+Terms live in classes. `union` merges two classes for a reason; `rebuild` then merges every pair of terms whose
+operator and attributes are the same and whose arguments have become equal, until nothing changes. Two structures are
+kept side by side:
+
+* for speed, a union-find over terms, and one *node* per class for each distinct `(operator, attributes, argument
+  classes)`;
+* for explanations, a *proof forest*: each merge leaves one edge between the two terms it was stated of, with its
+  reason. Two terms are equal exactly when a path of edges joins them. The path is unique and older than any
+  congruence that rests on it.
+
+A term keeps the arguments it was made with: one that turns out to be an old node in other words gets a congruence
+edge to it, so that an explanation speaks of the term that was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any
+
+from samesame.egraph.terms import CONGRUENCE, EGraphError, Evidence, Reason, RuleUse, Term, exact
+
+Typed = Callable[[str, tuple[Hashable, ...], tuple[Any, ...]], Hashable]
+
+
+class TermGraph:
+    """Hash-consed terms in congruence classes, with a reason for every merge.
+
+    `typed(operator, attributes, argument types)` gives a term's type, or None where it cannot tell; `add` may then
+    state it.
+    """
+
+    def __init__(self, typed: Typed | None = None) -> None:
+        self._typed = typed
+        self._heads: list[tuple[str, tuple[Hashable, ...]]] = []    # head number → operator and attributes
+        self._head_of: dict[tuple[str, Hashable], int] = {}
+        self._terms: list[tuple[int, ...]] = []                     # term → (head, *arguments as they were given)
+        self._term_of: dict[tuple[int, ...], int] = {}
+        self._types: list[Hashable] = []
+        self._keys: list[tuple[int, ...] | None] = []               # term → (head, *argument classes); None: no node
+        self._node_of: dict[tuple[int, ...], int] = {}              # the same, inverted
+        self._up: list[int] = []                                    # union-find
+        self._members: dict[int, list[int]] = {}                    # class → terms
+        self._nodes: dict[int, dict[str, dict[int, None]]] = {}     # class → operator → terms that are nodes
+        self._parents: dict[int, list[int]] = {}                    # class → terms with an argument in it
+        self._stale: list[int] = []                                 # terms with an argument whose class was merged away
+        self._edges: list[tuple[int, int, Reason]] = []             # the proof forest: what each merge was stated of
+        self._link: list[tuple[int, int] | None] = []               # term → (next term on the way to the root, edge)
+        self._touched: list[int] = []                               # classes that gained a node, in order
+
+    # ----------------------------------------------------------------------------------------------------------- terms
+
+    def add(
+        self,
+        operator: str,
+        attributes: tuple[Hashable, ...] = (),
+        arguments: tuple[int, ...] = (),
+        type: Hashable = None,
+    ) -> int:
+        """The term's id; the same term has the same id. Raises EGraphError if it is known by another type."""
+        for argument in arguments:
+            if not 0 <= argument < len(self._terms):
+                raise EGraphError(f"{operator} takes term {argument}, which does not exist; add arguments first")
+        key = (self._head(operator, attributes), *arguments)
+        known = self._term_of.get(key)
+        if known is None:
+            return self._make(key, self._type(operator, attributes, arguments, type))
+        if type is not None and type != self._types[known]:
+            raise EGraphError(f"{operator} is given the type {type} but was added with the type {self._types[known]}")
+        return known
+
+    def _head(self, operator: str, attributes: tuple[Hashable, ...]) -> int:
+        key = (operator, exact(attributes) if attributes else ())
+        head = self._head_of.get(key)
+        if head is None:
+            head = self._head_of[key] = len(self._heads)
+            self._heads.append((operator, attributes))
+        return head
+
+    def _type(
+        self, operator: str, attributes: tuple[Hashable, ...], arguments: tuple[int, ...], stated: Hashable
+    ) -> Hashable:
+        if self._typed is None:
+            return stated
+        found = self._typed(operator, attributes, tuple(self._types[argument] for argument in arguments))
+        if None not in (found, stated) and found != stated:
+            raise EGraphError(f"{operator} is given the type {stated}, but its arguments make it {found}")
+        return stated if found is None else found
+
+    def _make(self, key: tuple[int, ...], type: Hashable) -> int:
+        find = self.find
+        classes = (key[0], *map(find, key[1:]))
+        twin = self._node_of.get(classes)
+        if twin is not None and type != self._types[twin]:
+            operator = self._heads[key[0]][0]
+            raise EGraphError(f"{operator} has the type {type} and, of equal arguments, the type {self._types[twin]}")
+        term = len(self._terms)
+        self._terms.append(key)
+        self._term_of[key] = term
+        self._types.append(type)
+        self._keys.append(None)
+        self._up.append(term)
+        self._link.append(None)
+        self._members[term], self._nodes[term], self._parents[term] = [term], {}, []
+        if twin is not None:
+            self._merge(term, twin, CONGRUENCE)
+            return term
+        self._keys[term] = classes
+        self._node_of[classes] = term
+        self._nodes[term][self._heads[key[0]][0]] = {term: None}
+        self._touched.append(term)
+        for argument in set(classes[1:]):
+            self._parents[argument].append(term)
+        return term
+
+    def term(self, term: int) -> Term:
+        """The term with this id, with the arguments it was made with."""
+        return Term(*self.application(term), self._types[term])
+
+    def application(self, term: int) -> tuple[str, tuple[Hashable, ...], tuple[int, ...]]:
+        """The term's operator, attributes and arguments."""
+        key = self._terms[term]
+        operator, attributes = self._heads[key[0]]
+        return operator, attributes, key[1:]
+
+    def type(self, term: int) -> Hashable:
+        return self._types[term]
+
+    # --------------------------------------------------------------------------------------------------------- classes
+
+    def find(self, term: int) -> int:
+        """The class the term is in. The number is good until the next union."""
+        up = self._up
+        while up[term] != term:
+            up[term] = up[up[term]]
+            term = up[term]
+        return term
+
+    def equal(self, a: int, b: int) -> bool:
+        """Whether the two terms are known to be equal."""
+        self.rebuild()
+        return self.find(a) == self.find(b)
+
+    def members(self, term: int) -> list[int]:
+        """All terms in this term's class, oldest first."""
+        self.rebuild()
+        return sorted(self._members[self.find(term)])
+
+    def nodes(self, term: int) -> Iterator[int]:
+        """One term for each distinct (operator, attributes, argument classes) in this term's class."""
+        for terms in self._nodes[self.find(term)].values():
+            yield from terms
+
+    def nodes_of(self, term: int, operator: str) -> Iterable[int]:
+        """The nodes in this term's class that apply this operator."""
+        return self._nodes[self.find(term)].get(operator, ())
+
+    def classes(self) -> list[int]:
+        """Every class, by its current number."""
+        return list(self._members)
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are in all: what budgets count."""
+        return len(self._node_of)
+
+    def __len__(self) -> int:
+        return len(self._terms)
+
+    # --------------------------------------------------------------------------------------------------------- merging
+
+    def union(self, a: int, b: int, reason: Evidence | RuleUse) -> bool:
+        """Make two terms equal.
+
+        False if they were. Raises EGraphError if their types differ. Call `rebuild` after a batch.
+        """
+        return self._merge(a, b, reason)
+
+    def _merge(self, a: int, b: int, reason: Reason) -> bool:
+        winner, loser = self.find(a), self.find(b)
+        if winner == loser:
+            return False
+        if self._types[winner] != self._types[loser]:
+            raise EGraphError(
+                f"{self._heads[self._terms[a][0]][0]} (term {a}) of type {self._types[a]} cannot equal "
+                f"{self._heads[self._terms[b][0]][0]} (term {b}) of type {self._types[b]}"
+            )
+        self._grow_forest(a, b, reason)
+        if self._weight(winner) < self._weight(loser):
+            winner, loser = loser, winner
+        self._up[loser] = winner
+        self._members[winner] += self._members.pop(loser)
+        nodes = self._nodes[winner]
+        for operator, terms in self._nodes.pop(loser).items():
+            nodes.setdefault(operator, {}).update(terms)
+        parents = self._parents.pop(loser)
+        self._parents[winner] += parents
+        self._stale += parents
+        self._touched.append(winner)
+        return True
+
+    def _weight(self, cls: int) -> int:
+        return len(self._members[cls]) + len(self._parents[cls])
+
+    def _grow_forest(self, a: int, b: int, reason: Reason) -> None:
+        """Join the trees of `a` and `b` by an edge; the smaller is turned so that its end of the edge is its root."""
+        edge = len(self._edges)
+        self._edges.append((a, b, reason))
+        if len(self._members[self.find(a)]) > len(self._members[self.find(b)]):
+            a, b = b, a
+        term: int | None = a
+        link: tuple[int, int] | None = (b, edge)
+        while term is not None:
+            following, self._link[term] = self._link[term], link
+            if following is None:
+                break
+            term, link = following[0], (term, following[1])
+
+    def rebuild(self) -> None:
+        """Close the classes under congruence."""
+        find, stale, keys, node_of = self.find, self._stale, self._keys, self._node_of
+        while stale:
+            term = stale.pop()
+            old = keys[term]
+            if old is None:
+                continue
+            new = (old[0], *map(find, old[1:]))
+            if new == old:
+                continue
+            del node_of[old]
+            twin = node_of.get(new)
+            if twin is None:
+                node_of[new], keys[term] = term, new
+                continue
+            keys[term] = None
+            operator, cls = self._heads[old[0]][0], find(term)
+            del self._nodes[cls][operator][term]
+            if not self._nodes[cls][operator]:
+                del self._nodes[cls][operator]
+            self._merge(term, twin, CONGRUENCE)
+
+    # ----------------------------------------------------------------------------------------------------------- paths
+
+    def path(self, a: int, b: int) -> list[tuple[int, int]]:
+        """The edges from `a` to `b` in the proof forest, as (edge, the end that is nearer to `a`).
+
+        The two must be equal.
+        """
+        link = self._link
+        above: dict[int, int] = {}
+        term, steps = a, 0
+        while True:
+            above[term] = steps
+            onward = link[term]
+            if onward is None:
+                break
+            term, steps = onward[0], steps + 1
+        right: list[tuple[int, int]] = []
+        term = b
+        while term not in above:
+            onward = link[term]
+            if onward is None:
+                raise EGraphError(f"terms {a} and {b} are not known to be equal, so there is nothing to explain")
+            right.append((onward[1], onward[0]))
+            term = onward[0]
+        left: list[tuple[int, int]] = []
+        meeting, term = term, a
+        while term != meeting:
+            onward = link[term]
+            assert onward is not None
+            left.append((onward[1], term))
+            term = onward[0]
+        return left + right[::-1]
+
+    def edge(self, number: int) -> tuple[int, int, Reason]:
+        """The two terms a merge was stated of, and its reason."""
+        return self._edges[number]

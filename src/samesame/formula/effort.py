@@ -1,0 +1,123 @@
+"""What one proof may spend, what it assumed, and what it remembers.
+
+A proof runs inside `with spending(budget) as effort:`. Every loop that can grow calls `step()`, which raises
+`OutOfBudget` once the time or the number of terms is spent: no signals, no threads. Conditions that a step relies on
+(`x[i] ≠ 0`) are written down with `assume`. Functions marked `@remember` keep their results for one proof and forget
+them when the next one begins, so a thousand proofs need no more memory than one, and a proof never depends on those
+before it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, TypeVar, cast
+
+from samesame.formula.expr import Unsupported
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of one proof. Whichever is hit is named in the answer.
+
+    `terms`: terms written in all; `permutations`: labellings tried for one term; `smt_ms`: milliseconds for one solver
+    query; `seconds`: wall-clock time for everything."""
+
+    terms: int = 20_000
+    permutations: int = 5_000
+    smt_ms: int = 1500
+    seconds: float = 10.0
+
+
+class OutOfBudget(Unsupported):
+    """The proof has spent what it was given; the message names the limit."""
+
+
+@dataclass
+class Effort:
+    """The state of the proof under way."""
+
+    budget: Budget
+    deadline: float
+    thorough: bool = False  # the second attempt: small sums written out, arguments over common denominators
+    terms: int = 0
+    solver_calls: int = 0
+    solver_proofs: int = 0
+    solver_unknown: int = 0
+    conditions: dict[str, None] = field(default_factory=dict)  # in the order they were met
+    limits: dict[str, None] = field(default_factory=dict)
+
+    def seconds_left(self) -> float:
+        return self.deadline - time.perf_counter()
+
+
+_IDLE = Effort(Budget(), float("inf"))
+_current: list[Effort] = [_IDLE]
+_remembered: list[Callable[[], None]] = []
+
+
+def current() -> Effort:
+    """The proof under way; outside of one, a fresh account without a deadline."""
+    return _current[-1]
+
+
+@contextmanager
+def spending(budget: Budget, thorough: bool = False) -> Iterator[Effort]:
+    """Begin a proof: forget the one before, and count from zero."""
+    if len(_current) > 1:
+        raise RuntimeError("a proof cannot begin inside another: it would forget what the other remembers")
+    forget()
+    effort = Effort(budget, time.perf_counter() + budget.seconds, thorough)
+    _current.append(effort)
+    try:
+        yield effort
+    finally:
+        _current.pop()
+        forget()
+
+
+def step(terms: int = 1) -> None:
+    """Account for written terms; raises OutOfBudget when the time or the terms are spent."""
+    effort = _current[-1]
+    effort.terms += terms
+    if effort is _IDLE:
+        return
+    if effort.terms > effort.budget.terms * WRITTEN_PER_TERM:
+        raise OutOfBudget(f"more than {effort.budget.terms} terms")
+    if time.perf_counter() > effort.deadline:
+        raise OutOfBudget(f"more than {effort.budget.seconds:g} seconds")
+
+
+WRITTEN_PER_TERM = 10  # a term that stays is written about this often on the way: opened, rewritten, merged
+
+
+def assume(condition: str) -> None:
+    """Note an assumption the proof relies on, as a sentence."""
+    _current[-1].conditions[condition] = None
+
+
+def limited(limit: str) -> None:
+    """Note a limit that was hit without stopping the proof."""
+    _current[-1].limits[limit] = None
+
+
+def remember(function: F) -> F:
+    """Keep results for the length of one proof. Arguments are compared by identity or as plain data."""
+    kept = lru_cache(maxsize=None)(function)
+    _remembered.append(kept.cache_clear)
+    return cast(F, kept)
+
+
+def on_forget(clear: Callable[[], None]) -> None:
+    """Have `clear` called whenever a proof begins or ends."""
+    _remembered.append(clear)
+
+
+def forget() -> None:
+    """Empty every memory of the prover."""
+    for clear in _remembered:
+        clear()

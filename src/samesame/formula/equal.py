@@ -1,0 +1,452 @@
+"""Are two formulas equal, for every value of their inputs?
+
+Both sides are brought into normal form; identical normal forms settle most claims. Otherwise the difference must
+vanish, tried in order of cost: over a common denominator; with free indices that are divided split in two; by
+counting, with the solver, how often each body occurs at every point; with small constant domains written out; and in
+*generic position*, where every index expression is a variable of its own and all the rest is counting. Whatever does
+not close is not proved, which says nothing against it."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import count
+
+from samesame.formula.counting import never_counts, never_differs
+from samesame.formula.effort import Budget, Effort, assume, remember, spending, step
+from samesame.formula.expr import Expr, Fn, Fold, Index, Load, Num, Pow, Unsupported, index, numeric, walk
+from samesame.formula.functions import is_positive, never_vanishes, piece_of, power, truth_of
+from samesame.formula.guards import Guards, at, bounds, conjunction, solved, zero_literal
+from samesame.formula.labelling import labellings
+from samesame.formula.normal import indicator, normal, size_poly
+from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
+from samesame.formula.rewrite import SMALL, BinderEscape, Draft, multiply, replaced, substitute, under
+from samesame.formula.tensor import Dim, Tensor
+from samesame.formula.terms import (
+    MINUS_INFINITY,
+    UNDEFINED,
+    Apply,
+    Factors,
+    Form,
+    Term,
+    add,
+    closed,
+    constant,
+    form_of,
+    next_open,
+    of_atom,
+    opened,
+    ratios_in,
+    scale,
+    subtract,
+)
+
+__all__ = ["Budget", "NotProved", "Proved", "prove_equal", "prove_tensors_equal"]
+
+
+DEFAULT = Budget()
+
+
+@dataclass(frozen=True)
+class Proved:
+    """Equal wherever both sides are defined, under the conditions.
+
+    `method` is "normal form" or "smt" (the solver decided something about indices); `detail` names the step that
+    closed the proof."""
+
+    method: str
+    conditions: tuple[str, ...]
+    detail: str
+
+
+@dataclass(frozen=True)
+class NotProved:
+    """Nothing was established; `reason` says where the proof stopped, with every limit that was hit."""
+
+    reason: str
+
+
+def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved | NotProved:
+    """Prove two expressions equal for all values of their free indices, sizes and leaves. Booleans count as 1 and 0.
+
+    Never raises on hard input: what cannot be decided within the budget is not proved.
+    """
+    left, right = numeric(left), numeric(right)
+    start = time.perf_counter()
+    answer = _attempt(left, right, budget, thorough=False)
+    if isinstance(answer, NotProved) and any(map(_worth_another_attempt, (left, right))):
+        rest = budget.seconds - (time.perf_counter() - start)
+        second = _attempt(left, right, replace(budget, seconds=rest), thorough=True) if rest > 0 else answer
+        return second if isinstance(second, Proved) else answer
+    return answer
+
+
+def _worth_another_attempt(expr: Expr) -> bool:
+    """Whether there are small sums to write out, or functions of quotients to bring over common denominators."""
+    for e in walk(expr):
+        if isinstance(e, Fold) and any(isinstance(v.extent, Num) and v.extent.value <= SMALL for v in e.bound):
+            return True
+        if isinstance(e, Fn) and any(_divides(inner) for inner in walk(e.argument)):
+            return True
+    return False
+
+
+def _divides(expr: Expr) -> bool:
+    return (isinstance(expr, Pow) and expr.exponent < 0) or (isinstance(expr, Fn) and expr.name in ("sigmoid", "tanh"))
+
+
+def _attempt(left: Expr, right: Expr, budget: Budget, *, thorough: bool) -> Proved | NotProved:
+    with spending(budget, thorough) as effort, deep_recursion():
+        try:
+            detail = _prove(normal(left), normal(right))
+        except Unsupported as unsupported:
+            return NotProved(_with_limits(str(unsupported), effort))
+        except RecursionError:
+            return NotProved("the formula is nested too deeply")
+        except BinderEscape as escape:
+            return NotProved(f"internal check failed: {escape}")
+        except _Open as open_:
+            return NotProved(_with_limits(f"left over: {open_}", effort))
+        method = "smt" if effort.solver_proofs else "normal form"
+        conditions = [*integers_in_range(left, right), *readable(effort.conditions, left.free | right.free)]
+        return Proved(method, tuple(dict.fromkeys(conditions)), detail)
+
+
+def integers_in_range(*exprs: Expr) -> Iterator[str]:
+    """What proofs take for granted of integer leaves, as sentences."""
+    for expr in exprs:
+        for e in walk(expr):
+            if isinstance(e, Load) and e.leaf.kind == "int" and e.leaf.bounds is not None:
+                low, high = (size_poly(end) for end in e.leaf.bounds)
+                yield f"{low} ≤ {e.leaf.name} ≤ {high}"
+
+
+def readable(conditions: Iterable[str], free: frozenset[Index]) -> Iterator[str]:
+    """Conditions with letters for the free indices, in the order in which these were made."""
+    letters = {f"i{v.serial}": LETTERS[k % len(LETTERS)] for k, v in enumerate(sorted(free, key=lambda v: v.serial))}
+    for condition in conditions:
+        yield re.sub(r"\bi\d+\b", lambda name: letters.get(name[0], name[0]), condition)
+
+
+LETTERS = "ijklmnpq"
+
+
+def prove_tensors_equal(left: Tensor, right: Tensor, *, budget: Budget = DEFAULT) -> Proved | NotProved:
+    """Prove two tensors of the same shape equal, element by element; a boolean tensor counts as 0 and 1."""
+    if left.rank != right.rank:
+        return NotProved(f"the ranks differ: {left.rank} and {right.rank}")
+    for d, (m, n) in enumerate(zip(left.shape, right.shape, strict=True)):
+        if not same_size(m, n):
+            return NotProved(f"dimension {d} differs: {m} and {n}")
+    indices = tuple(index(size) for size in left.shape)
+    try:
+        a, b = left[indices], right[indices]
+    except Unsupported as unsupported:
+        return NotProved(str(unsupported))
+    return prove_equal(a, b, budget=budget)
+
+
+def same_size(m: Dim, n: Dim) -> bool:
+    """Whether two dimensions are the same number or polynomial."""
+    if isinstance(m, int) and isinstance(n, int):
+        return m == n
+    with spending(Budget()):
+        try:
+            return size_poly(m) is size_poly(n)
+        except Unsupported:
+            return False
+
+
+class _Open(Exception):
+    """The difference did not vanish; the message shows a part of it."""
+
+
+def _with_limits(reason: str, effort: Effort) -> str:
+    return "; ".join([reason, *effort.limits])
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Room for formulas nested a few hundred deep."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 8000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+# ------------------------------------------------------------------------------------------------------------ the steps
+
+
+def _prove(left: Form, right: Form) -> str:
+    """The step that closed the proof; raises _Open if none did."""
+    if left is right:
+        return "identical normal forms"
+    left, right = _without_infinities(left, right)
+    return vanishes(subtract(left, right))
+
+
+def _without_infinities(left: Form, right: Form) -> tuple[Form, Form]:
+    """Both sides without the cells on which they are undefined or −∞, which must be the same."""
+    parts = [_split_absorbing(form) for form in (left, right)]
+    if parts[0][0] is not parts[1][0]:
+        raise _Open("the sides are undefined or −∞ in different places")
+    return parts[0][1], parts[1][1]
+
+
+def _split_absorbing(form: Form) -> tuple[Form, Form]:
+    absorbing = [item for item in form.terms if any(a.key in (UNDEFINED, MINUS_INFINITY) for a, _ in item[0].factors)]
+    return Form(tuple(absorbing)), Form(tuple(item for item in form.terms if item not in absorbing))
+
+
+def vanishes(form: Form) -> str:
+    """Why a difference is zero everywhere; raises _Open if no step shows it."""
+    if not form.terms:
+        return "the difference cancels"
+    cleared = clear_denominators(form)
+    if not cleared.terms:
+        return "the difference cancels over a common denominator"
+    halves = split_free_index(cleared)
+    if halves is not None:
+        return f"{vanishes(halves)}, with a free index split"
+    for step_name, change in STEPS:
+        changed = change(cleared)
+        if changed is None:
+            continue
+        if not changed.terms:
+            return step_name
+        if never_occurs(changed):
+            return f"{step_name}; bodies counted by the solver"
+    raise _Open(cleared.key[:300])
+
+
+def clear_denominators(form: Form) -> Form:
+    """The form times its denominators, as long as each is a sum that is never empty."""
+    for _ in range(ROUNDS):
+        worst: dict[Apply, Fraction] = {}
+        for term, _ in form.terms:
+            bound = frozenset(term.bound)
+            for a, e in term.factors:
+                if (
+                    e < 0
+                    and isinstance(a, Apply)
+                    and a.head == "sum"
+                    and not a.free & bound
+                    and never_vanishes(a.argument)
+                ):
+                    worst[a] = min(e, worst.get(a, e))
+        if not worst:
+            return form
+        atom = min(worst, key=lambda a: a.key)
+        if not is_positive(atom.argument):
+            _refuse_zero(atom.argument)
+            assume(f"{atom.argument.key} ≠ 0")
+        form = multiply(form, of_atom(atom, -worst[atom]))
+    return form
+
+
+def _refuse_zero(denominator: Form) -> None:
+    """A denominator that is zero everywhere, although its normal form does not show it, may not be cleared."""
+    if never_occurs(denominator) or ((written_out := unrolled(denominator)) is not None and never_occurs(written_out)):
+        raise Unsupported(f"the denominator {denominator.key[:100]} is zero")
+
+
+ROUNDS = 8  # denominators under denominators
+
+
+def split_free_index(form: Form) -> Form | None:
+    """A free index 0 ≤ i < E·q that is divided by q becomes h·q + l: the same set of points, and no division."""
+    for ratio in (r for term, _ in form.terms for r in ratios_in(term)):
+        for v in sorted(form.free & ratio.numerator.free, key=lambda v: v.key):
+            if (
+                ratio.numerator.coefficient(v) != 1
+                or v.low is None
+                or v.high is None
+                or v.low.terms
+                or ratio.divisor.free
+            ):
+                continue
+            extent = exact_quotient(v.high + 1, ratio.divisor)
+            if extent is None or extent.constant == 1:
+                continue
+            first = next(k for k in count() if not any(w.sort == "part" and w.number[0] >= k for w in form.free))
+            high = Var("part", (first,), number(0), extent - 1)
+            low = Var("part", (first + 1,), number(0), ratio.divisor - 1)
+            return substitute(form, ((v, variable(high) * ratio.divisor + variable(low)),))
+    return None
+
+
+def never_occurs(form: Form) -> bool:
+    """Whether every body (bound variables and factors) occurs with total weight zero at every point, by the solver."""
+    if not form.terms:
+        return True
+    bodies: dict[tuple[tuple[Var, ...], Factors], list[tuple[Fraction, Guards]]] = {}
+    for term, c in form.terms:
+        bodies.setdefault((term.bound, term.factors), []).append((c, term.guards))
+    cancel = all(
+        any(guards for _, guards in weighted) and never_counts(_symmetrised(bound, factors, weighted))
+        for (bound, factors), weighted in bodies.items()
+    )
+    if cancel or any(term.bound for term, _ in form.terms):
+        return cancel
+    values_matter = any(g.poly is None for t, _ in form.terms for g in t.guards) or any(a.integer for a in form.atoms())
+    return values_matter and never_differs(form)
+
+
+def _symmetrised(
+    bound: tuple[Var, ...], factors: Factors, weighted: list[tuple[Fraction, Guards]]
+) -> list[tuple[Fraction, Guards]]:
+    """Weights spread over the body's symmetries: a body that does not change when variables swap counts both ways."""
+    symmetries = symmetries_of(bound, factors)
+    if len(symmetries) == 1:
+        return weighted
+    return [
+        (c / len(symmetries), tuple(g.rename(names) for g in guards)) for c, guards in weighted for names in symmetries
+    ]
+
+
+@remember
+def symmetries_of(bound: tuple[Var, ...], factors: Factors) -> tuple[tuple[tuple[Var, Var], ...], ...]:
+    """Renamings of the bound variables that leave the factors as they are; the identity is among them."""
+    if len(bound) < 2:
+        return ((),)
+    found: list[tuple[tuple[Var, Var], ...]] = []
+    for order in labellings(bound, (), factors):
+        names = tuple((v, w) for v, w in zip(order, bound, strict=True) if v is not w)
+        renamed = {(a.rename(names) if a.free else a, e) for a, e in factors}
+        if renamed == set(factors):
+            found.append(names)
+    return tuple(found) if () in found else ((),)
+
+
+def unrolled(form: Form) -> Form | None:
+    """Sums over small constant ranges written out; None if there are none."""
+    items: list[tuple[Term, Fraction]] = []
+    changed = False
+    left = UNROLLED
+    for term, c in form.terms:
+        small = _constant_range(term)
+        if small is None or len(small[1]) > left:
+            items.append((term, c))
+            continue
+        changed, left = True, left - len(small[1])
+        draft = Draft(*opened(term, next_open(term.free)))
+        v = draft.bound[small[0]]
+        for k in small[1]:
+            items += ((t, c * d) for t, d in replaced(draft, ((v, number(k)),)).terms)
+    if not changed:
+        return None
+    result = form_of(items)
+    return unrolled(result) or result
+
+
+UNROLLED = 256  # terms that a sum may be written out to
+
+
+def _constant_range(term: Term) -> tuple[int, range] | None:
+    """The position of a bound variable with constant bounds, and its values."""
+    for position, v in enumerate(term.bound):
+        lows, highs, _ = bounds(v, term.guards)
+        least = [p.constant for p, _ in lows if p.constant is not None]
+        most = [p.constant for p, _ in highs if p.constant is not None]
+        if least and most:
+            return position, range(max(least), min(most) + 1)
+    return None
+
+
+def in_generic_position(form: Form) -> Form | None:
+    """x[p] = Σ_u [u = p]·x[u] at every index: bodies become tensor names, all the rest is counting. None where other
+    atoms hold bound variables."""
+    items: list[tuple[Term, Fraction]] = []
+    for term, c in form.terms:
+        step()
+        whole = _generic_term(term)
+        if whole is None:
+            return None
+        items += [(t, c) for t in whole]
+    return form_of(items) if items else Form(())
+
+
+def _generic_term(term: Term) -> list[Term] | None:
+    """The term in generic position: none or one; None if that cannot be."""
+    bound, guards, factors = opened(term, next_open(term.free))
+    fresh = count(next_open(term.free, frozenset(bound)))
+    points: list[tuple[Var, Poly]] = []
+    moved: list[tuple[Atom, Fraction]] = []
+    for atom, e in factors:
+        if isinstance(atom, Element):
+            own = [Var("open", (next(fresh),), None, None) for _ in atom.indices]
+            points += zip(own, atom.indices, strict=True)
+            moved.append((Element(atom.leaf, atom.bounds, tuple(variable(u) for u in own)), e))
+        elif atom.free & frozenset(bound):
+            return None
+        else:
+            moved.append((atom, e))
+    solution: dict[Var, Poly] = {}
+    equations: list[tuple[Var, Poly]] = []
+    for u, p in points:
+        p = p.at(tuple(solution.items()))
+        v = next((v for v in bound if v not in solution and solved(p - variable(u), v) is not None), None)
+        if v is None:
+            equations.append((u, p))
+            continue
+        value = solved(p - variable(u), v)
+        assert value is not None
+        solution = {w: q.at(((v, value),)) for w, q in solution.items()} | {v: value}
+    if len(solution) < len(bound) or any(g.poly is None and g.free & frozenset(bound) for g in guards):
+        return None
+    values = tuple(solution.items())
+    together = conjunction(
+        [
+            *(at(g, values) if g.poly is not None else g for g in guards),
+            *(zero_literal(p.at(values) - variable(u)) for u, p in equations),
+        ]
+    )
+    return [] if together is None else [closed(tuple(u for u, _ in points), together, tuple(moved))]
+
+
+def by_cases(form: Form) -> Form | None:
+    """max(d, 0) as [d > 0]·d and |d| as ±d, where they are factors; None if there are none."""
+    items: list[tuple[Term, Fraction]] = []
+    changed = False
+    for term, c in form.terms:
+        bound, guards, factors = opened(term, next_open(term.free))
+        split = [
+            (a, e, cases) for a, e in factors if e.denominator == 1 and e > 0 and (cases := _cases_of(a)) is not None
+        ]
+        changed = changed or bool(split)
+        product = constant(1)
+        for _, e, cases in split:
+            product = multiply(product, power(cases, e))
+        gone = [a for a, _, _ in split]
+        draft = Draft(bound, guards, tuple((a, e) for a, e in factors if a not in gone))
+        items += ((t, c * d) for t, d in under(draft, product).terms)
+    return form_of(items) if changed else None
+
+
+def _cases_of(atom: Atom) -> Form | None:
+    """The atom as a form with guards, if it is max(d, 0) or |d|."""
+    if not isinstance(atom, Apply) or atom.head not in ("max", "fn:abs"):
+        return None
+    if atom.head == "fn:abs":
+        inner = atom.argument
+        return subtract(scale(multiply(indicator(truth_of("positive", inner)), inner), 2), inner)
+    terms = [t for t, _ in atom.argument.terms]
+    if len(terms) != 2 or not all(t.plain for t in terms) or all(piece_of(t).terms for t in terms):
+        return None
+    inner = add(*map(piece_of, terms))
+    return multiply(indicator(truth_of("positive", inner)), inner)
+
+
+STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
+    ("the difference cancels", lambda form: form),
+    ("small sums written out", unrolled),
+    ("indices in generic position", in_generic_position),
+    ("maxima by cases", by_cases),
+)

@@ -1,0 +1,571 @@
+"""What a formula says, worked out element by element: the second opinion beside the normal form.
+
+Nothing here rewrites. `evaluate` computes every element of a tensor at once with numpy: the value of an expression is
+an array with one axis for each index variable that occurs free in it, so a sum is an axis that is added and then summed
+away, and shared expressions are computed once. `evaluate_exact` computes one element in exact fractions, with any
+function one likes in place of exp, log and the rest: formulas that are equal whatever these functions are agree there.
+
+Some expressions are undefined somewhere: a load outside its leaf (which the untaken side of a concat always contains),
+1/0, the maximum of nothing. `Where` never looks at the branch it does not take, so that one may be undefined;
+everything else passes it on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samesame.formula.expr import (
+    Add,
+    And,
+    Compare,
+    Expr,
+    Extremum,
+    FloorDiv,
+    Fn,
+    Fold,
+    Index,
+    Lambda,
+    Load,
+    Mod,
+    Mul,
+    Named,
+    NegInf,
+    Not,
+    Num,
+    Opaque,
+    Or,
+    Pow,
+    Size,
+    Truth,
+    Unsupported,
+    Where,
+    walk,
+)
+from samesame.formula.tensor import Tensor
+
+Array = NDArray[Any]
+# (name, attributes, whole arguments, kind of the result's elements) -> the whole result
+OpaqueHandler = Callable[[str, Any, tuple[Array, ...], str], Array]
+Exact = Fraction | float | bool                 # the only float is −∞
+
+MOST_CELLS = 1 << 25                            # of one array: 256 MiB in float64
+DTYPES = {"real": np.float64, "int": np.int64, "bool": np.bool_}
+NAMED = {"π": math.pi}
+FUNCTIONS: dict[str, Callable[[Array], Array]] = {
+    "exp": np.exp,
+    "log": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "erf": np.vectorize(math.erf, otypes=[np.float64]),
+    "abs": np.abs,
+    "sign": np.sign,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "round": np.round,                          # halves to even, as torch rounds
+    "trunc": np.trunc,
+}
+REDUCERS: dict[str, tuple[Callable[..., Any], Any]] = {
+    "sum": (np.sum, 0),
+    "prod": (np.prod, 1),
+    "any": (np.any, False),
+    "all": (np.all, True),
+    "max": (np.max, -math.inf),
+    "min": (np.min, math.inf),
+}
+
+
+class Undefined(Unsupported):
+    """An expression has no value at the given point."""
+
+
+# ------------------------------------------------------------------------------------------------------ whole tensors
+
+
+def evaluate(
+    tensor: Tensor,
+    values: Mapping[str, Array],
+    sizes: Mapping[str, int] | None = None,
+    opaque: OpaqueHandler | None = None,
+) -> Array:
+    """Every element of `tensor`, as float64, int64 or bool by its kind.
+
+    `values` gives each leaf's array by name, `sizes` each symbolic size. `opaque` computes opaque operators from their
+    whole arguments. Elements that are undefined are nan. Raises `Unsupported` for an opaque operator or a function that
+    nobody computes, for arrays too large to expand, and for undefined elements of an integer or boolean tensor.
+    """
+    indices, expr = tensor.element()
+    grid = _Evaluation(values, sizes or {}, opaque).run(expr, indices)
+    shape = grid.array.shape
+    undefined = np.zeros(shape, bool) if grid.undefined is None else grid.undefined
+    if undefined.any() and tensor.kind in ("int", "bool"):
+        raise Undefined(f"{int(undefined.sum())} of {undefined.size} elements are undefined")
+    if tensor.kind in ("int", "bool"):
+        return grid.array.astype(DTYPES[tensor.kind])
+    return np.where(undefined, np.nan, grid.array.astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """An expression's value for all values of its index variables: array axis k belongs to axes[k].
+
+    `undefined` marks the cells without a value, where the array holds anything; None where all have one.
+    """
+
+    axes: tuple[Index, ...]
+    array: Array
+    undefined: Array | None = None
+
+    @staticmethod
+    def of(axes: tuple[Index, ...], array: Any, masks: Iterable[Array | None] = ()) -> Grid:
+        """A grid that is undefined where any of the masks says so; masks broadcast to the array."""
+        present = [mask for mask in masks if mask is not None]
+        whole = np.asarray(array)
+        return Grid(axes, whole, np.broadcast_to(reduce(np.logical_or, present), whole.shape) if present else None)
+
+
+class _Evaluation:
+    """One evaluation: leaves before what is built on them, each distinct expression once."""
+
+    def __init__(self, values: Mapping[str, Array], sizes: Mapping[str, int], opaque: OpaqueHandler | None) -> None:
+        self.values, self.sizes, self.opaque = values, sizes, opaque
+        self.extents: dict[Index, int] = {}
+
+    def run(self, expr: Expr, axes: Sequence[Index]) -> Grid:
+        """The value of `expr`, over `axes` and in their order."""
+        with np.errstate(all="ignore"):
+            grid = self.value(expr)
+            return self.spread(grid, tuple(axes))
+
+    def value(self, expr: Expr) -> Grid:
+        order = list(walk(expr))
+        uses = Counter(child for e in order for child in e.children)
+        found: dict[Expr, Grid] = {}
+        for e in order:
+            found[e] = self.step(e, [found[child] for child in e.children])
+            for child in e.children:
+                uses[child] -= 1
+                if not uses[child]:
+                    found.pop(child, None)
+        return found[expr]
+
+    def extent(self, index: Index) -> int:
+        """How long an index's axis is: its extent, or the greatest one where it depends on other indices."""
+        if index not in self.extents:
+            array = self.value(index.extent).array
+            self.extents[index] = max(int(array.max()), 0) if array.size else 0
+        return self.extents[index]
+
+    def spread(self, grid: Grid, axes: tuple[Index, ...]) -> Grid:
+        """The same value over more axes, in any order."""
+        kept = [axis for axis in axes if axis in grid.axes]
+        turn = [grid.axes.index(axis) for axis in kept]
+        thin = tuple(self.extent(axis) if axis in grid.axes else 1 for axis in axes)
+        full = self.shape(axes)
+
+        def lay(array: Array) -> Array:
+            return np.broadcast_to(array.transpose(turn).reshape(thin), full)
+
+        return Grid(axes, lay(grid.array), None if grid.undefined is None else lay(grid.undefined))
+
+    def shape(self, axes: Iterable[Index]) -> tuple[int, ...]:
+        shape = tuple(self.extent(axis) for axis in axes)
+        if math.prod(shape) > MOST_CELLS:
+            raise Unsupported(f"an expression over {' × '.join(map(str, shape))} points is too large to expand")
+        return shape
+
+    def align(self, grids: Sequence[Grid]) -> tuple[tuple[Index, ...], list[Array], list[Any]]:
+        """All their axes by serial number; arrays and undefined cells with an axis of one where they lack an index."""
+        axes = _ordered(axis for grid in grids for axis in grid.axes)
+        self.shape(axes)
+
+        def lay(grid: Grid, array: Array | None) -> Array | None:
+            if array is None:
+                return None
+            return array.reshape(tuple(self.extent(axis) if axis in grid.axes else 1 for axis in axes))
+
+        arrays = [a for grid in grids if (a := lay(grid, grid.array)) is not None]
+        return axes, arrays, [lay(grid, grid.undefined) for grid in grids]
+
+    def pointwise(self, function: Callable[..., Array], grids: Sequence[Grid]) -> Grid:
+        axes, arrays, undefined = self.align(grids)
+        return Grid.of(axes, function(*arrays), undefined)
+
+    def step(self, e: Expr, grids: list[Grid]) -> Grid:
+        match e:
+            case Num(value):
+                return Grid((), np.asarray(int(value) if value.denominator == 1 else float(value)))
+            case Named(name):
+                return Grid((), np.asarray(NAMED[name]))
+            case NegInf():
+                return Grid((), np.asarray(-math.inf))
+            case Truth(value):
+                return Grid((), np.asarray(value))
+            case Size(name):
+                if name not in self.sizes:
+                    raise Unsupported(f"the size {name} has no value")
+                return Grid((), np.asarray(self.sizes[name]))
+            case Index():
+                return Grid((e,), np.arange(self.extent(e)))
+            case Load():
+                return self.load(e, grids)
+            case Add():
+                return self.pointwise(lambda *xs: reduce(np.add, xs), grids)
+            case Mul():
+                return self.pointwise(lambda *xs: reduce(np.multiply, xs), grids)
+            case Pow(_, exponent):
+                return self.pointwise(lambda x: _power(x, exponent), grids)
+            case Fn(name):
+                if name not in FUNCTIONS:
+                    raise Unsupported(f"the function {name} cannot be computed")
+                return self.pointwise(lambda x: FUNCTIONS[name](x.astype(np.float64)), grids)
+            case FloorDiv() | Mod():
+                return self.divide(e, grids)
+            case Compare(op):
+                return self.pointwise({"<": np.less, "≤": np.less_equal, "=": np.equal}[op], grids)
+            case Not():
+                return self.pointwise(np.logical_not, grids)
+            case And() | Or():
+                return self.connective(isinstance(e, And), grids)
+            case Where():
+                return self.choose(grids)
+            case Extremum(op):
+                best = np.maximum if op == "max" else np.minimum
+                return self.pointwise(lambda *xs: reduce(best, xs), grids)
+            case Fold():
+                return self.fold(e, grids[0])
+            case Lambda():
+                return grids[0]
+            case Opaque():
+                return self.apply(e, grids)
+        raise Unsupported(f"{type(e).__name__} cannot be computed")
+
+    def load(self, e: Load, indices: list[Grid]) -> Grid:
+        if e.leaf.name not in self.values:
+            raise Unsupported(f"the leaf {e.leaf.name} has no value")
+        source: Array = np.asarray(self.values[e.leaf.name]).astype(DTYPES[e.leaf.kind])
+        if source.ndim != len(indices):
+            raise Unsupported(f"{e.leaf.name} has rank {source.ndim}, its formula {len(indices)}")
+        axes, positions, undefined = self.align(indices)
+        outside = [(p < 0) | (p >= n) for p, n in zip(positions, source.shape, strict=True)]
+        masks = [*undefined, *(o for o in outside if o.any())]
+        if not source.size:                             # nothing to read: every cell there is, is undefined
+            shape = np.broadcast_shapes(*(p.shape for p in positions))
+            return Grid.of(axes, np.zeros(shape, source.dtype), masks)
+        inside = [p.astype(np.int64).clip(0, n - 1) for p, n in zip(positions, source.shape, strict=True)]
+        return Grid.of(axes, source[tuple(inside)], masks)
+
+    def divide(self, e: FloorDiv | Mod, grids: list[Grid]) -> Grid:
+        axes, (a, b), undefined = self.align(grids)
+        bad = b <= 0
+        divisor = np.where(bad, 1, b)
+        array = a // divisor if isinstance(e, FloorDiv) else a % divisor
+        return Grid.of(axes, array, [*undefined, bad if bad.any() else None])
+
+    def connective(self, conjunction: bool, grids: list[Grid]) -> Grid:
+        """∧ or ∨ in which a part that decides the whole makes up for an undefined one."""
+        axes, arrays, undefined = self.align(grids)
+        plain = Grid.of(axes, reduce(np.logical_and if conjunction else np.logical_or, arrays), undefined)
+        if plain.undefined is None:
+            return plain
+        decided: Any = reduce(
+            np.logical_or,
+            [(a != conjunction) & (True if u is None else ~u) for a, u in zip(arrays, undefined, strict=True)],
+        )
+        return Grid.of(axes, np.where(decided, not conjunction, plain.array), [plain.undefined & ~decided])
+
+    def choose(self, grids: list[Grid]) -> Grid:
+        axes, (c, x, y), (uc, ux, uy) = self.align(grids)
+        missing: Any = np.where(c, False if ux is None else ux, False if uy is None else uy)
+        return Grid.of(axes, np.where(c, x, y), [uc, missing if missing.any() else None])
+
+    def fold(self, e: Fold, body: Grid) -> Grid:
+        outer = _ordered(
+            axis for axis in (*body.axes, *(f for v in e.bound for f in v.extent.free)) if axis not in e.bound
+        )
+        whole = self.spread(body, outer + e.bound)
+        array, undefined = whole.array, whole.undefined
+        over = tuple(range(len(outer), array.ndim))
+        present = self.present(e.bound, outer + e.bound)
+        if present is not None:
+            undefined = None if undefined is None else undefined & present
+        reducer, identity = REDUCERS[e.monoid]
+        if present is not None:
+            array = np.where(present, array, identity)
+        nothing = None
+        if e.monoid in ("max", "min"):                  # the maximum of nothing is undefined
+            cells = np.ones(array.shape, bool) if present is None else np.broadcast_to(present, array.shape)
+            nothing = np.asarray(~cells.any(axis=over))
+        if nothing is not None and nothing.any():
+            result = reducer(array.astype(np.float64), axis=over, initial=identity)
+        else:
+            result, nothing = reducer(array, axis=over), None
+        return Grid.of(outer, result, [None if undefined is None else np.asarray(undefined.any(axis=over)), nothing])
+
+    def present(self, bound: tuple[Index, ...], axes: tuple[Index, ...]) -> Array | None:
+        """Which cells a fold runs over, where an extent depends on other indices; None where it runs over all."""
+        inside: Array | None = None
+        for v in bound:
+            if v.extent.free:
+                limit = self.pointwise(np.less, [Grid((v,), np.arange(self.extent(v))), self.value(v.extent)])
+                cells = self.spread(limit, axes).array
+                inside = cells if inside is None else inside & cells
+        return inside
+
+    def apply(self, e: Opaque, grids: list[Grid]) -> Grid:
+        if self.opaque is None:
+            raise Unsupported(f"{e.name} is opaque")
+        arguments, indices = grids[: len(e.arguments)], grids[len(e.arguments) :]
+        outer = _ordered(
+            axis for f, g in zip(e.arguments, arguments, strict=True) for axis in g.axes if axis not in f.bound
+        )
+        wholes = [self.spread(g, outer + f.bound) for f, g in zip(e.arguments, arguments, strict=True)]
+        if any(g.undefined is not None and g.undefined.any() for g in wholes):
+            raise Undefined(f"an argument of {e.name} is undefined")
+        points = list(product(*(range(n) for n in self.shape(outer))))
+        if not points:
+            raise Unsupported(f"{e.name} is applied nowhere")
+        results = np.stack([self.opaque(e.name, e.attributes, tuple(g.array[p] for g in wholes), e.result_kind)
+                            for p in points])
+        results = results.reshape(self.shape(outer) + results.shape[1:])
+        rows = [Grid((axis,), np.arange(self.extent(axis))) for axis in outer]
+        axes, positions, undefined = self.align([*rows, *indices])
+        return Grid.of(axes, results[tuple(p.astype(np.int64) for p in positions)], undefined)
+
+
+def _ordered(axes: Iterable[Index]) -> tuple[Index, ...]:
+    return tuple(sorted(set(axes), key=lambda axis: axis.serial))
+
+
+def _power(x: Array, exponent: Fraction) -> Array:
+    """x^exponent; nan where it is undefined, which includes 1/0."""
+    if exponent.denominator == 1 and exponent >= 0 and x.dtype.kind in "iu":
+        return np.asarray(x ** int(exponent))
+    base = x.astype(np.float64)
+    if exponent < 0:
+        base = np.where(base == 0, np.nan, base)
+    if exponent == Fraction(1, 2):
+        return np.asarray(np.sqrt(base))
+    return np.asarray(base ** (int(exponent) if exponent.denominator == 1 else float(exponent)))
+
+
+# --------------------------------------------------------------------------------------------------------- one element
+
+
+def evaluate_exact(
+    expr: Expr,
+    values: Mapping[str, Any],
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    indices: Mapping[Index, int] | None = None,
+    sizes: Mapping[str, int] | None = None,
+) -> Exact:
+    """The exact value of one element: a Fraction, −inf (the only float), or a bool.
+
+    `values` gives each leaf as a function of its indices, or as an array or nested sequence of numbers that convert to
+    Fraction. `functions` maps names to functions of one Fraction (exp, log, …), `π` to a function of nothing, and
+    `power` to a function of base and exponent for roots that are not rational. `indices` fixes the free index
+    variables. Raises `Undefined` where the expression has no value, and `Unsupported` where a function is needed that
+    was not given. exp(−∞) is 0 whatever exp is.
+    """
+    return _Element(values, functions or {}, sizes or {}).value(expr, dict(indices or {}))
+
+
+class _Element:
+    """One exact evaluation, remembering what each expression is at each point."""
+
+    def __init__(
+        self, values: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], sizes: Mapping[str, int]
+    ) -> None:
+        self.values, self.functions, self.sizes = values, functions, sizes
+        self.memo: dict[tuple[Expr, tuple[tuple[int, int], ...]], Exact] = {}
+
+    def value(self, e: Expr, at: dict[Index, int]) -> Exact:
+        try:
+            key = e, tuple(sorted((v.serial, at[v]) for v in e.free))
+        except KeyError as missing:
+            raise Unsupported(f"the index {missing.args[0]!r} has no value") from None
+        if key not in self.memo:
+            self.memo[key] = self.step(e, at)
+        return self.memo[key]
+
+    def integer(self, e: Expr, at: dict[Index, int]) -> int:
+        value = self.value(e, at)
+        if not isinstance(value, Fraction) or value.denominator != 1:
+            raise Undefined(f"an index or size is {value}")
+        return int(value)
+
+    def step(self, e: Expr, at: dict[Index, int]) -> Exact:
+        match e:
+            case Num(value):
+                return value
+            case Named(name):
+                return Fraction(self.function(name)())
+            case NegInf():
+                return -math.inf
+            case Truth(value):
+                return value
+            case Size(name):
+                if name not in self.sizes:
+                    raise Unsupported(f"the size {name} has no value")
+                return Fraction(self.sizes[name])
+            case Index():
+                return Fraction(at[e])
+            case Load(leaf, indices):
+                return self.load(leaf.name, tuple(self.integer(i, at) for i in indices))
+            case Add(terms):
+                return _sum([self.value(t, at) for t in terms])
+            case Mul(factors):
+                return _product([self.value(f, at) for f in factors])
+            case Pow(base, exponent):
+                return self.power(self.value(base, at), exponent)
+            case Fn(name, argument):
+                return self.call(name, self.value(argument, at))
+            case FloorDiv(a, b) | Mod(a, b):
+                numerator, divisor = self.integer(a, at), self.integer(b, at)
+                if divisor <= 0:
+                    raise Undefined(f"division by {divisor}")
+                return Fraction(numerator // divisor if isinstance(e, FloorDiv) else numerator % divisor)
+            case Compare(op, a, b):
+                x, y = self.value(a, at), self.value(b, at)
+                return x < y if op == "<" else x <= y if op == "≤" else x == y
+            case Not(a):
+                return not self.value(a, at)
+            case And(parts) | Or(parts):
+                return self.connective(isinstance(e, And), parts, at)
+            case Where(condition, then, otherwise):
+                return self.value(then if self.value(condition, at) else otherwise, at)
+            case Extremum(op, parts):
+                return (max if op == "max" else min)(self.value(p, at) for p in parts)
+            case Fold():
+                return self.fold(e, at)
+        raise Unsupported(f"{type(e).__name__} has no exact value")
+
+    def function(self, name: str) -> Callable[..., Any]:
+        if name not in self.functions:
+            raise Unsupported(f"{name} has no exact value")
+        return self.functions[name]
+
+    def call(self, name: str, x: Exact) -> Exact:
+        if name == "exp" and x == -math.inf:
+            return Fraction(0)
+        if not isinstance(x, Fraction):
+            raise Undefined(f"{name}({x})")
+        exact = EXACT.get(name)
+        return Fraction(exact(x) if exact and name not in self.functions else self.function(name)(x))
+
+    def load(self, name: str, position: tuple[int, ...]) -> Exact:
+        if name not in self.values:
+            raise Unsupported(f"the leaf {name} has no value")
+        source = self.values[name]
+        if not callable(source):
+            for i in position:
+                if not 0 <= i < len(source):
+                    raise Undefined(f"{name}{list(position)} is out of range")
+                source = source[i]
+            value = source
+        else:
+            value = source(*position)
+        if isinstance(value, bool | np.bool_):
+            return bool(value)
+        return value if isinstance(value, float) and value == -math.inf else Fraction(value)
+
+    def power(self, base: Exact, q: Fraction) -> Exact:
+        if base == -math.inf or (base == 0 and q < 0):
+            raise Undefined(f"({base})^{q}")
+        if not isinstance(base, Fraction):
+            raise Undefined(f"a power of {base}")
+        if q.denominator == 1:
+            return base ** int(q)
+        if base < 0:
+            raise Undefined(f"({base})^{q}")
+        top, bottom = _root(base.numerator, q.denominator), _root(base.denominator, q.denominator)
+        if top is not None and bottom is not None:
+            return Fraction(top, bottom) ** q.numerator
+        return Fraction(self.function("power")(base, q))
+
+    def connective(self, conjunction: bool, parts: tuple[Expr, ...], at: dict[Index, int]) -> bool:
+        undefined: Undefined | None = None
+        for part in parts:
+            try:
+                if bool(self.value(part, at)) != conjunction:
+                    return not conjunction
+            except Undefined as found:
+                undefined = found
+        if undefined is not None:
+            raise undefined
+        return conjunction
+
+    def fold(self, e: Fold, at: dict[Index, int]) -> Exact:
+        points = [at]
+        for v in e.bound:                               # a later extent may depend on an earlier index
+            points = [p | {v: i} for p in points for i in range(self.integer(v.extent, p))]
+        found = [self.value(e.body, p) for p in points]
+        match e.monoid:
+            case "sum":
+                return _sum(found)
+            case "prod":
+                return _product(found)
+            case "any":
+                return any(found)
+            case "all":
+                return all(found)
+        if not found:
+            raise Undefined(f"the {e.monoid} of nothing")
+        return max(found) if e.monoid == "max" else min(found)
+
+
+EXACT: dict[str, Callable[[Fraction], Fraction | int]] = {
+    "abs": abs,
+    "sign": lambda x: (x > 0) - (x < 0),
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "round": round,
+    "trunc": math.trunc,
+}
+
+
+def _sum(values: Iterable[Exact]) -> Exact:
+    total: Exact = Fraction(0)
+    for value in values:
+        total = total + value
+    return total
+
+
+def _product(values: Iterable[Exact]) -> Exact:
+    total: Exact = Fraction(1)
+    for value in values:
+        if -math.inf in (total, value) and min(total, value) == -math.inf and max(total, value) <= 0:
+            raise Undefined(f"{total} · {value}")
+        total = total * value
+    return total
+
+
+def _root(n: int, degree: int) -> int | None:
+    """The integer whose power of this degree is n, if there is one."""
+    low, high = 0, 1
+    while high**degree < n:
+        high *= 2
+    while low < high:
+        middle = (low + high) // 2
+        if middle**degree < n:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low**degree == n else None

@@ -1,0 +1,163 @@
+"""Maxima: the pieces of a maximum are the terms of a form, so that domains join there as they do in sums.
+
+    max_{k<n} x[k]  =  max( Σ_{k<n} piece(x[k]) )       where Σ is a union, and a piece counts once
+
+Families of −∞ drop out, an inner maximum becomes part of the outer one, and what all pieces share leaves: added terms
+and positive numbers. A maximum of two elements is b + max(a − b, 0), signed so that relu(x) − relu(−x) = x."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from samesame.formula.effort import assume, remember, step
+from samesame.formula.expr import Unsupported
+from samesame.formula.functions import (
+    HEADS,
+    by_cells,
+    common_number,
+    has_point,
+    is_minus_infinity,
+    is_nonnegative,
+    liftable,
+    minus_infinity,
+    piece,
+    piece_of,
+    restricted,
+)
+from samesame.formula.guards import Guards, Literal, conjunction, infeasible, negation
+from samesame.formula.poly import Var
+from samesame.formula.rewrite import Draft, rewritten
+from samesame.formula.terms import (
+    UNDEFINED,
+    Apply,
+    Form,
+    Term,
+    add,
+    closed,
+    constant,
+    form_of,
+    next_open,
+    of_atom,
+    opened,
+    scale,
+    subtract,
+)
+
+
+def maximum(drafts: Iterable[tuple[tuple[Var, ...], Guards, Form]]) -> Form:
+    """The maximum over a union of families, each: a form for every point of guarded open variables.
+
+    Families of −∞ drop out. An empty maximum is −∞.
+    """
+    found: list[tuple[Term, Fraction]] = []
+    for bound, guards, form in drafts:
+        _place(bound, guards, form, found)
+    return by_cells(form_of(found), _maximum_on_cell)
+
+
+def _place(bound: tuple[Var, ...], guards: Guards, form: Form, found: list[tuple[Term, Fraction]]) -> None:
+    """Add a family to the pieces: its guards shrink the domain, an inner maximum becomes part of this one."""
+    step()
+    literal = liftable(form)
+    if literal is not None:
+        for side in (literal, negation(literal)):
+            together = conjunction((*guards, side))
+            if together is not None and isinstance(side, Literal) and not infeasible(together):
+                _place(bound, together, restricted(form, side, together), found)
+        return
+    if form.has(UNDEFINED):
+        raise Unsupported("a maximum over something undefined appears")
+    if is_minus_infinity(form):
+        return
+    inner = [(t, c) for t, c in form.terms if _is_maximum(t)]
+    if len(inner) == 1 and inner[0][1] > 0:
+        ((term, c),) = inner
+        rest = subtract(form, Form(((term, c),)))
+        atom = term.factors[0][0]
+        assert isinstance(atom, Apply)
+        first = max(next_open(form.free), next_open(frozenset(bound)))
+        for part, _ in atom.argument.terms:
+            more, conditions, factors = opened(part, first)
+            together = conjunction((*guards, *conditions))
+            assert isinstance(factors[0][0], Apply)
+            if together is not None:
+                _place((*bound, *more), together, add(scale(factors[0][0].argument, c), rest), found)
+        return
+    found += rewritten(Draft(bound, guards, ((Apply("piece", form), Fraction(1)),))).terms
+
+
+def _is_maximum(term: Term) -> bool:
+    if not term.plain or len(term.factors) != 1 or term.factors[0][1] != 1:
+        return False
+    atom = term.factors[0][0]
+    return isinstance(atom, Apply) and atom.head == "max"
+
+
+def _maximum_on_cell(pieces: Form) -> Form:
+    if not pieces.terms:
+        return minus_infinity()
+    terms = [t for t, _ in pieces.terms]
+    if len(terms) == 1 and terms[0].plain:
+        return piece_of(terms[0])
+    if len(terms) == 2 and all(t.plain for t in terms):
+        return _larger(piece_of(terms[0]), piece_of(terms[1]))
+    if not any(has_point(t) for t in terms):
+        assume(f"the maximum over {pieces.key} is over at least one element")
+    shared = _shared(terms)
+    size = common_number(c for t in terms for _, c in piece_of(t).terms) or Fraction(1)
+    if shared.terms or size != 1:
+        smaller = form_of(
+            (closed(t.bound, t.guards, ((Apply("piece", _less(piece_of(t), shared, size)), Fraction(1)),)), Fraction(1))
+            for t in terms
+        )
+        return add(shared, scale(of_atom(Apply("max", smaller)), size))
+    return of_atom(Apply("max", pieces))
+
+
+def _less(form: Form, shared: Form, size: Fraction) -> Form:
+    return scale(subtract(form, shared), 1 / size)
+
+
+def _shared(terms: list[Term]) -> Form:
+    """What is added to every piece: it leaves the maximum."""
+    first, *others = terms
+    bound = frozenset(v for t in terms for v in t.bound)
+    kept = {t: c for t, c in piece_of(first).terms if not t.free & bound}
+    for other in others:
+        there = dict(piece_of(other).terms)
+        kept = {t: c for t, c in kept.items() if there.get(t) == c}
+    return form_of(kept.items())
+
+
+def _larger(a: Form, b: Form) -> Form:
+    """max(a, b) = b + max(a − b, 0), signed so that the difference's first coefficient is positive."""
+    difference = subtract(a, b)
+    if is_nonnegative(difference):
+        return a
+    if is_nonnegative(scale(difference, -1)):
+        return b
+    if difference.terms[0][1] < 0:
+        difference, b = scale(difference, -1), a
+    size = common_number(c for _, c in difference.terms)
+    pieces = form_of(item for part in (scale(difference, 1 / size), constant(0)) for item in piece(part).terms)
+    return add(b, scale(of_atom(Apply("max", pieces)), size))
+
+
+def minimum(drafts: Iterable[tuple[tuple[Var, ...], Guards, Form]]) -> Form:
+    """min = −max of the negatives."""
+    return scale(maximum((bound, guards, scale(form, -1)) for bound, guards, form in drafts), -1)
+
+
+@remember
+def _maximum_again(pieces: Form) -> Form:
+    """A maximum whose pieces have changed."""
+    drafts = []
+    for term, _ in pieces.terms:
+        bound, guards, factors = opened(term, next_open(term.free))
+        assert isinstance(factors[0][0], Apply)
+        drafts.append((bound, guards, factors[0][0].argument))
+    return maximum(drafts)
+
+
+HEADS["max"] = _maximum_again

@@ -1,0 +1,555 @@
+"""Functions of forms: powers, exp, log, max, comparisons, and the few laws each obeys.
+
+A guard that depends on no bound variable splits the domain: a function of `[c]·x + [¬c]·y` is taken on each *cell*,
+`[c]·f(x) + [¬c]·f(y)`. Then exp of a sum becomes a product of powers, which makes a softmax's shift, a running maximum
+and a sigmoid's two spellings vanish; what the terms of a sum have in common leaves powers and logarithms; a maximum's
+pieces are kept as the terms of a form, so that domains join there as they do in sums. Whatever a step assumes (x ≠ 0,
+x > 0, a domain is not empty) is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import partial
+from math import gcd, lcm
+
+from samesame.formula.effort import assume, current, remember, step
+from samesame.formula.expr import Unsupported
+from samesame.formula.guards import (
+    NO_GUARDS,
+    Guards,
+    Literal,
+    at,
+    at_least_zero_literal,
+    bounds,
+    conjunction,
+    implied,
+    infeasible,
+    negation,
+    zero_literal,
+)
+from samesame.formula.poly import Atom, IntegerAtom, Poly, Var, at_least, collect, divide, number, variable
+from samesame.formula.rewrite import Draft, as_text, guarded, leave_root, multiply, positive, rewritten, under
+from samesame.formula.terms import (
+    MINUS_INFINITY,
+    UNDEFINED,
+    Apply,
+    Factors,
+    Form,
+    Radical,
+    Symbol,
+    Term,
+    add,
+    constant,
+    form_of,
+    laws,
+    next_open,
+    of_atom,
+    of_poly,
+    opened,
+    scale,
+    value_of,
+)
+
+Function = Callable[[Form], Form]
+
+
+def undefined() -> Form:
+    return of_atom(Symbol(UNDEFINED))
+
+
+def minus_infinity() -> Form:
+    return of_atom(Symbol(MINUS_INFINITY))
+
+
+# ---------------------------------------------------------------------------------------------------------------- cells
+
+
+def by_cells(form: Form, function: Function, known: Guards = NO_GUARDS) -> Form:
+    """The function on each cell on which the form has no guards but those on its bound variables."""
+    literal = liftable(form)
+    if literal is None:
+        return undefined() if form.has(UNDEFINED) else function(form)
+    result = constant(0)
+    for side in (literal, negation(literal)):
+        together = conjunction((*known, side))
+        if together is not None and isinstance(side, Literal) and not infeasible(together):
+            step()
+            on_cell = by_cells(restricted(form, side, together), function, together)
+            result = add(result, guarded((side,), on_cell))
+    return result
+
+
+def liftable(form: Form) -> Literal | None:
+    """A guard that depends on no bound variable of its term."""
+    return next((g for t, _ in form.terms for g in t.guards if not g.free & frozenset(t.bound)), None)
+
+
+def restricted(form: Form, side: Literal, known: Guards) -> Form:
+    """A form on a cell where `side` holds, and with it all that is known there."""
+    items: list[tuple[Term, Fraction]] = []
+    for term, c in form.terms:
+        if negation(side) in term.guards:
+            continue
+        bound = frozenset(term.bound)
+        guards = tuple(g for g in term.guards if g is not side and (g.free & bound or not implied(known, g)))
+        if guards and infeasible(conjunction((*guards, *known)) or guards):
+            continue
+        items.append((Term(term.bound, guards, term.factors), c))
+    return form_of(items)
+
+
+def is_minus_infinity(form: Form) -> bool:
+    """Whether a form without liftable guards is −∞."""
+    for term, _ in form.terms:
+        if term.factors and term.factors[0][0].key == MINUS_INFINITY:
+            if not has_point(term):
+                raise Unsupported("a sum is −∞ only where its domain is not empty")
+            return True
+    return False
+
+
+# ------------------------------------------------------------------------------------------------------ signs and zeros
+
+
+def has_point(term: Term) -> bool:
+    """Whether the term's domain is provably not empty, for every value of its free variables."""
+    bound, guards, _ = opened(term, next_open(term.free))
+    return _has_point(bound, guards)
+
+
+def _has_point(bound: tuple[Var, ...], guards: Guards) -> bool:
+    if any(g.poly is None for g in guards):
+        return False
+    if not bound:
+        return all(implied(NO_GUARDS, g) for g in guards)
+    v, *rest = bound
+    lows, highs, _ = bounds(v, guards)
+    for end, _ in (*lows, *highs):
+        there = conjunction(at(g, ((v, end),)) for g in guards)
+        if there is not None and _has_point(tuple(rest), there):
+            return True
+    return False
+
+
+@remember
+def is_positive(form: Form) -> bool:
+    """Whether the form is provably > 0 wherever it is defined."""
+    if not is_nonnegative(form):
+        return False
+    return any(all(positive(a) for a, _ in _inside(t)) and has_point(t) for t, _ in form.terms)
+
+
+@remember
+def is_nonnegative(form: Form) -> bool:
+    """Whether the form is provably ≥ 0 wherever it is defined."""
+    return all(c > 0 and all(_nonnegative(a, e) for a, e in _inside(t)) for t, c in form.terms)
+
+
+def _inside(term: Term) -> Factors:
+    """The factors, under variables that carry their ranges."""
+    return opened(term, next_open(term.free))[2]
+
+
+def _nonnegative(atom: Atom, exponent: Fraction) -> bool:
+    if exponent.numerator % 2 == 0 or exponent.denominator % 2 == 0 or positive(atom):
+        return True
+    if isinstance(atom, Apply):
+        return atom.head in ("fn:abs",) or (atom.head == "max" and _has_nonnegative_piece(atom.argument))
+    return isinstance(atom, IntegerAtom) and atom.integer and at_least(variable(atom), 0)
+
+
+def _has_nonnegative_piece(pieces: Form) -> bool:
+    return any(t.plain and is_nonnegative(piece_of(t)) for t, _ in pieces.terms)
+
+
+@remember
+def is_generic(atom: Atom) -> bool:
+    """Whether an atom is nonzero but for special values of the real inputs: integers must be so everywhere."""
+    if positive(atom):
+        return True
+    if isinstance(atom, Apply):
+        return atom.head != "sum" or never_vanishes(atom.argument)
+    if isinstance(atom, IntegerAtom) and atom.integer:
+        return at_least(variable(atom), 1) or at_least(-variable(atom), 1)
+    return not isinstance(atom, Symbol)
+
+
+@remember
+def never_vanishes(form: Form) -> bool:
+    """Whether some term survives on every cell of the free variables. Such a sum is nonzero but for special values of
+    the real inputs; one that may be empty, or consists of integers only, may not be cleared from a denominator."""
+    shapes = [(t.bound, t.factors) for t, _ in form.terms]
+    sign_known = is_positive(form)
+    return any(
+        (sign_known or shapes.count((t.bound, t.factors)) == 1)
+        and has_point(t)
+        and all(is_generic(a) for a, _ in _inside(t))
+        for t, _ in form.terms
+    )
+
+
+# --------------------------------------------------------------------------------------------------------------- powers
+
+
+def content(form: Form, allowed: Callable[[Atom], bool]) -> tuple[Fraction, Factors, Form]:
+    """number · factors · rest: what all the terms have in common, as far as allowed, taken out. The number is
+    positive."""
+    exponents: dict[Atom, list[Fraction]] = {}
+    for term, _ in form.terms:
+        bound = frozenset(term.bound)
+        for a, e in term.factors:
+            if not a.free & bound:
+                exponents.setdefault(a, []).append(e)
+    everywhere = len(form.terms)
+    common: list[tuple[Atom, Fraction]] = []
+    for a in sorted(exponents, key=lambda atom: atom.key):
+        least = min([*exponents[a], *([Fraction(0)] if len(exponents[a]) < everywhere else [])])
+        if least and allowed(a):
+            common.append((a, least))
+    size = common_number(c for _, c in form.terms)
+    return size, tuple(common), scale(_divided(form, dict(common)) if common else form, 1 / size)
+
+
+def _divided(form: Form, common: dict[Atom, Fraction]) -> Form:
+    """A form without the factors that its terms have in common."""
+    items: list[tuple[Term, Fraction]] = []
+    for term, c in form.terms:
+        bound, guards, factors = opened(term, next_open(term.free))
+        own = dict(factors)
+        left = {a: e - common.get(a, 0) for a, e in own.items()} | {a: -e for a, e in common.items() if a not in own}
+        whole = Draft(bound, guards, tuple((a, e) for a, e in left.items() if e))
+        items += ((t, c * d) for t, d in rewritten(whole).terms)
+    return form_of(items)
+
+
+def common_number(values: Iterable[Fraction]) -> Fraction:
+    total = Fraction(0)
+    for value in values:
+        total = Fraction(
+            gcd(total.numerator * value.denominator, value.numerator * total.denominator),
+            total.denominator * value.denominator,
+        )
+    return total
+
+
+def power(form: Form, exponent: Fraction | int) -> Form:
+    """form^exponent. Undefined at 0 for negative exponents."""
+    p = Fraction(exponent)
+    if p == 1:
+        return form
+    return _power(form, p)
+
+
+@remember
+def _power(form: Form, p: Fraction) -> Form:
+    return by_cells(form, partial(_power_on_cell, p=p))
+
+
+def _power_on_cell(form: Form, p: Fraction) -> Form:
+    if form.has(MINUS_INFINITY):
+        raise Unsupported("a power of −∞ appears")
+    if not form.terms:
+        return undefined() if p < 0 else constant(1 if p == 0 else 0)
+    if p == 0:
+        return constant(1)
+    whole = p.denominator == 1
+    if whole and p > 0 and not (len(form.terms) == 1 and form.terms[0][0].plain):
+        result = form
+        for _ in range(int(p) - 1):
+            result = multiply(result, form)
+        return result
+    size, common, rest = content(form, is_generic if whole else positive)
+    if whole and rest.terms[0][1] < 0:
+        size, rest = -size, scale(rest, -1)
+    for a, e in common:
+        leave_root(a, e, e * p)
+    factors = [(a, e * p) for a, e in common]
+    result = number_power(size, p)
+    if value_of(rest) != 1:
+        factors += _power_factor(rest, p)
+    return under(Draft((), NO_GUARDS, tuple(factors)), result)
+
+
+def _power_factor(rest: Form, p: Fraction) -> Factors:
+    """rest^p as factors."""
+    if len(rest.terms) == 1 and rest.terms[0][0].plain and rest.terms[0][1] == 1:
+        factors = rest.terms[0][0].factors
+        if p.denominator == 1 and p > 0:
+            return tuple((a, e * p) for a, e in factors)
+        (atom, e), *more = factors
+        nested = isinstance(atom, Apply) and atom.head == "sum" and not more
+        if nested and (e.denominator % 2 == 0 or positive(atom)):
+            return ((atom, e * p),)
+    return ((Apply("sum", rest), p),)
+
+
+def together(form: Form) -> Form:
+    """In a thorough attempt, a form over its common denominator, so that 1 − x/(1 + x) becomes 1/(1 + x)."""
+    below: dict[Apply, Fraction] = {}
+    for term, _ in form.terms if current().thorough else ():
+        for a, e in term.factors:
+            if not isinstance(a, Apply) or a.head != "sum" or a.free & frozenset(term.bound):
+                continue
+            if e < 0 and e.denominator == 1 and is_generic(a):
+                below[a] = min(e, below.get(a, e))
+    if not below:
+        return form
+    numerator = under(Draft((), NO_GUARDS, tuple((a, -e) for a, e in below.items())), form)
+    (first, exponent), *more = below.items()
+    if numerator.terms and exponent == -1 and not more:
+        times = numerator.terms[0][1] / first.argument.terms[0][1]
+        if scale(first.argument, times) is numerator:
+            return constant(times)
+    return under(Draft((), NO_GUARDS, tuple(below.items())), numerator)
+
+
+def number_power(value: Fraction, p: Fraction) -> Form:
+    """A nonzero number to a power; roots of primes stay as radicals."""
+    if p.denominator == 1:
+        return constant(value ** int(p))
+    factors = [(Radical(q), k * p) for q, k in prime_factors(value)]
+    return rewritten(Draft((), NO_GUARDS, tuple(factors)))
+
+
+def prime_factors(value: Fraction) -> list[tuple[int, int]]:
+    """Primes with exponents; what trial division up to a thousand leaves counts as one prime."""
+    found: list[tuple[int, int]] = []
+    for part, sign in ((value.numerator, 1), (value.denominator, -1)):
+        q = 2
+        while part > 1 and q <= 1000:
+            k = 0
+            while part % q == 0:
+                part, k = part // q, k + 1
+            if k:
+                found.append((q, k * sign))
+            q += 1 if q == 2 else 2
+        if part > 1:
+            found.append((part, sign))
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------- exp, log
+
+
+@remember
+def exp(form: Form) -> Form:
+    """exp(Σ c·t) = Π exp(t)^c; exp(−∞) = 0; exp(c·log x) = x^c."""
+    return by_cells(form, _exp_on_cell)
+
+
+def _exp_on_cell(form: Form) -> Form:
+    if is_minus_infinity(form):
+        return constant(0)
+    form = together(form)
+    factors: list[tuple[Atom, Fraction]] = []
+    result = constant(1)
+    for term, c in form.terms:
+        atom = term.factors[0][0] if term.plain and len(term.factors) == 1 and term.factors[0][1] == 1 else None
+        if isinstance(atom, Apply) and atom.head == "log":
+            if not is_positive(atom.argument):
+                assume(f"{atom.argument.key} > 0")
+            result = multiply(result, power(atom.argument, c))
+        else:
+            factors.append((Apply("exp", Form(((term, Fraction(1)),))), c))
+    return under(Draft((), NO_GUARDS, tuple(factors)), result)
+
+
+@remember
+def log(form: Form) -> Form:
+    """log(c·Π a^e·rest) = log c + Σ e·log a + log rest for positive c and a; log 0 = −∞."""
+    return by_cells(form, _log_on_cell)
+
+
+def _log_on_cell(form: Form) -> Form:
+    if form.has(MINUS_INFINITY):
+        raise Unsupported("the logarithm of −∞ appears")
+    if not form.terms:
+        return minus_infinity()
+    form = together(form)
+    size, common, rest = content(form, positive)
+    parts = [scale(of_atom(Apply("log", constant(q))), k) for q, k in prime_factors(size)]
+    for atom, e in common:
+        parts.append(scale(_log_of_atom(atom), e))
+    if value_of(rest) != 1:
+        parts.append(of_atom(Apply("log", rest)))
+    return add(*parts)
+
+
+def _log_of_atom(atom: Atom) -> Form:
+    if isinstance(atom, Apply) and atom.head == "exp":
+        return atom.argument
+    if isinstance(atom, Apply) and atom.head == "sum":
+        return log(atom.argument)
+    if isinstance(atom, Radical):
+        return of_atom(Apply("log", constant(atom.base)))
+    return of_atom(Apply("log", of_atom(atom)))
+
+
+# ------------------------------------------------------------------------------------------------------ other functions
+
+
+def _half_angle(form: Form, sign: int) -> Form:
+    """(exp(2x) ± 1) / 2·exp(x)."""
+    return scale(add(exp(form), scale(exp(scale(form, -1)), sign)), Fraction(1, 2))
+
+
+def sigmoid(form: Form) -> Form:
+    e = exp(form)
+    return multiply(e, power(add(e, constant(1)), -1))
+
+
+def tanh(form: Form) -> Form:
+    e = exp(scale(form, 2))
+    return multiply(add(e, constant(-1)), power(add(e, constant(1)), -1))
+
+
+EXPANDED: dict[str, Function] = {  # functions that other functions express
+    "exp": exp,
+    "log": log,
+    "sigmoid": sigmoid,
+    "tanh": tanh,
+    "sinh": lambda x: _half_angle(x, -1),
+    "cosh": lambda x: _half_angle(x, 1),
+    "expm1": lambda x: add(exp(x), constant(-1)),
+    "log1p": lambda x: log(add(x, constant(1))),
+    "softplus": lambda x: log(add(exp(x), constant(1))),
+    "log2": lambda x: multiply(log(x), power(log(constant(2)), -1)),
+    "log10": lambda x: multiply(log(x), power(log(constant(10)), -1)),
+    "sqrt": lambda x: power(x, Fraction(1, 2)),
+    "rsqrt": lambda x: power(x, Fraction(-1, 2)),
+    "tan": lambda x: multiply(named("sin")(x), power(named("cos")(x), -1)),
+}
+ODD = frozenset(["sin", "erf", "sign", "asin", "atan", "asinh", "atanh", "round", "trunc", "erfinv"])  # f(−x) = −f(x)
+EVEN = frozenset(["cos", "abs"])  # f(−x) = f(x)
+ROUNDING = frozenset(["floor", "ceil", "round", "trunc"])  # leave integers as they are
+
+
+def named(name: str) -> Function:
+    """A real function by its name; one that is not known is uninterpreted."""
+    return EXPANDED.get(name) or partial(_by_name, name)
+
+
+def _by_name(name: str, form: Form) -> Form:
+    return _uninterpreted(name, form)
+
+
+@remember
+def _uninterpreted(name: str, form: Form) -> Form:
+    return by_cells(form, partial(_uninterpreted_on_cell, name))
+
+
+def _uninterpreted_on_cell(name: str, form: Form) -> Form:
+    if form.has(MINUS_INFINITY):
+        raise Unsupported(f"{name}(−∞) appears")
+    form = together(form)
+    if name in ROUNDING:
+        rounded = _rounded(name, form)
+        if rounded is not None:
+            return rounded
+    if not form.terms and name in ODD | EVEN:
+        return constant(1 if name == "cos" else 0)
+    if name == "abs" and is_nonnegative(form):
+        return form
+    if form.terms and form.terms[0][1] < 0 and name in ODD | EVEN:
+        flipped = of_atom(Apply(f"fn:{name}", scale(form, -1)))
+        return scale(flipped, -1) if name in ODD else flipped
+    return of_atom(Apply(f"fn:{name}", form))
+
+
+def _rounded(name: str, form: Form) -> Form | None:
+    """⌊p / d⌋ and ⌈p / d⌉ of an index polynomial; other roundings leave integers alone."""
+    d = lcm(*(c.denominator for _, c in form.terms))
+    p = as_poly(scale(form, d))
+    if p is None:
+        return None
+    if d == 1:
+        return form
+    if name in ("floor", "ceil"):
+        sign = 1 if name == "floor" else -1
+        return of_poly(divide(p * sign, number(d))[0] * sign)
+    return None
+
+
+def as_poly(form: Form) -> Poly | None:
+    """The index polynomial that the form is, if it is one."""
+    terms: list[tuple[tuple[Atom, ...], int]] = []
+    for term, c in form.terms:
+        if not term.plain or c.denominator != 1:
+            return None
+        monomial: list[Atom] = []
+        for a, e in term.factors:
+            if not (isinstance(a, IntegerAtom) and a.integer) or e.denominator != 1 or e < 0:
+                return None
+            monomial += [a] * int(e)
+        terms.append((tuple(monomial), int(c)))
+    return collect(terms)
+
+
+def piece(form: Form) -> Form:
+    """A form as one piece of a maximum."""
+    return of_atom(Apply("piece", form))
+
+
+def piece_of(term: Term) -> Form:
+    (atom, _), *_ = term.factors
+    assert isinstance(atom, Apply) and atom.head == "piece"
+    return atom.argument
+
+
+# ---------------------------------------------------------------------------------------------------- booleans of forms
+
+
+def truth_of(head: str, form: Form) -> Literal | bool:
+    """The literal `form > 0` ("positive") or `form = 0` ("zero"), for a form without liftable guards."""
+    size = common_number(c for _, c in form.terms)
+    p = as_poly(scale(form, 1 / size)) if size else number(0)
+    if p is not None:
+        return at_least_zero_literal(p - 1) if head == "positive" else zero_literal(p)
+    atom = boolean(head, form)
+    return atom if isinstance(atom, bool) else Literal("holds", atom)
+
+
+def boolean(head: str, form: Form) -> Atom | bool:
+    """A boolean atom over a form, positive factors divided out; True or False where its sign is known."""
+    if head == "exists":
+        return True if any(t.plain for t, _ in form.terms) else bool(form.terms) and Apply(head, form)
+    if form.has(UNDEFINED) or form.has(MINUS_INFINITY):
+        raise Unsupported("a comparison with something undefined or infinite appears")
+    if not form.terms:
+        return head == "zero"
+    _, _, rest = content(form, positive)
+    if is_positive(rest) or is_positive(scale(rest, -1)):
+        _assume_defined(form)
+        return head == "positive" and rest.terms[0][1] > 0
+    if head == "positive" and is_nonnegative(scale(rest, -1)):
+        _assume_defined(form)
+        return False
+    if head == "zero" and rest.terms[0][1] < 0:
+        rest = scale(rest, -1)
+    return Apply(head, rest)
+
+
+def _assume_defined(form: Form) -> None:
+    """Note where the form is a number: what is decided without its value is decided there only."""
+    for term, _ in form.terms:
+        for atom, e in term.factors:
+            if atom.free & frozenset(term.bound) or positive(atom):
+                continue
+            if e.denominator > 1:
+                assume(f"{as_text(atom)} ≥ 0")
+            if e < 0:
+                assume(f"{as_text(atom)} ≠ 0")
+
+
+# extrema.py adds "max"
+HEADS: dict[str, Function] = {"sum": lambda form: form, "piece": piece, "exp": exp, "log": log}
+
+
+def apply(head: str, form: Form) -> Form:
+    """A factor's head over an argument that has changed."""
+    return HEADS[head](form) if head in HEADS else _uninterpreted(head.removeprefix("fn:"), form)
+
+
+laws.power, laws.apply, laws.boolean = power, apply, boolean
+laws.positive, laws.generic = is_positive, is_generic

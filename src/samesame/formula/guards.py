@@ -1,0 +1,323 @@
+"""Conditions on indices: literals, and what follows from a conjunction of them.
+
+A literal says that an index polynomial is ≥ 0, = 0 or ≠ 0, or that an opaque boolean (a comparison of reals, a mask's
+element) holds or does not. `Guards` is a conjunction in key order; a constructor that meets a contradiction gives
+None. Questions are answered in order of cost: by ranges, by a random integer point that settles the matter, then by
+the solver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from math import gcd
+from random import Random
+
+from samesame.formula import smt
+from samesame.formula.effort import remember
+from samesame.formula.poly import (
+    NOTHING,
+    Atom,
+    IntegerAtom,
+    Poly,
+    Ratio,
+    Renaming,
+    SizeAtom,
+    Substitution,
+    Thing,
+    Var,
+    at_least_zero,
+    collect,
+    free_of,
+    linear,
+)
+
+
+class Literal(Thing):
+    """`subject op`, op one of "≥0", "=0", "≠0" (subject a polynomial), "holds", "fails" (subject a boolean atom)."""
+
+    __slots__ = ("op", "subject")
+
+    def __init__(self, op: str, subject: Poly | Atom) -> None:
+        self.op, self.subject = op, subject
+        self.key = f"{subject.key}{op}" if isinstance(subject, Poly) else f"{op} {subject.key}"
+        self.free, self.height = subject.free, subject.height
+
+    @property
+    def poly(self) -> Poly | None:
+        return self.subject if isinstance(self.subject, Poly) else None
+
+    def rename(self, names: Renaming) -> Literal:
+        return Literal(self.op, self.subject.rename(names)) if self.free else self
+
+
+Guards = tuple[Literal, ...]
+NO_GUARDS: Guards = ()
+
+
+def at_least_zero_literal(p: Poly) -> Literal | bool:
+    """p ≥ 0, divided by what its coefficients have in common."""
+    if p.constant is not None:
+        return p.constant >= 0
+    common = gcd(*(c for m, c in p.terms if m))
+    return Literal("≥0", collect((m, c // common) for m, c in p.terms))
+
+
+def zero_literal(p: Poly) -> Literal | bool:
+    """p = 0, with a positive first coefficient."""
+    if p.constant is not None:
+        return p.constant == 0
+    common = gcd(*(c for m, c in p.terms if m))
+    if any(c % common for _, c in p.terms):
+        return False
+    if p.terms[0][1] < 0:
+        common = -common
+    return Literal("=0", collect((m, c // common) for m, c in p.terms))
+
+
+def less(a: Poly, b: Poly) -> Literal | bool:
+    return at_least_zero_literal(b - a - 1)
+
+
+def negation(literal: Literal | bool) -> Literal | bool:
+    if isinstance(literal, bool):
+        return not literal
+    p = literal.poly
+    if p is not None and literal.op == "≥0":
+        return at_least_zero_literal(-p - 1)
+    return Literal({"=0": "≠0", "≠0": "=0", "holds": "fails", "fails": "holds"}[literal.op], literal.subject)
+
+
+def conjunction(literals: Iterable[Literal | bool]) -> Guards | None:
+    """All of them; None when one is false or contradicts another outright."""
+    kept: dict[Literal, None] = {}
+    for literal in literals:
+        if literal is False:
+            return None
+        if isinstance(literal, Literal):
+            kept[literal] = None
+    if any(negation(literal) in kept for literal in kept):
+        return None
+    return tuple(sorted(kept, key=lambda literal: literal.key))
+
+
+def at(literal: Literal, values: Substitution) -> Literal | bool:
+    """A literal about indices with polynomials in place of variables."""
+    p = literal.poly
+    if p is None:
+        raise TypeError("a literal about reals is substituted where forms are")
+    return of_op(literal.op, p.at(values))
+
+
+def of_op(op: str, p: Poly) -> Literal | bool:
+    if op == "≥0":
+        return at_least_zero_literal(p)
+    return zero_literal(p) if op == "=0" else negation(zero_literal(p))
+
+
+def bounds(v: Var, guards: Guards) -> tuple[list[tuple[Poly, Literal]], list[tuple[Poly, Literal]], list[Literal]]:
+    """Lower bounds l ≤ v, upper bounds v ≤ h, each with its literal, and the other literals that mention v."""
+    lows, highs, others = [], [], []
+    for literal in guards:
+        if v not in literal.free:
+            continue
+        p = literal.poly
+        if p is not None and literal.op == "≥0":
+            slope, rest = linear(p, v)
+            if slope is not None and slope.constant in (1, -1) and v not in rest.free:
+                if slope.constant == 1:
+                    lows.append((-rest, literal))
+                else:
+                    highs.append((rest, literal))
+                continue
+        others.append(literal)
+    return lows, highs, others
+
+
+def solved(p: Poly, v: Var) -> Poly | None:
+    """The polynomial r with p = 0 ⟺ v = r, if p = ±(v − r)."""
+    slope, rest = linear(p, v)
+    if slope is None or slope.constant not in (1, -1) or v in rest.free:
+        return None
+    return rest * -slope.constant
+
+
+# ------------------------------------------------------------------------------------------------------------ inference
+
+
+def implied(guards: Guards, literal: Literal | bool, forgetting: frozenset[Var] = NOTHING) -> bool:
+    """Whether the guards, and the ranges of the variables not in `forgetting`, force the literal."""
+    if isinstance(literal, bool):
+        return literal
+    return _implied(guards, literal, forgetting)
+
+
+@remember
+def _implied(guards: Guards, literal: Literal, forgetting: frozenset[Var]) -> bool:
+    if literal in guards:
+        return True
+    p = literal.poly
+    if p is None or negation(literal) in guards:
+        return False
+    if literal.op == "≥0" and _bounded_below(guards, p, forgetting):
+        return True
+    if literal.op == "≠0" and (at_least_zero(p - 1, forgetting) or at_least_zero(-p - 1, forgetting)):
+        return True
+    if find_point(guards, literal, forgetting):
+        return False
+    return smt.unsatisfiable((*_about_indices(guards), negated(literal)), forgetting)
+
+
+def negated(literal: Literal) -> Literal:
+    """The negation of a literal that is not constant, which is not constant either."""
+    result = negation(literal)
+    assert isinstance(result, Literal)
+    return result
+
+
+def _about_indices(guards: Iterable[Literal]) -> Guards:
+    return tuple(g for g in guards if g.poly is not None)
+
+
+def _known_nonnegative(guards: Guards) -> list[Poly]:
+    return [g.poly for g in guards if g.poly is not None and g.op == "≥0"]
+
+
+def _bounded_below(guards: Guards, p: Poly, forgetting: frozenset[Var]) -> bool:
+    """p ≥ 0 by ranges, after taking away none, one or two of the guards known to be ≥ 0."""
+    if at_least_zero(p, forgetting):
+        return True
+    known = [q for q in _known_nonnegative(guards) if q.free & p.free]
+    if any(at_least_zero(p - q, forgetting) for q in known):
+        return True
+    known = _known_nonnegative(guards)
+    return len(known) <= 8 and any(at_least_zero(p - q - r, forgetting) for q, r in combinations(known, 2))
+
+
+@remember
+def infeasible(guards: Guards) -> bool:
+    """Whether the guards, with the ranges of their variables, contradict each other."""
+    if any(negation(g) in guards for g in guards):
+        return True
+    known = _known_nonnegative(guards)
+    if any(at_least_zero(-p - 1) for p in known) or any(at_least_zero(-p - q - 1) for p, q in combinations(known, 2)):
+        return True
+    about = _about_indices(guards)
+    if not about or find_point(about):
+        return False
+    return smt.unsatisfiable(about)
+
+
+class _NoPoint(Exception):
+    """This draw left a range empty."""
+
+
+def find_point(guards: Guards, refuted: Literal | None = None, forgetting: frozenset[Var] = NOTHING) -> bool:
+    """Whether a random integer point satisfies the guards (and refutes a literal): it settles feasibility without a
+    solver."""
+    guards = _about_indices(guards)
+    random = Random(1)
+    for _ in range(POINTS):
+        point = Point(random, forgetting)
+        try:
+            if (refuted is None or not point.holds(refuted)) and all(map(point.holds, guards)):
+                return True
+        except _NoPoint:
+            continue
+    return False
+
+
+POINTS = 40
+
+
+class Point:
+    """Random integers for atoms, drawn as they are met, within their ranges."""
+
+    def __init__(self, random: Random, forgetting: frozenset[Var]) -> None:
+        self.random, self.forgetting = random, forgetting
+        self.values: dict[Atom, int] = {}
+
+    def holds(self, literal: Literal) -> bool:
+        assert literal.poly is not None
+        value = self.value(literal.poly)
+        return value >= 0 if literal.op == "≥0" else (value == 0) == (literal.op == "=0")
+
+    def value(self, p: Poly) -> int:
+        total = 0
+        for m, c in p.terms:
+            for a in m:
+                c *= self.of(a)
+            total += c
+        return total
+
+    def of(self, atom: Atom) -> int:
+        if atom not in self.values:
+            self.values[atom] = self._draw(atom)
+        return self.values[atom]
+
+    def _draw(self, atom: Atom) -> int:
+        if isinstance(atom, SizeAtom):
+            return atom.minimum + self.random.choice((0, 1, 2, 3, 5, 8))
+        if isinstance(atom, Ratio):
+            divisor = self.value(atom.divisor)
+            if divisor <= 0:
+                raise _NoPoint
+            quotient, remainder = divmod(self.value(atom.numerator), divisor)
+            return quotient if atom.op == "//" else remainder
+        low, high = atom.range(NOTHING) if isinstance(atom, IntegerAtom) else (None, None)
+        least = self.value(low) if low is not None else -3
+        most = self.value(high) if high is not None else max(least, 0) + 12
+        if atom in self.forgetting:  # its range is not a fact here, but still a good guess
+            return self.random.choice(
+                (least - 1, least, most, most + 1, self.random.randint(least - 3, max(most, least) + 3))
+            )
+        if most < least:
+            raise _NoPoint
+        return self.random.choice((least, most, self.random.randint(least, most)))
+
+
+# --------------------------------------------------------------------------------------------------- cases of a boolean
+
+
+Cases = tuple[Guards, ...]  # disjoint conjunctions: the boolean holds when one of them does
+ALWAYS: Cases = (NO_GUARDS,)
+NEVER: Cases = ()
+
+
+def case(literal: Literal | bool) -> Cases:
+    guards = conjunction([literal])
+    return NEVER if guards is None else (guards,)
+
+
+def both(a: Cases, b: Cases) -> Cases:
+    joined = (conjunction((*x, *y)) for x in a for y in b)
+    return _feasible(joined)
+
+
+def _feasible(candidates: Iterable[Guards | None]) -> Cases:
+    return tuple(dict.fromkeys(g for g in candidates if g is not None and not infeasible(g)))
+
+
+def opposite(cases: Cases) -> Cases:
+    """The cases in which the boolean does not hold, disjoint as well."""
+    remaining: Cases = ALWAYS
+    for guards in cases:
+        remaining = _feasible(x for rest in remaining for x in _outside(rest, guards))
+    return remaining
+
+
+def _outside(rest: Guards, guards: Guards) -> Iterator[Guards | None]:
+    """`rest` without `guards`, as disjoint pieces: the first literal fails, or it holds and the second fails, …"""
+    held: Guards | None = rest
+    for literal in guards:
+        if held is None:
+            return
+        yield conjunction((*held, negation(literal)))
+        held = conjunction((*held, literal))
+
+
+def either(a: Cases, b: Cases) -> Cases:
+    return opposite(both(opposite(a), opposite(b)))
+
+
+def mentions(guards: Iterable[Literal]) -> frozenset[Var]:
+    return free_of(guards)

@@ -1,0 +1,95 @@
+"""The solver's side of index arithmetic: polynomials and literals as Z3 terms, and feasibility.
+
+Every query runs under Z3's own timeout, cut to the time the proof has left. Only `unsat` counts; `unknown` is never a
+proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+import z3
+
+from samesame.formula.effort import current, limited, step
+from samesame.formula.poly import NOTHING, Atom, IntegerAtom, Poly, Ratio, Var
+
+if TYPE_CHECKING:  # these build on the solver
+    from samesame.formula.guards import Guards, Literal
+
+
+class Translation:
+    """Z3 terms for polynomials, and the facts their atoms bring along."""
+
+    def __init__(self, forgetting: frozenset[Var] = NOTHING) -> None:
+        self.forgetting = forgetting
+        self.facts: list[Any] = []
+        self._atoms: dict[Atom, Any] = {}
+
+    def poly(self, p: Poly) -> Any:
+        total: Any = z3.IntVal(0)
+        for m, c in p.terms:
+            term: Any = z3.IntVal(c)
+            for a in m:
+                term = term * self.atom(a)
+            total = total + term
+        return total
+
+    def atom(self, a: Atom) -> Any:
+        if a not in self._atoms:
+            self._atoms[a] = self._quotient_or_remainder(a) if isinstance(a, Ratio) else self._plain(a)
+        return self._atoms[a]
+
+    def _plain(self, a: Atom) -> Any:
+        found = self._atoms[a] = z3.Int(f"a{len(self._atoms)}")
+        low, high = cast(IntegerAtom, a).range(self.forgetting)
+        if low is not None:
+            self.facts.append(found >= self.poly(low))
+        if high is not None:
+            self.facts.append(found <= self.poly(high))
+        return found
+
+    def _quotient_or_remainder(self, a: Ratio) -> Any:
+        q, r = (z3.Int(f"{name}{len(self._atoms)}") for name in "qr")
+        self._atoms[Ratio("//", a.numerator, a.divisor)], self._atoms[Ratio("mod", a.numerator, a.divisor)] = q, r
+        divisor = self.poly(a.divisor)
+        self.facts += [self.poly(a.numerator) == q * divisor + r, r >= 0, r < divisor]
+        return q if a.op == "//" else r
+
+    def literal(self, literal: Literal) -> Any:
+        if literal.poly is None:
+            holds = self.boolean(cast(Atom, literal.subject))
+            return holds if literal.op == "holds" else z3.Not(holds)
+        value = self.poly(literal.poly)
+        return value >= 0 if literal.op == "≥0" else value == 0 if literal.op == "=0" else value != 0
+
+    def boolean(self, a: Atom) -> Any:
+        """An opaque boolean."""
+        if a not in self._atoms:
+            self._atoms[a] = z3.Bool(f"b{len(self._atoms)}")
+        return self._atoms[a]
+
+    def all(self, guards: Iterable[Literal]) -> Any:
+        return z3.And(*map(self.literal, guards))
+
+
+def unsatisfiable(guards: Guards, forgetting: frozenset[Var] = NOTHING) -> bool:
+    """Whether no integers satisfy the literals together with the ranges of their atoms."""
+    translation = Translation(forgetting)
+    return refuted(translation, [translation.all(guards)])
+
+
+def refuted(translation: Translation, claims: list[Any]) -> bool:
+    """Whether the claims contradict each other and what is known of the atoms."""
+    step()
+    effort = current()
+    allowed = min(effort.budget.smt_ms, max(1, int(1000 * min(effort.seconds_left(), 3600))))
+    solver = z3.Solver()
+    solver.set("timeout", allowed)
+    solver.add(*claims, *translation.facts)
+    effort.solver_calls += 1
+    answer = solver.check()
+    if answer == z3.unknown:
+        effort.solver_unknown += 1
+        limited(f"a solver query longer than {effort.budget.smt_ms} ms")
+    effort.solver_proofs += answer == z3.unsat
+    return bool(answer == z3.unsat)

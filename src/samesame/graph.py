@@ -1,0 +1,168 @@
+"""A graph: what every front end makes and every verb reads.
+
+A program is a list of nodes in the order they run, each applying one operator to earlier nodes: single static
+assignment, and nothing in it has a side effect (front ends functionalise views and in-place writes first). Three
+operators are sources and take no nodes: `input` (an example argument), `parameter` (a weight: counts as an input, and
+its relation to the other program's weights is inferred), `constant` (a buffer or literal tensor: part of the program).
+Everything else is named as torch names it, overload included: `aten.add.Tensor`. An operator with several results is
+one node whose type is a tuple, followed by `getitem` nodes that pick one result each.
+
+The text form is for people; the JSON form round-trips, with tensors beside it as safetensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+SOURCES = ("input", "parameter", "constant")
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """Shape (sizes outermost first) and dtype (torch's name without the prefix, such as `float32`) of one tensor."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Dtype:
+    """A dtype given as an argument of an operator, such as the target of a cast."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a node comes from: a line of the user's program, a module path such as `layers.0.mlp`, a parameter
+    name.
+    """
+
+    file: str = ""
+    line: int = 0
+    function: str = ""
+    code: str = ""
+    module: str = ""
+    parameter: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.file else ""
+        return " ".join(part for part in (place, self.parameter or self.module) if part) or "?"
+
+    @property
+    def spoken(self) -> str:
+        """The place at the head of a sentence: file and line, else the module, else the program as a whole."""
+        if self.file:
+            return f"{self.file}:{self.line}"
+        return f"the module {self.module}" if self.module else "the program"
+
+
+NOWHERE = Origin()
+NodeType = TensorType | tuple[TensorType, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """One application of an operator. `args` and `kwargs` hold nodes, numbers, strings, `Dtype`, None, and tuples of
+    these.
+
+    `type` is the result's type, or a tuple of types where the operator has several results. Nodes are compared by
+    identity; `name` is unique within their graph.
+    """
+
+    name: str
+    operator: str
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    type: NodeType = TensorType((), "float32")
+    origin: Origin = NOWHERE
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The nodes this one reads, in argument order, repeats kept."""
+        return tuple(nodes_in((self.args, tuple(self.kwargs.values()))))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        assert isinstance(self.type, TensorType), f"{self.name} has several results"
+        return self.type.shape
+
+    @property
+    def is_source(self) -> bool:
+        return self.operator in SOURCES
+
+    def __repr__(self) -> str:
+        return f"%{self.name}"
+
+
+def nodes_in(argument: Any) -> Iterator[Node]:
+    """Every node in a nested argument, from left to right."""
+    if isinstance(argument, Node):
+        yield argument
+    elif isinstance(argument, tuple):
+        for part in argument:
+            yield from nodes_in(part)
+
+
+def map_nodes(function: Callable[[Node], Any], argument: Any) -> Any:
+    """The same nested argument with `function(node)` in place of each node."""
+    if isinstance(argument, Node):
+        return function(argument)
+    if isinstance(argument, tuple):
+        return tuple(map_nodes(function, part) for part in argument)
+    return argument
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Nodes in topological order, and the roots: the tensors the program returns, with a name each.
+
+    `tensors` holds, by node name, the values of parameters and constants and the example values of inputs (torch
+    tensors).
+    """
+
+    name: str
+    nodes: tuple[Node, ...]
+    roots: tuple[tuple[str, Node], ...]
+    tensors: dict[str, Any] = field(default_factory=dict)
+
+    def sources(self, operator: str) -> tuple[Node, ...]:
+        """The nodes of one kind of source: `input`, `parameter` or `constant`."""
+        return tuple(node for node in self.nodes if node.operator == operator)
+
+    def __getitem__(self, name: str) -> Node:
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise KeyError(name)
+
+
+def rewritten(graph: Graph, make: Callable[[Node, Node], Sequence[Node]]) -> Graph:
+    """The graph with nodes in the place of each node; whatever read it reads the last of them.
+
+    `make(node, current)` gives them: `current` is the node as it reads what was put in place so far. What `make` puts
+    in may read nodes of the old graph, and reads what stands in their places.
+    """
+    now: dict[Node, Node] = {}
+
+    def reading(node: Node) -> Node:
+        if all(now.get(part, part) is part for part in node.inputs):
+            return node
+        kwargs = {name: map_nodes(lambda n: now.get(n, n), value) for name, value in node.kwargs.items()}
+        return replace(node, args=map_nodes(lambda n: now.get(n, n), node.args), kwargs=kwargs)
+
+    nodes: list[Node] = []
+    for node in graph.nodes:
+        for part in make(node, reading(node)):
+            nodes.append(reading(part))
+            now[part] = nodes[-1]
+        now[node] = nodes[-1]
+    return replace(graph, nodes=tuple(nodes), roots=tuple((name, now[root]) for name, root in graph.roots))

@@ -1,0 +1,106 @@
+"""What a node of a graph means: its operator's meaning, applied to the formulas of its arguments.
+
+Arguments are put in the order of torch's schema and defaults filled in, so that a meaning sees them as torch does,
+however the program wrote them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from samesame.formula.expr import Unsupported
+from samesame.formula.tensor import Tensor
+from samesame.graph import Dtype, Node, TensorType, map_nodes
+from samesame.operators.opaque import is_deterministic, opaque, schema_of
+from samesame.operators.shapes import NARROW
+from samesame.operators.table import STORAGE, meaning_of, movements, packet
+
+Result = Tensor | tuple[Tensor, ...]
+
+# The epsilon that a norm takes when told none: that of its input's dtype, where all of torch's kernels agree on it.
+EPSILON = {name: torch.finfo(getattr(torch, name)).eps for name in ("float32", "float64")}
+EPSILON_ARGUMENT = {"aten.rms_norm.default": 3, "aten._fused_rms_norm.default": 3}
+
+
+def explain(node: Node, lookup: Callable[[Node], Result]) -> Result:
+    """The formula of a node's result, or of each of its results, given those of the nodes that it reads.
+
+    A deterministic operator without a meaning, or whose meaning does not cover these arguments, is an unknown
+    function of its whole arguments. Raises `Unsupported` for what is no function: random numbers, uninitialised
+    memory, writes.
+    """
+    args, kwargs = (map_nodes(lookup, part) for part in (node.args, tuple(node.kwargs.values())))
+    named = dict(zip(node.kwargs, kwargs, strict=True))
+    if node.operator == "getitem":
+        return args[0][args[1]]                            # type: ignore[no-any-return]
+    if node.is_source:
+        raise Unsupported(f"{node.name} is given, not computed")
+    bound, keywords = bind(node.operator, args, named)
+    meaning = meaning_of(node.operator)
+    if meaning is not None and not _may_wrap(node):
+        try:
+            return _checked(node, meaning(*_with_epsilon(node, bound), **keywords))
+        except Unsupported:
+            if not is_deterministic(node.operator):
+                raise
+    if not is_deterministic(node.operator):
+        raise Unsupported(f"{node.operator} is not a function of its arguments")
+    return opaque(node, bound, keywords)
+
+
+def _may_wrap(node: Node) -> bool:
+    """Whether a node computes integers so narrow that they may wrap around, as no formula's integers do."""
+    kinds = node.type if isinstance(node.type, tuple) else (node.type,)
+    casts = ("aten._to_copy", "aten.to")                   # their meaning sees to it
+    computes = packet(node.operator) not in movements() and packet(node.operator) not in casts
+    return computes and any(kind.dtype in NARROW for kind in kinds)
+
+
+def bind(operator: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Positional arguments in the schema's order, and keyword-only ones; defaults filled in, storage left out."""
+    schema = schema_of(operator)
+    if schema is None:
+        return args, {name: value for name, value in kwargs.items() if name not in STORAGE}
+    rest = dict(kwargs)
+    positional, keywords = list(args), dict[str, Any]()
+    for k, argument in enumerate(schema.arguments):
+        if not argument.kwarg_only and k < len(args):
+            continue
+        value = rest.pop(argument.name) if argument.name in rest else _default(argument)
+        if not argument.kwarg_only:
+            positional.append(value)
+        elif argument.name not in STORAGE:
+            keywords[argument.name] = value
+    if rest:
+        raise Unsupported(f"{operator} has no argument {', '.join(rest)}")
+    return tuple(positional), keywords
+
+
+def _default(argument: Any) -> Any:
+    """A schema's default, as graphs write arguments."""
+    value = argument.default_value
+    if isinstance(value, list):
+        return tuple(value)
+    return Dtype(str(value).removeprefix("torch.")) if isinstance(value, torch.dtype) else value
+
+
+def _with_epsilon(node: Node, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    k = EPSILON_ARGUMENT.get(node.operator, len(args))
+    if k >= len(args) or args[k] is not None:
+        return args
+    kind = node.inputs[0].type
+    return (*args[:k], EPSILON.get(kind.dtype) if isinstance(kind, TensorType) else None, *args[k + 1 :])
+
+
+def _checked(node: Node, result: Result) -> Result:
+    """A meaning must give the shapes that the program has: anything else is our mistake, not an answer."""
+    kinds = node.type if isinstance(node.type, tuple) else (node.type,)
+    found = result if isinstance(result, tuple) else (result,)
+    for x, kind in zip(found, kinds, strict=False):
+        shape = x.shape[:-1] if x.kind == "complex" else x.shape
+        if isinstance(kind, TensorType) and all(isinstance(n, int) for n in shape) and shape != kind.shape:
+            raise Unsupported(f"{node.operator} gives {kind.shape}, its meaning {shape}")
+    return result

@@ -1,0 +1,325 @@
+"""Indexing by tensors: which element is read, or written, depends on the elements of an integer tensor.
+
+Reading is substitution: the index is an element of another tensor. Writing turns it round: an element of the result
+asks which of the written ones have its own position, and sums over them. Where two may have the same position and
+the order of writing would decide, there is no formula. Indices are taken to be in range, as torch requires;
+`index`, `index_put`, `take` and `take_along_dim` alone count negative ones from the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from samesame.formula.expr import (
+    Add,
+    Expr,
+    Index,
+    Mul,
+    Num,
+    Unsupported,
+    add,
+    and_,
+    const,
+    eq,
+    index,
+    lt,
+    numeric,
+    or_,
+    where,
+)
+from samesame.formula.tensor import Dim, Tensor, tensor
+from samesame.operators.movement import moved, ravel, replaced, reshape
+from samesame.operators.numbers import constant
+from samesame.operators.pointwise import cast_like, masked_fill
+from samesame.operators.shapes import as_tensor, at, broadcast, dimension, folded, lower_bound, plain, same_size
+from samesame.operators.table import meaning
+
+Indices = Sequence[Tensor | None]
+
+
+# ------------------------------------------------------------------------------------------------------------- reading
+
+
+@meaning("aten.embedding.default")
+def embedding(
+    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Tensor:
+    return tensor((*indices.shape, *weight.shape[1:]), lambda *i: weight[(indices[i[: indices.rank]],
+                                                                          *i[indices.rank :])], weight.kind)
+
+
+@meaning("aten.index_select.default")
+def index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    if not x.rank:
+        return x
+    d, chosen = dimension(dim, x.rank), reshape(index, (-1,))
+    return moved(x, replaced(x.shape, d, chosen.shape[0]), lambda *i: replaced(i, d, chosen[i[d]]))
+
+
+@meaning("aten.gather.default")
+def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """out[.., j, ..] = x[.., index[.., j, ..], ..], at the same place in all other dimensions."""
+    if not x.rank or not index.rank:
+        return reshape(gather(vector(x), dim, vector(index)), index.shape)
+    if x.rank != index.rank:
+        raise Unsupported(f"an index of rank {index.rank} into a tensor of rank {x.rank}")
+    d = dimension(dim, x.rank)
+    return moved(x, index.shape, lambda *i: replaced(i, d, index[i]))
+
+
+def vector(x: Tensor) -> Tensor:
+    """A number as a vector of one; torch takes one for the other where a dimension is named."""
+    return x if x.rank else reshape(x, (1,))
+
+
+@meaning("aten.take.default")
+def take(x: Tensor, index: Tensor) -> Tensor:
+    flat = ravel(x)
+    return moved(flat, index.shape, lambda *i: (wrapped(index[i], flat.shape[0]),))
+
+
+@meaning("aten.index.Tensor", "aten._unsafe_index.Tensor")
+def index_(x: Tensor, indices: Indices) -> Tensor:
+    """Advanced indexing: index tensors broadcast to one block of dimensions, None keeps a dimension.
+
+    The block stands where the first index tensor stood if they are neighbours, and in front otherwise.
+    """
+    place = _Places(x, indices)
+    return moved(x, place.shape, place.source)
+
+
+@meaning("aten.take_along_dim.default")
+def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """gather along one dimension, with all others broadcast."""
+    if dim is None:
+        return take_along_dim(ravel(x), ravel(indices), 0)
+    d = dimension(dim, x.rank)
+    shape = broadcast(replaced(x.shape, d, 1), replaced(indices.shape, d, 1))
+
+    def element(*i: Expr) -> Expr:
+        return at(x, replaced(i, d, wrapped(at(indices, i), x.shape[d])))
+
+    return tensor(replaced(shape, d, indices.shape[d]), element, x.kind)
+
+
+class _Places:
+    """Which element of x each element of `x[indices]` is."""
+
+    def __init__(self, x: Tensor, indices: Indices) -> None:
+        if any(t is not None and t.kind == "bool" for t in indices):
+            raise Unsupported("a boolean mask as an index: how many it selects depends on data")
+        given: list[Tensor | None] = [*indices, *[None] * (x.rank - len(indices))]
+        self.x, self.indices = x, given
+        self.at = [d for d, t in enumerate(given) if t is not None]
+        self.block = broadcast(*(t.shape for t in given if t is not None))
+        neighbours = bool(self.at) and self.at == list(range(self.at[0], self.at[-1] + 1))
+        self.start = self.at[0] if neighbours else 0
+        self.kept = [d for d in range(x.rank) if given[d] is None]
+        sizes = [x.shape[d] for d in self.kept]
+        self.shape = (*sizes[: self.start], *self.block, *sizes[self.start :])
+
+    def source(self, *i: Expr) -> list[Expr]:
+        end = self.start + len(self.block)
+        own = dict(zip(self.kept, (*i[: self.start], *i[end:]), strict=True))
+        block = i[self.start : end]
+        return [own[d] if t is None else wrapped(at(t, block), self.x.shape[d]) for d, t in enumerate(self.indices)]
+
+
+def wrapped(i: Expr, size: Dim) -> Expr:
+    """An index that counts from the end where it is negative."""
+    low = lower_bound(i)
+    return i if low is not None and low >= 0 else where(lt(i, 0), add(i, size), i)
+
+
+@meaning("aten.one_hot.default")
+def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
+    if num_classes == -1:
+        raise Unsupported("one_hot without a number of classes: its shape depends on data")
+    return tensor((*x.shape, num_classes), lambda *i: where(eq(x[i[:-1]], i[-1]), 1, 0), "int")
+
+
+# ------------------------------------------------------------------------------------------------------------- writing
+
+
+def written(
+    x: Tensor,
+    extents: Sequence[Dim],
+    hits: Callable[..., Callable[..., Expr]],
+    value: Callable[..., Callable[..., Expr]],
+    add_to: bool,
+) -> Tensor:
+    """x with values written into it: element i receives value(*i)(*s) for every s within extents where hits(*i)(*s).
+
+    With `add_to` they are added to what was there; otherwise they replace it, and at most one s may hit.
+    """
+
+    if add_to and x.kind == "bool":
+        raise Unsupported("a sum of booleans")
+
+    def element(*i: Expr) -> Expr:
+        hit, new = hits(*i), value(*i)
+        total = folded("sum", extents, lambda *s: where(hit(*s), numeric(new(*s)), 0))
+        if add_to:
+            return add(x[i], total)
+        if x.kind == "bool":
+            total = folded("any", extents, lambda *s: and_(hit(*s), new(*s)))
+        return where(folded("any", extents, hit), total, x[i])
+
+    return tensor(x.shape, element, x.kind)
+
+
+def distinct(positions: Callable[..., Sequence[Expr]], extents: Sequence[Dim]) -> bool:
+    """Whether different s within the extents have different positions, as index arithmetic shows.
+
+    They have if every s_k of more than one value stands in some position as a·s_k + c, with c the same for all s.
+    """
+    s = [index(n) for n in extents]
+    found = positions(*s)
+    return all(
+        plain(n) in (0, 1) or any(_slope(p, v) and not (p.free - {v}) & set(s) for p in found)
+        for v, n in zip(s, extents, strict=True)
+    )
+
+
+def _slope(e: Expr, v: Index) -> bool:
+    """Whether e is a·v + c for a number a ≠ 0, with v in no other place."""
+    match e:
+        case Index():
+            return e is v
+        case Add(terms):
+            return [_slope(t, v) for t in terms if v in t.free] == [True]
+        case Mul(parts):
+            inside = [p for p in parts if v in p.free]
+            others = [p for p in parts if v not in p.free]
+            return len(inside) == 1 and _slope(inside[0], v) and all(isinstance(p, Num) and p.value for p in others)
+    return False
+
+
+def _check_distinct(positions: Callable[..., Sequence[Expr]], extents: Sequence[Dim]) -> None:
+    if not distinct(positions, extents):
+        raise Unsupported("a write whose positions may repeat: the last one would win")
+
+
+@meaning("aten.index_put.default", "aten._unsafe_index_put.default")
+def index_put(x: Tensor, indices: Indices, values: Tensor, accumulate: bool = False) -> Tensor:
+    """x with x[indices] = values, or += if `accumulate`."""
+    if len(indices) == 1 and indices[0] is not None and indices[0].kind == "bool" and not accumulate:
+        return _masked(x, indices[0], values)
+    place = _Places(x, indices)
+    given = cast_like(values, x)
+    if not accumulate:
+        _check_distinct(place.source, place.shape)
+    end = place.start + len(place.block)
+
+    def full(i: Sequence[Expr], s: Sequence[Expr]) -> tuple[Expr, ...]:
+        own = [i[d] for d in place.kept]                   # a kept dimension is written at its own index only
+        return (*own[: place.start], *s, *own[place.start :])
+
+    def hits(*i: Expr) -> Callable[..., Expr]:
+        def hit(*s: Expr) -> Expr:
+            source = place.source(*full(i, s))
+            return and_(*(eq(i[d], source[d]) for d in place.at))
+
+        return hit
+
+    assert len(place.shape) - len(place.kept) == end - place.start
+    return written(x, place.block, hits, lambda *i: lambda *s: at(given, full(i, s)), accumulate)
+
+
+def _masked(x: Tensor, mask: Tensor, values: Tensor) -> Tensor:
+    """x[mask] = one value."""
+    if any(plain(n) != 1 for n in values.shape):
+        raise Unsupported("values written through a mask: which goes where depends on data")
+    wide = tensor((*mask.shape, *(1,) * (x.rank - mask.rank)), lambda *i: mask[i[: mask.rank]], "bool")
+    return masked_fill(x, wide, reshape(values, ()))
+
+
+@meaning("aten.index_add.default")
+def index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
+    if not x.rank or not source.rank:
+        return reshape(index_add(vector(x), dim, index, vector(source), alpha=alpha), x.shape)
+    d, factor, where_to = dimension(dim, x.rank), constant(alpha), vector(index)
+    return written(
+        x,
+        where_to.shape,
+        lambda *i: lambda s: eq(where_to[s], i[d]),
+        lambda *i: lambda s: factor * source[replaced(i, d, s)],
+        add_to=True,
+    )
+
+
+@meaning("aten.index_copy.default")
+def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    if not x.rank or not source.rank:
+        return reshape(index_copy(vector(x), dim, index, vector(source)), x.shape)
+    d, where_to = dimension(dim, x.rank), vector(index)
+    _check_distinct(lambda s: [where_to[s]], where_to.shape)
+    return written(
+        x,
+        where_to.shape,
+        lambda *i: lambda s: eq(where_to[s], i[d]),
+        lambda *i: lambda s: source[replaced(i, d, s)],
+        add_to=False,
+    )
+
+
+@meaning("aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor")
+def index_fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    d, where_to = dimension(dim, x.rank), reshape(index, (-1,))
+    new = cast_like(as_tensor(value), x)[()]
+
+    def element(*i: Expr) -> Expr:
+        own = i[d] if x.rank else const(0)
+        return where(folded("any", where_to.shape, lambda s: eq(where_to[s], own)), new, x[i])
+
+    return tensor(x.shape, element, x.kind)
+
+
+def _scattered(x: Tensor, dim: int, index: Tensor, value: Callable[..., Expr], add_to: bool) -> Tensor:
+    """x[.., index[.., s, ..], ..] = value at [.., s, ..]; index may be smaller than x in the other dimensions."""
+    d = dimension(dim, x.rank)
+
+    def hits(*i: Expr) -> Callable[..., Expr]:
+        inside = [
+            lt(i[k], n) for k, n in enumerate(index.shape) if k != d and not same_size((n,), (x.shape[k],))
+        ]
+        return lambda s: and_(*inside, eq(index[replaced(i, d, s)], i[d]))
+
+    return written(x, (index.shape[d],), hits, lambda *i: lambda s: value(*replaced(i, d, s)), add_to)
+
+
+def _needs_vectors(*tensors: Tensor) -> bool:
+    return not all(x.rank for x in tensors)
+
+
+@meaning("aten.scatter.src")
+def scatter(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    if _needs_vectors(x, index, src):
+        return reshape(scatter(vector(x), dim, vector(index), vector(src)), x.shape)
+    d = dimension(dim, x.rank)
+    _check_distinct(lambda *s: [index[s], *replaced(s, d)], index.shape)
+    return _scattered(x, dim, index, lambda *i: src[i], add_to=False)
+
+
+@meaning("aten.scatter_add.default")
+def scatter_add(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    if _needs_vectors(x, index, src):
+        return reshape(scatter_add(vector(x), dim, vector(index), vector(src)), x.shape)
+    return _scattered(x, dim, index, lambda *i: src[i], add_to=True)
+
+
+@meaning("aten.scatter.value")
+def scatter_value(x: Tensor, dim: int, index: Tensor, value: float) -> Tensor:
+    """One value at every position: it does not matter how often."""
+    if _needs_vectors(x, index):
+        return reshape(scatter_value(vector(x), dim, vector(index), value), x.shape)
+    d = dimension(dim, x.rank)
+    new = cast_like(as_tensor(value), x)[()]
+
+    def element(*i: Expr) -> Expr:
+        inside = [lt(i[k], n) for k, n in enumerate(index.shape) if k != d and not same_size((n,), (x.shape[k],))]
+        hit = folded("any", [index.shape[d]], lambda s: eq(index[replaced(i, d, s)], i[d]))
+        return where(and_(*inside, or_(hit)), new, x[i])
+
+    return tensor(x.shape, element, x.kind)

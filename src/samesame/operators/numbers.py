@@ -1,0 +1,152 @@
+"""Numbers that programs write as floats, read back as what was meant.
+
+A program says `0.3535533905932738` and means 1/√8; it says `-3.4028234663852886e+38` and means −∞. A float with a
+short decimal is that decimal, exactly (1e-5 is 1/100000). One with a long decimal is compared with a few known
+constants and with roots of small rationals; where one lies within a unit in the last place, that is taken. Such a
+reading is an assumption, so each is written down: `with readings() as found:` collects them as sentences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from fractions import Fraction
+
+import numpy as np
+
+from samesame.formula.expr import NEG_INF, PI, Expr, Unsupported, const, log, mul, power
+
+# The least finite value of each float format, which masks write for −∞.
+LOWEST = {
+    -65504.0: "float16",
+    -3.3895313892515355e38: "bfloat16",
+    -3.4028234663852886e38: "float32",
+    -1.7976931348623157e308: "float64",
+}
+HALF = Fraction(1, 2)
+KNOWN: tuple[tuple[float, Expr, str], ...] = (
+    (math.pi, PI, "π"),
+    (2 * math.pi, 2 * PI, "2π"),
+    (math.pi / 2, PI / 2, "π/2"),
+    (1 / math.pi, 1 / PI, "1/π"),
+    (2 / math.pi, 2 / PI, "2/π"),
+    (math.sqrt(math.pi), PI**HALF, "√π"),
+    (math.sqrt(2 * math.pi), (2 * PI) ** HALF, "√(2π)"),
+    (math.sqrt(math.pi / 2), (PI / 2) ** HALF, "√(π/2)"),
+    (math.sqrt(2 / math.pi), (2 / PI) ** HALF, "√(2/π)"),
+    (2 * math.sqrt(2 / math.pi), 2 * (2 / PI) ** HALF, "2√(2/π)"),
+    (1 / math.sqrt(math.pi), PI**-HALF, "1/√π"),
+    (2 / math.sqrt(math.pi), 2 * PI**-HALF, "2/√π"),
+    (1 / math.sqrt(2 * math.pi), (2 * PI) ** -HALF, "1/√(2π)"),
+    (math.log(2), log(2), "log 2"),
+    (1 / math.log(2), 1 / log(2), "1/log 2"),
+    (math.log(10), log(10), "log 10"),
+    (1 / math.log(10), 1 / log(10), "1/log 10"),
+)
+ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
+SHORT = 11                                                 # fewer significant digits than this: a decimal
+
+_collector: ContextVar[set[str] | None] = ContextVar("readings", default=None)
+
+
+@contextmanager
+def readings() -> Iterator[set[str]]:
+    """Collect the readings of constants made inside the block, as sentences such as `-3.4e+38 read as −∞`."""
+    found: set[str] = set()
+    outer = _collector.get()
+    token = _collector.set(found)
+    try:
+        yield found
+    finally:
+        _collector.reset(token)
+        if outer is not None:
+            outer |= found
+
+
+def record(sentence: str) -> None:
+    """Write down a reading for whoever collects them."""
+    found = _collector.get()
+    if found is not None:
+        found.add(sentence)
+
+
+def constant(value: float, sizes: Iterable[tuple[int, Expr]] = ()) -> Expr:
+    """A number of the program as an exact expression; ints and bools are themselves.
+
+    `sizes` are the values that symbolic sizes have here: a float that is a square or fourth root (or the inverse of
+    one) of such a value is read as that of the size. Raises `Unsupported` for +∞ and nan.
+    """
+    if isinstance(value, int):
+        return const(value)
+    if math.isnan(value) or value == math.inf:
+        raise Unsupported(f"the constant {value} is no real number")
+    if value == -math.inf:
+        return NEG_INF
+    if value in LOWEST:
+        record(f"{value!r} read as −∞; a softmax over nothing else is not covered")
+        return NEG_INF
+    if value < 0:
+        return mul(-1, constant(-value, sizes))
+    for size, symbol in sizes:
+        for exponent in (HALF, -HALF, Fraction(1, 4), Fraction(-1, 4)):
+            if size > 1 and _near(float(size) ** float(exponent), value):
+                record(f"{value!r} read as {symbol!r}^({exponent})")
+                return power(symbol, exponent)
+    if _digits(repr(value)) < SHORT:
+        return const(Fraction(repr(value)))
+    return _recognised(value) or const(Fraction(repr(value)))
+
+
+def exact(value: float | Fraction) -> Fraction:
+    """A number of the program that must be rational, such as an exponent."""
+    expr = constant(value) if isinstance(value, float) else const(value)
+    found = getattr(expr, "value", None)
+    if not isinstance(found, Fraction):
+        raise Unsupported(f"{value} is not rational")
+    return found
+
+
+def _recognised(value: float) -> Expr | None:
+    for number, expr, text in KNOWN:
+        if _near(number, value):
+            record(f"{value!r} read as {text}")
+            return expr
+    for degree, text in ROOTS.items():
+        for q in _simple(Fraction(value) ** degree, degree, _single(value)):
+            if _near(float(q) ** (1 / degree), value):
+                record(f"{value!r} read as {text.format(q)}")
+                return power(q, Fraction(1, degree))
+    if _single(value) and _digits(str(np.float32(value))) < SHORT - 3:
+        record(f"{value!r} read as {np.float32(value)}")
+        return const(Fraction(str(np.float32(value))))
+    return None
+
+
+def _digits(text: str) -> int:
+    """Significant digits of a decimal."""
+    return len(text.split("e")[0].replace(".", "").replace("-", "").strip("0"))
+
+
+def _single(value: float) -> bool:
+    """Whether this is a float32 that was widened."""
+    return abs(value) < 3.4e38 and float(np.float32(value)) == value
+
+
+def _near(candidate: float, value: float) -> bool:
+    """Within one unit in the last place, of float32 if the value is one."""
+    unit = float(np.spacing(np.float32(value))) if _single(value) else math.ulp(value)
+    return abs(candidate - value) <= unit
+
+
+def _simple(q: Fraction, degree: int, single: bool) -> Iterator[Fraction]:
+    """Rationals near q that are so simple that a root of one is not hit by chance: integers, their inverses, p/q."""
+    largest = (1 << 20) if not single else (1 << 13) if degree < 4 else (1 << 10)
+    if 1 <= round(q) <= largest:
+        yield Fraction(round(q))
+    if 0 < q < 1 and round(1 / q) <= largest:
+        yield Fraction(1, round(1 / q))
+    small = q.limit_denominator(32 if single else 1000)
+    if 0 < small.numerator <= (32 if single else 1000):
+        yield small

@@ -1,0 +1,111 @@
+"""Ordering: operators whose result hangs on which element is larger.
+
+They have no formula here, but they treat each row along one dimension by itself. So they are opaque row by row:
+equal rows give equal results, whatever stands in front of them, and a proof may pass through them wherever the rows
+are shown to be equal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samesame.formula.expr import Expr, Lambda, Opaque, index, numeric
+from samesame.formula.tensor import Dim, Tensor, tensor
+from samesame.operators.movement import replaced
+from samesame.operators.reduction import greatest, least
+from samesame.operators.shapes import dimension
+from samesame.operators.table import meaning
+
+
+def rowwise(name: str, attributes: tuple[Any, ...], x: Tensor, dim: int, length: Dim, kind: str) -> Tensor:
+    """The operator of this name and attributes, which makes `length` elements of each row of x along `dim`."""
+    d = dimension(dim, x.rank)
+
+    def element(*i: Expr) -> Expr:
+        if not x.rank:
+            return Opaque(name, attributes, (_row(x, (), 0),), i or (numeric(0),), kind)
+        return Opaque(name, attributes, (_row(x, i, d),), (i[d],), kind)
+
+    return tensor(replaced(x.shape, d, length) if x.rank else (), element, kind)
+
+
+def _row(x: Tensor, i: tuple[Any, ...], d: int) -> Lambda:
+    """The row of x through i along d, as one argument; the row of a number is that number."""
+    k = index(x.shape[d] if x.rank else 1)
+    return Lambda((k,), numeric(x[replaced(i, d, k)] if x.rank else x[()]))
+
+
+def chosen(name: str, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+    """Which element of each row `name` picks: an integer for each row."""
+    if dim is None:
+        bound = tuple(index(n) for n in x.shape)
+        place = Opaque(name, (), (Lambda(bound, numeric(x[bound])),), (), "int")
+        return tensor((1,) * x.rank if keepdim else (), lambda *i: place, "int")
+    d = dimension(dim, x.rank)
+
+    def element(*i: Expr) -> Expr:
+        full: tuple[Any, ...] = i if keepdim or not x.rank else (*i[:d], None, *i[d:])
+        return Opaque(name, (), (_row(x, full, d),), (), "int")
+
+    shape = (replaced(x.shape, d, 1) if keepdim else replaced(x.shape, d)) if x.rank else ()
+    return tensor(shape, element, "int")
+
+
+@meaning("aten.argmax.default")
+def argmax(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    return chosen("aten.argmax", x, dim, keepdim)
+
+
+@meaning("aten.argmin.default")
+def argmin(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    return chosen("aten.argmin", x, dim, keepdim)
+
+
+@meaning("aten.max.dim")
+def max_dim(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    return greatest(x, dim, keepdim), argmax(x, dim, keepdim)
+
+
+@meaning("aten.min.dim")
+def min_dim(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    return least(x, dim, keepdim), argmin(x, dim, keepdim)
+
+
+@meaning("aten.topk.default")
+def topk(x: Tensor, k: Dim, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
+    """The k largest of each row, and where they stood."""
+    def one(result: str, kind: str) -> Tensor:
+        return rowwise("aten.topk", (result, k, largest, sorted), x, dim, k, kind)
+
+    return one("values", x.kind), one("indices", "int")
+
+
+def _sorted(x: Tensor, dim: int, descending: bool, stable: bool) -> tuple[Tensor, Tensor]:
+    length = x.shape[dimension(dim, x.rank)] if x.rank else 1
+
+    def one(result: str, kind: str) -> Tensor:
+        return rowwise("aten.sort", (result, descending, stable), x, dim, length, kind)
+
+    return one("values", x.kind), one("indices", "int")
+
+
+@meaning("aten.sort.default")
+def sort(x: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
+    return _sorted(x, dim, descending, False)
+
+
+@meaning("aten.sort.stable")
+def sort_stable(
+    x: Tensor, *, stable: bool | None, dim: int = -1, descending: bool = False
+) -> tuple[Tensor, Tensor]:
+    return _sorted(x, dim, descending, bool(stable))
+
+
+@meaning("aten.argsort.default")
+def argsort(x: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
+    return _sorted(x, dim, descending, False)[1]
+
+
+@meaning("aten.argsort.stable")
+def argsort_stable(x: Tensor, *, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
+    return _sorted(x, dim, descending, stable)[1]

@@ -1,0 +1,566 @@
+"""Pointwise operators: each element of the result depends on one element of each operand.
+
+A line of a table is an operator and what it does to one element. Operands broadcast and are promoted as in torch; a
+boolean used as a number is 1 or 0. Over the reals a cast changes nothing, except to a boolean (nonzero is true) and
+from a fraction to an integer (which cuts it off).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from samesame.formula.expr import (
+    NEG_INF,
+    ONE,
+    PI,
+    Expr,
+    Fn,
+    Num,
+    Pow,
+    Unsupported,
+    absolute,
+    add,
+    and_,
+    compare,
+    const,
+    cos,
+    erf,
+    exp,
+    floordiv,
+    fn,
+    le,
+    log,
+    lt,
+    maximum,
+    minimum,
+    mod,
+    mul,
+    not_,
+    numeric,
+    or_,
+    power,
+    sign,
+    sin,
+    sqrt,
+    tan,
+    truth,
+    where,
+)
+from samesame.formula.tensor import Tensor, tensor
+from samesame.graph import Dtype
+from samesame.operators.ideal import leaves_out
+from samesame.operators.movement import chunk, identity
+from samesame.operators.numbers import LOWEST, constant, exact
+from samesame.operators.shapes import NARROW, as_tensor, joined, kind_of, lower_bound, pointwise, untold
+from samesame.operators.table import meaning
+
+Unary = Callable[[Expr], Any]
+HALF = Fraction(1, 2)
+
+
+# --------------------------------------------------------------------------------------------- functions of one real
+
+
+def sigmoid(x: Expr) -> Expr:
+    return 1 / (1 + exp(-x))
+
+
+def tanh(x: Expr) -> Expr:
+    """The hyperbolic tangent, by way of exp, so that it meets the sigmoid: tanh(x) = 2σ(2x) − 1."""
+    return 1 - 2 / (1 + exp(2 * x))
+
+
+def softplus_of(x: Expr) -> Expr:
+    return log(1 + exp(x))
+
+
+FUNCTIONS: dict[str, Unary] = {                            # of a real, int or bool; the result is real
+    "aten.exp": exp,
+    "aten.exp2": lambda x: exp(x * log(2)),
+    "aten.expm1": lambda x: exp(x) - 1,
+    "aten.log": log,
+    "aten.log2": lambda x: log(x) / log(2),
+    "aten.log10": lambda x: log(x) / log(10),
+    "aten.log1p": lambda x: log(1 + x),
+    "aten.sqrt": sqrt,
+    "aten.rsqrt": lambda x: x**-HALF,
+    "aten.reciprocal": lambda x: 1 / x,
+    "aten.sin": sin,
+    "aten.cos": cos,
+    "aten.tan": tan,
+    "aten.asin": fn("asin"),
+    "aten.acos": fn("acos"),
+    "aten.atan": fn("atan"),
+    "aten.sinh": lambda x: (exp(x) - exp(-x)) / 2,
+    "aten.cosh": lambda x: (exp(x) + exp(-x)) / 2,
+    "aten.tanh": tanh,
+    "aten.erf": erf,
+    "aten.erfc": lambda x: 1 - erf(x),
+    "aten.sigmoid": sigmoid,
+    "aten.silu": lambda x: x / (1 + exp(-x)),
+    "aten.mish": lambda x: x * tanh(softplus_of(x)),
+    "aten.log_sigmoid": lambda x: -log(1 + exp(-x)),
+    "aten.deg2rad": lambda x: x * PI / 180,
+    "aten.rad2deg": lambda x: x * 180 / PI,
+    "aten.selu": lambda x: constant(1.0507009873554805) * where(
+        lt(0, x), x, constant(1.6732632423543772) * (exp(x) - 1)
+    ),
+    "aten.hardsigmoid": lambda x: minimum(maximum(x + 3, 0), 6) / 6,
+    "aten.hardswish": lambda x: x * minimum(maximum(x + 3, 0), 6) / 6,
+}
+
+SAME_KIND: dict[str, Unary] = {                            # the result is of the operand's kind
+    "aten.neg": lambda x: -x,
+    "aten.relu": lambda x: maximum(x, 0),
+    "aten.relu6": lambda x: minimum(maximum(x, 0), 6),
+    "aten.abs": lambda x: maximum(x, -x) if x.kind == "int" else absolute(x),
+    "aten.sign": lambda x: where(lt(0, x), 1, where(lt(x, 0), -1, 0)) if x.kind == "int" else sign(x),
+    "aten.floor": lambda x: whole("floor", x),
+    "aten.ceil": lambda x: whole("ceil", x),
+    "aten.round.default": lambda x: whole("round", x),
+    "aten.trunc": lambda x: whole("trunc", x),
+    "aten.frac": lambda x: x - whole("trunc", x),
+}
+SYNONYMS = {
+    "aten.negative": "aten.neg",
+    "aten.absolute": "aten.abs",
+    "aten.sgn": "aten.sign",
+    "aten.fix": "aten.trunc",
+    "aten.special_expm1": "aten.expm1",
+    "aten.special_expit": "aten.sigmoid",
+    "aten.special_erf": "aten.erf",
+    "aten.special_log1p": "aten.log1p",
+    "aten.special_exp2": "aten.exp2",
+    "aten.arcsin": "aten.asin",
+    "aten.arccos": "aten.acos",
+    "aten.arctan": "aten.atan",
+}
+
+
+def whole(rounding: str, x: Expr) -> Expr:
+    """x rounded; integers are whole already."""
+    return x if x.kind == "int" else Fn(rounding, x)
+
+
+def _unary(function: Unary, kind: str | None, x: Tensor) -> Tensor:
+    if kind is None and x.kind == "bool":
+        raise Unsupported("arithmetic on a boolean that gives a boolean")
+    return pointwise(lambda e: function(numeric(e)), x, kind=kind)
+
+
+for _name, _function in FUNCTIONS.items():
+    meaning(_name)(partial(_unary, _function, "real"))
+for _name, _function in SAME_KIND.items():
+    meaning(_name)(partial(_unary, _function, None))
+for _name, _known in SYNONYMS.items():
+    meaning(_name)(partial(_unary, (FUNCTIONS | SAME_KIND)[_known], "real" if _known in FUNCTIONS else None))
+
+
+@meaning("aten.log_sigmoid_forward")
+def log_sigmoid_forward(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The logarithm of the sigmoid, and what its gradient will need, which differs between devices."""
+    kept = untold(x.shape, "what a log-sigmoid keeps for its gradient")
+    return _unary(FUNCTIONS["aten.log_sigmoid"], "real", x), kept
+
+
+@meaning("aten.gelu")
+def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
+    if approximate == "tanh":
+        return pointwise(lambda e: e / 2 * (1 + tanh(sqrt(2 / PI) * (e + Fraction("0.044715") * e**3))), x, kind="real")
+    return pointwise(lambda e: e / 2 * (1 + erf(e / sqrt(2))), x, kind="real")
+
+
+@meaning("aten.softplus")
+def softplus(x: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
+    """log(1 + exp(βx)) / β; x itself where βx is above the threshold, as torch defines it."""
+    b = constant(beta)
+    if beta > 0 and threshold >= 20 and leaves_out("softplus read as log(1 + exp x) above its threshold, 2.1e-9 less"):
+        return pointwise(lambda e: softplus_of(b * e) / b, x, kind="real")
+    return pointwise(lambda e: where(lt(constant(threshold), b * e), e, softplus_of(b * e) / b), x, kind="real")
+
+
+@meaning("aten.elu")
+def elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
+    a, s, inner = constant(alpha), constant(scale), constant(input_scale)
+    return pointwise(lambda e: s * where(lt(0, e), e, a * (exp(inner * e) - 1)), x, kind="real")
+
+
+@meaning("aten.celu")
+def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
+    a = constant(alpha)
+    return pointwise(lambda e: where(lt(0, e), e, a * (exp(e / a) - 1)), x, kind="real")
+
+
+@meaning("aten.leaky_relu")
+def leaky_relu(x: Tensor, negative_slope: float = 0.01) -> Tensor:
+    slope = constant(negative_slope)
+    return pointwise(lambda e: where(lt(0, e), e, slope * e), x)
+
+
+@meaning("aten.prelu", "aten._prelu_kernel")
+def prelu(x: Tensor, weight: Tensor) -> Tensor:
+    """The slope below zero is one number, or one for each channel (dimension 1)."""
+    slope = weight
+    if weight.rank == 1 and x.rank > 1:
+        slope = tensor((weight.shape[0], *(1,) * (x.rank - 2)), lambda c, *_: weight[c])
+    elif weight.rank == 1:
+        slope = tensor((), lambda: weight[0])
+    return pointwise(lambda e, s: where(lt(0, e), e, s * e), x, slope)
+
+
+@meaning("aten.threshold")
+def threshold(x: Tensor, threshold: float, value: float) -> Tensor:
+    limit, low = constant(threshold), constant(value)
+    return pointwise(lambda e: where(le(e, limit), low, e), x)
+
+
+@meaning("aten.hardtanh")
+def hardtanh(x: Tensor, min_val: float = -1, max_val: float = 1) -> Tensor:
+    if x.kind != "real" and not isinstance(min_val, int) | isinstance(max_val, int):
+        raise Unsupported("limits that are rounded to integers")
+    return clamp(x, min_val, max_val)
+
+
+@meaning("aten.hardshrink")
+def hardshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
+    limit = constant(lambd)
+    return pointwise(lambda e: where(and_(le(-limit, e), le(e, limit)), 0, e), x)
+
+
+@meaning("aten.softshrink")
+def softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
+    limit = constant(lambd)
+    return pointwise(lambda e: maximum(e - limit, 0) + minimum(e + limit, 0), x)
+
+
+@meaning("aten.glu")
+def glu(x: Tensor, dim: int = -1) -> Tensor:
+    a, b = chunk(x, 2, dim)
+    return pointwise(lambda u, v: u * sigmoid(v), a, b)
+
+
+# ----------------------------------------------------------------------------------------------------- two operands
+
+
+def _is_bool(*operands: Any) -> bool:
+    return all(as_tensor(x).kind == "bool" for x in operands)
+
+
+@meaning("aten.add.Tensor", "aten.add.Scalar")
+def plus(x: Any, y: Any, alpha: float = 1) -> Tensor:
+    if _is_bool(x, y):
+        return pointwise(or_, x, y) if alpha else identity(x)
+    factor = constant(alpha)
+    return pointwise(lambda a, b: add(a, mul(factor, b)), x, y)
+
+
+@meaning("aten.sub.Tensor", "aten.sub.Scalar", "aten.subtract.Tensor")
+def minus(x: Any, y: Any, alpha: float = 1) -> Tensor:
+    factor = constant(-alpha)
+    return pointwise(lambda a, b: add(a, mul(factor, b)), x, y)
+
+
+@meaning("aten.rsub.Tensor", "aten.rsub.Scalar")
+def minus_reversed(x: Any, y: Any, alpha: float = 1) -> Tensor:
+    return minus(y, x, alpha)
+
+
+@meaning("aten.mul.Tensor", "aten.mul.Scalar", "aten.multiply.Tensor")
+def times(x: Any, y: Any) -> Tensor:
+    if _is_bool(x, y):
+        return pointwise(and_, x, y)
+    # As a factor the least float is the number that it is: 0·(−3.4e38) is 0, and 0·(−∞) is nothing.
+    factors = (const(Fraction(repr(v))) if isinstance(v, float) and v in LOWEST else v for v in (x, y))
+    return pointwise(_product, *factors)
+
+
+def _product(a: Expr, b: Expr) -> Expr:
+    if NEG_INF in (a, b):
+        raise Unsupported("a product with −∞, or with a tensor of the least float, which is read as −∞")
+    return mul(a, b)
+
+
+@meaning("aten.div.Tensor", "aten.div.Scalar", "aten.true_divide.Tensor", "aten.divide.Tensor")
+def over(x: Any, y: Any) -> Tensor:
+    return pointwise(lambda a, b: numeric(a) / b, x, y, kind="real")
+
+
+@meaning("aten.div.Tensor_mode", "aten.div.Scalar_mode")
+def divide_rounded(x: Any, y: Any, *, rounding_mode: str | None) -> Tensor:
+    if rounding_mode is None:
+        return over(x, y)
+    return pointwise({"floor": quotient_down, "trunc": quotient_to_zero}[rounding_mode], x, y)
+
+
+@meaning("aten.floor_divide.default", "aten.floor_divide.Scalar")
+def floor_divide(x: Any, y: Any) -> Tensor:
+    return pointwise(quotient_down, x, y)
+
+
+@meaning("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor")
+def remainder(x: Any, y: Any) -> Tensor:
+    """What rounding down leaves over; it has the divisor's sign."""
+    return pointwise(lambda a, b: _left_over(quotient_down, a, b), x, y)
+
+
+@meaning("aten.fmod.Tensor", "aten.fmod.Scalar")
+def fmod(x: Any, y: Any) -> Tensor:
+    """What rounding to zero leaves over; it has the dividend's sign."""
+    return pointwise(lambda a, b: _left_over(quotient_to_zero, a, b), x, y)
+
+
+def quotient_down(a: Expr, b: Expr) -> Expr:
+    """⌊a / b⌋."""
+    a, b = numeric(a), numeric(b)
+    if a.kind != "int" or b.kind != "int":
+        return Fn("floor", a / b)
+    if isinstance(b, Num) and b.value < 0:
+        return floordiv(-a, -b)
+    if (lower_bound(b) or 0) < 1:
+        raise Unsupported("integer division by a divisor of unknown sign")
+    return floordiv(a, b)
+
+
+def quotient_to_zero(a: Expr, b: Expr) -> Expr:
+    a, b = numeric(a), numeric(b)
+    if a.kind != "int" or b.kind != "int":
+        return Fn("trunc", a / b)
+    if isinstance(b, Num) and b.value < 0:
+        return quotient_to_zero(-a, -b)
+    low = lower_bound(a)
+    down = quotient_down(a, b)
+    return down if low is not None and low >= 0 else where(lt(a, 0), -quotient_down(-a, b), down)
+
+
+def _left_over(quotient: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr:
+    a, b = numeric(a), numeric(b)
+    low = lower_bound(a)
+    whole_numbers = a.kind == b.kind == "int" and (lower_bound(b) or 0) >= 1
+    if whole_numbers and (quotient is quotient_down or (low is not None and low >= 0)):
+        return mod(a, b)
+    if whole_numbers:
+        return where(lt(a, 0), -mod(-a, b), mod(a, b))
+    return a - b * quotient(a, b)
+
+
+@meaning("aten.pow.Tensor_Scalar")
+def pow_number(x: Tensor, exponent: float) -> Tensor:
+    q = exact(exponent)
+    kind = "real" if isinstance(exponent, float) else joined(x.kind, "int")
+    return pointwise(lambda e: power(e, q) if q else ONE, x, kind=kind)
+
+
+@meaning("aten.square")
+def square(x: Tensor) -> Tensor:
+    return pow_number(x, 2)
+
+
+@meaning("aten.pow.Tensor_Tensor", "aten.pow.Scalar")
+def pow_tensor(x: Any, exponent: Tensor) -> Tensor:
+    """A number to a variable power is an exponential; a variable to a power that is a number is that power."""
+    if as_tensor(x).kind == exponent.kind == "bool":
+        raise Unsupported("a boolean to the power of a boolean")
+
+    def element(base: Expr, e: Expr) -> Expr:
+        base, e = numeric(base), numeric(e)
+        if isinstance(e, Num):
+            return power(base, e.value) if e.value else ONE
+        if _positive(base):
+            return exp(e * log(base))
+        raise Unsupported("a power whose base may not be positive and whose exponent is no number")
+
+    return pointwise(element, x, exponent)
+
+
+def _positive(e: Expr) -> bool:
+    if isinstance(e, Num):
+        return e.value > 0
+    return isinstance(e, Pow) and _positive(e.base)
+
+
+@meaning("aten.maximum", "aten.max.other", "aten.fmax")
+def larger(x: Any, y: Any) -> Tensor:
+    return pointwise(or_ if _is_bool(x, y) else maximum, x, y)
+
+
+@meaning("aten.minimum", "aten.min.other", "aten.fmin")
+def smaller(x: Any, y: Any) -> Tensor:
+    return pointwise(and_ if _is_bool(x, y) else minimum, x, y)
+
+
+@meaning("aten.clamp.default", "aten.clamp.Tensor", "aten.clip.default", "aten.clip.Tensor")
+def clamp(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """min(max(x, min), max): where the limits cross, the upper one wins."""
+    raised = x if min is None else larger(x, min)
+    return raised if max is None else smaller(raised, max)
+
+
+@meaning("aten.clamp_min.default", "aten.clamp_min.Tensor")
+def clamp_min(x: Tensor, min: Any) -> Tensor:
+    return clamp(x, min=min)
+
+
+@meaning("aten.clamp_max.default", "aten.clamp_max.Tensor")
+def clamp_max(x: Tensor, max: Any) -> Tensor:
+    return clamp(x, max=max)
+
+
+@meaning("aten.lerp.Scalar", "aten.lerp.Tensor")
+def lerp(x: Tensor, end: Tensor, weight: Any) -> Tensor:
+    return pointwise(lambda a, b, w: a + w * (b - a), x, end, weight)
+
+
+@meaning("aten.addcmul.default")
+def addcmul(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    return plus(x, times(tensor1, tensor2), value)
+
+
+@meaning("aten.addcdiv.default")
+def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    return plus(x, over(tensor1, tensor2), value)
+
+
+@meaning("aten.logaddexp.default")
+def logaddexp(x: Tensor, y: Tensor) -> Tensor:
+    return pointwise(lambda a, b: log(exp(a) + exp(b)), x, y)
+
+
+@meaning("aten.hypot.default")
+def hypot(x: Tensor, y: Tensor) -> Tensor:
+    return pointwise(lambda a, b: sqrt(a**2 + b**2), x, y)
+
+
+# ------------------------------------------------------------------------------------------------------ true and false
+
+COMPARISONS = {
+    "<": ("lt", "less"),
+    "≤": ("le", "less_equal"),
+    "=": ("eq",),
+    "≠": ("ne", "not_equal"),
+    ">": ("gt", "greater"),
+    "≥": ("ge", "greater_equal"),
+}
+
+
+def _compare(op: str, x: Any, y: Any) -> Tensor:
+    return pointwise(partial(compare, op), x, y, kind="bool")
+
+
+for _op, _names in COMPARISONS.items():
+    meaning(*(f"aten.{name}.{overload}" for name in _names for overload in ("Tensor", "Scalar")))(
+        partial(_compare, _op)
+    )
+
+
+def _xor(a: Expr, b: Expr) -> Expr:
+    return or_(and_(a, not_(b)), and_(not_(a), b))
+
+
+CONNECTIVES: dict[str, Callable[..., Expr]] = {"and": and_, "or": or_, "xor": _xor}
+
+
+def _logical(connective: Callable[..., Expr], *operands: Any) -> Tensor:
+    """Numbers are read as booleans: nonzero is true."""
+    return pointwise(lambda *es: connective(*map(truth, es)), *operands, kind="bool")
+
+
+def _bitwise(connective: Callable[..., Expr], x: Any, y: Any) -> Tensor:
+    if not _is_bool(x, y):
+        raise Unsupported("bits of integers")
+    return _logical(connective, x, y)
+
+
+for _word, _connective in CONNECTIVES.items():
+    meaning(f"aten.logical_{_word}.default")(
+        lambda self, other, connective=_connective: _logical(connective, self, other)
+    )
+    meaning(
+        f"aten.bitwise_{_word}.Tensor", f"aten.bitwise_{_word}.Scalar", f"aten.__{_word}__.Tensor",
+        f"aten.__{_word}__.Scalar",
+    )(partial(_bitwise, _connective))
+
+
+@meaning("aten.logical_not.default")
+def logical_not(x: Tensor) -> Tensor:
+    return _logical(not_, x)
+
+
+@meaning("aten.bitwise_not.default")
+def bitwise_not(x: Tensor) -> Tensor:
+    return _logical(not_, x) if x.kind == "bool" else pointwise(lambda e: -e - 1, x)
+
+
+@meaning("aten.where.self", "aten.where.Scalar", "aten.where.ScalarSelf", "aten.where.ScalarOther")
+def choose(condition: Tensor, x: Any, y: Any) -> Tensor:
+    a, b = as_tensor(x), as_tensor(y)
+    return pointwise(lambda c, u, v: where(truth(c), u, v), condition, a, b, kind=joined(a.kind, b.kind))
+
+
+@meaning("aten.masked_fill.Scalar", "aten.masked_fill.Tensor")
+def masked_fill(x: Tensor, mask: Tensor, value: Any) -> Tensor:
+    return choose(mask, cast_like(as_tensor(value), x), x)
+
+
+# ----------------------------------------------------------------------------------------------------------- casts
+
+@meaning("aten._to_copy.default")
+def to_copy(x: Tensor, *, dtype: Dtype | None = None) -> Tensor:
+    return cast(x, dtype)
+
+
+@meaning("aten.to.dtype")
+def to_dtype(
+    x: Tensor, dtype: Dtype, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
+) -> Tensor:
+    return cast(x, dtype)
+
+
+@meaning("aten.to.dtype_layout")
+def to_dtype_layout(x: Tensor, *, dtype: Dtype | None = None, copy: bool = False) -> Tensor:
+    return cast(x, dtype)
+
+
+@meaning("aten.to.device")
+def to_device(
+    x: Tensor,
+    device: Any,
+    dtype: Dtype,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    return cast(x, dtype)
+
+
+@meaning("aten.to.prim_Device")
+def to_prim_device(
+    x: Tensor, device: Any, dtype: Dtype | None = None, non_blocking: bool = False, copy: bool = False
+) -> Tensor:
+    return cast(x, dtype)
+
+
+@meaning("aten.to.other")
+def to_other(
+    x: Tensor, other: Tensor, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
+) -> Tensor:
+    return cast_like(x, other)
+
+
+@meaning("aten.type_as.default")
+def cast_like(x: Tensor, other: Tensor) -> Tensor:
+    return cast(x, None if other.kind == x.kind else Dtype({"real": "float", "int": "int64"}.get(other.kind, "bool")))
+
+
+@meaning("prims.convert_element_type.default")
+def cast(x: Tensor, dtype: Dtype | None) -> Tensor:
+    """x in another dtype. Refused for integers too narrow to hold every value of x."""
+    kind = kind_of(dtype, x.kind)
+    if kind == "complex":
+        raise Unsupported("a cast from real to complex")
+    if str(dtype) in NARROW and x.kind != "bool":
+        raise Unsupported(f"a cast to {dtype}, which may wrap around")
+    change = {"bool": truth, "real": numeric, "int": lambda e: whole("trunc", numeric(e))}[kind]
+    return pointwise(change, x, kind=kind)

@@ -1,0 +1,235 @@
+"""A block is the small claim between a candidate pair and the nearest tensors that are already related.
+
+It is a graph of its own: its inputs are the frontier (each tensor there a variable), its two roots the left value,
+in the candidate's layout, and the right value. So it can be printed, run on fresh values, and read as a pattern: a
+block that has been proved is a rule, and another layer's block with the same `key` is an instance of that rule,
+whatever its tensors are called.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from samesame.graph import Dtype, Graph, Node, TensorType, map_nodes
+from samesame.operators.shapes import NARROW
+from samesame.relate.domain import Range, demanded
+from samesame.relate.layout import Layout, build
+from samesame.relate.world import SOURCES, Slot, Typed, World, is_uniform, moved_type
+
+_DTYPES = {"real": "float64", "int": "int64", "bool": "bool", "complex": "complex128"} | {kind: kind for kind in NARROW}
+
+
+class TooLarge(Exception):
+    """The nearest related tensors are too far away for a claim of reasonable size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`graph` has the roots `left` and `right`; `frontier[input name]` is the class that input stands for.
+
+    `ranges[input name]` is the domain of an integer that indexes. `untold` says that a constant was taken as it is, so
+    that looking at how it was made would tell more.
+    """
+
+    graph: Graph
+    frontier: dict[str, int]
+    ranges: dict[str, Range]
+    untold: bool
+    key: str
+
+    @property
+    def left(self) -> Node:
+        return self.graph.roots[0][1]
+
+    @property
+    def right(self) -> Node:
+        return self.graph.roots[1][1]
+
+
+def cut(
+    world: World,
+    left: int,
+    right: int,
+    layout: Layout,
+    *,
+    opened: frozenset[int] = frozenset(),
+    constants: bool = False,
+    limit: int = 250,
+) -> Block:
+    """The claim `right = layout(left)` down to the frontier; classes in `opened` are looked through, and with
+    `constants` also how every constant was made.
+
+    Raises TooLarge above `limit` nodes.
+    """
+    return _Cutter(world, opened, constants, limit).claim(left, right, layout)
+
+
+class _Cutter:
+    def __init__(self, world: World, opened: frozenset[int], constants: bool, limit: int) -> None:
+        self.world, self.egraph = world, world.egraph
+        self.opened, self.constants, self.limit = opened, constants, limit
+        self.nodes: list[Node] = []
+        self.tensors: dict[str, Any] = {}
+        self.frontier: dict[str, int] = {}
+        self.made: dict[int, Node] = {}
+        self.untold = False
+
+    def claim(self, left: int, right: int, layout: Layout) -> Block:
+        yours = self.side(right)
+        met = self.made.get(self.egraph.find(left))
+        mine = met if met is not None and met.operator == "input" else self.side(left)
+        arranged = build(layout, lambda _: mine, self.step)
+        graph = Graph("block", tuple(self.nodes), (("left", arranged), ("right", yours)), self.tensors)
+        ranges = demanded(graph, lambda node: self.world.is_negative(self.frontier[node.name]))
+        ranges |= {name: known for name, term in self.frontier.items() if (known := self.world.positions(term))}
+        return Block(graph, self.frontier, ranges, self.untold, _key(graph, ranges))
+
+    def side(self, term: int) -> Node:
+        """A side of the claim is looked into, wherever the frontier is; unless it is a source, which holds no more."""
+        return self.value(term) if self.egraph.term(term).operator in SOURCES else self.expand(term)
+
+    def value(self, term: int) -> Node:
+        """The node for a class: a frontier variable, a number, or the application that defines it."""
+        name = self.egraph.find(term)
+        if name not in self.made:
+            self.made[name] = self.leaf(name) or self.expand(self.definition(name))
+        return self.made[name]
+
+    def leaf(self, name: int) -> Node | None:
+        constant = self.world.constant_value(name)
+        if constant is not None and is_uniform(constant):
+            node = self.append("constant", (), {}, self.world.types[name], f"c{len(self.nodes)}")
+            self.tensors[node.name] = constant
+            return node
+        anchored = self.world.is_anchored(name)
+        source = self.egraph.term(self.definition(name)).operator in SOURCES
+        if source or (anchored and not self.is_open(name)):
+            self.untold |= constant is not None
+            node = self.append("input", (), {}, self.world.types[name], f"x{len(self.frontier)}")
+            self.frontier[node.name] = name
+            return node
+        return None
+
+    def is_open(self, name: int) -> bool:
+        """Is the class to be looked through, although both sides hold it?"""
+        return name in self.opened or (self.constants and self.world.constant_value(name) is not None)
+
+    def definition(self, name: int) -> int:
+        """The application to look through: the left graph's own where there is one, else a layout of it, else the
+        right graph's.
+        """
+        members = self.egraph.members(name)
+        tables = [term for term in members if term in self.world.tables]
+        if tables and not self.is_open(name):
+            self.untold = True
+            return min(tables)
+        lefts = [term for term in members if "left" in self.world.sides.get(term, ())]
+        layouts = [term for term in members if term in self.world.layouts]
+        others = [term for term in members if self.egraph.term(term).operator != "constant"]
+        return min(lefts or layouts or others or tables or members)
+
+    def expand(self, root: int) -> Node:
+        """One application and, depth first, everything it needs. Iterative: blocks may be deep."""
+        results: dict[int, Node] = {}
+        stack: list[tuple[int, bool]] = [(root, False)]
+        while stack:
+            term, ready = stack.pop()
+            if term in results:
+                continue
+            arguments = self.egraph.term(term).arguments
+            if not ready:
+                stack.append((term, True))
+                for argument in reversed(arguments):
+                    name = self.egraph.find(argument)
+                    if name in self.made:
+                        continue
+                    leaf = self.leaf(name)
+                    if leaf is not None:
+                        self.made[name] = leaf
+                    else:
+                        stack.append((self.definition(name), False))
+                continue
+            inputs = []
+            for argument in arguments:
+                name = self.egraph.find(argument)
+                if name not in self.made:
+                    self.made[name] = results[self.definition(name)]
+                inputs.append(self.made[name])
+            results[term] = self.application(term, inputs)
+        return results[root]
+
+    def application(self, term: int, inputs: list[Node]) -> Node:
+        shown = self.egraph.term(term)
+        args, kwargs = self.world.given(term)
+        told = self.world.told(term)
+        if told:
+            inputs = [self.cast(node, type_) for node, type_ in zip(inputs, told, strict=True)]
+        filled = _fill(args, inputs)
+        named = {name: _fill(value, inputs) for name, value in kwargs}
+        return self.append(shown.operator, filled, named, self.world.types[term], f"t{len(self.nodes)}")
+
+    def cast(self, node: Node, type_: Any) -> Node:
+        """The tensor in its own dtype, for an operator that may ask for it."""
+        if not isinstance(type_, TensorType) or node.type == type_:
+            return node
+        dtype = {"dtype": Dtype(type_.dtype)}
+        return self.append("aten._to_copy.default", (node,), dtype, type_, f"t{len(self.nodes)}")
+
+    def step(self, operator: str, arguments: tuple[Any, ...]) -> Node:
+        """A step of the candidate's layout."""
+        first = arguments[0] if isinstance(arguments[0], tuple) else (arguments[0],)
+        parts = [Typed(node.shape, _kind(node)) for node in first]
+        return self.append(operator, arguments, {}, moved_type(operator, parts, arguments[1:]), f"t{len(self.nodes)}")
+
+    def append(self, operator: str, args: tuple[Any, ...], kwargs: dict[str, Any], type_: Any, name: str) -> Node:
+        if len(self.nodes) >= self.limit:
+            raise TooLarge
+        node = Node(name, operator, args, kwargs, _tensor_type(type_))
+        self.nodes.append(node)
+        return node
+
+
+def _kind(node: Node) -> str:
+    assert isinstance(node.type, TensorType)
+    return next(kind for kind, dtype in _DTYPES.items() if dtype == node.type.dtype)
+
+
+def _tensor_type(type_: Any) -> Any:
+    if isinstance(type_, TensorType):
+        return type_
+    if isinstance(type_, Typed):
+        return TensorType(type_.shape, _DTYPES[type_.kind])
+    return tuple(map(_tensor_type, type_))
+
+
+def _fill(argument: Any, inputs: list[Node]) -> Any:
+    if isinstance(argument, Slot):
+        return inputs[argument.position]
+    if isinstance(argument, tuple):
+        return tuple(_fill(part, inputs) for part in argument)
+    return argument
+
+
+def _key(graph: Graph, ranges: dict[str, Range]) -> str:
+    """The same for two blocks that are one claim about different tensors: names stand for the order of appearance
+    only.
+    """
+    position = {node: k for k, node in enumerate(graph.nodes)}
+
+    def number(node: Node) -> Any:
+        return ("%", position[node])
+
+    lines = [
+        (
+            node.operator,
+            map_nodes(number, node.args),
+            tuple((name, map_nodes(number, value)) for name, value in node.kwargs.items()),
+            str(node.type),
+            graph.tensors[node.name].flatten()[0].item() if node.operator == "constant" else None,
+        )
+        for node in graph.nodes
+    ]
+    roots = tuple(position[node] for _, node in graph.roots)
+    return hashlib.sha256(repr((lines, roots, sorted(ranges.items()))).encode()).hexdigest()

@@ -1,0 +1,100 @@
+"""The domain of a block: what its operators demand of the integer tensors they index with.
+
+A lookup of a row demands that the row exists; outside of that the program computes nothing, and two programs are
+compared only where both compute something. So an integer tensor of a block's frontier that is used as an index lies
+in a range, on both sides, and the proof may use it; the report says so. Only demands on every element count: an
+index that is sliced first is demanded in part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from samesame.graph import Graph, Node
+
+Range = tuple[int, int]
+
+# Operator → the position of its index argument, and the range it must lie in (both ends included).
+DEMANDS: dict[str, tuple[int, Callable[[Node], Range]]] = {
+    "aten.embedding": (1, lambda node: (0, node.args[0].shape[0] - 1)),
+    "aten.gather": (2, lambda node: (0, node.args[0].shape[node.args[1]] - 1)),
+    "aten.index_select": (2, lambda node: (0, node.args[0].shape[node.args[1]] - 1)),
+    "aten.scatter": (2, lambda node: (0, node.args[0].shape[node.args[1]] - 1)),
+    "aten.scatter_add": (2, lambda node: (0, node.args[0].shape[node.args[1]] - 1)),
+    "aten.one_hot": (0, lambda node: (0, node.shape[-1] - 1)),
+}
+# Movements that keep every element, so that a demand on the result is a demand on the argument.
+KEEPING = frozenset(
+    f"aten.{name}"
+    for name in [
+        *("view", "_unsafe_view", "reshape", "permute", "transpose", "t", "unsqueeze", "squeeze", "flatten"),
+        *("expand", "repeat", "_to_copy", "clone", "contiguous", "detach"),
+    ]
+)
+
+
+# Operators whose integer results are positions along one dimension: which result, where that dimension is given if not
+# by its name, and its default.
+POSITIONS: dict[str, tuple[int | None, int, int | None]] = {
+    "aten.topk": (1, 2, -1),
+    "aten.sort": (1, 1, -1),
+    "aten.argsort": (None, 1, -1),
+    "aten.argmax": (None, 1, None),
+    "aten.argmin": (None, 1, None),
+}
+
+
+def positions(
+    operator: str, result: int | None, shape: tuple[int, ...], args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> Range | None:
+    """The range of an operator's integer result that is a position in its argument, of that shape, by definition."""
+    which, place, default = POSITIONS.get(operator.rsplit(".", 1)[0], (-1, 0, None))
+    dim = args[place] if len(args) > place else kwargs.get("dim", default)
+    if which != result or not isinstance(dim, int) or not shape:
+        return None
+    return 0, shape[dim] - 1
+
+
+def demanded(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]:
+    """The range of each integer input, by name, that the graph's own operators demand it to lie in.
+
+    A negative index counts from the end; where none was seen (`negative` says so of an input), none is assumed.
+    """
+    found: dict[Node, Range] = {}
+    for node in graph.nodes:
+        for index, (low, high) in _demands(node):
+            source = _whole(index)
+            if source.operator == "input" and _is_integer(source):
+                low = low if negative(source) else max(low, 0)
+                before = found.get(source, (low, high))
+                found[source] = (max(low, before[0]), min(high, before[1]))
+    return {node.name: bounds for node, bounds in found.items() if bounds[0] <= bounds[1]}
+
+
+def _demands(node: Node) -> list[tuple[Node, Range]]:
+    name = node.operator.rsplit(".", 1)[0]
+    if name in DEMANDS:
+        position, limits = DEMANDS[name]
+        index = node.args[position]
+        return [(index, limits(node))] if isinstance(index, Node) else []
+    if name == "aten.index":
+        sizes = node.args[0].shape
+        return [(i, (-sizes[d], sizes[d] - 1)) for d, i in enumerate(node.args[1]) if _is_integer(i)]
+    return []
+
+
+def _is_integer(index: object) -> bool:
+    return isinstance(index, Node) and not isinstance(index.type, tuple) and index.type.dtype == "int64"
+
+
+def _whole(node: Node) -> Node:
+    """The tensor of which the node holds every element, and no others."""
+    while node.operator.rsplit(".", 1)[0] in KEEPING and len(node.inputs) == 1:
+        node = node.inputs[0]
+    return node
+
+
+def sentence(bounds: Range) -> str:
+    """The condition as the report states it."""
+    negative = "" if bounds[0] < 0 else "; negative ones, where it takes any, are not covered"
+    return f"integers that index lie in {bounds[0]} … {bounds[1]}, as the lookup demands{negative}"

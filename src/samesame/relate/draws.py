@@ -1,0 +1,116 @@
+"""Draws: the values that both programs run on, so that equal tensors show and unequal ones part.
+
+The first draw is the user's own: example inputs and loaded weights. The others move away from coincidences: new
+inputs, and weights that are jittered so that all-ones norm weights and all-zero biases say something; one of them
+is small in magnitude, because an epsilon shows only there. Where new inputs leave a program's domain (a logarithm
+of a negative number), a draw near the example stands in. Both sides get the same values through the input relation:
+a right weight is the layout of the jittered left weights. Integer inputs stay within the range of the example's
+values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+
+from samesame.graph import Graph
+from samesame.relate.layout import Layout, values, wholes
+
+_SMALL = 1e-2
+_NEAR = 1e-2
+LABELS = ("the example", "jittered", "small", "near the example")
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Values of the sources of each side, by node name, and what is special about them."""
+
+    label: str
+    left: dict[str, torch.Tensor]
+    right: dict[str, torch.Tensor]
+
+
+def draw(label: str, left: Graph, right: Graph, layouts: Mapping[str, Layout], *, seed: int = 0) -> Draw:
+    """One draw, by label. `layouts` gives each right parameter, by node name, as a layout over left ones."""
+    generator = torch.Generator().manual_seed(seed * len(LABELS) + LABELS.index(label))
+    mine: dict[str, torch.Tensor] = {}
+    yours: dict[str, torch.Tensor] = {}
+    for a, b in zip(left.sources("input"), right.sources("input"), strict=True):
+        mine[a.name] = yours[b.name] = _input(label, left.tensors[a.name], generator)
+    held = {node.name: right.tensors[node.name] for node in right.sources("parameter")}
+    shared = _shared_dtypes(left, held, layouts)
+    for node in left.sources("parameter"):
+        value = left.tensors[node.name]
+        if label != LABELS[0] and node.name in shared:
+            value = _jitter(value, 0.25, generator).to(shared[node.name]).to(value.dtype)
+        mine[node.name] = value
+    for name, value in held.items():
+        layout = layouts.get(name)
+        yours[name] = value if layout is None else values(layout, mine.__getitem__).to(value.dtype).contiguous()
+    return Draw(label, mine, yours)
+
+
+def _shared_dtypes(
+    left: Graph, held: Mapping[str, torch.Tensor], layouts: Mapping[str, Layout]
+) -> dict[str, torch.dtype]:
+    """For each related left weight the coarsest dtype that either side keeps it in: a draw must fit both."""
+    found: dict[str, torch.dtype] = {}
+    for right, layout in layouts.items():
+        for name in wholes(layout):
+            before = found.get(name, left.tensors[name].dtype)
+            found[name] = max(before, held[right].dtype, key=_step)
+    return found
+
+
+def _step(dtype: torch.dtype) -> float:
+    """How far apart neighbouring numbers near 1 are."""
+    return torch.finfo(dtype).eps if dtype.is_floating_point or dtype.is_complex else 0.0
+
+
+def _input(label: str, value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    match label:
+        case "jittered":
+            return _new_input(value, 1.0, generator)
+        case "small":
+            return _new_input(value, _SMALL, generator)
+        case "near the example":
+            return _jitter(value, _NEAR, generator)
+    return value
+
+
+def _new_input(value: torch.Tensor, scale: float, generator: torch.Generator) -> torch.Tensor:
+    if value.dtype == torch.bool:
+        return value
+    if not value.dtype.is_floating_point:
+        if value.numel() == 0 or value.dtype.is_complex:
+            return value
+        low, high = int(value.min()), int(value.max())
+        return torch.randint(low, high + 1, value.shape, generator=generator).to(value.dtype)
+    if not bool(torch.isfinite(value).all()):
+        return value  # a mask of zeros and −∞, say: its pattern means something
+    noise = torch.randn(value.shape, generator=generator, dtype=torch.float64)
+    spread = _spread(value)
+    positive = value.numel() > 0 and float(value.min()) >= 0
+    fresh = noise.abs() * spread if positive else noise * spread
+    return (fresh * scale).to(value.dtype)
+
+
+def _spread(value: torch.Tensor) -> float:
+    size = float(value.double().pow(2).mean().sqrt()) if value.numel() else 0.0
+    return size if size > 0 else 1.0
+
+
+def _jitter(value: torch.Tensor, amount: float, generator: torch.Generator) -> torch.Tensor:
+    """Near the given value, sign kept, but generic: relative noise, and a little absolute noise where there are
+    zeros.
+    """
+    if not value.dtype.is_floating_point or value.numel() == 0 or not bool(torch.isfinite(value).all()):
+        return value
+    noise = torch.randn(value.shape, generator=generator, dtype=torch.float64).clamp(-2, 2)
+    moved = value.detach().double() * (1 + amount * noise)
+    if bool((value == 0).any()):
+        other = torch.randn(value.shape, generator=generator, dtype=torch.float64)
+        moved = moved + torch.where(value == 0, 0.2 * amount * _spread(value) * other, torch.zeros_like(other))
+    return moved.to(value.dtype)

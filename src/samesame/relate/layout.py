@@ -1,0 +1,126 @@
+"""A layout says how the elements of one tensor sit in others: reshape, permute, slice and concat, and nothing else.
+
+No arithmetic can hide in a layout, so "the right tensor is this layout of left tensors" is a relation people can
+check by eye: `concat(q_proj.weight, k_proj.weight, v_proj.weight; 0)`. The tensors a layout speaks of are given by
+name; what a name stands for (values, a formula, a node of a graph) is up to whoever reads the layout, through
+`build`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+
+Built = TypeVar("Built")
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A tensor, by name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Reshape:
+    part: Layout
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"reshape({self.part}; {_sizes(self.shape)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Permute:
+    part: Layout
+    dims: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"permute({self.part}; {_sizes(self.dims)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Elements `start ≤ i < stop` of one dimension."""
+
+    part: Layout
+    dim: int
+    start: int
+    stop: int
+
+    def __str__(self) -> str:
+        return f"slice({self.part}; {self.dim}, {self.start}:{self.stop})"
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    parts: tuple[Layout, ...]
+    dim: int
+
+    def __str__(self) -> str:
+        return f"concat({', '.join(map(str, self.parts))}; {self.dim})"
+
+
+Layout = Whole | Reshape | Permute | Slice | Concat
+
+
+def _sizes(numbers: tuple[int, ...]) -> str:
+    return "×".join(map(str, numbers)) if numbers else "()"
+
+
+def build(layout: Layout, whole: Callable[[str], Built], apply: Callable[[str, tuple[object, ...]], Built]) -> Built:
+    """Read a layout bottom-up: `whole(name)` for a tensor, `apply(operator, arguments)` for an aten operator over
+    built parts."""
+    match layout:
+        case Whole(name):
+            return whole(name)
+        case Reshape(part, shape):
+            return apply("aten.reshape.default", (build(part, whole, apply), shape))
+        case Permute(part, dims):
+            return apply("aten.permute.default", (build(part, whole, apply), dims))
+        case Slice(part, dim, start, stop):
+            return apply("aten.slice.Tensor", (build(part, whole, apply), dim, start, stop))
+        case Concat(parts, dim):
+            return apply("aten.cat.default", (tuple(build(part, whole, apply) for part in parts), dim))
+
+
+def wholes(layout: Layout) -> tuple[str, ...]:
+    """The names of the tensors a layout speaks of, from left to right."""
+    match layout:
+        case Whole(name):
+            return (name,)
+        case Concat(parts, _):
+            return tuple(name for part in parts for name in wholes(part))
+        case _:
+            return wholes(layout.part)
+
+
+def values(layout: Layout, lookup: Callable[[str], torch.Tensor]) -> torch.Tensor:
+    """The layout's tensor, given the values of the tensors it speaks of."""
+    match layout:
+        case Whole(name):
+            return lookup(name)
+        case Reshape(part, shape):
+            return values(part, lookup).reshape(shape)
+        case Permute(part, dims):
+            return values(part, lookup).permute(dims)
+        case Slice(part, dim, start, stop):
+            return values(part, lookup).narrow(dim, start, stop - start)
+        case Concat(parts, dim):
+            return torch.cat([values(part, lookup) for part in parts], dim)
+
+
+def reshaped(part: Layout, old: tuple[int, ...], new: tuple[int, ...]) -> Layout:
+    """`part` of shape `old` in shape `new`, without a step where the shapes are the same."""
+    return part if old == new else Reshape(part, new)
+
+
+def permuted(part: Layout, dims: tuple[int, ...]) -> Layout:
+    """`part` with its dimensions in the order `dims`, without a step where that is their order already."""
+    return part if dims == tuple(range(len(dims))) else Permute(part, dims)

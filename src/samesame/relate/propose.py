@@ -1,0 +1,166 @@
+"""Propose: tensors whose values agree on every draw, up to a layout. Nothing is believed because of values alone.
+
+A tensor's fingerprint (how many elements, and a few moments of them) does not change when it is reshaped or
+permuted, so candidates are found by sorting; only then is a layout searched: the same, reshaped, or permuted and
+reshaped. Values are float64, so equal tensors agree to about 1e-13 of their scale, and the tolerance leaves room
+for long chains.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
+from math import prod
+
+import torch
+
+from samesame.relate.layout import Layout, Whole, permuted, reshaped, values
+
+TOLERANCE = 1e-9
+_MAX_RANK = 5
+_CANDIDATES = 6
+
+Values = Sequence[Mapping[str, torch.Tensor]]
+
+
+def agree(a: torch.Tensor, b: torch.Tensor, tolerance: float = TOLERANCE) -> bool:
+    """Same shape, and every element equal to within `tolerance` of the tensors' largest finite magnitude;
+    infinities in place.
+    """
+    if a.shape != b.shape or (a.dtype == torch.bool) != (b.dtype == torch.bool):
+        return False
+    if not (a.dtype.is_floating_point or b.dtype.is_floating_point or a.dtype.is_complex):
+        return torch.equal(a, b) if a.dtype == b.dtype else torch.equal(a.long(), b.long())
+    if a.dtype.is_complex != b.dtype.is_complex:
+        return False
+    return difference(a, b) <= tolerance
+
+
+def difference(a: torch.Tensor, b: torch.Tensor) -> float:
+    """Largest difference relative to the largest finite magnitude; infinite where infinities or NaNs are not in the
+    same places.
+    """
+    x, y = reals(a, b)
+    if x.numel() == 0:
+        return 0.0
+    finite = torch.isfinite(x)
+    if not bool(finite.all()) or not bool(torch.isfinite(y).all()):
+        if not torch.equal(torch.where(finite, 0.0, x), torch.where(torch.isfinite(y), 0.0, y)):
+            return float("inf")
+        x, y = x[finite], y[finite]
+        if x.numel() == 0:
+            return 0.0
+    scale = max(float(x.abs().max()), float(y.abs().max()))
+    return float((x - y).abs().max()) / scale if scale else 0.0
+
+
+def reals(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Both tensors as float64, where either is complex with a last dimension for the real and imaginary parts."""
+    if not (a.dtype.is_complex or b.dtype.is_complex):
+        return a.double(), b.double()
+    x, y = (torch.view_as_real(t.to(torch.complex128).resolve_conj()) for t in (a, b))
+    return x, y
+
+
+class Proposer:
+    """Candidates among the left tensors for a right tensor. Values are given per draw, by node name."""
+
+    def __init__(self, left: Values, names: Sequence[str]) -> None:
+        self.left = left
+        self._draw = min(1, len(left) - 1)  # the jittered draw tells more apart than the example
+        order: dict[int, list[tuple[float, int, str]]] = defaultdict(list)
+        for position, name in enumerate(names):
+            value = left[self._draw][name]
+            if _telling(value):
+                order[value.numel()].append((_moment(value), position, name))
+        self._by_size = {size: sorted(rows) for size, rows in order.items()}
+
+    def candidates(self, right: Values, name: str, shape: tuple[int, ...]) -> list[tuple[str, Layout]]:
+        """Left tensors that agree on every draw, with the layout that makes the right one; plainest layout first."""
+        value = right[self._draw][name]
+        rows = self._by_size.get(value.numel(), [])
+        if not rows or not _telling(value):
+            return []
+        moment = _moment(value)
+        slack = abs(moment) * 1e-8 + 1e-300
+        low = bisect_left(rows, (moment - slack, -1, ""))
+        high = bisect_right(rows, (moment + slack, len(self.left[0]) + 1, ""))
+        found: list[tuple[int, int, str, Layout]] = []
+        for _, position, other in rows[low:high]:
+            layout = self._layout(other, right, name, shape)
+            if layout is not None:
+                found.append((_steps(layout), position, other, layout))
+        found.sort(key=lambda row: row[:2])
+        return [(other, layout) for _, _, other, layout in found[:_CANDIDATES]]
+
+    def _layout(self, other: str, right: Values, name: str, shape: tuple[int, ...]) -> Layout | None:
+        for layout in _rearrangements(other, self.left[self._draw][other], right[self._draw][name]):
+            if all(
+                agree(values(layout, mine.__getitem__), yours[name])
+                for mine, yours in zip(self.left, right, strict=True)
+            ):
+                return layout
+        return None
+
+
+def _telling(value: torch.Tensor) -> bool:
+    """Does the value identify the tensor? One that is the same everywhere agrees with too much."""
+    if value.numel() < 2 or value.dtype.is_complex:
+        return False
+    flat = value.flatten()
+    return not bool((flat == flat[0]).all())
+
+
+def _moment(value: torch.Tensor) -> float:
+    """The same for every arrangement of the elements, to within rounding."""
+    x = torch.nan_to_num(value.double(), nan=0.5, posinf=3.0, neginf=-2.0)
+    return float((x * x).sum() + 0.25 * x.abs().sum())
+
+
+def _steps(layout: Layout) -> int:
+    return 0 if isinstance(layout, Whole) else 1 + _steps(layout.part)  # type: ignore[union-attr]
+
+
+def _rearrangements(name: str, left: torch.Tensor, right: torch.Tensor) -> Iterator[Layout]:
+    """Layouts reshape(permute(reshape(left))) that might make the right tensor, plainest first; sampled, so to be
+    checked.
+    """
+    mine, yours = tuple(left.shape), tuple(right.shape)
+    if _sampled_equal(left.reshape(-1), right.reshape(-1)):
+        yield reshaped(Whole(name), mine, yours)
+    fine, coarse = (left, right) if _rank(mine) >= _rank(yours) else (right, left)
+    kept = [d for d, size in enumerate(fine.shape) if size != 1]
+    if 2 <= len(kept) <= _MAX_RANK:
+        squeezed = tuple(fine.shape[d] for d in kept)
+        for order in permutations(range(len(kept))):
+            if order == tuple(range(len(kept))):
+                continue
+            if _sampled_equal(fine.reshape(squeezed).permute(order), coarse.reshape(-1)):
+                moved = tuple(squeezed[d] for d in order)
+                if fine is left:
+                    step = permuted(reshaped(Whole(name), mine, squeezed), order)
+                    yield reshaped(step, moved, yours)
+                else:
+                    back = tuple(order.index(d) for d in range(len(order)))
+                    step = permuted(reshaped(Whole(name), mine, moved), back)
+                    yield reshaped(step, squeezed, yours)
+
+
+def _rank(shape: tuple[int, ...]) -> int:
+    return sum(size != 1 for size in shape)
+
+
+def _sampled_equal(arranged: torch.Tensor, flat: torch.Tensor) -> bool:
+    """Do a few elements of the two agree, counted row by row? Cheap, and wrong only by saying yes too often."""
+    total = prod(arranged.shape)
+    if total != flat.numel():
+        return False
+    step = max(1, total // 17)
+    positions = torch.arange(0, total, step)
+    coordinates = torch.unravel_index(positions, arranged.shape)
+    a, b = arranged[coordinates].double(), flat[positions].double()
+    a, b = (torch.nan_to_num(x, nan=0.5, posinf=3e300, neginf=-3e300) for x in (a, b))
+    scale = max(float(a.abs().max()), float(b.abs().max()), 1e-300)
+    return float((a - b).abs().max()) <= 1e-6 * scale

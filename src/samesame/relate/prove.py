@@ -1,0 +1,183 @@
+"""Decide the claim of a block, strongest evidence first: a rule already known, equal normal forms (with SMT for
+what is left over), and for opaque operators only, randomised testing.
+
+A block that has been decided is a rule, whichever way it went: a block with the same key is the same claim about
+other tensors, so the thirty-two layers of a model cost as many proofs as one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from samesame.evidence import Evidence, Rung, SamesameError
+from samesame.execute import execute
+from samesame.formula.cases import is_by_cases, prove_by_cases
+from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
+from samesame.formula.expr import Unsupported
+from samesame.formula.tensor import Tensor, leaf, tensor
+from samesame.graph import Graph, Node
+from samesame.operators import explain, is_deterministic, meaning_of
+from samesame.operators.ideal import GUARDED, idealised
+from samesame.operators.numbers import constant, readings
+from samesame.operators.table import packet
+from samesame.relate.blocks import Block
+from samesame.relate.domain import Range, sentence
+from samesame.relate.propose import difference
+from samesame.relate.world import kind_of
+
+_SECONDS = 4.0              # for the normal form of one block, and again for its cases
+TEST_DRAWS = 8
+TEST_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A decided block: its two sides as a graph over variables, and the evidence, or the reason why there is none."""
+
+    name: str
+    block: Graph
+    evidence: Evidence | None
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Prover:
+    """Decides blocks and remembers. `deadline` (seconds on time.monotonic) bounds the whole run."""
+
+    budget: Budget = field(default_factory=lambda: Budget(seconds=_SECONDS))
+    seed: int = 0
+    deadline: float | None = None
+    rules: dict[str, Rule] = field(default_factory=dict)
+    proofs: int = 0
+    attempts: int = 0
+    by_rule: int = 0
+    seconds: float = 0.0
+
+    def decide(self, block: Block) -> Evidence | None:
+        """Evidence for the block's claim, or None."""
+        known = self.rules.get(block.key)
+        if known is not None:
+            if known.evidence is None:
+                return None
+            self.by_rule += 1
+            return replace(known.evidence, method="rule", seconds=0.0)
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            return None
+        started = time.monotonic()
+        outcome = self._prove(block)
+        found = outcome if isinstance(outcome, Evidence) else self._test(block)
+        spent = time.monotonic() - started
+        self.seconds += spent
+        self.attempts += 1
+        name = f"P{len(self.rules) + 1}"
+        if isinstance(found, Evidence):
+            self.proofs += 1
+            evidence = replace(found, proof=name, seconds=spent)
+            self.rules[block.key] = Rule(name, block.graph, evidence)
+            return evidence
+        self.rules[block.key] = Rule(name, block.graph, None, str(outcome))
+        return None
+
+    def _prove(self, block: Block) -> Evidence | str:
+        """Evidence, or the reason why there is none. Guards against extremes are left out only if nothing else
+        helps."""
+        outcome = self._prove_as_read(block)
+        if isinstance(outcome, str) and any(packet(node.operator) in GUARDED for node in block.graph.nodes):
+            with idealised():
+                ideal = self._prove_as_read(block)
+            return ideal if isinstance(ideal, Evidence) else outcome
+        return outcome
+
+    def _prove_as_read(self, block: Block) -> Evidence | str:
+        with readings() as read:
+            try:
+                left, right = meanings(block)
+                ways = [prove_tensors_equal, prove_by_cases]
+                for prove in reversed(ways) if is_by_cases(left, right) else ways:
+                    outcome = prove(left, right, budget=self._remaining())
+                    if isinstance(outcome, Proved):
+                        break
+            except Unsupported as reason:
+                return str(reason)
+        if isinstance(outcome, NotProved):
+            return outcome.reason
+        domain = sorted({sentence(bounds) for bounds in block.ranges.values()})
+        said = {f"{low} ≤ {name} ≤ {high}" for name, (low, high) in block.ranges.items()}
+        conditions = (*(c for c in outcome.conditions if c not in said), *sorted(read), *domain)
+        return Evidence(Rung.PROVED_HERE, outcome.method, detail=outcome.detail, conditions=conditions)
+
+    def _remaining(self) -> Budget:
+        if self.deadline is None:
+            return self.budget
+        return replace(self.budget, seconds=max(0.05, min(self.budget.seconds, self.deadline - time.monotonic())))
+
+    def _test(self, block: Block) -> Evidence | None:
+        """Opaque operators only: both sides on fresh values of the frontier."""
+        opaque = sorted({node.operator for node in block.graph.nodes if is_opaque(node)})
+        if not opaque or not all(map(is_deterministic, opaque)):
+            return None
+        generator = torch.Generator().manual_seed(self.seed)
+        worst = 0.0
+        for draw in range(TEST_DRAWS):
+            fresh = {n.name: _fresh(n, 10.0 ** (draw % 4 - 2), generator) for n in block.graph.sources("input")}
+            try:
+                results = execute(block.graph, fresh)
+            except SamesameError:
+                return None
+            a, b = results[block.left.name], results[block.right.name]
+            if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor) or a.shape != b.shape:
+                return None
+            worst = max(worst, difference(a, b))
+            if not worst <= TEST_TOLERANCE:
+                return None
+        detail = (
+            f"{', '.join(opaque)} opaque; {TEST_DRAWS} draws of normal values at scales 0.01 to 10 in float64 "
+            f"(seed {self.seed}); worst difference {worst:.1e} of the largest magnitude, "
+            f"tolerance {TEST_TOLERANCE:.0e} (rounding of float64 with room)"
+        )
+        return Evidence(Rung.TESTED, "test", detail=detail)
+
+
+def is_opaque(node: Node) -> bool:
+    """An operator whose results are known by running it only."""
+    return not node.is_source and node.operator != "getitem" and meaning_of(node.operator) is None
+
+
+def _fresh(node: Node, scale: float, generator: torch.Generator) -> torch.Tensor:
+    kind = kind_of(node.type.dtype)  # type: ignore[union-attr]
+    if kind == "bool":
+        return torch.rand(node.shape, generator=generator) < 0.5
+    if kind == "int":
+        return torch.randint(0, 2, node.shape, generator=generator)
+    return torch.randn(node.shape, generator=generator, dtype=torch.float64) * scale
+
+
+def meanings(block: Block) -> tuple[Tensor, Tensor]:
+    """The formulas of the block's two sides over its frontier. Raises Unsupported where an operator has none here."""
+    known: dict[Node, Any] = {}
+    lookup: Callable[[Node], Any] = known.__getitem__
+    for node in block.graph.nodes:
+        if node.operator == "input":
+            known[node] = _variable(node, block.ranges.get(node.name))
+        elif node.operator == "constant":
+            known[node] = _number(block.graph.tensors[node.name], node)
+        else:
+            known[node] = explain(node, lookup)
+    return known[block.left], known[block.right]
+
+
+def _variable(node: Node, bounds: Range | None) -> Tensor:
+    """A frontier tensor; a complex one has its real and imaginary part in one more dimension, as in `operators`."""
+    kind = kind_of(node.type.dtype)  # type: ignore[union-attr]
+    return leaf(node.name, (*node.shape, 2) if kind == "complex" else node.shape, kind, bounds)
+
+
+def _number(value: torch.Tensor, node: Node) -> Tensor:
+    number = value.flatten()[0].item()
+    expr = constant(number) if isinstance(number, float) else number
+    return tensor(node.shape, lambda *_: expr, kind_of(node.type.dtype))  # type: ignore[union-attr]

@@ -1,0 +1,250 @@
+"""The loop: walk the right graph from inputs to roots and relate each tensor to the left graph with evidence.
+
+A tensor that congruence has already related costs nothing. Otherwise values propose left tensors, and the block
+down to the frontier is the claim to decide. When it cannot be decided there, the frontier moves back: first
+constants are looked into (that a mask is causal is a fact about how it was made), then the nearest tensors. What
+stays unrelated is looked through by later blocks.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import torch
+
+from samesame.evidence import Evidence, Relation, Rung
+from samesame.execute import closed, few_threads, sizes
+from samesame.graph import Graph, Node
+from samesame.relate.blocks import Block, TooLarge, cut
+from samesame.relate.layout import Layout, Whole, wholes
+from samesame.relate.parameters import InputRelation, relate_parameters
+from samesame.relate.propose import Proposer, Values, agree, difference
+from samesame.relate.prove import Prover
+from samesame.relate.world import BIJECTIVE, SOURCES, World
+
+_WIDENINGS = 3
+_PIECES = ["expand", "slice", "select", "split", "split_with_sizes", "chunk", "unbind", "narrow", "cat", "stack"]
+MOVES = BIJECTIVE | {"getitem", *(f"aten.{name}" for name in _PIECES)}
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(slots=True)
+class Relating:
+    """What is known about two graphs. `related[right node]` is a left node, the layout and the evidence."""
+
+    left: Graph
+    right: Graph
+    inputs: InputRelation
+    world: World
+    prover: Prover
+    related: dict[Node, tuple[Node, Layout, Evidence]] = field(default_factory=dict)
+    rounded: tuple[Node, Node] | None = None
+    stopped: str = ""
+
+    def root_evidence(self, left: Node, right: Node) -> Evidence | None:
+        """Evidence that two roots, which agree in value, are equal element by element; None where there is none."""
+        world = self.world
+        known = self.related.get(right)
+        if known is not None and known[0] is left and isinstance(known[1], Whole):
+            return known[2]
+        if world.egraph.equal(world.term[left], world.term[right]):
+            return _congruent(world, right)
+        evidence = _decide(self, world.term[left], world.term[right], Whole(left.name))
+        if evidence is not None:
+            world.establish(world.term[left], world.term[right], Whole(left.name), evidence.proof)
+            if known is not None:  # it may rest on what was known, and on its conditions
+                both = dict.fromkeys((*known[2].conditions, *evidence.conditions))
+                evidence = replace(evidence, conditions=tuple(both))
+            self.related[right] = (left, Whole(left.name), evidence)
+        return evidence
+
+    def relations(self) -> list[Relation]:
+        """Every relation, the input relation first, in the order of the right graph."""
+        found = []
+        for node in self.right.nodes:
+            if node.operator == "parameter" and node.name in self.inputs.layouts:
+                layout = self.inputs.layouts[node.name]
+                evidence = Evidence(Rung.PROVED_HERE, "input", detail="equal values of the loaded weights")
+                found.append(self._relation(node, layout, evidence))
+            elif node in self.related:
+                _, layout, evidence = self.related[node]
+                found.append(self._relation(node, layout, evidence))
+        return found
+
+    def _relation(self, node: Node, layout: Layout, evidence: Evidence) -> Relation:
+        names = wholes(layout)
+        return Relation(names, node.name, str(layout), evidence, self.left[names[0]].origin, node.origin)
+
+
+def input_relation(left: Graph, right: Graph) -> InputRelation:
+    """How the right parameters sit in the left ones, by node name, from the loaded values."""
+
+    def weights(graph: Graph) -> dict[str, torch.Tensor]:
+        return {node.name: graph.tensors[node.name] for node in graph.sources("parameter")}
+
+    return relate_parameters(weights(left), weights(right))
+
+
+def closed_values(graph: Graph, values: Values) -> Mapping[str, torch.Tensor]:
+    """The values of the tensors that depend on no input and no weight."""
+    return {name: values[0][name] for name in closed(graph) if isinstance(values[0].get(name), torch.Tensor)}
+
+
+def relate(
+    left: Graph,
+    right: Graph,
+    inputs: InputRelation,
+    values: tuple[Values, Values],
+    closed: tuple[Mapping[str, torch.Tensor], Mapping[str, torch.Tensor]],
+    prover: Prover,
+    progress: Progress | None = None,
+) -> Relating:
+    """Relate every right tensor that can be related. `values` hold every node's value per draw, for each side."""
+    world = World()
+    world.add_graph("left", left, closed[0], {}, {})
+    parameters = {node.name: world.term[node] for node in left.sources("parameter")}
+    world.add_graph("right", right, closed[1], inputs.layouts, parameters)
+    world.note_negatives(left, values[0])
+    world.note_negatives(right, values[1])
+    world.anchor_shared_constants()
+    relating = Relating(left, right, inputs, world, prover)
+    names = [node.name for node in left.nodes if isinstance(values[0][0].get(node.name), torch.Tensor)]
+    proposer = Proposer(values[0], names)
+    by_name = {node.name: node for node in left.nodes}
+    relating.rounded = _rounded_constants(left, right, closed)
+    roots = {b: a for (_, a), (_, b) in zip(left.roots, right.roots, strict=True)}
+    with few_threads(chain(sizes(left), sizes(right))):
+        for position, node in enumerate(right.nodes):
+            if prover.deadline is not None and time.monotonic() > prover.deadline:
+                relating.stopped = f"the time limit was reached at operator {position + 1} of {len(right.nodes)}"
+                break
+            if progress is not None:
+                progress(position, len(right.nodes), str(node.origin))
+            _relate_node(relating, node, roots.get(node), proposer, values, by_name)
+    return relating
+
+
+def _rounded_constants(
+    left: Graph, right: Graph, closed: tuple[Mapping[str, torch.Tensor], Mapping[str, torch.Tensor]]
+) -> tuple[Node, Node] | None:
+    """Two constants, one of each side, that are close without being equal: values alone cannot tell rounding from a
+    mistake there."""
+    for name, value in closed[1].items():
+        if not value.dtype.is_floating_point or value.numel() < 2:
+            continue
+        for other, wanted in closed[0].items():
+            same_kind = wanted.dtype.is_floating_point and wanted.shape == value.shape
+            if same_kind and 0 < difference(wanted, value) < 1e-6:
+                return left[other], right[name]
+    return None
+
+
+def _relate_node(
+    relating: Relating,
+    node: Node,
+    partner: Node | None,
+    proposer: Proposer,
+    values: tuple[Values, Values],
+    by_name: Mapping[str, Node],
+) -> None:
+    world = relating.world
+    term = world.term[node]
+    if isinstance(node.type, tuple) or node.operator == "parameter":
+        return
+    if _by_congruence(relating, node) or node.is_source:
+        return
+    if partner is None and _moves_related(world, term):
+        return  # later blocks look through a movement to the tensor that it moves
+    candidates = proposer.candidates(values[1], node.name, node.shape)
+    if partner is not None and _agree(values, partner, node):
+        candidates.insert(0, (partner.name, Whole(partner.name)))
+    tried: set[int] = set()
+    for name, layout in candidates:
+        other = by_name[name]
+        *_, whole = world.unmoved(world.term[other])
+        if world.egraph.find(whole) in tried:
+            continue  # the same left tensor in another arrangement
+        tried.add(world.egraph.find(whole))
+        evidence = _decide(relating, world.term[other], term, layout)
+        if evidence is not None:
+            world.establish(world.term[other], term, layout, evidence.proof)
+            relating.related[node] = (other, layout, evidence)
+            return
+
+
+def _by_congruence(relating: Relating, node: Node) -> bool:
+    """Is the tensor in one class with a left tensor?"""
+    world = relating.world
+    members = world.egraph.members(world.egraph.find(world.term[node]))
+    left = next((world.lefts[member] for member in sorted(members) if member in world.lefts), None)
+    if left is None:
+        return False
+    relating.related[node] = (left, Whole(left.name), _congruent(world, node))
+    world.anchor(world.term[left])
+    return True
+
+
+def _congruent(world: World, node: Node) -> Evidence:
+    """Evidence for a right tensor that stands in one class with a left one without a proof of its own."""
+    if node.operator == "input":
+        return Evidence(Rung.PROVED_HERE, "input", detail="the same input")
+    if world.constant_value(world.term[node]) is not None:
+        return Evidence(Rung.PROVED_HERE, "constant", detail="both programs compute the same constant, bit for bit")
+    return Evidence(Rung.PROVED_HERE, "congruence", detail="the same operator on related tensors")
+
+
+def _moves_related(world: World, term: int) -> bool:
+    shown = world.egraph.term(term)
+    return (
+        shown.operator.rsplit(".", 1)[0] in MOVES
+        and all(world.is_related(argument) or _moves_related(world, argument) for argument in shown.arguments)
+        and bool(shown.arguments)
+    )
+
+
+def _agree(values: tuple[Values, Values], left: Node, right: Node) -> bool:
+    return all(agree(a[left.name], b[right.name]) for a, b in zip(*values, strict=True))
+
+
+def _decide(relating: Relating, left: int, right: int, layout: Layout) -> Evidence | None:
+    """Decide the claim at the frontier, then with constants looked into, then with the frontier moved back."""
+    world, opened, constants = relating.world, frozenset[int](), False
+    if world.types[left].kind != world.types[right].kind:
+        return None  # an integer and a real are never one tensor
+    for _ in range(_WIDENINGS + 1):
+        try:
+            block = cut(world, left, right, layout, opened=opened, constants=constants)
+        except TooLarge:
+            return None
+        evidence = relating.prover.decide(block)
+        if evidence is not None:
+            return replace(evidence, conditions=tuple(_named(world, block, c) for c in evidence.conditions))
+        if block.untold and not constants:
+            constants = True
+            continue
+        inner = {name for name in block.frontier.values() if not _is_source(world, name)} - opened
+        if not inner:
+            return None
+        opened |= inner
+    return None
+
+
+def _named(world: World, block: Block, condition: str) -> str:
+    """The condition with the block's variables called by the tensors they stand for."""
+
+    def name(variable: re.Match[str]) -> str:
+        term = block.frontier.get(variable.group())
+        members = world.egraph.members(term) if term is not None else []
+        left = next((world.lefts[member] for member in members if member in world.lefts), None)
+        return left.name if left is not None else variable.group()
+
+    return re.sub(r"\bx\d+\b", name, condition)
+
+
+def _is_source(world: World, name: int) -> bool:
+    members = world.egraph.members(name)
+    return all(world.egraph.term(m).operator in SOURCES for m in members)

@@ -1,0 +1,392 @@
+"""The world: both graphs as terms of one e-graph, so that what is established on one side is known on the other.
+
+Equal applications are one term. A right weight *is* its layout of left weights. A cast between real types is the
+identity, as it is in every proof. A closed tensor (one that depends on no input and no weight) is the constant the
+program computes, and equal constants are one class. After that, an established relation `right = layout(left)` is a
+union, and congruence carries it on.
+
+A class is *anchored* once both sides are known to hold its value: blocks stop there and take it as a variable.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from samesame.egraph import EGraph, Evidence, Reason
+from samesame.graph import Graph, Node, map_nodes
+from samesame.operators import meaning_of
+from samesame.operators.shapes import NARROW
+from samesame.relate.domain import positions
+from samesame.relate.layout import Layout, Whole, build, reshaped
+
+_HUGE = 1e30  # a number as large stands for infinity
+_SEEN = 4096
+SOURCES = ("input", "parameter", "constant", "uninitialised")
+UNINITIALISED = frozenset(
+    f"aten.{name}"
+    for name in ["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"]
+)
+KINDS = {"bool": "bool", "complex64": "complex", "complex128": "complex"}
+WIDEST = {"real": torch.float64, "int": torch.int64, "complex": torch.complex128}
+
+# Over the reals these return their first argument, unless the kind of number changes.
+IDENTITIES = frozenset(
+    "aten." + name
+    for name in [
+        "alias",
+        "detach",
+        "clone",
+        "contiguous",
+        "lift",
+        "lift_fresh",
+        "lift_fresh_copy",
+        "_to_copy",
+        "to",
+        "type_as",
+        "positive",
+        "_conj_physical_if_real",
+        "alias_copy",
+        "detach_copy",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where an argument of a term stood among the operator's own arguments."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """Shape and kind ("real", "int", "bool", "complex") of a term; dtypes of one kind are not told apart in
+    proofs. Integers so narrow that they may wrap around are each a kind of their own.
+    """
+
+    shape: tuple[int, ...]
+    kind: str
+
+
+def kind_of(dtype: str) -> str:
+    """The kind of number a dtype holds."""
+    if dtype in KINDS:
+        return KINDS[dtype]
+    return "real" if "float" in dtype else "int"
+
+
+def _told_apart(dtype: str) -> str:
+    """The kind of a dtype in a `Typed`."""
+    return dtype if dtype in NARROW else kind_of(dtype)
+
+
+def typed(kind_or_type: Any) -> Any:
+    """The type of a term, from the type of a node: one `Typed`, or a tuple of them."""
+    if isinstance(kind_or_type, tuple):
+        return tuple(map(typed, kind_or_type))
+    return Typed(kind_or_type.shape, _told_apart(kind_or_type.dtype))
+
+
+@dataclass(slots=True)
+class World:
+    """Terms of both graphs. `term[node]` is a node's term; `sides[term]` which graphs it stands in; `lefts[term]`
+    its left node.
+    """
+
+    egraph: EGraph = field(default_factory=EGraph)
+    term: dict[Node, int] = field(default_factory=dict)
+    sides: dict[int, set[str]] = field(default_factory=dict)
+    lefts: dict[int, Node] = field(default_factory=dict)
+    types: dict[int, Any] = field(default_factory=dict)
+    layouts: set[int] = field(default_factory=set)
+    anchored: set[int] = field(default_factory=set)
+    values: dict[int, torch.Tensor] = field(default_factory=dict)
+    tables: set[int] = field(default_factory=set)
+    negatives: set[int] = field(default_factory=set)
+
+    def add(self, operator: str, attributes: tuple[Any, ...], arguments: tuple[int, ...], type_: Any) -> int:
+        """The term for an application; the type is one of its attributes, so that terms of different types never
+        meet.
+        """
+        term = self.egraph.add(operator, (*attributes, type_), arguments, type_)
+        self.types[term] = type_
+        return term
+
+    def add_graph(
+        self,
+        side: str,
+        graph: Graph,
+        closed: Mapping[str, torch.Tensor],
+        layouts: Mapping[str, Layout],
+        parameters: Mapping[str, int],
+    ) -> None:
+        """Enter one side. `closed` gives the values of closed tensors; `layouts` the right weights over left ones
+        by name.
+        """
+        unsettled: set[Node] = set()  # reads memory that was not written yet, so it is no constant
+        inputs = {node: position for position, node in enumerate(graph.sources("input"))}
+        for node in graph.nodes:
+            if node in inputs:
+                term = self._source("input", (inputs[node],), node)
+            elif node.operator == "parameter" and node.name in layouts:
+                term = self.add_layout(layouts[node.name], parameters)
+            elif node.operator == "parameter":
+                term = self._source("parameter", (side, node.name), node)
+            elif node.operator.rsplit(".", 1)[0] in UNINITIALISED:
+                term = self._source("uninitialised", (side, node.name), node)
+                unsettled.add(node)
+            elif node.operator == "constant":
+                term = self.add_constant(graph.tensors[node.name])
+            else:
+                term = self._application(node)
+                if any(part in unsettled for part in node.inputs):
+                    unsettled.add(node)
+                value = closed.get(node.name)
+                if isinstance(value, torch.Tensor) and node not in unsettled:
+                    self.union(term, self.add_constant(value), "constant")
+            self.term[node] = term
+            self.sides.setdefault(term, set()).add(side)
+            if side == "left":
+                self.lefts.setdefault(term, node)
+        self.egraph.rebuild()
+
+    def _source(self, operator: str, attributes: tuple[Any, ...], node: Node) -> int:
+        term = self.add(operator, attributes, (), typed(node.type))
+        self.anchored.add(term)
+        return term
+
+    def _application(self, node: Node) -> int:
+        type_ = typed(node.type)
+        packet = node.operator.rsplit(".", 1)[0]
+        if packet in IDENTITIES and node.inputs and self.types[self.term[node.inputs[0]]] == type_:
+            return self.term[node.inputs[0]]
+        slots = iter(range(len(node.inputs)))
+        args = map_nodes(lambda _: Slot(next(slots)), node.args)
+        kwargs = tuple((name, map_nodes(lambda _: Slot(next(slots)), value)) for name, value in node.kwargs.items())
+        # What an operator without a meaning does may depend on the dtypes of what it is given.
+        known = node.operator == "getitem" or meaning_of(node.operator) is not None
+        told = () if known else (tuple(n.type for n in node.inputs),)
+        return self.add(node.operator, (args, kwargs, *told), tuple(self.term[n] for n in node.inputs), type_)
+
+    def add_constant(self, value: torch.Tensor) -> int:
+        """The term of a constant tensor: the same for equal shapes, kinds and values, whatever the dtype.
+
+        A table of generic numbers is entered as its smallest period, repeated: a rotary table that one side repeats
+        for every sequence of the batch and the other for both halves of a head is one table.
+        """
+        wide = widened(value)
+        whole = self._constant_leaf(wide) if not is_table(wide) else self._repeated(wide)
+        self.values[whole] = wide
+        return whole
+
+    def _constant_leaf(self, wide: torch.Tensor) -> int:
+        shape, kind = tuple(wide.shape), _told_apart(str(wide.dtype).removeprefix("torch."))
+        content = wide.view(torch.float64) if kind == "complex" else wide
+        digest = hashlib.sha256(repr((kind, shape)).encode() + content.numpy().tobytes()).hexdigest()
+        return self.add("constant", (digest,), (), Typed(shape, kind))
+
+    def _repeated(self, wide: torch.Tensor) -> int:
+        core = wide
+        for dim, size in enumerate(wide.shape):
+            core = core.narrow(dim, 0, _period(core, dim, size))
+        squeezed = core.squeeze().contiguous()
+        leaf = self._constant_leaf(squeezed)
+        self.values[leaf] = squeezed
+        layout = reshaped(Whole("core"), tuple(squeezed.shape), tuple(core.shape))
+        term = self.add_layout(layout, {"core": leaf})
+        times = tuple(size // period for size, period in zip(wide.shape, core.shape, strict=True))
+        if any(time != 1 for time in times):
+            term = self.add("aten.repeat.default", ((Slot(0), times), ()), (term,), Typed(tuple(wide.shape), "real"))
+        self.tables.add(term)
+        return term
+
+    def add_layout(self, layout: Layout, terms: Mapping[str, int]) -> int:
+        """The term of a layout over the terms that its names stand for."""
+
+        def apply(operator: str, arguments: tuple[Any, ...]) -> int:
+            parts = arguments[0] if isinstance(arguments[0], tuple) else (arguments[0],)
+            first: Any = tuple(Slot(k) for k in range(len(parts))) if isinstance(arguments[0], tuple) else Slot(0)
+            type_ = moved_type(operator, [self.types[part] for part in parts], arguments[1:])
+            term = self.add(operator, ((first, *arguments[1:]), ()), parts, type_)
+            self.layouts.add(term)
+            return term
+
+        return build(layout, terms.__getitem__, apply)
+
+    def union(self, a: int, b: int, evidence: str) -> None:
+        self.egraph.union(a, b, Evidence(evidence))
+
+    def establish(self, left: int, right: int, layout: Layout, evidence: str) -> None:
+        """Enter `right = layout(left)`; the layout names the left tensor by any one name."""
+        term = self.add_layout(layout, _Anything(left))
+        if not self.egraph.equal(term, right):
+            self.union(term, right, evidence)
+        self.anchor(left)
+        self.egraph.rebuild()
+
+    def anchor(self, term: int) -> None:
+        """Let blocks stop at this value; where it is one tensor rearranged, at that tensor instead."""
+        last = term
+        for last in self.unmoved(term):
+            if self.is_related(last):
+                return
+        if self.egraph.term(last).operator.rsplit(".", 1)[0] != "aten.expand":
+            self.anchored.add(last)
+
+    def unmoved(self, term: int) -> Iterator[int]:
+        """The term, then what it only reshapes or permutes, and so on down."""
+        while True:
+            yield term
+            operator, arguments = self.egraph.term(term).operator, self.egraph.term(term).arguments
+            if operator.rsplit(".", 1)[0] not in BIJECTIVE or len(arguments) != 1:
+                return
+            term = arguments[0]
+
+    def is_anchored(self, term: int) -> bool:
+        return any(member in self.anchored for member in self.egraph.members(self.egraph.find(term)))
+
+    def stands_in(self, term: int, side: str) -> bool:
+        """Does the class of this term hold a tensor of that graph?"""
+        return any(side in self.sides.get(member, ()) for member in self.egraph.members(self.egraph.find(term)))
+
+    def note_negatives(self, graph: Graph, runs: Sequence[Mapping[str, torch.Tensor]]) -> None:
+        """Remember the integer tensors that had a negative element on some draw."""
+        for node in graph.nodes:
+            if any(_holds_negatives(run.get(node.name)) for run in runs):
+                self.negatives.add(self.term[node])
+
+    def is_negative(self, term: int) -> bool:
+        """Was an element of the class negative on some draw, or was it not seen at all?"""
+        members = self.egraph.members(self.egraph.find(term))
+        seen = any(member in self.sides or member in self.values for member in members)
+        met = any(member in self.negatives for member in members)
+        return not seen or met or _holds_negatives(self.constant_value(term))
+
+    def given(self, term: int) -> tuple[Any, Any]:
+        """The arguments and keyword arguments of an application, a `Slot` standing for each tensor."""
+        args, kwargs, *_ = self.egraph.term(term).attributes
+        return args, kwargs
+
+    def told(self, term: int) -> tuple[Any, ...]:
+        """The types of the arguments of an operator that may ask for their dtypes; none for any other."""
+        _, _, *told, _ = self.egraph.term(term).attributes
+        return tuple(*told)  # type: ignore[arg-type]
+
+    def positions(self, term: int) -> tuple[int, int] | None:
+        """The range of a class of integers that are positions by definition, such as the indices of topk."""
+        for member in self.egraph.members(self.egraph.find(term)):
+            result = None
+            if self.egraph.term(member).operator == "getitem":
+                result = self.given(member)[0][1]
+                member = self.egraph.term(member).arguments[0]
+            shown = self.egraph.term(member)
+            if shown.arguments and isinstance(of := self.types[shown.arguments[0]], Typed):
+                args, kwargs = self.given(member)
+                known = positions(shown.operator, result, of.shape, args, dict(kwargs))
+                if known is not None:
+                    return known
+        return None
+
+    def is_related(self, term: int) -> bool:
+        """Is the class held by both sides, or a layout of what is?"""
+        members = self.egraph.members(self.egraph.find(term))
+        return any(member in self.anchored or member in self.layouts or member in self.tables for member in members)
+
+    def constant_value(self, term: int) -> torch.Tensor | None:
+        """The value of a closed tensor's class, its floats widened."""
+        members = self.egraph.members(self.egraph.find(term))
+        return next((self.values[member] for member in members if member in self.values), None)
+
+    def anchor_shared_constants(self) -> None:
+        """Constants that both sides compute are the same value; one that is a single number is better left to see."""
+        for term, value in self.values.items():
+            if is_uniform(value) or is_table(value) or self.is_anchored(term):
+                continue
+            if self.stands_in(term, "left") and self.stands_in(term, "right"):
+                self.anchored.add(term)
+
+
+BIJECTIVE = frozenset(
+    "aten." + name
+    for name in [
+        "view",
+        "_unsafe_view",
+        "reshape",
+        "permute",
+        "transpose",
+        "t",
+        "unsqueeze",
+        "squeeze",
+        "flatten",
+        "unflatten",
+        "movedim",
+        "numpy_T",
+        "mT",
+    ]
+)
+
+
+def is_uniform(value: torch.Tensor) -> bool:
+    """Is every element the same number?"""
+    if value.numel() == 0:
+        return False
+    flat = value.flatten()
+    return bool((flat == flat[0]).all())
+
+
+def _holds_negatives(value: Any) -> bool:
+    """Is it an integer tensor with a negative element?"""
+    integers = (torch.int64, torch.int32, torch.int16, torch.int8)
+    return isinstance(value, torch.Tensor) and value.dtype in integers and bool((value < 0).any())
+
+
+def is_table(value: torch.Tensor) -> bool:
+    """Does a constant hold generic real numbers? A mask of a few values says more by how it was made."""
+    if value.dtype != torch.float64 or value.numel() < 3 or not bool(torch.isfinite(value).all()):
+        return False
+    return float(value.abs().max()) < _HUGE and len(torch.unique(value.flatten()[:_SEEN])) > 2
+
+
+def widened(value: torch.Tensor) -> torch.Tensor:
+    """The same values, all of them, in the widest dtype of their kind."""
+    plain = value.detach().contiguous().cpu()
+    kind = _told_apart(str(plain.dtype).removeprefix("torch."))
+    return plain.to(WIDEST.get(kind, plain.dtype))
+
+
+def _period(value: torch.Tensor, dim: int, size: int) -> int:
+    """The least divisor p of the size such that the tensor repeats every p along the dimension."""
+    for period in range(1, size):
+        if size % period == 0:
+            first, rest = value.narrow(dim, 0, size - period), value.narrow(dim, period, size - period)
+            if torch.equal(first, rest):
+                return period
+    return size
+
+
+def moved_type(operator: str, parts: list[Any], rest: tuple[Any, ...]) -> Typed:
+    """The type of a layout step, found by applying it to a tensor without storage."""
+    name, overload = operator.removeprefix("aten.").split(".")
+    metas = [torch.empty(part.shape, device="meta") for part in parts]
+    first = metas if operator.startswith("aten.cat") else metas[0]
+    result = getattr(getattr(torch.ops.aten, name), overload)(first, *rest)
+    return Typed(tuple(result.shape), parts[0].kind)
+
+
+class _Anything(dict[str, int]):
+    """A lookup that gives one term for every name."""
+
+    def __init__(self, term: int) -> None:
+        super().__init__()
+        self._term = term
+
+    def __missing__(self, name: str) -> int:
+        return self._term
+
+
+__all__ = ["BIJECTIVE", "IDENTITIES", "Reason", "Slot", "Typed", "World", "is_uniform", "kind_of", "typed"]

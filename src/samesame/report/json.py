@@ -1,0 +1,199 @@
+"""The verdict for machines: one JSON object whose shape `check.schema.json` states.
+
+Names are those of `samesame.evidence`, an equality's evidence stands beside it, and nothing is left out that the
+terminal shows. The text is plain ASCII and always valid JSON: a number that is not finite is written as the string
+"NaN", "Infinity" or "-Infinity". Writing is atomic: a reader sees the old file or the whole new one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from samesame.evidence import Divergence, Edit, Effect, Evidence, Numeric, Relation, Root, SamesameError, Site, Verdict
+from samesame.graph import Origin
+
+FORMAT = 1
+
+
+def to_json(verdict: Verdict) -> dict[str, Any]:
+    """The verdict as dicts, lists, strings, numbers and None. Errors are absolute, in float64; times in seconds."""
+    document = {
+        "format": FORMAT,
+        "verdict": verdict.verdict,
+        "evidence": str(verdict.evidence),
+        "left": verdict.left,
+        "right": verdict.right,
+        "roots": [_root(root) for root in verdict.roots],
+        "relations": [_relation(relation) for relation in verdict.relations],
+        "divergence": _divergence(verdict.divergence, verdict.effect),
+        "diagnosis": [_edit(edit) for edit in verdict.diagnosis],
+        "numeric": [_numeric(numeric) for numeric in verdict.numeric],
+        "unpaired": verdict.unpaired,
+        "notes": verdict.notes,
+        "counts": verdict.counts,
+        "timing": verdict.timing,
+        "versions": verdict.versions,
+        "seed": verdict.seed,
+    }
+    plain = _plain(document)
+    assert isinstance(plain, dict)
+    return plain
+
+
+def dumps(verdict: Verdict) -> str:
+    """The verdict as JSON text, indented, with a newline at its end."""
+    return json.dumps(to_json(verdict), indent=2, allow_nan=False) + "\n"
+
+
+def require_writable(path: Path) -> None:
+    """Raise SamesameError if `path` cannot be written, before any work is done for it; leaves nothing behind."""
+    if _is_stream(path):
+        return
+    if path.is_dir():
+        raise SamesameError(f"cannot write {path}: it is a folder; give a file name, such as {path / 'verdict.json'}")
+    probe = _beside(path)
+    try:
+        probe.touch(exist_ok=False)
+        probe.unlink()
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def write(verdict: Verdict, path: Path) -> None:
+    """Write the verdict to `path` in one step. Raises SamesameError if the disk does not let it."""
+    text = dumps(verdict)
+    try:
+        if _is_stream(path):
+            path.write_text(text, encoding="ascii")
+            return
+        whole = _beside(path)
+        try:
+            whole.write_text(text, encoding="ascii")
+            os.replace(whole, path.resolve())
+        finally:
+            whole.unlink(missing_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _beside(path: Path) -> Path:
+    """A temporary name in the folder of the file that `path` leads to, so that a rename stays on one disk."""
+    real = path.resolve()
+    return real.with_name(f".{real.name[:100]}.{os.getpid()}.tmp")
+
+
+def _is_stream(path: Path) -> bool:
+    """Pipes and devices are written to, never replaced."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _unwritable(path: Path, error: OSError) -> SamesameError:
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        return SamesameError(f"cannot write {path}: there is no folder {folder}; create it or give another path")
+    return SamesameError(f"cannot write {path}: {error.strerror or error}; free it or give another path")
+
+
+# --------------------------------------------------------------------------------------------------- parts of a verdict
+
+
+def _evidence(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "rung": str(evidence.rung),
+        "method": evidence.method,
+        "conditions": evidence.conditions,
+        "detail": evidence.detail,
+        "seconds": evidence.seconds,
+    }
+
+
+def _origin(origin: Origin) -> dict[str, Any]:
+    return {name: getattr(origin, name) for name in ("file", "line", "function", "code", "module", "parameter")}
+
+
+def _site(site: Site | None) -> dict[str, Any] | None:
+    if site is None:
+        return None
+    return {"side": site.side, "node": site.node, "operator": site.operator, "origin": _origin(site.origin)}
+
+
+def _effect(effect: Effect | None) -> dict[str, Any] | None:
+    names = ("max_error", "mean_error", "max_log_prob_change", "argmax_changed", "argmax_total")
+    return None if effect is None else {name: getattr(effect, name) for name in names}
+
+
+def _root(root: Root) -> dict[str, Any]:
+    return {
+        "name": root.name,
+        "left": root.left,
+        "right": root.right,
+        "evidence": _evidence(root.evidence),
+        "proof": root.evidence.proof,
+        "max_error": root.max_error,
+        "mean_error": root.mean_error,
+    }
+
+
+def _relation(relation: Relation) -> dict[str, Any]:
+    return {
+        "left": relation.left,
+        "right": relation.right,
+        "layout": relation.layout,
+        "evidence": _evidence(relation.evidence),
+        "proof": relation.evidence.proof,
+        "left_origin": _origin(relation.left_origin),
+        "right_origin": _origin(relation.right_origin),
+    }
+
+
+def _divergence(divergence: Divergence | None, effect: Effect | None) -> dict[str, Any] | None:
+    """Where the programs part and what that does to the outputs; None only where neither is known."""
+    if divergence is None and effect is None:
+        return None
+    place = divergence or Divergence(None, None)
+    return {
+        "left": _site(place.left),
+        "right": _site(place.right),
+        "agreeing_inputs": place.agreeing_inputs,
+        "effect": _effect(effect),
+    }
+
+
+def _edit(edit: Edit) -> dict[str, Any]:
+    return {
+        "edit": edit.description,
+        "site": _site(edit.site),
+        "counterpart": _site(edit.counterpart),
+        "effect": _effect(edit.effect),
+        "verified": edit.verified,
+    }
+
+
+def _numeric(numeric: Numeric) -> dict[str, Any]:
+    return {name: getattr(numeric, name) for name in ("root", "left_error", "right_error", "dtype", "draws")}
+
+
+def _plain(part: Any) -> Any:
+    """The same data in types that JSON has; numbers may come as numpy scalars, and need not be finite."""
+    if part is None or isinstance(part, (str, bool)):
+        return part
+    if isinstance(part, Integral):
+        return int(part)
+    if isinstance(part, Real):
+        number = float(part)
+        return number if math.isfinite(number) else "NaN" if math.isnan(number) else f"{'-' * (number < 0)}Infinity"
+    if isinstance(part, dict):
+        return {str(key): _plain(value) for key, value in part.items()}
+    if isinstance(part, (list, tuple)):
+        return [_plain(value) for value in part]
+    raise TypeError(f"a verdict holds {type(part).__name__}, which JSON cannot")

@@ -1,0 +1,439 @@
+"""The verdict for people, in the order in which they ask.
+
+Is it the same? If not: where do the two part, what does it do to the outputs, and what would mend it? Only then what
+the verdict stands on: the outputs, the relations between the two programs, the conditions that were used, and the
+rounding error of each side, which is measured because proofs are over the reals. A section that has nothing to say is
+left out. Colour only repeats what the words say. Layers that repeat are read as one (`repetition.py`) unless `verbose`
+asks for every relation.
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
+from typing import IO
+
+from rich.console import Console, Group, RenderableType
+from rich.constrain import Constrain
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from samesame.evidence import Edit, Effect, Evidence, Relation, Root, Rung, Site, Verdict
+from samesame.graph import Origin
+from samesame.report.repetition import inline, repeated
+
+WIDEST = 120
+UNSEEN = 100                                      # columns where no terminal says how many there are
+COLOUR = {"same": "bold green", "different": "bold red", "undecided": "bold yellow"}
+QUIET = "dim"
+PROOFS = ("normal form", "smt")                   # methods that decide a relation by a proof of its own
+WAYS = {"rule": "by rule", "congruence": "by congruence", "constant": "by constant", "test": "tested"}
+WITHIN = ("total", "proofs")                      # timings that are no stage: the sum of all, and a part of proving
+HONESTY = "Proofs are over the real numbers: a cast counts as the identity, and rounding is measured, not proved."
+
+
+def render(verdict: Verdict, verbose: bool = False, width: int | None = None) -> RenderableType:
+    """The whole report. `width` in columns, at most; by default the console's, up to 120."""
+    blocks: list[RenderableType] = [headline(verdict), _programs(verdict)]
+    for title, section in SECTIONS:
+        rows = list(section(verdict, verbose))
+        if rows:
+            blocks += [Text(), Text(title, style="bold"), *map(_indented, rows)]
+    blocks += [Text(), _footer(verdict)]
+    return Constrain(Group(*blocks), min(width or WIDEST, WIDEST))
+
+
+def print_report(
+    verdict: Verdict, file: IO[str] | None = None, verbose: bool = False, width: int | None = None
+) -> None:
+    """Print the report to `file` (default: stdout), in colour where that is a terminal that has it."""
+    console = Console(file=file, width=width, highlight=False)
+    if width is None and not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = UNSEEN
+    console.file.write(_written(console, verdict, verbose, width))
+
+
+def plain_text(verdict: Verdict, verbose: bool = False, width: int = 100) -> str:
+    """The report as text without colour."""
+    console = Console(width=width, color_system=None, force_terminal=False, highlight=False, _environ={})
+    return _written(console, verdict, verbose, width)
+
+
+def _written(console: Console, verdict: Verdict, verbose: bool, width: int | None) -> str:
+    """What the console would print, without blanks at line ends. Printing itself, rich exits when a reader leaves."""
+    with console.capture() as captured:
+        console.print(render(verdict, verbose, width))
+    return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+
+
+# --------------------------------------------------------------------------------------------------------- the headline
+
+
+def headline(verdict: Verdict) -> Text:
+    """The verdict in one line: what was found, and what it stands on."""
+    return Text.assemble((verdict.verdict, COLOUR[verdict.verdict]), "   ", HEADLINES[verdict.verdict](verdict))
+
+
+def _same(verdict: Verdict) -> str:
+    at_least = "at least " if any(root.evidence.rung > verdict.evidence for root in verdict.roots) else ""
+    return f"every output {at_least}{verdict.evidence}{_tally(verdict.relations)}"
+
+
+def _different(verdict: Verdict) -> str:
+    refuted = [root for root in verdict.roots if root.evidence.rung is Rung.REFUTED]
+    if not refuted:
+        return "the outputs of the two sides do not correspond"
+    worst = max(refuted, key=lambda root: root.max_error if math.isfinite(root.max_error) else math.inf)
+    amount = _amount(worst.max_error)
+    if len(verdict.roots) == 1:
+        return f"output {worst.name} differs{amount}"
+    if len(refuted) == 1:
+        return f"1 of {len(verdict.roots)} outputs differs: {worst.name}{amount}"
+    return f"{len(refuted)} of {len(verdict.roots)} outputs differ, output {worst.name} the most{amount}"
+
+
+def _amount(error: float) -> str:
+    if not math.isfinite(error):
+        return ", by infinity on some draw"
+    return f", by up to {_number(error)} over all draws" if error else ""
+
+
+def _names(roots: list[Root]) -> str:
+    shown = ", ".join(root.name for root in roots[:4])
+    return shown if len(roots) <= 4 else f"{shown}, …"
+
+
+def _undecided(verdict: Verdict) -> str:
+    left = [root for root in verdict.roots if root.evidence.rung is Rung.UNDECIDED]
+    if not left:
+        return "not every output could be compared"
+    if len(verdict.roots) == 1:
+        return f"output {left[0].name} is neither proved the same nor refuted"
+    return f"{len(left)} of {len(verdict.roots)} outputs neither proved the same nor refuted: {_names(left)}"
+
+
+HEADLINES: dict[str, Callable[[Verdict], str]] = {"same": _same, "different": _different, "undecided": _undecided}
+
+
+def _tally(relations: list[Relation]) -> str:
+    """` (312 relations, 23 proofs, 289 by rule)`; what stayed undecided beside the outputs is not counted."""
+    established = [relation for relation in relations if relation.evidence.rung >= Rung.TESTED]
+    return f" ({', '.join((_plural(len(established), 'relation'), *_methods(established)))})" if established else ""
+
+
+def _methods(relations: Iterable[Relation]) -> Iterator[str]:
+    """How relations were established, each way with its number."""
+    found = [relation.evidence for relation in relations]
+    methods = Counter(evidence.method for evidence in found if evidence.rung >= Rung.TESTED)
+    if proofs := sum(methods[method] for method in PROOFS):
+        yield _plural(proofs, "proof")
+    for method, words in WAYS.items():
+        if methods[method]:
+            yield f"{methods[method]} {words}"
+    if weak := sum(evidence.rung < Rung.TESTED for evidence in found):
+        yield f"{weak} open"
+
+
+def _programs(verdict: Verdict) -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    for side, name in ("left", verdict.left), ("right", verdict.right):
+        if name != side:
+            table.add_row(Text(f"  {side}", style=QUIET), Text(name))
+    return table if table.row_count else Text(end="")
+
+
+# ---------------------------------------------------------------------------------- where they part, what would mend it
+
+
+def _parting(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    found = verdict.divergence
+    if found is None:
+        return
+    table = Table.grid(padding=(0, 2))
+    for side, site in ("left", found.left), ("right", found.right):
+        if site is None:
+            table.add_row(Text(side, style=QUIET), Text("no counterpart"))
+        else:
+            table.add_row(Text(side, style=QUIET), _site(site))
+    yield table
+    if found.agreeing_inputs:
+        yield Text(f"Inputs that still agree: {', '.join(found.agreeing_inputs)}")
+
+
+def _site(site: Site) -> Text:
+    """Two lines: the operator and its place; the source text there."""
+    place = "   ".join(part for part in (_place(site.origin), site.origin.parameter or site.origin.module) if part)
+    text = Text.assemble((site.operator, "bold"), f" ({site.node})" if site.node != site.operator else "")
+    if place:
+        text.append(f"   {place}")
+    if code := _code(site.origin):
+        text.append(f"\n    {code}", style="cyan")
+    return text
+
+
+def _effect(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    if verdict.effect is not None and verdict.effect.max_error == 0:
+        yield Text("none: only the other draws tell the two apart")
+    elif verdict.effect is not None:
+        yield Text(_effect_in_words(verdict.effect))
+
+
+def _effect_in_words(effect: Effect) -> str:
+    words = _difference(effect)
+    if effect.max_log_prob_change is not None:
+        words += f"; log-probabilities change by at most {_number(effect.max_log_prob_change)}"
+    if effect.argmax_changed is not None:
+        total = f" of {effect.argmax_total}" if effect.argmax_total is not None else ""
+        words += f"; the argmax changes in {effect.argmax_changed}{total} positions"
+    return words
+
+
+def _difference(measured: Effect | Root) -> str:
+    if measured.max_error == 0:
+        return "no difference"
+    if math.isinf(measured.max_error):
+        return "infinities are not in the same places"
+    return f"difference at most {_number(measured.max_error)}, on average {_number(measured.mean_error)}"
+
+
+def _edits(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    if verdict.verdict == "different" and not verdict.diagnosis:
+        yield Text("no change of a single operator was found that makes them agree")
+    for number, edit in enumerate(verdict.diagnosis):
+        yield from _edit(edit, "They agree again if" if number == 0 else "or if")
+
+
+def _edit(edit: Edit, opening: str) -> Iterator[RenderableType]:
+    side, place = edit.site.side, _place(edit.site.origin)
+    what = edit.description if edit.description.startswith(side) else f"{side} {edit.description}"
+    yield Text.assemble(f"{opening} ", (what, "bold"), f"  ({place})" if place else "")
+    for site in edit.site, edit.counterpart:
+        if site is not None and (code := _code(site.origin)):
+            yield _below(f"{site.side:<5}  {code}")
+    yield _below(VERIFIED.get(edit.verified, edit.verified))
+    if edit.effect is not None:
+        yield _below(f"without it: {_effect_in_words(edit.effect)}")
+
+
+VERIFIED = {
+    "proved": "verified: with this edit every output is proved the same",
+    "values": "verified on values only: with this edit the outputs agree on every draw",
+}
+
+
+# ------------------------------------------------------------------------------------------- what the verdict stands on
+
+
+def _outputs(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    if not verdict.roots:
+        return
+    table = Table.grid(padding=(0, 3))
+    for root in verdict.roots:
+        found = root.evidence
+        words = _rung(found)
+        if found.rung <= Rung.UNDECIDED:
+            words.append(f": {_difference(root)}, over all draws" if root.max_error else ": no difference on any draw")
+        if found.detail and (verbose or found.rung <= Rung.TESTED):
+            words.append(f"\n{found.detail}", style=QUIET)
+        table.add_row(Text(root.name), words)
+    yield table
+
+
+def _left_open(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    """Relations that nothing refuted and nothing established: what a person would look at next."""
+    if verdict.verdict == "undecided":
+        for relation in verdict.relations:
+            if relation.evidence.rung is Rung.UNDECIDED:
+                yield from _in_full(relation)
+
+
+def _relations(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    inner = [relation for relation in verdict.relations if not _given(relation)]
+    if not inner:
+        return
+    if verbose:
+        for relation in inner:
+            yield from _in_full(relation)
+        return
+    wheres = [_where(relation) for relation in inner]
+    names = inline(wheres)
+    groups: dict[str, list[Relation]] = {}
+    for relation, where in zip(inner, wheres, strict=True):
+        groups.setdefault(names[where], []).append(relation)
+    table = Table.grid(padding=(0, 3))
+    table.add_column(overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    for where, members in groups.items():
+        lowest = min((relation.evidence for relation in members), key=lambda found: found.rung)
+        ways = Text(", ".join(_methods(members)), style=QUIET)
+        table.add_row(Text(where), Text(str(len(members))), _rung(lowest), ways)
+    yield table
+
+
+def _given(relation: Relation) -> bool:
+    """Inputs and parameters: their relation is given or inferred from the values, not proved."""
+    return relation.evidence.method == "input"
+
+
+def _where(relation: Relation) -> str:
+    """The module, else the function, that a relation is reported under: the left's, since left is the reference."""
+    left, right = relation.left_origin, relation.right_origin
+    return left.module or right.module or left.function or right.function or "elsewhere"
+
+
+def _in_full(relation: Relation) -> Iterator[RenderableType]:
+    """One relation with its evidence, both places, and what was assumed."""
+    found = relation.evidence
+    yield Text(f"{relation.right} = {relation.layout}")
+    words = [f"{found.rung}, {found.method} {found.proof}".rstrip()]
+    for side, origin in ("left", relation.left_origin), ("right", relation.right_origin):
+        if place := _place(origin):
+            words.append(f"{side} {place}")
+    yield _below("; ".join(words))
+    for line in (*found.detail.splitlines(), *found.conditions):
+        yield _below(line)
+
+
+def _parameters(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    """`right = layout(left…)` for what the programs are given; a plain change of name is only counted."""
+    given = [relation for relation in verdict.relations if _given(relation)]
+    if verbose:
+        for relation in given:
+            yield from _in_full(relation)
+        return
+    shown = [relation for relation in given if not _renames(relation)]
+    for group in repeated((_right_name(relation), *_layout(relation)) for relation in shown):
+        right, layout, folder = group.texts
+        yield Text(f"{right} = {layout}")
+        if aside := "   ".join(part for part in (f"of {folder}" if folder else "", group.range) if part):
+            yield _below(aside)
+    if renamed := len(given) - len(shown):
+        yield Text(f"{'and ' if shown else ''}{_plural(renamed, 'tensor')} one to one", style=QUIET)
+
+
+def _layout(relation: Relation) -> tuple[str, str]:
+    """The layout, and the path that its tensors share, taken out of it: `concat(q.weight, k.weight; 0)`, `layers.0`."""
+    paths = [name.split(".")[:-1] for name in relation.left]
+    shared = [parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False))]
+    folder = ".".join(shared)
+    return (relation.layout.replace(f"{folder}.", ""), folder) if folder else (relation.layout, "")
+
+
+def _renames(relation: Relation) -> bool:
+    return len(relation.left) == 1 and relation.layout == relation.left[0]
+
+
+def _right_name(relation: Relation) -> str:
+    return relation.right_origin.parameter or relation.right
+
+
+def _conditions(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    found = [relation.evidence for relation in verdict.relations] + [root.evidence for root in verdict.roots]
+    used = Counter(condition for evidence in found for condition in evidence.conditions)
+    table = Table.grid(padding=(0, 3))
+    for condition, times in used.items():
+        table.add_row(Text(condition), Text(f"{times} times" if times > 1 else "", style=QUIET))
+    if used:
+        yield table
+
+
+def _unpaired(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    """A port starts with the same weights on both sides, so weights on neither are the first thing to look at."""
+    shown = verdict.unpaired if verbose else verdict.unpaired[:8]
+    yield from map(Text, shown)
+    if rest := len(verdict.unpaired) - len(shown):
+        yield Text(f"and {rest} more (--verbose lists all)", style=QUIET)
+    if {name.partition(" ")[0] for name in verdict.unpaired} == {"left", "right"}:
+        yield Text("Both sides have weights that the other lacks: load the same weights into both, and check again.")
+
+
+def _rounding(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    if not verdict.numeric:
+        return
+    table = Table.grid(padding=(0, 3))
+    table.add_row(*(Text(title, style=QUIET) for title in ("output", "left", "right", "")))
+    for row in verdict.numeric:
+        basis = Text(f"{row.dtype}, worst of {_plural(row.draws, 'draw')}", style=QUIET)
+        table.add_row(Text(row.root), Text(_number(row.left_error)), Text(_number(row.right_error)), basis)
+    yield table
+
+
+def _notes(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    notes = verdict.notes if any("over the real" in note for note in verdict.notes) else [HONESTY, *verdict.notes]
+    table = Table.grid(padding=(0, 1))
+    for note in notes:
+        table.add_row(Text("·", style=QUIET), Text(note))
+    yield table
+
+
+def _footer(verdict: Verdict) -> Text:
+    """Seconds in all and by stage, then what it takes to run this again."""
+    stages = {name: spent for name, spent in verdict.timing.items() if name not in WITHIN}
+    total = verdict.timing.get("total", sum(stages.values()))
+    shown = ", ".join(f"{name} {_seconds(spent)}" for name, spent in stages.items() if spent >= 0.05)
+    parts = [f"{_seconds(total)} s" + (f" ({shown})" if shown else "")] if verdict.timing else []
+    parts += [f"seed {verdict.seed}", *(f"{name} {version}" for name, version in verdict.versions.items())]
+    return Text(" · ".join(parts), style=QUIET)
+
+
+SECTIONS: tuple[tuple[str, Callable[[Verdict, bool], Iterator[RenderableType]]], ...] = (
+    ("where they part", _parting),
+    ("effect on the outputs, on the inputs given", _effect),
+    ("without a counterpart: no layout of the other side's weights holds these values", _unpaired),
+    ("what would mend it", _edits),
+    ("outputs", _outputs),
+    ("left open", _left_open),
+    ("relations", _relations),
+    ("inputs and parameters (right = layout over left)", _parameters),
+    ("conditions used", _conditions),
+    ("rounding: error of each side against float64, relative to its largest value", _rounding),
+    ("notes", _notes),
+)
+
+
+# ---------------------------------------------------------------------------------------------------- words and numbers
+
+
+def _below(words: str) -> RenderableType:
+    """A quiet line that belongs to the line above it."""
+    return _indented(Text(words, style=QUIET))
+
+
+def _indented(row: RenderableType) -> RenderableType:
+    return Padding(row, (0, 0, 0, 2), expand=False)
+
+
+def _rung(evidence: Evidence) -> Text:
+    colour = {Rung.REFUTED: "red", Rung.UNDECIDED: "yellow", Rung.TESTED: "yellow"}.get(evidence.rung, "green")
+    return Text(str(evidence.rung), style=colour)
+
+
+def _place(origin: Origin) -> str:
+    """`file:line`, the file relative to the working folder where it lies below it."""
+    if not origin.file:
+        return ""
+    here = os.getcwd() + os.sep
+    return f"{origin.file.removeprefix(here)}:{origin.line}"
+
+
+def _code(origin: Origin) -> str:
+    return (origin.code or (linecache.getline(origin.file, origin.line) if origin.file else "")).strip()
+
+
+def _plural(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        return "not finite"
+    return "0" if value == 0 else f"{value:.1e}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.1f}" if value < 100 else f"{value:.0f}"

@@ -1,0 +1,45 @@
+"""For test suites: `assert_same` fails a test, with the report as its message, when two programs are not the same.
+
+    def test_port():
+        assert_same(LlamaForCausalLM(config), FusedLlama(config), inputs)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samesame.check import check
+from samesame.evidence import Rung, Verdict
+from samesame.report import plain_text
+
+LEAST = {"proved": Rung.PROVED_HERE, "tested": Rung.TESTED}
+
+
+def assert_same(
+    left: Any, right: Any, inputs: Any, *, seed: int = 0, at_least: str = "proved", **options: Any
+) -> Verdict:
+    """Check that `left` and `right` compute the same function of `inputs`; the arguments are those of `check`.
+
+    `at_least` is the weakest evidence accepted: "proved" (at these sizes or for all), or "tested", which also accepts
+    opaque kernels that agreed on every draw. Returns the verdict. Raises AssertionError with the report when the two
+    differ, when nothing decides, or when the evidence is weaker than asked; SamesameError for input that cannot be
+    checked; ValueError for another `at_least`.
+    """
+    __tracebackhide__ = True
+    if at_least not in LEAST:
+        raise ValueError(f"at_least is {at_least!r}; give one of {', '.join(map(repr, LEAST))}")
+    verdict = check(left, right, inputs, seed=seed, **options)
+    if failure := _failure(verdict, at_least):
+        raise AssertionError(f"{failure}\n\n{plain_text(verdict)}")
+    return verdict
+
+
+def _failure(verdict: Verdict, at_least: str) -> str:
+    """Why the verdict does not pass, or nothing."""
+    if verdict.verdict == "different":
+        return "the two programs differ"
+    if verdict.verdict == "undecided":
+        return "undecided, which is no evidence that the two are the same"
+    if verdict.evidence < LEAST[at_least]:
+        return f"the same, but only {verdict.evidence} where {at_least} was asked"
+    return ""

@@ -1,0 +1,396 @@
+"""Calls of torch operators to hold meanings against: torch's own samples, and our own where torch has none.
+
+Torch's samples come as Python calls (`torch.softmax(x, 1)`); a recorder notes the operators that they reach, once
+under `inference_mode`, which shows operators whole (`aten.softmax.int`), and once under `no_grad`, which shows what
+they are made of (`aten._softmax.default`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from samesame.operators.table import COMPLEX, REAL
+
+PER_OPINFO, PER_OPERATOR = 10, 30
+DTYPES = (torch.float64, torch.complex128, torch.int64, torch.bool)
+LARGEST = 2000                                             # elements of an argument
+
+inf = float("inf")
+LOWEST = torch.finfo(torch.float32).min
+
+
+@dataclass(frozen=True)
+class Known:
+    """A tensor of one number that the formula knows."""
+
+    value: torch.Tensor
+
+
+@dataclass
+class Call:
+    """One application of an operator: its arguments as they were, and what torch returned."""
+
+    operator: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    result: Any = None
+
+
+class Recorder(TorchDispatchMode):
+    """Notes every operator called while it is on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[Call] = []
+
+    def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        before = copied(args), copied(kwargs or {})        # what is written to later must not change the record
+        result = op(*args, **(kwargs or {}))
+        self.calls.append(Call(str(op), *before, copied(result)))
+        return result
+
+
+def copied(x: Any) -> Any:
+    if isinstance(x, torch.Tensor):
+        return x.clone() if x.numel() <= LARGEST else x
+    if isinstance(x, dict):
+        return {name: copied(value) for name, value in x.items()}
+    return tuple(map(copied, x)) if isinstance(x, tuple | list) else x
+
+
+@cache
+def recorded() -> dict[str, list[Call]]:
+    """Calls of each operator that torch's own samples reach. They take a few seconds to gather."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    found: dict[str, list[Call]] = defaultdict(list)
+    torch.manual_seed(0)
+    for info, dtype in itertools.product(op_db, DTYPES):
+        if relevant(info, dtype) and dtype in info.supported_dtypes("cpu"):
+            for call in calls_of(info, dtype):
+                if len(found[call.operator]) < PER_OPERATOR:
+                    found[call.operator].append(call)
+    return found
+
+
+def relevant(info: Any, dtype: torch.dtype) -> bool:
+    packets = {name.split(".")[1] for name in (COMPLEX if dtype.is_complex else REAL)}
+    return bool({info.name.split(".")[-1], info.aten_name} & packets)
+
+
+def calls_of(info: Any, dtype: torch.dtype) -> Iterator[Call]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for sample in itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=False), PER_OPINFO):
+            for mode in (torch.inference_mode, torch.no_grad):
+                with mode(), Recorder() as recorder:
+                    info.op(sample.input, *sample.args, **sample.kwargs)
+                yield from recorder.calls
+
+
+# ------------------------------------------------------------------------------------------------------ our own samples
+
+
+def r(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, dtype=torch.float64)
+
+
+def pos(*shape: int) -> torch.Tensor:
+    return torch.rand(shape, dtype=torch.float64) + 0.5
+
+
+def ints(high: int, *shape: int) -> torch.Tensor:
+    return torch.randint(0, high, shape)
+
+
+def bools(*shape: int) -> torch.Tensor:
+    return torch.rand(shape) < 0.6
+
+
+def c(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, dtype=torch.complex128)
+
+
+Samples = dict[str, Callable[[], list[tuple[Any, ...]]]]   # operator -> argument lists; a last dict holds the keywords
+
+UNARY = ("absolute", "arccos", "arcsin", "arctan", "fix", "negative", "special_erf", "special_exp2", "special_expit",
+         "special_expm1", "special_log1p")
+COMPARED = ("eq", "ne", "lt", "le", "gt", "ge", "less", "less_equal", "greater", "greater_equal", "not_equal")
+
+OWN: Samples = {
+    **{f"aten.{name}.default": lambda: [(torch.rand(3, 4, dtype=torch.float64) - 0.3,)] for name in UNARY},
+    **{f"aten.{name}.Scalar": lambda: [(ints(4, 3, 4), 2), (r(5), 0.5), (r(), 0), (bools(3), True)]
+       for name in COMPARED},
+    **{f"aten.{name}.Tensor": lambda: [(ints(4, 3, 1), ints(4, 4)), (r(5), ints(2, 5))] for name in COMPARED},
+    **{f"aten.{name}.Tensor": lambda: [(bools(3, 1), bools(4))]
+       for name in ("__and__", "__or__", "__xor__")},
+    **{f"aten.{name}.Scalar": lambda: [(bools(3, 2), True), (bools(3, 2), False)]
+       for name in ("__and__", "__or__", "__xor__", "bitwise_and", "bitwise_or", "bitwise_xor")},
+    **{f"aten.{name}.Scalar": lambda: [(ints(20, 7) - 10, 3), (ints(20, 7) - 10, -3), (r(7), 0.7), (ints(9, 4), 2.5)]
+       for name in ("div", "floor_divide", "fmod", "remainder")},
+    "aten.div.Scalar_mode": lambda: [
+        (ints(20, 9) - 10, 3, {"rounding_mode": mode}) for mode in ("floor", "trunc", None)
+    ] + [(r(9), -0.7, {"rounding_mode": mode}) for mode in ("floor", "trunc", None)]
+      + [(ints(20, 9) - 10, -4, {"rounding_mode": mode}) for mode in ("floor", "trunc", None)],
+    "aten.remainder.Scalar_Tensor": lambda: [(2.5, pos(4))],
+    "aten.sub.Scalar": lambda: [(r(3), 2.5), (ints(5, 3), 2, 3), (r(3), 1, 0.5), (c(3), 2.0)],
+    "aten.rsub.Scalar": lambda: [(r(3), 2.5), (ints(5, 3), 2, 3), (r(3), 1, 0.5)],
+    "aten.multiply.Tensor": lambda: [(r(3, 1), r(4)), (bools(3), bools(3)), (bools(3), r(3))],
+    "aten.pow.Scalar": lambda: [(2, r(4)), (10000.0, torch.arange(0, 8, 2) / 8)],
+    "aten.pow.Tensor_Tensor": lambda: [(pos(3), Known(torch.tensor(2.0))), (pos(3), Known(torch.tensor(-0.5))),
+                                       (Known(torch.tensor(3.0)), r(4)), (ints(3, 4), Known(torch.tensor(2)))],
+    "aten.pow.Tensor_Scalar": lambda: [(pos(3), q) for q in (0.5, -0.5, 2, 3, 0, 1.5, -1)] + [(ints(4, 3), 2)],
+    "aten.max_pool1d.default": lambda: [(r(2, 3, 7), [3]), (r(2, 3, 7), [3], [2], [1], [2]), (r(3, 7), [2])],
+    "aten.max_pool2d.default": lambda: [(r(2, 3, 7, 6), [3, 2]), (r(1, 7, 6), [3, 3], [2, 1], [1, 1])],
+    "aten.clamp.default": lambda: [(r(9), -0.5, 0.5), (r(9), None, 0.1), (r(9), 0.1), (ints(9, 9), 2, 5),
+                                   (r(9), 0.5, -0.5), (r(9), LOWEST)],
+    "aten.clip.default": lambda: [(r(9), -0.5, 0.5)],
+    "aten.clip.Tensor": lambda: [(r(3, 4), r(4), r(3, 1))],
+    "aten.clamp_min.default": lambda: [(r(9), 0), (ints(9, 4), 3)],
+    "aten.clamp_max.default": lambda: [(r(9), 0.25)],
+    "aten.where.Scalar": lambda: [(bools(3, 4), 2, 0.5), (bools(3), 1, 2)],
+    "aten.where.ScalarSelf": lambda: [(bools(3, 4), 2.0, r(4))],
+    "aten.where.ScalarOther": lambda: [(bools(3, 1), r(4), -inf)],
+    "aten.masked_fill.Scalar": lambda: [(r(3, 4), bools(3, 1), -inf), (r(4), bools(3, 4), 0), (r(3), bools(3), LOWEST)],
+    "aten.to.dtype_layout": lambda: [(ints(4, 3), {"dtype": torch.float64}), (ints(3, 4), {"dtype": torch.bool}),
+                                     (r(6) * 3, {"dtype": torch.int64}), (bools(4), {"dtype": torch.int32})],
+    "aten.to.dtype": lambda: [(r(9) * 4, torch.int64), (torch.arange(5).double(), torch.int64),
+                              (c(3), torch.complex128)],
+    "aten.to.prim_Device": lambda: [(ints(4, 3), torch.device("cpu"), torch.float64), (r(3), torch.device("cpu"))],
+    "aten.to.device": lambda: [(ints(4, 3), torch.device("cpu"), torch.bool)],
+    "aten.to.other": lambda: [(ints(4, 3), r(2)), (bools(3), ints(3, 2)), (r(3), r(1)), (r(4), bools(1))],
+    "aten.type_as.default": lambda: [(ints(4, 3), r(2)), (r(3) * 5, ints(3, 2)), (bools(3), r(3))],
+    "aten._to_copy.default": lambda: [(ints(4, 3), {"dtype": torch.float64}), (r(3) * 5, {"dtype": torch.int32})],
+    "prims.convert_element_type.default": lambda: [(ints(4, 3), torch.float64), (r(3), torch.bool)],
+    # movement
+    "aten.view.default": lambda: [
+        (r(2, 3, 4), s) for s in ([6, 4], [2, 12], [2, 3, 2, 2], [4, 6], [24], [-1, 3], [2, 1, 3, 4, 1], [3, 8],
+                                  [2, 2, 6])
+    ] + [(r(), [1, 1]), (r(1, 1), []), (r(2, 0, 3), [0, 4]), (r(1, 6, 1), [2, 1, 3]), (r(12, 1), [3, 4])],
+    "aten.reshape.default": lambda: [(r(4, 6).t(), [3, 8]), (r(), [-1]), (c(2, 3), [6])],
+    "aten._reshape_alias.default": lambda: [(r(2, 6), [3, 4], [4, 1])],
+    "aten.alias.default": lambda: [(r(2, 3),), (r(),)],
+    "aten.lift.default": lambda: [(r(2, 3),)],
+    "aten.lift_fresh_copy.default": lambda: [(r(2, 3),)],
+    "aten.contiguous.default": lambda: [(r(2, 3).t(),)],
+    "aten.numpy_T.default": lambda: [(r(2, 3, 4),)],
+    "aten.mT.default": lambda: [(r(2, 3, 4),)],
+    "aten.swapaxes.default": lambda: [(r(2, 3, 4), -1, 0)],
+    "aten.swapdims.default": lambda: [(r(2, 3, 4), 1, 2)],
+    "aten.transpose.int": lambda: [(c(2, 3, 4), -1, 0), (r(), 0, -1)],
+    "aten.movedim.int": lambda: [(r(2, 3, 4), 0, -1), (r(2, 3, 4), -1, 0)],
+    "aten.moveaxis.int": lambda: [(r(2, 3, 4), 0, 1)],
+    "aten.moveaxis.intlist": lambda: [(r(2, 3, 4), [0, 1], [-1, 0])],
+    "aten.squeeze_copy.dims": lambda: [(r(1, 3, 1), [0, 1, -1])],
+    "aten.slice.Tensor": lambda: [
+        (r(3, 7), *a) for a in ((1, 2, 5), (-1, -3), (1, 0, 100), (1, 1, 6, 2), (1, 5, 2), (0, 0, 0), (1, None, -2),
+                                (1, -9, 3))
+    ],
+    "aten.slice_copy.Tensor": lambda: [(r(3, 7), 1, 2, 6, 3)],
+    "aten.select.int": lambda: [(r(3, 4), 1, -1), (c(3, 4), 0, 1)],
+    "aten.select_copy.int": lambda: [(r(3, 4), -1, -2)],
+    "aten.split.sizes": lambda: [(r(3, 7), [2, 0, 5], -1)],
+    "aten.split_copy.Tensor": lambda: [(r(7, 2), 3)],
+    "aten.chunk.default": lambda: [(r(7, 2), 3), (r(2, 3), 4, -1)],
+    "aten.unsafe_split_with_sizes.default": lambda: [(r(3, 7), [2, 5], 1)],
+    "aten.concat.default": lambda: [([r(2, 3), r(2, 1), r(2, 0)], -1)],
+    "aten.concatenate.default": lambda: [([r(2, 3), r(1, 3)],)],
+    "aten.cat.default": lambda: [([r(2, 3), r(0), r(2, 2)], 1), ([bools(2), bools(3)],), ([ints(3, 2), r(1)],),
+                                 ([r(2, 3)], 0), ([c(2), c(1)],)],
+    "aten.stack.default": lambda: [([r(2, 3), r(2, 3)], -1), ([r(), r()],)],
+    "aten.meshgrid.default": lambda: [([r(2), r(3), r()],)],
+    "aten.repeat.default": lambda: [(r(2, 3), [2, 1, 2]), (r(3), [0])],
+    "aten.repeat_interleave.self_int": lambda: [(r(2, 3), 2), (r(2, 3), 3, -1), (r(3, 1), 2, 0)],
+    "aten.roll.default": lambda: [(r(3, 4), [1, -1], [0, 1]), (r(3, 4), [5]), (r(4), [6], [0]), (r(0, 2), [1], [0])],
+    "aten.flip.default": lambda: [(r(3, 4), [0, -1]), (r(3, 4), [])],
+    "aten.copy.default": lambda: [(r(3, 4), r(4)), (r(2), ints(3, 2))],
+    "aten.slice_scatter.default": lambda: [(r(5, 3), r(2, 3), 0, 1, 5, 2), (r(5, 3), r(5, 2), -1, -2),
+                                           (r(5, 3), r(5, 3), 1)],
+    "aten.select_scatter.default": lambda: [(r(5, 3), r(5), 1, -1)],
+    "aten.unfold.default": lambda: [(r(3, 7), -1, 3, 2), (r(), 0, 1, 1)],
+    "aten.diagonal.default": lambda: [(r(3, 4, 5), 1, 0, 2), (r(3, 4), -1)],
+    "aten.constant_pad_nd.default": lambda: [(r(3, 4), [1, 2, 0, 1], 0.5), (r(3, 4), [-1, 2]), (r(5), [-1, -2], 7),
+                                             (bools(3), [1, 1], True)],
+    # reductions
+    "aten.mean.dim": lambda: [(r(2, 3, 4), [-1], True), (r(2, 3), [0, 1]), (r(3, 1), [1]), (r(3), None)],
+    "aten.sum.dim_IntList": lambda: [(bools(2, 3), [1]), (ints(5, 2, 3), [-2], True), (r(2, 3), []), (r(0, 3), [0]),
+                                     (r(), [0]), (c(2, 3), [1])],
+    "aten.max.dim": lambda: [(r(3, 4), 1), (r(3, 4), -2, True), (r(3, 1), 1), (ints(9, 4), 0)],
+    "aten.min.dim": lambda: [(r(3, 4), 1), (r(3, 4), 0, True)],
+    "aten.argmax.default": lambda: [(r(3, 4), 1), (r(3, 4),), (r(3, 4), 0, True), (r(), 0), (r(3, 4), None, True)],
+    "aten.argmin.default": lambda: [(r(3, 4), -1), (r(3, 4),), (r(),)],
+    "aten.norm.Scalar": lambda: [(r(3, 4), 2), (r(3, 4), 3)],
+    "aten.norm.ScalarOpt_dim": lambda: [(r(3, 4), 2, [1], True), (r(3, 4), None, [0]), (r(3, 4), 1, [0, 1])],
+    "aten.linalg_vector_norm.default": lambda: [(r(3, 4), p, [1]) for p in (2, 1, 0, 3, 2.5, inf, -inf)]
+                                               + [(r(3, 4), 2, None, True)],
+    "aten.var.correction": lambda: [(r(3, 4), [1], {"correction": 0, "keepdim": True}), (r(3, 4), {"correction": 2})],
+    "aten.var_mean.correction": lambda: [(r(3, 4), [-1], {"correction": 0, "keepdim": True}), (r(3, 4), [0])],
+    "aten.topk.default": lambda: [(r(3, 5), 2), (r(3, 5), 2, 0, False), (r(), 1), (r(2, 3, 4), 4, 1 - 2)],
+    "aten.sort.default": lambda: [(r(3, 5),), (r(3, 5), 0, True), (r(),)],
+    "aten.sort.stable": lambda: [(r(3, 5), {"stable": True}), (ints(3, 9), {"stable": True, "descending": True})],
+    "aten.argsort.default": lambda: [(r(3, 5),), (r(3, 5), 0, True)],
+    "aten.argsort.stable": lambda: [(ints(3, 9), {"stable": True})],
+    "aten.cumsum.default": lambda: [(bools(2, 5), -1), (r(2, 5), 0), (r(), 0)],
+    # contraction
+    "aten.einsum.default": lambda: [
+        ("bthd,bshd->bhts", [r(2, 3, 2, 4), r(2, 5, 2, 4)]), ("ij,jk", [r(2, 3), r(3, 4)]), ("ii->i", [r(3, 3)]),
+        ("...ij,...jk->...ik", [r(2, 1, 3, 4), r(5, 4, 2)]), ("i,j,k->kji", [r(2), r(3), r(4)]), ("ij->", [r(2, 3)]),
+        ("ii", [r(3, 3)]), ("b i j, b j -> b i", [r(2, 3, 4), r(2, 4)]), ("...ij->...ji", [r(2, 3, 4)]),
+        ("ij,ij->i", [r(2, 3), r(1, 3)]), ("b...,b...->...", [r(2, 3, 4), r(2, 4)]),
+    ],
+    "aten.matmul.default": lambda: [
+        (r(*a), r(*b)) for a, b in [((3,), (3,)), ((3,), (3, 4)), ((2, 3), (3,)), ((5, 2, 3), (3, 4)),
+                                    ((5, 1, 2, 3), (4, 3, 2)), ((3,), (2, 3, 4)), ((2, 4, 3), (3,)), ((2, 1), (1, 3)),
+                                    ((2, 0), (0, 3))]
+    ],
+    "aten.addmm.default": lambda: [(r(4), r(3, 2), r(2, 4), {"beta": 0.5, "alpha": 2}),
+                                   (r(3, 4) / 0, r(3, 2), r(2, 4), {"beta": 0})],
+    "aten.linear.default": lambda: [(r(2, 3, 4), r(5, 4), r(5)), (r(4), r(5, 4)), (r(4), r(4)), (r(2, 4), r(5, 4))],
+    "aten.ger.default": lambda: [(r(3), r(4))],
+    # constants
+    "aten.arange.start_step": lambda: [(0, 9, 2), (5, -1, -2), (0.5, 2, 0.25), (1, 4), (3, 3),
+                                       (0, 5, {"dtype": torch.float64})],
+    "aten.full.default": lambda: [([2, 3], True), ([], 0.1), ([2], 3), ([2], 3, {"dtype": torch.float64}),
+                                  ([2], -inf), ([2], 1, {"dtype": torch.bool})],
+    "aten.fill.Tensor": lambda: [(r(3), r()), (ints(3, 2), ints(4))],
+    "aten.zero.default": lambda: [(r(2, 3),), (bools(2),)],
+    "aten.new_ones.default": lambda: [(ints(4, 2), [], {"dtype": torch.bool}), (ints(4, 2), [3])],
+    "aten.scalar_tensor.default": lambda: [(0.5,), (3, {"dtype": torch.int64}), (True, {"dtype": torch.bool})],
+    "prims.iota.default": lambda: [(5, {"start": 2, "step": 3, "dtype": torch.int64, "device": torch.device("cpu"),
+                                        "requires_grad": False})],
+    "aten.tril.default": lambda: [(r(2, 3, 4), 1), (bools(3, 3), -1)],
+    "aten.diag.default": lambda: [(r(3), 1), (r(3), -2), (r(3, 4), 1), (r(3, 4), -1)],
+    # norms and attention
+    "aten._softmax.default": lambda: [(r(2, 3), 0, False), (r(), -1, False)],
+    "aten._safe_softmax.default": lambda: [
+        (torch.where(torch.tensor([[True, False], [False, False]]), r(2, 2), -inf), -1), (r(3, 4), 0)
+    ],
+    "aten.special_softmax.default": lambda: [(r(2, 3), 0), (r(2, 3), -1, torch.float64)],
+    "aten.special_log_softmax.default": lambda: [(r(2, 3), 0)],
+    "aten.rms_norm.default": lambda: [(r(2, 3, 4), [4], r(4), 1e-5), (r(2, 3, 4), [3, 4], None, 1e-6)],
+    "aten._fused_rms_norm.default": lambda: [(r(2, 3, 4), [4], r(4), 1e-5), (r(2, 3, 4), [3, 4], None, 1e-6)],
+    "aten._native_batch_norm_legit_no_training.default": lambda: [
+        (r(2, 3, 4), r(3), r(3), r(3), pos(3), 0.1, 1e-5), (r(2, 3), None, None, r(3), pos(3), 0.1, 1e-3)
+    ],
+    "aten.group_norm.default": lambda: [(r(2, 6, 3), 3, r(6), r(6)), (r(2, 4), 2)],
+    "aten.feature_dropout.default": lambda: [(r(2, 3), 0.5, False)],
+    "aten.dropout.default": lambda: [(r(2, 3), 0.5, False), (r(2, 3), 0.0, True)],
+    "aten.native_dropout.default": lambda: [(r(2, 3), 0.0, True)],
+    "aten.scaled_dot_product_attention.default": lambda: [
+        (r(2, 6, 5, 4), r(2, 2, 7, 4), r(2, 2, 7, 3), None, 0.0, True, {"enable_gqa": True, "scale": 0.3}),
+        (r(2, 6, 5, 4), r(2, 6, 7, 4), r(2, 6, 7, 3), bools(5, 7)),
+        (r(2, 6, 5, 4), r(2, 6, 7, 4), r(2, 6, 7, 3), bools(2, 1, 1, 7)),
+        (r(2, 6, 5, 4), r(2, 6, 7, 4), r(2, 6, 7, 3), r(2, 1, 5, 7), {"scale": 1.0}),
+        (r(5, 4), r(7, 4), r(7, 3)),
+        (r(3, 5, 4), r(3, 7, 4), r(3, 7, 3), None, 0.0, True),
+    ],
+    "aten._scaled_dot_product_flash_attention_for_cpu.default": lambda: [
+        (r(2, 6, 5, 4), r(2, 6, 7, 4), r(2, 6, 7, 4), 0.0, True),
+        (r(2, 6, 5, 4), r(2, 2, 7, 4), r(2, 2, 7, 4), 0.0, False, {"scale": 0.3}),
+        (r(2, 2, 3, 4), r(2, 2, 3, 4), r(2, 2, 3, 4),
+         {"attn_mask": torch.tensor([[0, -inf, 1], [-inf] * 3, [0.5, 0, 0]], dtype=torch.float64)[None, None]}),
+    ],
+    "aten._scaled_dot_product_attention_math.default": lambda: [
+        (r(2, 2, 5, 4), r(2, 2, 7, 4), r(2, 2, 7, 3), bools(5, 7)),
+        (r(2, 2, 5, 4), r(2, 2, 7, 4), r(2, 2, 7, 3), None, 0.0, True, {"scale": 0.7}),
+    ],
+    # indexing
+    "aten.embedding.default": lambda: [(r(5, 3), ints(5, 2, 4), 0), (r(5, 3), ints(5))],
+    "aten.index.Tensor": lambda: [
+        (r(3, 4), [ints(3, 5)]), (r(3, 4), [None, ints(4, 2, 2)]), (r(3, 4), [ints(3, 2), ints(4, 2)]),
+        (r(3, 4, 5), [ints(3, 2), None, ints(5, 2)]), (r(3, 4, 5), [None, ints(4, 2, 1), ints(5, 3)]),
+        (r(5), [torch.tensor([-1, -5, 2])]), (r(3, 4), [ints(3), None]),
+        (r(2, 3, 4, 5), [None, ints(3, 2), None, ints(5, 2)]),
+    ],
+    "aten._unsafe_index.Tensor": lambda: [(r(3, 4), [ints(3, 5)])],
+    "aten.gather.default": lambda: [(r(3, 4), 1, ints(4, 3, 2)), (r(3, 4), -2, ints(3, 2, 4)), (r(), 0, ints(1, 2))],
+    "aten.index_put.default": lambda: [
+        (r(5, 3), [torch.tensor([1])], r(1, 3)), (r(5, 3), [bools(5, 3)], torch.tensor(0.5, dtype=torch.float64)),
+        (r(5, 3), [ints(5, 4)], r(4, 3), True), (r(5, 3), [None, ints(3, 4)], r(5, 4), True),
+        (r(5, 3), [ints(5, 4), ints(3, 4)], r(4), True), (r(5, 3), [bools(5)], torch.tensor(0.5, dtype=torch.float64)),
+        (r(5, 3), [torch.tensor([-2])], r(3)), (r(2, 5, 3), [None, torch.tensor([4]), None], r(2, 1, 3)),
+    ],
+    "aten._unsafe_index_put.default": lambda: [(r(5, 3), [torch.tensor([1])], r(1, 3))],
+    "aten.index_copy.default": lambda: [(r(5, 3), 0, torch.tensor([2]), r(1, 3)), (r(3), -1, torch.tensor(1), r())],
+    "aten.index_add.default": lambda: [(r(5, 3), 0, ints(5, 6), r(6, 3), {"alpha": 2}),
+                                       (r(5, 3), 1, ints(3, 6), r(5, 6))],
+    "aten.scatter.src": lambda: [(r(5, 3), 0, torch.tensor([[2, 0, 4]]), r(1, 3)),
+                                 (r(5, 3), 1, torch.tensor([[1]]), r(2, 2))],
+    "aten.scatter.value": lambda: [(r(5, 3), 0, ints(5, 2, 3), 0.5), (r(5, 3), -1, ints(3, 4, 2), 2),
+                                   (r(), 0, ints(1), 3)],
+    "aten.scatter_add.default": lambda: [(r(5, 3), 0, ints(5, 4, 3), r(4, 3)), (r(5, 3), 1, ints(3, 2, 4), r(3, 4)),
+                                         (r(), 0, ints(1, 1), r(1))],
+    "aten.one_hot.default": lambda: [(ints(4, 2, 3), 4), (ints(3), 5)],
+    "aten.take_along_dim.default": lambda: [(r(3, 4), ints(4, 1, 2), 1), (r(3, 4), ints(12, 5)),
+                                          (r(1, 4), ints(4, 3, 2), -1)],
+    # losses and windows
+    "aten.cross_entropy_loss.default": lambda: [
+        (r(4, 5), ints(5, 4)), (r(4, 5), torch.tensor([0, -100, 3, 4]), pos(5)), (r(4, 5), ints(5, 4), None, 2),
+        (r(4, 5, 2), ints(5, 4, 2), None, 0), (r(5), ints(5)), (r(4, 5), ints(5, 4), pos(5), 1, 2),
+        (r(4, 5), torch.tensor([0, 1, 3, 4]), pos(5), 1, 1, 0.1), (r(4, 5), pos(4, 5)),
+        (r(4, 5), pos(4, 5), None, 2, -100, 0.2),
+    ],
+    "aten.nll_loss.default": lambda: [(r(4, 5), ints(5, 4)), (r(4, 5), ints(5, 4), pos(5), 2)],
+    "aten.nll_loss2d.default": lambda: [(r(2, 5, 2, 3), ints(5, 2, 2, 3))],
+    "aten.nll_loss2d_forward.default": lambda: [(r(2, 5, 2, 3), ints(5, 2, 2, 3), pos(5), 1, 3)],
+    "aten.nll_loss_forward.default": lambda: [(r(4, 5), torch.tensor([0, -100, 3, 4]), None, 1, -100),
+                                              (r(4, 5), ints(5, 4), pos(5), 2, 1)],
+    "aten.convolution.default": lambda: [
+        (r(2, 4, 7), r(6, 2, 3), r(6), [2], [1], [1], False, [0], 2),
+        (r(1, 2, 5, 6), r(3, 2, 3, 2), None, [1, 2], [1, 0], [2, 1], False, [0, 0], 1),
+        (r(1, 3, 5), r(3, 1, 2), r(3), [1], [1], [1], False, [0], 3),
+    ],
+    "aten.conv1d.padding": lambda: [(r(2, 3, 5), r(2, 3, 3), r(2), [1], "same"),
+                                     (r(2, 3, 5), r(2, 3, 3), None, [2], "valid")],
+    **{f"aten.max_pool{n}d_with_indices.default": lambda n=n: [(r(2, *(5,) * n), [2], [1]),
+                                                               (r(1, 2, *(5,) * n), [3], [2], [1])] for n in (1, 2, 3)},
+    "aten.log_sigmoid_forward.default": lambda: [(r(3, 4),)],
+    "aten.conv2d.padding": lambda: [(r(1, 2, 5, 6), r(3, 2, 3, 5), None, [1, 1], "same", [2, 1]),
+                                    (r(1, 2, 5, 6), r(3, 2, 3, 2), r(3), [2, 1], "valid")],
+    "aten.avg_pool2d.default": lambda: [(r(1, 2, 5, 6), [2, 3]), (r(1, 2, 5, 6), [3, 3], [2, 1], [1, 1], False, False),
+                                        (r(2, 5, 6), [2, 2], [], [1, 1]), (r(1, 1, 4, 4), 2, 2, 0, False, True, 3)],
+    "aten.adaptive_avg_pool1d.default": lambda: [(r(2, 3, 6), [1]), (r(2, 3, 6), [2])],
+    # complex numbers
+    "aten.view_as_real.default": lambda: [(c(2, 3),)],
+    "aten.view_as_complex.default": lambda: [(r(2, 3, 2),)],
+    "aten.mul.Tensor": lambda: [(c(2, 3), c(3)), (c(2, 1), r(3)), (r(2, 3), c(3)), (c(3), 2.0)],
+    "aten.add.Tensor": lambda: [(c(2, 3), c(3)), (c(2, 1), r(3)), (r(2), c(2), {"alpha": 2}), (bools(3), bools(3)),
+                                (bools(3), ints(3, 3)), (ints(3, 3), 0.5)],
+    "aten.conj.default": lambda: [(c(2, 3),)],
+    "aten._conj.default": lambda: [(c(2, 3),)],
+    "aten.conj_physical.default": lambda: [(c(2, 3),)],
+    "aten._conj_physical.default": lambda: [(c(2, 3),)],
+    "aten.real.default": lambda: [(c(2, 3),)],
+    "aten.imag.default": lambda: [(c(2, 3),)],
+    "aten.unsqueeze.default": lambda: [(c(2, 3), -1), (r(), 0)],
+    "aten.expand.default": lambda: [(c(2, 1), [3, 2, 4]), (r(2, 1), [-1, 4]), (r(), [2])],
+    "aten.all.default": lambda: [(bools(3),), (r(2, 2),), (bools(0),)],
+    "aten.any.dims": lambda: [(bools(3, 4), [0, 1]), (bools(3, 4), None, True)],
+}
+
+
+def own(operator: str) -> list[Call]:
+    """Our own samples of an operator, run."""
+    torch.manual_seed(len(operator))
+    calls = []
+    for arguments in OWN.get(operator, list)():
+        kwargs = arguments[-1] if arguments and isinstance(arguments[-1], dict) else {}
+        args = arguments[:-1] if kwargs else arguments
+        calls.append(Call(operator, args, kwargs, run(operator, args, kwargs)))
+    return calls
+
+
+def run(operator: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    namespace, name, overload = operator.split(".")
+    args = tuple(x.value if isinstance(x, Known) else x for x in args)
+    with torch.no_grad():
+        return getattr(getattr(getattr(torch.ops, namespace), name), overload)(*args, **kwargs)

@@ -1,0 +1,100 @@
+"""Floats of a program are read as the numbers that were meant, and each such reading is written down."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from samesame.formula.evaluate import evaluate
+from samesame.formula.expr import NEG_INF, Expr, Num, Pow, Size, Unsupported, const
+from samesame.formula.tensor import leaf, tensor
+from samesame.operators import constant, meaning_of, readings
+
+
+def value(e: Expr, **sizes: int) -> float:
+    return float(evaluate(tensor((), lambda: e), {}, sizes=sizes))
+
+
+@pytest.mark.parametrize("text", ["0.1", "1e-05", "0.044715", "2.5", "10000.0", "1e-30", "1.702", "-0.3", "0.0"])
+def test_a_short_decimal_is_that_decimal(text: str) -> None:
+    with readings() as found:
+        assert constant(float(text)) is const(Fraction(text))
+    assert not found
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 8, 30, 80, 96, 3584])
+@pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(-1, 2), Fraction(1, 4), Fraction(-1, 4)])
+def test_a_root_of_a_size_is_exact(n: int, q: Fraction) -> None:
+    with readings() as found:
+        read = constant(n ** float(q))
+    assert value(read) == pytest.approx(n ** float(q), rel=1e-15)
+    assert isinstance(read, Pow) and isinstance(read.base, Num)
+    assert found == {f"{n ** float(q)!r} read as " + ("√({})" if abs(q) == Fraction(1, 2) else "({})^(1/4)").format(
+        Fraction(n) ** (1 if q > 0 else -1))}
+
+
+@pytest.mark.parametrize("n", [2, 30, 128, 3584])
+def test_a_root_rounded_to_float32_is_the_same_root(n: int) -> None:
+    assert constant(float(np.float32(n**0.5))) is constant(n**0.5)
+
+
+def test_a_decimal_rounded_to_float32_is_that_decimal() -> None:
+    assert constant(float(np.float32(0.1))) is const(Fraction(1, 10))
+
+
+@pytest.mark.parametrize("number", [math.pi, math.sqrt(2 / math.pi), 0.5**0.5, math.sqrt(2), math.log(2), 1 / 3])
+def test_known_constants(number: float) -> None:
+    for sign in (1, -1):
+        with readings() as found:
+            read = constant(sign * number)
+        assert not isinstance(read, Num) or read.value.denominator < 10
+        assert value(read) == pytest.approx(sign * number, rel=1e-15)
+        assert len(found) == 1
+
+
+@pytest.mark.parametrize("lowest", [-3.4028234663852886e38, -65504.0, -3.3895313892515355e38, float("-inf")])
+def test_the_least_float_is_minus_infinity(lowest: float) -> None:
+    with readings() as found:
+        assert constant(lowest) is NEG_INF
+    assert bool(found) == (lowest != float("-inf"))
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("nan")])
+def test_there_is_no_plus_infinity(number: float) -> None:
+    with pytest.raises(Unsupported):
+        constant(number)
+
+
+def test_a_symbolic_size_is_found_under_a_root() -> None:
+    d = Size("D", 1)
+    assert value(constant(8**-0.5, sizes=[(8, d)]), D=50) == pytest.approx(50**-0.5)
+
+
+def test_floats_at_random_are_read_as_they_stand() -> None:
+    draw = random.Random(0)
+    with readings() as found:
+        for _ in range(5000):
+            x = draw.uniform(0, 10) * 10 ** draw.uniform(-3, 3)
+            assert constant(x) is const(Fraction(repr(x)))
+    assert not found
+
+
+def test_as_a_factor_the_least_float_is_a_number() -> None:
+    multiply = meaning_of("aten.mul.Tensor")
+    assert multiply is not None
+    with readings() as found:
+        hidden = multiply(leaf("m", (2,)), -3.4028234663852886e38)
+    assert not found
+    assert (evaluate(hidden, {"m": np.array([0.0, 1.0])}) == [0, -3.4028234663852886e38]).all()
+
+
+def test_readings_inside_readings_reach_both() -> None:
+    with readings() as outer:
+        with readings() as inner:
+            constant(-65504.0)
+        constant(math.pi)
+    assert len(inner) == 1 and len(outer) == 2 and inner < outer

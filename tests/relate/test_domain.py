@@ -1,0 +1,100 @@
+"""The domain: an integer tensor that indexes lies where the lookup demands it, if every element of it is looked up."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from samesame import check
+from samesame.capture import capture
+from samesame.relate.domain import demanded, positions, sentence
+
+IDS = torch.randint(0, 4, (2, 5))
+TABLE = torch.randn(11, 3)
+WIDE = torch.randn(2, 9)
+
+DEMANDS = {
+    "embedding": (lambda ids: F.embedding(ids, TABLE), (0, 10)),
+    "a reshaped lookup": (lambda ids: F.embedding(ids.t().reshape(-1), TABLE), (0, 10)),
+    "gather": (lambda ids: WIDE.gather(1, ids), (0, 8)),
+    "gather from the last dimension": (lambda ids: WIDE.gather(-1, ids), (0, 8)),
+    "one column of indices": (lambda ids: TABLE.index_select(0, ids.flatten()), (0, 10)),
+    "indexing": (lambda ids: TABLE[ids], (0, 10)),
+    "one-hot": (lambda ids: F.one_hot(ids, 6), (0, 5)),
+    "two lookups, the narrower": (
+        lambda ids: F.embedding(ids, TABLE)[..., :1] + F.embedding(ids, TABLE[:7])[..., :1],
+        (0, 6),
+    ),
+}
+
+
+@pytest.mark.parametrize("program, bounds", DEMANDS.values(), ids=DEMANDS)
+def test_a_lookup_demands_that_the_row_exists(program, bounds):
+    graph = capture(program, (IDS,))
+    (name,) = [node.name for node in graph.sources("input")]
+    assert demanded(graph, lambda node: False) == {name: bounds}
+
+
+@pytest.mark.parametrize("program, bounds", DEMANDS.values(), ids=DEMANDS)
+def test_torch_refuses_what_lies_outside(program, bounds):
+    """The demand is a fact: on the last index allowed the program runs, and past it it does not."""
+    program(torch.full_like(IDS, bounds[1]))
+    with pytest.raises((IndexError, RuntimeError)):
+        program(torch.full_like(IDS, bounds[1] + 1))
+
+
+FREE = {
+    "part of it is looked up": lambda ids: F.embedding(ids[:, 1:], TABLE).sum((1, 2)) + ids[:, 0],
+    "a number made of it is looked up": lambda ids: F.embedding(ids % 11, TABLE),
+    "it is added": lambda ids: ids + 1,
+}
+
+
+@pytest.mark.parametrize("program", FREE.values(), ids=FREE)
+def test_anything_else_demands_nothing(program):
+    assert demanded(capture(program, (IDS,)), lambda node: False) == {}
+
+
+def test_negative_indices_count_from_the_end_where_they_occur():
+    graph = capture(lambda ids: TABLE[ids], (IDS,))
+    (name,) = [node.name for node in graph.sources("input")]
+    assert demanded(graph, lambda node: True) == {name: (-11, 10)}
+    assert demanded(graph, lambda node: False) == {name: (0, 10)}
+
+
+@pytest.mark.parametrize(
+    "operator, result, args, of",
+    [
+        ("aten.topk.default", 1, (None, 2), lambda x: x.topk(2)[1]),
+        ("aten.topk.default", 1, (None, 2, 0), lambda x: x.topk(2, 0)[1]),
+        ("aten.sort.default", 1, (None,), lambda x: x.sort()[1]),
+        ("aten.argsort.default", None, (None, 0), lambda x: x.argsort(0)),
+        ("aten.argmax.default", None, (None, 1), lambda x: x.argmax(1)),
+    ],
+)
+def test_positions_lie_within_the_dimension(operator, result, args, of):
+    low, high = positions(operator, result, (4, 9), args, {})
+    found = torch.stack([of(torch.randn(4, 9)) for _ in range(50)])
+    assert (low, high) == (0, int(found.max())), "and every position occurs"
+    assert int(found.min()) == 0
+
+
+def test_the_dimension_may_be_given_by_name():
+    assert positions("aten.sort.default", 1, (4, 9), (None,), {"dim": 0}) == (0, 3)
+    assert positions("aten.argmax.default", None, (4, 9), (None,), {"dim": 0}) == (0, 3)
+
+
+def test_what_is_no_position_has_no_range():
+    assert positions("aten.topk.default", 0, (4, 9), (None, 2), {}) is None, "the values"
+    assert positions("aten.argmax.default", None, (4, 9), (None,), {}) is None, "a position in the flattened tensor"
+    assert positions("aten.floor.default", None, (4, 9), (), {}) is None
+
+
+def test_the_range_is_used_and_stated():
+    """One-hot rows times a table are a lookup, for indices that are rows of the table."""
+    verdict = check(
+        lambda ids, table: F.embedding(ids, table),
+        lambda ids, table: F.one_hot(ids, 11).to(table.dtype) @ table,
+        (IDS, TABLE),
+    )
+    assert verdict.verdict == "same"
+    assert sentence((0, 10)) in verdict.roots[0].evidence.conditions

@@ -1,0 +1,54 @@
+"""Proposals: agreement of values up to a layout is found whatever the layout, and broken by one different element."""
+
+from itertools import permutations
+
+import pytest
+import torch
+
+from samesame.relate.layout import values
+from samesame.relate.propose import Proposer, agree, difference
+
+
+def two_draws(make):
+    generators = [torch.Generator().manual_seed(k) for k in (0, 1)]
+    return [{"x": make(torch.randn(2, 3, 5, 7, dtype=torch.float64, generator=g))} for g in generators]
+
+
+REARRANGED = {
+    "as it is": lambda x: x,
+    "tokens by features": lambda x: x.permute(0, 2, 1, 3).reshape(10, 21),
+    "flat": lambda x: x.reshape(-1),
+    "with a size of one": lambda x: x[None],
+    **{f"permuted {p}": (lambda x, p=p: x.permute(p)) for p in permutations(range(4))},
+}
+
+
+@pytest.mark.parametrize("rearrange", REARRANGED.values(), ids=REARRANGED)
+@pytest.mark.parametrize("fine", ["left", "right"])
+def test_every_rearrangement_is_found(rearrange, fine):
+    whole, moved = two_draws(lambda x: x.contiguous()), two_draws(lambda x: rearrange(x).contiguous())
+    left, right = (whole, moved) if fine == "left" else (moved, whole)
+    found = Proposer(left, ["x"]).candidates(right, "x", tuple(right[0]["x"].shape))
+    assert found
+    for k in (0, 1):
+        assert torch.equal(values(found[0][1], left[k].__getitem__), right[k]["x"])
+
+
+def test_one_different_element_on_one_draw_is_no_candidate():
+    left, right = two_draws(lambda x: x), two_draws(lambda x: x.clone())
+    right[0]["x"][1, 2, 3, 4] += 1e-3
+    assert Proposer(left, ["x"]).candidates(right, "x", (2, 3, 5, 7)) == []
+
+
+def test_a_tensor_that_is_the_same_everywhere_is_no_candidate():
+    ones = [{"x": torch.ones(3, 4, dtype=torch.float64)}] * 2
+    assert Proposer(ones, ["x"]).candidates(ones, "x", (3, 4)) == []
+
+
+def test_agreement_wants_infinities_in_place_and_kinds_alike():
+    inf = float("-inf")
+    assert agree(torch.tensor([1.0, inf]), torch.tensor([1.0, inf]))
+    assert not agree(torch.tensor([1.0, inf]), torch.tensor([inf, 1.0]))
+    assert not agree(torch.tensor([1.0, inf]), torch.tensor([1.0, float("inf")]))
+    assert not agree(torch.tensor([True]), torch.tensor([1.0]))
+    assert difference(torch.tensor([float("nan")]), torch.tensor([float("nan")])) == float("inf")
