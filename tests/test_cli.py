@@ -282,7 +282,13 @@ def test_a_graph_that_cannot_be_saved_is_not_captured(samesame):
 
 def process(*arguments: str, **options) -> subprocess.Popen:
     command = [sys.executable, "-m", "samesame.cli", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, preexec_fn=hear_interrupts, **pipes, **options)
+
+
+def hear_interrupts() -> None:
+    """A shell lets its background jobs ignore Ctrl-C, and they hand that on to what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_help_loads_no_torch():

@@ -1,0 +1,246 @@
+"""Sizes as polynomials in one canonical form, so that equal sizes are the same object.
+
+A size is an int or an integer expression over size symbols: `2·T`, `B·T`, `T//4`. `canonical` multiplies out, sorts
+and rebuilds; expressions are hash-consed, so after it `is` (and `==`, and a dictionary) compares sizes as polynomials.
+Quotients, remainders, maxima and minima that do not simplify are atoms of the polynomial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any
+
+from samesame.formula.expr import (
+    Add,
+    Expr,
+    Extremum,
+    FloorDiv,
+    Mod,
+    Mul,
+    Num,
+    Pow,
+    Size,
+    Unsupported,
+    add,
+    const,
+    floordiv,
+    maximum,
+    minimum,
+    mod,
+    mul,
+    walk,
+)
+from samesame.formula.show import unicode
+from samesame.formula.tensor import Dim
+
+Monomial = tuple[tuple[Expr, int], ...]           # atoms with exponents, sorted by their text
+Polynomial = dict[Monomial, int]                  # no zero coefficients
+
+
+def canonical(size: Dim) -> Dim:
+    """The size in canonical form: an int if it is one. Raises Unsupported for what is no integer polynomial."""
+    return size if isinstance(size, int) else _written(_polynomial(size))
+
+
+def symbols(size: Any) -> frozenset[Size]:
+    """The size symbols in a size."""
+    return frozenset(e for e in walk(size) if isinstance(e, Size)) if isinstance(size, Expr) else frozenset()
+
+
+def value_at(size: Dim, sizes: Mapping[str, int]) -> int:
+    """The number that a size is at these values of its symbols, by name."""
+    found = replaced(size, sizes)
+    if not isinstance(found, int):
+        raise KeyError(f"no value is given for a symbol of {size_text(size)}")
+    return found
+
+
+def replaced(size: Dim, values: Mapping[str, Dim]) -> Dim:
+    """The size with other sizes in place of symbols, by name; symbols without a value stay."""
+    if isinstance(size, int):
+        return size
+    return canonical(_with(size, values))
+
+
+def size_text(size: Dim) -> str:
+    """A size as people write it: `2·T`."""
+    return str(size) if isinstance(size, int) else unicode(size)
+
+
+def at_least(size: Dim) -> int | None:
+    """A number that the size is never below, if one is evident from the symbols' minima.
+
+    With every atom written as its minimum plus something never negative, no term may be negative.
+    """
+    if isinstance(size, int):
+        return size
+    shifted: Polynomial = {}
+    for monomial, coefficient in _polynomial(size).items():
+        part: Polynomial = {(): coefficient}
+        for atom, exponent in monomial:
+            least = atom.minimum if isinstance(atom, Size) else _least_of_atom(atom)
+            if least is None:
+                return None
+            for _ in range(exponent):
+                part = _times(part, _plus({((atom, 1),): 1}, {(): least}))
+        shifted = _plus(shifted, part)
+    if any(coefficient < 0 for monomial, coefficient in shifted.items() if monomial):
+        return None
+    return shifted.get((), 0)
+
+
+# ------------------------------------------------------------------------------------------------------- polynomials
+
+
+def _polynomial(size: Dim) -> Polynomial:
+    match const(size):
+        case Num(value) if value.denominator == 1:
+            return {(): int(value)} if value else {}
+        case Add(terms):
+            total: Polynomial = {}
+            for term in terms:
+                total = _plus(total, _polynomial(term))
+            return total
+        case Mul(factors):
+            product: Polynomial = {(): 1}
+            for factor in factors:
+                product = _times(product, _polynomial(factor))
+            return product
+        case Pow(base, exponent) if exponent.denominator == 1 and exponent > 0:
+            product = {(): 1}
+            for _ in range(int(exponent)):
+                product = _times(product, _polynomial(base))
+            return product
+        case FloorDiv(numerator, divisor):
+            return _quotient(_polynomial(numerator), _polynomial(divisor))
+        case Mod(numerator, divisor):
+            return _remainder(_polynomial(numerator), _polynomial(divisor))
+        case Extremum(op, parts):
+            return _extremum(op, [canonical(part) for part in parts])
+        case Size() as symbol:
+            return {((symbol, 1),): 1}
+    raise Unsupported(f"{size_text(size)} is no size")
+
+
+def _plus(a: Polynomial, b: Polynomial, times: int = 1) -> Polynomial:
+    total = dict(a)
+    for monomial, coefficient in b.items():
+        total[monomial] = total.get(monomial, 0) + times * coefficient
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+
+
+def _times(a: Polynomial, b: Polynomial) -> Polynomial:
+    total: Polynomial = {}
+    for left, c in a.items():
+        for right, d in b.items():
+            exponents = dict(left)
+            for atom, exponent in right:
+                exponents[atom] = exponents.get(atom, 0) + exponent
+            monomial = tuple(sorted(exponents.items(), key=lambda item: repr(item[0])))
+            total[monomial] = total.get(monomial, 0) + c * d
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+
+
+def _split(a: Polynomial, b: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """Quotient and rest of a by a single term b, monomial by monomial."""
+    ((divisor, d),) = b.items()
+    quotient, rest = dict[Monomial, int](), dict[Monomial, int]()
+    for monomial, c in a.items():
+        exponents = dict(monomial)
+        for atom, exponent in divisor:
+            exponents[atom] = exponents.get(atom, 0) - exponent
+        if c % d == 0 and all(exponent >= 0 for exponent in exponents.values()):
+            quotient[tuple((atom, e) for atom, e in exponents.items() if e)] = c // d
+        else:
+            rest[monomial] = c
+    return quotient, rest
+
+
+def _quotient(a: Polynomial, b: Polynomial) -> Polynomial:
+    """a // b, where b is positive: what divides exactly leaves the quotient."""
+    if len(b) == 1 and next(iter(b.values())) > 0:
+        whole, rest = _split(a, b)
+        return _plus(whole, _atom(floordiv, rest, b)) if rest else whole
+    return {(): 1} if a == b else _atom(floordiv, a, b)
+
+
+def _remainder(a: Polynomial, b: Polynomial) -> Polynomial:
+    """a mod b, where b is positive: what divides exactly vanishes."""
+    if len(b) == 1 and next(iter(b.values())) > 0:
+        _, a = _split(a, b)
+    return {} if not a or a == b else _atom(mod, a, b)
+
+
+def _atom(make: Callable[[Expr, Expr], Expr], a: Polynomial, b: Polynomial) -> Polynomial:
+    made = make(const(_written(a)), const(_written(b)))
+    return {((made, 1),): 1} if isinstance(made, FloorDiv | Mod) else _polynomial(made)
+
+
+def _extremum(op: str, parts: list[Dim]) -> Polynomial:
+    """A maximum or minimum, without the parts that never decide it."""
+    kept: list[Dim] = []
+    for part in dict.fromkeys(parts):
+        if not any(_never_beats(op, part, other) for other in kept):
+            kept = [other for other in kept if not _never_beats(op, other, part)] + [part]
+    if len(kept) == 1:
+        return _polynomial(kept[0])
+    make = maximum if op == "max" else minimum
+    return {((make(*sorted(map(const, kept), key=repr)), 1),): 1}
+
+
+def _never_beats(op: str, part: Dim, other: Dim) -> bool:
+    more, less = (other, part) if op == "max" else (part, other)
+    least = at_least(_written(_plus(_polynomial(more), _polynomial(less), -1)))
+    return least is not None and least >= 0
+
+
+def _least_of_atom(atom: Expr) -> int | None:
+    match atom:
+        case Mod():
+            return 0
+        case FloorDiv(numerator, divisor) if isinstance(divisor, Num):
+            low = at_least(numerator)
+            return None if low is None else int(low // divisor.value)
+        case Extremum(op, parts):
+            lows = [at_least(canonical(part)) for part in parts]
+            known = [low for low in lows if low is not None]
+            if op == "max":
+                return max(known, default=None)
+            return min(known) if len(known) == len(lows) else None
+    return None
+
+
+def _written(polynomial: Polynomial) -> Dim:
+    """The polynomial as an expression whose terms and factors stand in one order."""
+    constant = polynomial.get((), 0)
+    rest = sorted(((m, c) for m, c in polynomial.items() if m), key=repr)
+    if not rest:
+        return constant
+    terms = [mul(c, *(atom for atom, exponent in m for _ in range(exponent))) for m, c in rest]
+    return add(*terms, constant)
+
+
+def _with(size: Expr, values: Mapping[str, Dim]) -> Dim:
+    match size:
+        case Size(name, _):
+            return values.get(name, size)
+        case Add(parts):
+            return add(*(const(_with(part, values)) for part in parts))
+        case Mul(parts):
+            return mul(*(const(_with(part, values)) for part in parts))
+        case Pow(base, exponent):
+            return mul(*(const(_with(base, values)) for _ in range(int(exponent))))
+        case FloorDiv(a, b):
+            return floordiv(const(_with(a, values)), const(_with(b, values)))
+        case Mod(a, b):
+            return mod(const(_with(a, values)), const(_with(b, values)))
+        case Extremum(op, parts):
+            make = maximum if op == "max" else minimum
+            return make(*(const(_with(part, values)) for part in parts))
+    return size
+
+
+def count(shape: tuple[Dim, ...]) -> Dim:
+    """The number of elements of a shape."""
+    return canonical(mul(*map(const, shape))) if any(isinstance(n, Expr) for n in shape) else prod(shape)
