@@ -521,10 +521,21 @@ def returned(operation: OpOverload, given: Mapping[str, Any], fresh: list[Any]) 
 def general_kernels() -> Iterator[None]:
     """Do without the libraries that have whole recurrent layers as operators of their own, in few dtypes.
 
-    Through torch's own context managers: the plain flags may be frozen (torch's test tools freeze them).
+    By torch's own functions: the flags in torch.backends may be frozen (torch's test tools freeze them), and the
+    context managers there set other flags too, which warns.
     """
-    with torch.backends.mkldnn.flags(enabled=False), torch.backends.cudnn.flags(enabled=False):
+    own = torch._C
+    libraries = [
+        (own._get_mkldnn_enabled(), own._set_mkldnn_enabled),
+        (own._get_cudnn_enabled(), own._set_cudnn_enabled),
+    ]
+    for _, switch in libraries:
+        switch(False)
+    try:
         yield
+    finally:
+        for enabled, switch in libraries:
+            switch(enabled)
 
 
 def alias_set(argument: Any) -> str:
