@@ -21,7 +21,7 @@ from samesame.operators.normalisation import safe_softmax, softmax
 from samesame.operators.numbers import constant
 from samesame.operators.pointwise import cast
 from samesame.operators.reduction import logsumexp
-from samesame.operators.shapes import broadcast, divided, folded, plain, pointwise, reduced, same_size
+from samesame.operators.shapes import broadcast, divided, fits, folded, plain, pointwise, reduced, same_size
 from samesame.operators.table import meaning
 
 
@@ -34,14 +34,14 @@ def attention(
     dropout_p: float = 0.0,
     is_causal: bool = False,
     *,
-    scale: float | None = None,
+    scale: float | Expr | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:                                               # [..., H, L, V]
     return matmul(weights(query, key, attn_mask, dropout_p, is_causal, scale), per_head(value, query))
 
 
 def weights(
-    query: Tensor, key: Tensor, mask: Tensor | None, dropout_p: float, is_causal: bool, scale: float | None
+    query: Tensor, key: Tensor, mask: Tensor | None, dropout_p: float, is_causal: bool, scale: float | Expr | None
 ) -> Tensor:
     """softmax of the scores. Only a mask can hide a whole row."""
     if dropout_p:
@@ -50,7 +50,7 @@ def weights(
     return softmax(found, -1) if mask is None else safe_softmax(found, -1)
 
 
-def scores(query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool, scale: float | None) -> Tensor:
+def scores(query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool, scale: float | Expr | None) -> Tensor:
     keys = per_head(key, query)
     size = contracted(query.shape[-1], keys.shape[-1])
     factor = power(const(size), Fraction(-1, 2)) if scale is None else constant(scale)
@@ -65,6 +65,7 @@ def scores(query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool, sca
     found = tensor((*batch, query.shape[-2], keys.shape[-2]), element)
     if mask is None:
         return found
+    fits(mask.shape, found.shape, "a mask of attention")
     if mask.kind == "bool":
         return pointwise(lambda m, s: where(m, s, NEG_INF), mask, found, kind="real")
     return pointwise(add, found, mask)
@@ -101,7 +102,7 @@ def flash_for_cpu(
     is_causal: bool = False,
     *,
     attn_mask: Tensor | None = None,
-    scale: float | None = None,
+    scale: float | Expr | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Attention, and the logarithm of each row's Σ exp(scores), which is 0 where the mask hides the row."""
     if attn_mask is not None and attn_mask.kind == "bool":
@@ -122,7 +123,7 @@ def math_attention(
     is_causal: bool = False,
     dropout_mask: Tensor | None = None,
     *,
-    scale: float | None = None,
+    scale: float | Expr | None = None,
     enable_gqa: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Attention, and the softmax of the scores."""

@@ -7,23 +7,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
+from typing import Any
 
 from samesame.formula.expr import Expr, Unsupported, add, const, eq, le, mul, where
+from samesame.formula.sizes import size_text
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Dtype
-from samesame.operators.movement import moved
+from samesame.operators.movement import diagonal as diagonal_of
+from samesame.operators.movement import rounded_up
 from samesame.operators.numbers import constant
 from samesame.operators.pointwise import cast, cast_like
-from samesame.operators.shapes import as_tensor, at, kind_of, kind_of_number, plain
+from samesame.operators.shapes import (
+    as_tensor,
+    at,
+    difference,
+    fits,
+    greatest_of,
+    kind_of,
+    kind_of_number,
+    never_above,
+    not_above,
+    plain,
+    static,
+    total,
+)
 from samesame.operators.table import meaning
 
-Value = float | int | bool
+Value = float | int | bool | Expr
 
 
-def filled(shape: Sequence[Dim], value: Value, kind: str) -> Tensor:
+def filled(size: Sequence[Dim], value: Value, kind: str) -> Tensor:
     """A tensor that holds one number everywhere."""
+    for n in size:
+        not_above(0, n, "a size")
     element = cast(as_tensor(value), Dtype({"real": "float", "int": "int64"}.get(kind, kind)))[()]
-    return tensor(tuple(map(plain, shape)), lambda *i: element, kind)
+    return tensor(tuple(map(plain, size)), lambda *i: element, kind)
 
 
 @meaning("aten.full.default")
@@ -80,6 +98,7 @@ def new_ones(x: Tensor, size: Sequence[Dim], *, dtype: Dtype | None = None) -> T
 def fill(x: Tensor, value: Value | Tensor) -> Tensor:
     """What is left of an in-place fill once writes are results."""
     element = cast_like(as_tensor(value), x)
+    fits(element.shape, x.shape, "a tensor is filled")
     return tensor(x.shape, lambda *i: at(element, i), x.kind)
 
 
@@ -93,20 +112,34 @@ def zero(x: Tensor) -> Tensor:
 
 @meaning("aten.arange.start_step")
 def arange_step(start: Value, end: Value, step: Value = 1, *, dtype: Dtype | None = None) -> Tensor:
-    whole = all(isinstance(x, int) for x in (start, end, step))
-    if not isinstance(end, int | float) or not isinstance(start, int | float):
-        raise Unsupported("a range between sizes that are not numbers")
+    numbers = [_whole(x) for x in (start, end, step)]
+    whole = all(kind_of_number(x) != "real" for x in (start, end, step))
     if not whole and kind_of(dtype) == "int":
         raise Unsupported("a range of integers whose bounds are none")
     first, stride = constant(start), constant(step)
-    length = max(ceil((end - start) / step), 0)
-    return cast(tensor((length,), lambda i: add(first, mul(stride, i)), "int" if whole else "real"), dtype)
+    return cast(tensor((_steps(*numbers),), lambda i: add(first, mul(stride, i)), "int" if whole else "real"), dtype)
+
+
+def _whole(x: Value) -> Value:
+    """2 for 2.0, so that what is left is an int where it can be one."""
+    return int(x) if isinstance(x, float) and x.is_integer() else x
+
+
+def _steps(start: Any, end: Any, step: Any) -> Dim:
+    """How many numbers there are from `start` to before `end`."""
+    if not any(isinstance(x, Expr) for x in (start, end, step)):
+        return max(int(ceil((end - start) / step)), 0)
+    if any(kind_of_number(x) == "real" for x in (start, end, step)):
+        raise Unsupported("a range of symbolic length in steps that are not whole")
+    down = never_above(step, -1)
+    low, high, stride = (end, start, difference(0, step)) if down else (start, end, plain(step))
+    for below, above in ((1, stride), (low, high)):
+        not_above(below, above, "a range")
+    return rounded_up(difference(high, low), stride)
 
 
 @meaning("aten.arange.default")
-def arange(end: Dim | float, *, dtype: Dtype | None = None) -> Tensor:
-    if isinstance(end, Expr):
-        return cast(tensor((end,), lambda i: i, "int"), dtype)
+def arange(end: Value, *, dtype: Dtype | None = None) -> Tensor:
     return arange_step(0, end, dtype=dtype)
 
 
@@ -116,10 +149,11 @@ def arange_start(start: Value, end: Value, *, dtype: Dtype | None = None) -> Ten
 
 
 @meaning("aten.linspace.default")
-def linspace(start: Value, end: Value, steps: int, *, dtype: Dtype | None = None) -> Tensor:
+def linspace(start: Value, end: Value, steps: Dim, *, dtype: Dtype | None = None) -> Tensor:
     first, last = constant(start), constant(end)
-    stride = (last - first) / max(steps - 1, 1)
-    return cast(tensor((steps,), lambda i: first + i * stride), dtype)
+    not_above(0, steps, "a number of steps")
+    stride = (last - first) / const(greatest_of(difference(steps, 1), 1))
+    return cast(tensor((plain(steps),), lambda i: first + i * stride), dtype)
 
 
 @meaning("aten.eye.default")
@@ -129,12 +163,15 @@ def eye(n: Dim, *, dtype: Dtype | None = None) -> Tensor:
 
 @meaning("aten.eye.m")
 def eye_m(n: Dim, m: Dim, *, dtype: Dtype | None = None) -> Tensor:
-    return cast(tensor((n, m), lambda i, j: eq(i, j), "bool"), dtype or Dtype("float"))
+    for size in (n, m):
+        not_above(0, size, "a size")
+    return cast(tensor((plain(n), plain(m)), lambda i, j: eq(i, j), "bool"), dtype or Dtype("float"))
 
 
 @meaning("prims.iota.default")
-def iota(length: Dim, *, start: int, step: int, dtype: Dtype, requires_grad: bool = False) -> Tensor:
-    return cast(tensor((length,), lambda i: add(start, mul(step, i)), "int"), dtype)
+def iota(length: Dim, *, start: Dim, step: Dim, dtype: Dtype, requires_grad: bool = False) -> Tensor:
+    not_above(0, length, "a size")
+    return cast(tensor((plain(length),), lambda i: add(start, mul(step, i)), "int"), dtype)
 
 
 # ---------------------------------------------------------------------------------------------------------------- masks
@@ -159,39 +196,48 @@ def _nothing(x: Tensor) -> Expr:
 @meaning("aten.diag.default")
 def diag(x: Tensor, diagonal: int = 0) -> Tensor:
     """A vector as a diagonal matrix; the diagonal of a matrix as a vector."""
-    down, right = max(-diagonal, 0), max(diagonal, 0)
     if x.rank == 2:
-        rows, columns = x.shape
-        if not (isinstance(rows, int) and isinstance(columns, int)):
-            raise Unsupported("the diagonal of a matrix of unknown size")
-        return moved(x, [max(min(rows - down, columns - right), 0)], lambda i: (i + down, i + right))
-    n = plain(add(x.shape[0], abs(diagonal)))
+        return diagonal_of(x, diagonal)
+    down, right = max(-static(diagonal), 0), max(diagonal, 0)
+    n = total(x.shape[0], down + right)
     return tensor((n, n), lambda i, j: where(eq(i - down, j - right), x[i - down], _nothing(x)), x.kind)
 
 
 @meaning("aten.constant_pad_nd.default")
-def constant_pad_nd(x: Tensor, pad: Sequence[int], value: Value = 0) -> Tensor:
+def constant_pad_nd(x: Tensor, pad: Sequence[Dim], value: Value = 0) -> Tensor:
     """`pad` holds (before, after) for the last dimension, then for the one before it, …; negative numbers cut."""
-    before, after = [0] * x.rank, [0] * x.rank
+    before: list[Dim] = [0] * x.rank
+    after: list[Dim] = [0] * x.rank
     for k in range(len(pad) // 2):
-        before[x.rank - 1 - k], after[x.rank - 1 - k] = pad[2 * k], pad[2 * k + 1]
+        before[x.rank - 1 - k], after[x.rank - 1 - k] = map(plain, pad[2 * k : 2 * k + 2])
+    sizes = tuple(_padded(n, b, a) for n, b, a in zip(x.shape, before, after, strict=True))
     border = cast_like(as_tensor(value), x)[()]
 
     def element(*i: Expr) -> Expr:
-        found = x[tuple(j - b for j, b in zip(i, before, strict=True))]
+        found = x[tuple(add(j, mul(-1, b)) for j, b in zip(i, before, strict=True))]
         for j, b, a, n in zip(i, before, after, x.shape, strict=True):
-            if a > 0:
+            if not never_above(a, 0):
                 found = where(le(add(n, b), j), border, found)
-            if b > 0:
+            if not never_above(b, 0):
                 found = where(le(b, j), found, border)
         return found
 
-    sizes = (plain(add(n, b, a)) for n, b, a in zip(x.shape, before, after, strict=True))
-    return tensor(tuple(sizes), element, x.kind)
+    return tensor(sizes, element, x.kind)
+
+
+def _padded(n: Dim, before: Dim, after: Dim) -> Dim:
+    """The size with padding; what is cut off must be there."""
+    for amount in (before, after):
+        if not never_above(0, amount) and not never_above(amount, 0):
+            raise Unsupported(f"padding by {size_text(amount)}, which may add or cut")
+        if not never_above(0, amount):
+            not_above(0, total(n, amount), "what padding leaves of a size")
+    not_above(0, total(n, before, after), "what padding leaves of a size")
+    return total(n, before, after)
 
 
 @meaning("aten.pad.default")
-def pad(x: Tensor, pad: Sequence[int], mode: str = "constant", value: Value | None = None) -> Tensor:
+def pad(x: Tensor, pad: Sequence[Dim], mode: str = "constant", value: Value | None = None) -> Tensor:
     if mode != "constant":
         raise Unsupported(f"padding with mode {mode}")
     return constant_pad_nd(x, pad, 0 if value is None else value)

@@ -10,18 +10,30 @@ from collections.abc import Sequence
 from typing import Any
 
 from samesame.formula.expr import ZERO, Expr, Unsupported, add, mul
+from samesame.formula.sizes import size_text
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import unsqueeze
 from samesame.operators.numbers import constant
 from samesame.operators.pointwise import plus, times
-from samesame.operators.shapes import at, broadcast, folded, joined, plain, pointwise, same_size
+from samesame.operators.shapes import (
+    agreeing,
+    at,
+    broadcast,
+    fits,
+    folded,
+    joined,
+    kind_of_number,
+    plain,
+    pointwise,
+    same_size,
+)
 from samesame.operators.table import meaning
 
 
 def contracted(k: Dim, other: Dim) -> Dim:
     """The size of the index that two operands share."""
     if not same_size((k,), (other,)):
-        raise Unsupported(f"sizes {k} and {other} are contracted")
+        raise Unsupported(f"sizes {size_text(plain(k))} and {size_text(plain(other))} are contracted")
     return k
 
 
@@ -41,6 +53,7 @@ def mm(a: Tensor, b: Tensor) -> Tensor:                    # a: [m, k]   b: [k, 
 
 @meaning("aten.bmm.default")
 def bmm(a: Tensor, b: Tensor) -> Tensor:                   # a: [n, m, k]   b: [n, k, p]   ->   [n, m, p]
+    agreeing(a.shape[:1], b.shape[:1], "batches are multiplied")
     return matmul(a, b)
 
 
@@ -101,14 +114,15 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:   #
     return product if bias is None else plus(product, bias)
 
 
-def _scaled_sum(x: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
+def _scaled_sum(x: Tensor, product: Tensor, beta: float | Expr, alpha: float | Expr) -> Tensor:
     """β·x + α·product; where β is 0, x does not count, whatever it holds."""
-    if product.kind == "int" and not (isinstance(beta, int) and isinstance(alpha, int)):
+    if product.kind == "int" and "real" in (kind_of_number(beta), kind_of_number(alpha)):
         raise Unsupported("factors that are rounded to integers")
     if product.kind == "bool":
         raise Unsupported("a sum of booleans")
     a, b = constant(alpha), constant(beta)
     scaled = pointwise(lambda e: mul(a, e), product)
+    fits(x.shape, product.shape, "a tensor is added to a product")
     if beta == 0:
         return scaled
     return pointwise(lambda e, f: add(mul(b, e), f), x, scaled)

@@ -12,10 +12,10 @@ from typing import Any
 import torch
 
 from samesame.formula.expr import Unsupported
-from samesame.formula.tensor import Tensor
+from samesame.formula.tensor import Dim, Tensor
 from samesame.graph import Dtype, Node, TensorType, map_nodes
 from samesame.operators.opaque import is_deterministic, opaque, schema_of
-from samesame.operators.shapes import NARROW
+from samesame.operators.shapes import NARROW, agreeing, plain
 from samesame.operators.table import STORAGE, meaning_of, movements, packet
 
 Result = Tensor | tuple[Tensor, ...]
@@ -96,11 +96,21 @@ def _with_epsilon(node: Node, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _checked(node: Node, result: Result) -> Result:
-    """A meaning must give the shapes that the program has: anything else is our mistake, not an answer."""
+    """A meaning must give the shapes that the program has: anything else is our mistake, not an answer.
+
+    Symbolic shapes are compared as polynomials. A graph of numbers may be read over leaves of symbolic sizes; there is
+    nothing to compare then.
+    """
     kinds = node.type if isinstance(node.type, tuple) else (node.type,)
     found = result if isinstance(result, tuple) else (result,)
-    for x, kind in zip(found, kinds, strict=False):
+    if len(found) != len(kinds):
+        raise Unsupported(f"{node.operator} gives {len(kinds)} results, its meaning {len(found)}")
+    for x, kind in zip(found, kinds, strict=True):
         shape = x.shape[:-1] if x.kind == "complex" else x.shape
-        if isinstance(kind, TensorType) and all(isinstance(n, int) for n in shape) and shape != kind.shape:
-            raise Unsupported(f"{node.operator} gives {kind.shape}, its meaning {shape}")
+        if isinstance(kind, TensorType) and (_is_symbolic(kind.shape) or not _is_symbolic(shape)):
+            agreeing(kind.shape, shape, f"{node.operator} and its meaning")
     return result
+
+
+def _is_symbolic(shape: tuple[Dim, ...]) -> bool:
+    return any(not isinstance(plain(n), int) for n in shape)

@@ -32,7 +32,19 @@ from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import moved, ravel, replaced, reshape
 from samesame.operators.numbers import constant
 from samesame.operators.pointwise import cast_like, masked_fill
-from samesame.operators.shapes import as_tensor, at, broadcast, dimension, folded, lower_bound, plain, same_size
+from samesame.operators.shapes import (
+    agreeing,
+    as_tensor,
+    at,
+    broadcast,
+    dimension,
+    fits,
+    folded,
+    lower_bound,
+    not_above,
+    plain,
+    same_size,
+)
 from samesame.operators.table import meaning
 
 Indices = Sequence[Tensor | None]
@@ -53,7 +65,7 @@ def embedding(
 def index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
     if not x.rank:
         return x
-    d, chosen = dimension(dim, x.rank), reshape(index, (-1,))
+    d, chosen = dimension(dim, x.rank), ravel(index)
     return moved(x, replaced(x.shape, d, chosen.shape[0]), lambda *i: replaced(i, d, chosen[i[d]]))
 
 
@@ -65,7 +77,17 @@ def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> 
     if x.rank != index.rank:
         raise Unsupported(f"an index of rank {index.rank} into a tensor of rank {x.rank}")
     d = dimension(dim, x.rank)
+    _covered(index, x, d)
     return moved(x, index.shape, lambda *i: replaced(i, d, index[i]))
+
+
+def _covered(index: Tensor, x: Tensor, *but: int) -> None:
+    """Refuse an index that may reach beyond x in some other dimension than these."""
+    if index.rank != x.rank:
+        raise Unsupported(f"an index of rank {index.rank} beside a tensor of rank {x.rank}")
+    for d in range(x.rank):
+        if d not in but:
+            not_above(index.shape[d], x.shape[d], "an index beside the tensor")
 
 
 def vector(x: Tensor) -> Tensor:
@@ -133,10 +155,11 @@ def wrapped(i: Expr, size: Dim) -> Expr:
 
 
 @meaning("aten.one_hot.default")
-def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
+def one_hot(x: Tensor, num_classes: Dim = -1) -> Tensor:
     if num_classes == -1:
         raise Unsupported("one_hot without a number of classes: its shape depends on data")
-    return tensor((*x.shape, num_classes), lambda *i: where(eq(x[i[:-1]], i[-1]), 1, 0), "int")
+    not_above(1, num_classes, "a number of classes")
+    return tensor((*x.shape, plain(num_classes)), lambda *i: where(eq(x[i[:-1]], i[-1]), 1, 0), "int")
 
 
 # ------------------------------------------------------------------------------------------------------------- writing
@@ -192,8 +215,12 @@ def _slope(e: Expr, v: Index) -> bool:
         case Mul(parts):
             inside = [p for p in parts if v in p.free]
             others = [p for p in parts if v not in p.free]
-            return len(inside) == 1 and _slope(inside[0], v) and all(isinstance(p, Num) and p.value for p in others)
+            return len(inside) == 1 and _slope(inside[0], v) and all(map(_not_zero, others))
     return False
+
+
+def _not_zero(e: Expr) -> bool:
+    return e.value != 0 if isinstance(e, Num) else (lower_bound(e) or 0) > 0
 
 
 def _check_distinct(positions: Callable[..., Sequence[Expr]], extents: Sequence[Dim]) -> None:
@@ -211,6 +238,7 @@ def index_put(x: Tensor, indices: Indices, values: Tensor, accumulate: bool = Fa
     if not accumulate:
         _check_distinct(place.source, place.shape)
     end = place.start + len(place.block)
+    fits(given.shape, place.shape, "values are written at indices")
 
     def full(i: Sequence[Expr], s: Sequence[Expr]) -> tuple[Expr, ...]:
         own = [i[d] for d in place.kept]                   # a kept dimension is written at its own index only
@@ -231,15 +259,17 @@ def _masked(x: Tensor, mask: Tensor, values: Tensor) -> Tensor:
     """x[mask] = one value."""
     if any(plain(n) != 1 for n in values.shape):
         raise Unsupported("values written through a mask: which goes where depends on data")
+    agreeing(mask.shape, x.shape[: mask.rank], "a mask over a tensor")
     wide = tensor((*mask.shape, *(1,) * (x.rank - mask.rank)), lambda *i: mask[i[: mask.rank]], "bool")
     return masked_fill(x, wide, reshape(values, ()))
 
 
 @meaning("aten.index_add.default")
-def index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
+def index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float | Expr = 1) -> Tensor:
     if not x.rank or not source.rank:
         return reshape(index_add(vector(x), dim, index, vector(source), alpha=alpha), x.shape)
     d, factor, where_to = dimension(dim, x.rank), constant(alpha), vector(index)
+    agreeing(source.shape, replaced(x.shape, d, where_to.shape[0]), "rows are added at indices")
     return written(
         x,
         where_to.shape,
@@ -254,6 +284,7 @@ def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     if not x.rank or not source.rank:
         return reshape(index_copy(vector(x), dim, index, vector(source)), x.shape)
     d, where_to = dimension(dim, x.rank), vector(index)
+    agreeing(source.shape, replaced(x.shape, d, where_to.shape[0]), "rows are written at indices")
     _check_distinct(lambda s: [where_to[s]], where_to.shape)
     return written(
         x,
@@ -266,7 +297,7 @@ def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
 
 @meaning("aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor")
 def index_fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    d, where_to = dimension(dim, x.rank), reshape(index, (-1,))
+    d, where_to = dimension(dim, x.rank), ravel(index)
     new = cast_like(as_tensor(value), x)[()]
 
     def element(*i: Expr) -> Expr:
@@ -279,6 +310,7 @@ def index_fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 def _scattered(x: Tensor, dim: int, index: Tensor, value: Callable[..., Expr], add_to: bool) -> Tensor:
     """x[.., index[.., s, ..], ..] = value at [.., s, ..]; index may be smaller than x in the other dimensions."""
     d = dimension(dim, x.rank)
+    _covered(index, x, d)
 
     def hits(*i: Expr) -> Callable[..., Expr]:
         inside = [
@@ -298,6 +330,7 @@ def scatter(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     if _needs_vectors(x, index, src):
         return reshape(scatter(vector(x), dim, vector(index), vector(src)), x.shape)
     d = dimension(dim, x.rank)
+    _covered(index, src)
     _check_distinct(lambda *s: [index[s], *replaced(s, d)], index.shape)
     return _scattered(x, dim, index, lambda *i: src[i], add_to=False)
 
@@ -306,15 +339,17 @@ def scatter(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 def scatter_add(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     if _needs_vectors(x, index, src):
         return reshape(scatter_add(vector(x), dim, vector(index), vector(src)), x.shape)
+    _covered(index, src)
     return _scattered(x, dim, index, lambda *i: src[i], add_to=True)
 
 
 @meaning("aten.scatter.value")
-def scatter_value(x: Tensor, dim: int, index: Tensor, value: float) -> Tensor:
+def scatter_value(x: Tensor, dim: int, index: Tensor, value: float | Expr) -> Tensor:
     """One value at every position: it does not matter how often."""
     if _needs_vectors(x, index):
         return reshape(scatter_value(vector(x), dim, vector(index), value), x.shape)
     d = dimension(dim, x.rank)
+    _covered(index, x, d)
     new = cast_like(as_tensor(value), x)[()]
 
     def element(*i: Expr) -> Expr:

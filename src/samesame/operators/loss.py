@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from samesame.formula.expr import Expr, Unsupported, absolute, eq, exp, log, lt, maximum, mul, not_, where
+from samesame.formula.expr import Expr, Unsupported, absolute, const, eq, exp, log, lt, maximum, mul, not_, where
 from samesame.formula.tensor import Tensor, tensor
 from samesame.operators.movement import replaced
 from samesame.operators.normalisation import log_softmax
 from samesame.operators.numbers import constant
 from samesame.operators.pointwise import over, times
 from samesame.operators.reduction import mean_all, sum_all
-from samesame.operators.shapes import folded, pointwise, static, untold
+from samesame.operators.shapes import agreeing, folded, pointwise, untold
 from samesame.operators.table import meaning
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -38,6 +38,9 @@ def nll_loss_forward(
     The mean divides by that total.
     """
     classes = 0 if x.rank == 1 else 1
+    agreeing(target.shape, replaced(x.shape, classes), "a class for each place")
+    if weight is not None:
+        agreeing(weight.shape, (x.shape[classes],), "a weight for each class")
 
     def counted(*i: Expr) -> Expr:
         c = target[i]
@@ -86,7 +89,7 @@ def cross_entropy(
         "sum", [x.shape[classes]],
         lambda c: logs[(*i[:classes], c, *i[classes:])] * (1 if weight is None else weight[c]))))
     part = over(sum_all(smooth), hard[1]) if reduction == MEAN else reduced_loss(smooth, reduction)
-    share, rest = constant(label_smoothing) / static(x.shape[classes]), 1 - constant(label_smoothing)
+    share, rest = constant(label_smoothing) / const(x.shape[classes]), 1 - constant(label_smoothing)
     return pointwise(lambda a, b: rest * a + share * b, hard[0], part)
 
 
@@ -94,7 +97,10 @@ def _probabilities(
     logs: Tensor, target: Tensor, weight: Tensor | None, reduction: int, smoothing: float, classes: int
 ) -> Tensor:
     """The target is a probability for each class; the mean is over places."""
-    n, amount = static(logs.shape[classes]), constant(smoothing)
+    n, amount = const(logs.shape[classes]), constant(smoothing)
+    agreeing(target.shape, logs.shape, "a probability for each class")
+    if weight is not None:
+        agreeing(weight.shape, (logs.shape[classes],), "a weight for each class")
     soft = pointwise(lambda p: p * (1 - amount) + amount / n, target) if smoothing else target
 
     def loss(*i: Expr) -> Expr:

@@ -10,20 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from samesame.formula.expr import ZERO, Expr, Unsupported, add, and_, const, le, lt, mod, mul, numeric, where
+from samesame.formula.expr import ZERO, Expr, Unsupported, add, and_, const, floordiv, le, lt, mod, mul, numeric, where
+from samesame.formula.sizes import size_text, symbols, value_at
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.shapes import (
+    agreeing,
     at,
     broadcast,
     count,
+    difference,
     dimension,
     dimensions,
     divided,
+    fits,
+    greatest_of,
     joined,
-    lower_bound,
+    least_of,
+    never_above,
+    not_above,
     plain,
     same_size,
+    shape_text,
     static,
+    total,
 )
 from samesame.operators.table import movement
 
@@ -88,7 +97,7 @@ def _completed(x: Tensor, shape: Sequence[Dim]) -> tuple[Dim, ...]:
         k = sizes.index(-1)
         sizes[k] = divided(x.shape, sizes[:k] + sizes[k + 1 :])
     if not same_size(x.shape, sizes):
-        raise Unsupported(f"{x.shape} does not reshape to {tuple(sizes)}")
+        raise Unsupported(f"{shape_text(x.shape)} does not reshape to {shape_text(sizes)}")
     return tuple(sizes)
 
 
@@ -187,7 +196,9 @@ def squeeze_all(x: Tensor) -> Tensor:
 
 @movement("aten.squeeze.dim", "aten.squeeze.dims", "aten.squeeze_copy.dim", "aten.squeeze_copy.dims")
 def squeeze(x: Tensor, dim: int | Sequence[int]) -> Tensor:
-    chosen = [dimension(d, x.rank) for d in ((dim,) if isinstance(dim, int) else dim)]
+    chosen = [dimension(d, x.rank) for d in ((dim,) if isinstance(dim, int) else dim) if x.rank]
+    for d in chosen:
+        not_above(2, x.shape[d], "a dimension vanishes if its size is 1")
     gone = [d for d in range(x.rank) if d in chosen and plain(x.shape[d]) == 1]
     kept = [d for d in range(x.rank) if d not in gone]
 
@@ -201,10 +212,9 @@ def squeeze(x: Tensor, dim: int | Sequence[int]) -> Tensor:
 @movement("aten.expand.default", "aten.broadcast_to.default", "aten.expand_copy.default")
 def expand(x: Tensor, size: Sequence[Dim], *, implicit: bool = False) -> Tensor:
     new = len(size) - x.rank
-    shape = [x.shape[k - new] if plain(n) == -1 else n for k, n in enumerate(size)]
-    if broadcast(shape, x.shape) != tuple(map(plain, shape)):
-        raise Unsupported(f"{x.shape} does not expand to {tuple(shape)}")
-    return tensor(tuple(shape), lambda *i: at(x, i), x.kind)
+    shape = tuple(plain(x.shape[k - new] if plain(n) == -1 else n) for k, n in enumerate(size))
+    fits(x.shape, shape, "a tensor is expanded")
+    return tensor(shape, lambda *i: at(x, i), x.kind)
 
 
 @movement("aten.expand_as.default")
@@ -222,7 +232,7 @@ def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
 def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     a, b = dimension(dim1, x.rank), dimension(dim2, x.rank)
     down, right = max(-offset, 0), max(offset, 0)
-    length = max(min(static(x.shape[a]) - down, static(x.shape[b]) - right), 0)
+    length = greatest_of(least_of(difference(x.shape[a], down), difference(x.shape[b], right)), 0)
     rest = [d for d in range(x.rank) if d not in (a, b)]
 
     def source(*i: Expr) -> list[Expr]:
@@ -236,78 +246,138 @@ def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor
 
 
 @movement("aten.slice.Tensor", "aten.slice_copy.Tensor")
-def slice_(x: Tensor, dim: int = 0, start: Dim | None = None, end: Dim | None = None, step: int = 1) -> Tensor:
+def slice_(x: Tensor, dim: int = 0, start: Dim | None = None, end: Dim | None = None, step: Dim = 1) -> Tensor:
     d = dimension(dim, x.rank)
     low, high = bounds_of_slice(x.shape[d], start, end)
-    length = plain(add(const(high), mul(-1, const(low)), step - 1) // step)
-    size = max(length, 0) if isinstance(length, int) else length
-    return moved(x, replaced(x.shape, d, size), lambda *i: replaced(i, d, add(low, mul(step, i[d]))))
+    length = rounded_up(difference(high, low), positive(step, "the step of a slice"))
+    return moved(x, replaced(x.shape, d, length), lambda *i: replaced(i, d, add(low, mul(step, i[d]))))
 
 
 def bounds_of_slice(size: Dim, start: Dim | None, end: Dim | None) -> tuple[Dim, Dim]:
-    """First index and end of a slice, both inside the dimension."""
-    return _limit(size, 0 if start is None else start), _limit(size, size if end is None else end)
+    """First index and end of a slice, both inside the dimension, and the end not before the first.
+
+    With a = start, b = end, both counted from the front, the length is max(0, min(b − a, b, n − a, n)), so far as these
+    are not ruled out: it is written so, and not as the difference of two clamped bounds, because then `x[:5]` and
+    `x[-5:]` of a dimension of size T have the same length: min(T, 5).
+    """
+    n = plain(size)
+    low, high = _from_front(n, 0 if start is None else start), _from_front(n, n if end is None else end)
+    first = greatest_of(low, 0)
+    length = least_of(*(difference(b, a) for a in (low, 0) for b in (high, n) if a == 0 or not never_above(a, 0)))
+    return first, total(first, greatest_of(length, 0))
 
 
-def _limit(size: Dim, position: Dim) -> Dim:
-    """A position as slices take it: counted from the end if negative, and clamped to the dimension."""
-    n, p = plain(size), plain(position)
-    if isinstance(n, int) and isinstance(p, int):
-        return min(max(p + n if p < 0 else p, 0), n)
+def _from_front(n: Dim, position: Dim) -> Dim:
+    """A position of a slice, counted from the end if negative; far beyond the end is the end."""
+    p = plain(position)
     if isinstance(p, int) and p >= 2**62:
         return n
-    if p == 0 or p is n:
+    if never_above(0, p):
         return p
-    least = lower_bound(const(n))
-    if isinstance(p, int) and least is not None and least >= abs(p):
-        return p if p > 0 else plain(add(n, p))
-    raise Unsupported(f"a slice at {p!r} of a dimension of size {n!r}")
+    if never_above(p, -1):
+        return total(n, p)
+    raise Unsupported(f"a slice at {size_text(p)}, which may count from either end")
+
+
+def positive(size: Dim, what: str) -> Dim:
+    """The size, which must be at least 1 whatever the symbols are."""
+    if not never_above(1, size):
+        raise Unsupported(f"{what} is {size_text(plain(size))}, which may not be positive")
+    return plain(size)
+
+
+def rounded_up(size: Dim, step: Dim) -> Dim:
+    """size / step, rounded up; the step is positive."""
+    return plain(floordiv(total(size, step, -1), step))
 
 
 @movement("aten.select.int", "aten.select_copy.int")
 def select(x: Tensor, dim: int, index: Dim) -> Tensor:
     d = dimension(dim, x.rank)
-    position = add(x.shape[d], index) if isinstance(index, int) and index < 0 else const(index)
+    position = const(inside(index, x.shape[d]))
     return moved(x, replaced(x.shape, d), lambda *i: (*i[:d], position, *i[d:]))
+
+
+def inside(index: Dim, size: Dim) -> Dim:
+    """An index that must be within a dimension, counted from the front."""
+    position = _from_front(size, index)
+    for low, high in ((0, position), (total(position, 1), size)):
+        not_above(low, high, f"the index {size_text(plain(index))} of a dimension of size {size_text(plain(size))}")
+    return position
 
 
 @movement("aten.narrow.default")
 def narrow(x: Tensor, dim: int, start: Dim, length: Dim) -> Tensor:
     d = dimension(dim, x.rank)
-    first = add(x.shape[d], start) if isinstance(start, int) and start < 0 else const(start)
-    return moved(x, replaced(x.shape, d, length), lambda *i: replaced(i, d, add(first, i[d])))
+    first = _from_front(x.shape[d], start)
+    for low, high in ((0, first), (0, length), (total(first, length), x.shape[d])):
+        not_above(low, high, "a piece of a dimension")
+    return _piece(x, d, first, length)
+
+
+def _piece(x: Tensor, d: int, start: Dim, length: Dim) -> Tensor:
+    """The elements of a dimension from `start` on, which must be inside."""
+    return moved(x, replaced(x.shape, d, length), lambda *i: replaced(i, d, add(start, i[d])))
 
 
 @movement("aten.split_with_sizes.default", "aten.split.sizes", "aten.unsafe_split_with_sizes.default",
           "aten.split_with_sizes_copy.default")
 def split_with_sizes(x: Tensor, split_sizes: Sequence[Dim], dim: int = 0) -> tuple[Tensor, ...]:
-    starts = [add(0, *split_sizes[:k]) for k in range(len(split_sizes))]
-    if not same_size((add(0, *split_sizes),), (x.shape[dimension(dim, x.rank)],)):
-        raise Unsupported(f"{split_sizes} do not add up to {x.shape[dim]}")
-    return tuple(narrow(x, dim, start, size) for start, size in zip(starts, split_sizes, strict=True))
+    d = dimension(dim, x.rank)
+    agreeing((total(*split_sizes),), (x.shape[d],), "the pieces of a dimension do not add up to it")
+    for size in split_sizes:
+        not_above(0, size, "a piece of a dimension")
+    return tuple(_piece(x, d, total(*split_sizes[:k]), plain(size)) for k, size in enumerate(split_sizes))
 
 
 @movement("aten.split.Tensor", "aten.unsafe_split.Tensor", "aten.split_copy.Tensor")
-def split(x: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    n = static(x.shape[dimension(dim, x.rank)])
+def split(x: Tensor, split_size: Dim, dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces of this size; the last one is what is left."""
+    n = plain(x.shape[dimension(dim, x.rank)])
     if split_size == 0:
         return (x,)
-    sizes = [min(split_size, n - start) for start in range(0, n, split_size)] or [0]
-    return split_with_sizes(x, sizes, dim)
+    pieces = how_many(n, positive(split_size, "the size of pieces"))
+    return split_with_sizes(x, [split_size] * (pieces - 1) + [difference(n, count((pieces - 1, split_size)))], dim)
+
+
+def how_many(n: Dim, size: Dim) -> int:
+    """n / size rounded up, and 1 where n is 0; refused where it depends on symbols."""
+    if isinstance(n, int) and isinstance(size, int):
+        return max(-(-n // size), 1)
+    large = {symbol.name: 1 << 20 for symbol in symbols(n) | symbols(size)}
+    found = max(-(-value_at(n, large) // value_at(size, large)), 1)
+    more_than_fewer = found == 1 or never_above(total(count((found - 1, size)), 1), n)
+    if found > MOST_PIECES or not (more_than_fewer and never_above(n, count((found, size)))):
+        raise Unsupported(f"how many pieces of {size_text(plain(size))} are in {size_text(n)} depends on the sizes")
+    return found
+
+
+MOST_PIECES = 1 << 12                                      # no operator has as many results
 
 
 @movement("aten.chunk.default", "aten.unsafe_chunk.default")
 def chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    n = static(x.shape[dimension(dim, x.rank)])
-    if n == 0:
-        return tuple(x for _ in range(chunks))
-    return split(x, -(-n // chunks), dim)
+    """As many equal pieces as asked for, or fewer, of which the last may be smaller.
+
+    In pieces of ⌈n/c⌉ there are c whenever n > (c − 1)².
+    """
+    n = plain(x.shape[dimension(dim, x.rank)])
+    if isinstance(n, int):
+        return tuple(x for _ in range(chunks)) if n == 0 else split(x, -(-n // chunks), dim)
+    size = rounded_up(n, chunks)
+    if count((chunks, size)) != n and not never_above((chunks - 1) ** 2 + 1, n):
+        raise Unsupported(f"whether {size_text(n)} makes {chunks} pieces depends on the size")
+    return split_with_sizes(x, [size] * (chunks - 1) + [difference(n, count((chunks - 1, size)))], dim)
 
 
 @movement("aten.tensor_split.sections")
-def tensor_split(x: Tensor, sections: int, dim: int = 0) -> tuple[Tensor, ...]:
-    n = static(x.shape[dimension(dim, x.rank)])
-    return split_with_sizes(x, [n // sections + (k < n % sections) for k in range(sections)], dim)
+def tensor_split(x: Tensor, sections: Dim, dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces of which the first n mod c are longer by one: all are ⌊n/c⌋ or ⌈n/c⌉ long."""
+    d, c = dimension(dim, x.rank), static(sections)
+    n = const(x.shape[d])
+    starts = [total(count((k, n // const(c))), least_of(k, plain(mod(n, c)))) for k in range(c)]
+    lengths = [plain((n + (c - 1 - k)) // const(c)) for k in range(c)]
+    return tuple(_piece(x, d, start, length) for start, length in zip(starts, lengths, strict=True))
 
 
 @movement("aten.unbind.int", "aten.unbind_copy.int")
@@ -316,12 +386,13 @@ def unbind(x: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 @movement("aten.unfold.default")
-def unfold(x: Tensor, dimension: int, size: int, step: int) -> Tensor:
+def unfold(x: Tensor, dimension: int, size: Dim, step: Dim) -> Tensor:
     """Windows over one dimension; the place within the window is a new last dimension."""
     d = dimension % max(x.rank, 1)
     if x.rank == 0:
         return moved(x, (size,), lambda i: ())
-    windows = (static(x.shape[d]) - size) // step + 1
+    not_above(size, x.shape[d], "a window over a dimension")
+    windows = total(floordiv(difference(x.shape[d], size), positive(step, "the step of windows")), 1)
     return moved(x, (*replaced(x.shape, d, windows), size), lambda *i: replaced(i[:-1], d, add(mul(step, i[d]), i[-1])))
 
 
@@ -333,7 +404,9 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     rank = max(x.rank for x in tensors)
     parts = [x for x in tensors if x.rank == rank]         # an empty vector may stand beside tensors of any rank
     d = dimension(dim, rank)
-    ends = [add(0, *(x.shape[d] for x in parts[: k + 1])) for k in range(len(parts))]
+    for x in parts:
+        agreeing(replaced(x.shape, d, 0), replaced(parts[0].shape, d, 0), "tensors are joined")
+    ends = [const(total(*(x.shape[d] for x in parts[: k + 1]))) for k in range(len(parts))]
     kind = joined(*(x.kind for x in parts))
 
     def element(*i: Expr) -> Expr:
@@ -380,6 +453,8 @@ def meshgrid(tensors: Sequence[Tensor], *, indexing: str = "ij") -> tuple[Tensor
 def repeat(x: Tensor, repeats: Sequence[Dim]) -> Tensor:
     own = (*(1,) * (len(repeats) - x.rank), *x.shape)
     shape = [count((n, size)) for n, size in zip(repeats, own, strict=True)]
+    for n in repeats:
+        not_above(0, n, "a tensor is repeated")
 
     def source(*i: Expr) -> list[Expr]:
         tail = list(zip(i, repeats, own, strict=True))[len(own) - x.rank :]
@@ -398,6 +473,7 @@ def repeat_interleave(x: Tensor, repeats: Dim, dim: int | None = None, *, output
     if dim is None:
         return repeat_interleave(ravel(x), repeats, 0)
     d = dimension(dim, x.rank)
+    not_above(0, repeats, "a tensor is repeated")
     return moved(x, replaced(x.shape, d, count((x.shape[d], repeats))),
                  lambda *i: replaced(i, d, i[d] // const(repeats)))
 
@@ -421,8 +497,8 @@ def flip_columns(x: Tensor) -> Tensor:
 
 
 @movement("aten.roll.default")
-def roll(x: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ()) -> Tensor:
-    steps = [shifts] if isinstance(shifts, int) else list(shifts)
+def roll(x: Tensor, shifts: Dim | Sequence[Dim], dims: int | Sequence[int] = ()) -> Tensor:
+    steps = [shifts] if isinstance(shifts, int | Expr) else list(shifts)
     chosen = [dims] if isinstance(dims, int) else list(dims)
     if not chosen:
         return reshape(roll(ravel(x), steps, [0]), x.shape)
@@ -432,13 +508,21 @@ def roll(x: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ())
     return result
 
 
-def _rolled(x: Tensor, step: int, d: int) -> Tensor:
-    size = static(x.shape[d]) if x.rank else 1
-    shift = step % size if size else 0
-    if not shift:
+def _rolled(x: Tensor, step: Dim, d: int) -> Tensor:
+    """Two pieces change places, if it is known where they meet; otherwise indices are counted round."""
+    size = plain(x.shape[d]) if x.rank else 1
+    if size == 0 or not x.rank:
         return x
-    head, tail = narrow(x, d, size - shift, shift), narrow(x, d, 0, size - shift)
-    return cat([head, tail], d)
+    shift = plain(mod(const(step), const(size)))
+    for near in (plain(step), total(size, step)):
+        if never_above(0, near) and never_above(total(near, 1), size):
+            shift = near
+    if shift == 0:
+        return x
+    if not never_above(shift, size):
+        return moved(x, x.shape, lambda *i: replaced(i, d, mod(add(i[d], mul(-1, const(step))), const(size))))
+    cut = difference(size, shift)
+    return cat([_piece(x, d, cut, shift), _piece(x, d, 0, cut)], d)
 
 
 # ------------------------------------------------------------------------------------- one tensor written into another
@@ -449,27 +533,30 @@ def copy(x: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """What is left of an in-place copy once writes are results: src, in the shape of x."""
     if ("bool" in (x.kind, src.kind) and x.kind != src.kind) or (x.kind, src.kind) == ("int", "real"):
         raise Unsupported("a copy that changes the kind of its elements")
+    fits(src.shape, x.shape, "a copy into a tensor")
     return tensor(x.shape, lambda *i: at(src, i), x.kind)
 
 
 @movement("aten.slice_scatter.default")
 def slice_scatter(
-    x: Tensor, src: Tensor, dim: int = 0, start: Dim | None = None, end: Dim | None = None, step: int = 1
+    x: Tensor, src: Tensor, dim: int = 0, start: Dim | None = None, end: Dim | None = None, step: Dim = 1
 ) -> Tensor:
     d = dimension(dim, x.rank)
     low, high = bounds_of_slice(x.shape[d], start, end)
+    length = rounded_up(difference(high, low), positive(step, "the step of a slice"))
+    agreeing(src.shape, replaced(x.shape, d, length), "a tensor is written into a slice")
 
     def element(*i: Expr) -> Expr:
         beyond = add(i[d], mul(-1, const(low)))
         on_step = le(mod(beyond, step), 0) if step != 1 else True
         written = and_(le(low, i[d]), lt(i[d], high), on_step)
-        return where(written, src[replaced(i, d, beyond // step)], x[i])
+        return where(written, src[replaced(i, d, floordiv(beyond, step))], x[i])
 
     return tensor(x.shape, element, x.kind)
 
 
 @movement("aten.select_scatter.default")
-def select_scatter(x: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+def select_scatter(x: Tensor, src: Tensor, dim: int, index: Dim) -> Tensor:
     d = dimension(dim, x.rank)
-    position = index % static(x.shape[d])
-    return slice_scatter(x, unsqueeze(src, d), d, position, position + 1)
+    position = inside(index, x.shape[d])
+    return slice_scatter(x, unsqueeze(src, d), d, position, total(position, 1))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from samesame.formula.expr import NEG_INF, Unsupported, const, eq, exp, log, power, where
+from samesame.formula.expr import NEG_INF, Expr, Unsupported, const, eq, exp, log, power, where
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Dtype
 from samesame.operators.ideal import leaves_out
@@ -17,7 +17,7 @@ from samesame.operators.movement import reshape
 from samesame.operators.numbers import constant
 from samesame.operators.pointwise import cast, plus, times
 from samesame.operators.reduction import centred, extent, mean
-from samesame.operators.shapes import count, pointwise, reduced, same_size
+from samesame.operators.shapes import agreeing, count, divided, fits, pointwise, reduced
 from samesame.operators.table import meaning
 
 
@@ -57,6 +57,9 @@ def log_softmax_half(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
 
 
 def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    for part in (weight, bias):
+        if part is not None:
+            fits(part.shape, x.shape, "a weight or bias of a norm")
     scaled = x if weight is None else times(x, weight)
     return scaled if bias is None else plus(scaled, bias)
 
@@ -64,12 +67,13 @@ def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
 def _last(x: Tensor, normalized_shape: Sequence[Dim]) -> tuple[int, ...]:
     """The dimensions at the end that a norm runs over."""
     n = len(normalized_shape)
-    if not n or any(not same_size((a,), (b,)) for a, b in zip(x.shape[-n:], normalized_shape, strict=True)):
-        raise Unsupported(f"a norm over {tuple(normalized_shape)} of a tensor of shape {x.shape}")
+    if not n:
+        raise Unsupported("a norm over no dimension")
+    agreeing(x.shape[-n:], normalized_shape, "a norm over the last dimensions")
     return tuple(range(x.rank - n, x.rank))
 
 
-def _inverse_root(x: Tensor, eps: float) -> Tensor:
+def _inverse_root(x: Tensor, eps: float | Expr) -> Tensor:
     small = constant(eps)
     return pointwise(lambda e: power(e + small, Fraction(-1, 2)), x, kind="real")
 
@@ -122,9 +126,10 @@ def layer_norm(
 
 @meaning("aten.native_group_norm.default")
 def native_group_norm(
-    x: Tensor, weight: Tensor | None, bias: Tensor | None, N: Dim, C: Dim, HxW: Dim, group: int, eps: float
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, N: Dim, C: Dim, HxW: Dim, group: Dim, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Each sample's channels in groups, normalised over a group; weight and bias are per channel."""
+    divided((x.shape[1],), (group,))                       # a group holds whole channels
     rows = reshape(x, (x.shape[0], group, -1))
     normal, middle, scale = native_layer_norm(rows, (rows.shape[2],), None, None, eps)
     shape = (x.shape[0], group)
@@ -135,7 +140,7 @@ def native_group_norm(
 @meaning("aten.group_norm.default")
 def group_norm(
     x: Tensor,
-    num_groups: int,
+    num_groups: Dim,
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     eps: float = 1e-05,
@@ -160,6 +165,9 @@ def batch_norm_inference(
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(x − running mean) / √(running variance + eps) · weight + bias; the other results are empty."""
+    for w in (running_mean, running_var, weight, bias):
+        if w is not None:
+            agreeing(w.shape, x.shape[1:2], "a number for each channel")
     scale = _channels(_inverse_root(running_var, eps), x.rank)
     middle = pointwise(lambda e, m: e - m, x, _channels(running_mean, x.rank))
     per_channel = [None if w is None else _channels(w, x.rank) for w in (weight, bias)]

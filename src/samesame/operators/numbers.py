@@ -72,13 +72,13 @@ def record(sentence: str) -> None:
         found.add(sentence)
 
 
-def constant(value: float, sizes: Iterable[tuple[int, Expr]] = ()) -> Expr:
-    """A number of the program as an exact expression; ints and bools are themselves.
+def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Expr:
+    """A number of the program as an exact expression; ints, bools and expressions of sizes are themselves.
 
     `sizes` are the values that symbolic sizes have here: a float that is a square or fourth root (or the inverse of
     one) of such a value is read as that of the size. Raises `Unsupported` for +∞ and nan.
     """
-    if isinstance(value, int):
+    if isinstance(value, int | Expr):
         return const(value)
     if math.isnan(value) or value == math.inf:
         raise Unsupported(f"the constant {value} is no real number")
@@ -99,7 +99,7 @@ def constant(value: float, sizes: Iterable[tuple[int, Expr]] = ()) -> Expr:
     return _recognised(value) or const(Fraction(repr(value)))
 
 
-def exact(value: float | Fraction) -> Fraction:
+def exact(value: float | Fraction | Expr) -> Fraction:
     """A number of the program that must be rational, such as an exponent."""
     expr = constant(value) if isinstance(value, float) else const(value)
     found = getattr(expr, "value", None)

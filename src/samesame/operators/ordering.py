@@ -13,7 +13,7 @@ from samesame.formula.expr import Expr, Lambda, Opaque, index, numeric
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import replaced
 from samesame.operators.reduction import greatest, least
-from samesame.operators.shapes import dimension
+from samesame.operators.shapes import dimension, not_above, plain
 from samesame.operators.table import meaning
 
 
@@ -74,6 +74,10 @@ def min_dim(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]
 @meaning("aten.topk.default")
 def topk(x: Tensor, k: Dim, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
     """The k largest of each row, and where they stood."""
+    not_above(k, x.shape[dimension(dim, x.rank)] if x.rank else 1, "how many of a row are chosen")
+    not_above(0, k, "how many of a row are chosen")
+    k = plain(k)
+
     def one(result: str, kind: str) -> Tensor:
         return rowwise("aten.topk", (result, k, largest, sorted), x, dim, k, kind)
 

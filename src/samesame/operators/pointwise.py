@@ -250,7 +250,7 @@ def _is_bool(*operands: Any) -> bool:
 
 
 @meaning("aten.add.Tensor", "aten.add.Scalar")
-def plus(x: Any, y: Any, alpha: float = 1) -> Tensor:
+def plus(x: Any, y: Any, alpha: float | Expr = 1) -> Tensor:
     if _is_bool(x, y):
         return pointwise(or_, x, y) if alpha else identity(x)
     factor = constant(alpha)
@@ -258,13 +258,13 @@ def plus(x: Any, y: Any, alpha: float = 1) -> Tensor:
 
 
 @meaning("aten.sub.Tensor", "aten.sub.Scalar", "aten.subtract.Tensor")
-def minus(x: Any, y: Any, alpha: float = 1) -> Tensor:
-    factor = constant(-alpha)
+def minus(x: Any, y: Any, alpha: float | Expr = 1) -> Tensor:
+    factor = mul(-1, constant(alpha))
     return pointwise(lambda a, b: add(a, mul(factor, b)), x, y)
 
 
 @meaning("aten.rsub.Tensor", "aten.rsub.Scalar")
-def minus_reversed(x: Any, y: Any, alpha: float = 1) -> Tensor:
+def minus_reversed(x: Any, y: Any, alpha: float | Expr = 1) -> Tensor:
     return minus(y, x, alpha)
 
 
@@ -378,7 +378,7 @@ def pow_tensor(x: Any, exponent: Tensor) -> Tensor:
 def _positive(e: Expr) -> bool:
     if isinstance(e, Num):
         return e.value > 0
-    return isinstance(e, Pow) and _positive(e.base)
+    return _positive(e.base) if isinstance(e, Pow) else (lower_bound(e) or 0) > 0
 
 
 @meaning("aten.maximum", "aten.max.other", "aten.fmax")
@@ -414,12 +414,12 @@ def lerp(x: Tensor, end: Tensor, weight: Any) -> Tensor:
 
 
 @meaning("aten.addcmul.default")
-def addcmul(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+def addcmul(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float | Expr = 1) -> Tensor:
     return plus(x, times(tensor1, tensor2), value)
 
 
 @meaning("aten.addcdiv.default")
-def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float | Expr = 1) -> Tensor:
     return plus(x, over(tensor1, tensor2), value)
 
 

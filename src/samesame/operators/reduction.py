@@ -7,15 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from samesame.formula.expr import Expr, Unsupported, absolute, add, const, eq, exp, le, log, mul, power, truth, where
+from samesame.formula.sizes import size_text
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Dtype
 from samesame.operators.movement import cat, narrow
 from samesame.operators.numbers import exact
 from samesame.operators.pointwise import cast
-from samesame.operators.shapes import count, dimension, dimensions, folded, kind_of, plain, pointwise, reduced
+from samesame.operators.shapes import (
+    count,
+    difference,
+    dimension,
+    dimensions,
+    folded,
+    kind_of,
+    least_of,
+    never_above,
+    pointwise,
+    reduced,
+)
 from samesame.operators.table import meaning
 
 Dims = int | Sequence[int] | None
@@ -126,7 +139,10 @@ def centred(x: Tensor, dims: Dims) -> Tensor:
 
 @meaning("aten.var.correction")
 def var(x: Tensor, dim: Dims = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
-    n = add(extent(x, dim), -exact(1 if correction is None else correction))
+    elements, less = extent(x, dim), exact(1 if correction is None else correction)
+    if not never_above(ceil(less), elements):
+        raise Unsupported(f"a variance of {size_text(elements)} elements less {less}")
+    n = add(elements, -less)
     return pointwise(lambda s: s / n, reduced("sum", centred(x, dim), dim, keepdim, of=lambda e: e**2))
 
 
@@ -267,7 +283,7 @@ def diff(
 
 
 def _step(x: Tensor, d: int) -> Tensor:
-    size = plain(add(x.shape[d], -1))
+    size = difference(x.shape[d], 1)
     if isinstance(size, int) and size < 0:
         return x
     later, earlier = (narrow(x, d, start, size) for start in (1, 0))
@@ -276,7 +292,5 @@ def _step(x: Tensor, d: int) -> Tensor:
 
 @meaning("aten.trace.default")
 def trace(x: Tensor) -> Tensor:
-    rows, columns = x.shape
-    if not (isinstance(rows, int) and isinstance(columns, int)):
-        raise Unsupported("the trace of a matrix of unknown size")
-    return tensor((), lambda: folded("sum", [min(rows, columns)], lambda k: mul(1, x[k, k])), _summed(x.kind, None))
+    length = least_of(*x.shape)
+    return tensor((), lambda: folded("sum", [length], lambda k: mul(1, x[k, k])), _summed(x.kind, None))

@@ -1,15 +1,17 @@
 """Sizes, dimensions and broadcasting: what every family of operators needs to say which element belongs to which.
 
-A size is an int or an integer expression over symbolic sizes. Sizes are compared as products of factors, so `H·D`
-equals `D·H`; two sizes that cannot be told apart or together are refused, never guessed.
+A size is an int or an integer polynomial over symbolic sizes, in canonical form: `H·D` and `D·H` are one object, and
+`(2·s)//2` is s. Two sizes are equal when they are so whatever their symbols are. A meaning that would hold for some
+values of the symbols only is refused, never guessed: `at_least`, `never_above` and `agreeing` are how meanings ask.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, TypeGuard
 
 from samesame.formula.expr import (
     ZERO,
@@ -25,11 +27,16 @@ from samesame.formula.expr import (
     Size,
     Unsupported,
     Where,
+    add,
     const,
     fold,
+    maximum,
+    minimum,
     mul,
     numeric,
+    walk,
 )
+from samesame.formula.sizes import at_least, canonical, size_text
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Dtype
 from samesame.operators.numbers import constant
@@ -41,8 +48,13 @@ Shape = tuple[Dim, ...]
 
 
 def plain(size: Dim) -> Dim:
-    """An int where the size is a number."""
-    return int(size.value) if isinstance(size, Num) else size
+    """The size in canonical form: an int where it is a number."""
+    return size if isinstance(size, int) else _canonical(size)
+
+
+@lru_cache(maxsize=1 << 14)
+def _canonical(size: Expr) -> Dim:
+    return canonical(size)
 
 
 def static(size: Dim) -> int:
@@ -50,40 +62,113 @@ def static(size: Dim) -> int:
     known = plain(size)
     if isinstance(known, int):
         return known
-    raise Unsupported(f"a size {size!r} must be known here")
+    raise Unsupported(f"a size {size_text(known)} must be known here")
 
 
-def factors(sizes: Iterable[Dim]) -> tuple[int, Counter[Expr]]:
-    """A product of sizes as a number and a bag of symbolic factors."""
-    number, symbols = 1, Counter[Expr]()
-    for size in map(plain, sizes):
-        if isinstance(size, int):
-            number *= size
-        elif isinstance(size, Mul):
-            more, inner = factors(size.factors)
-            number, symbols = number * more, symbols + inner
-        else:
-            symbols[size] += 1
-    return number, symbols
+def _all_ints(sizes: tuple[Dim, ...]) -> TypeGuard[tuple[int, ...]]:
+    return all(isinstance(n, int) for n in sizes)
+
+
+def total(*sizes: Dim) -> Dim:
+    """The sum of sizes."""
+    return sum(sizes) if _all_ints(sizes) else plain(add(0, *sizes))
+
+
+def difference(a: Dim, b: Dim) -> Dim:
+    """a − b."""
+    return a - b if isinstance(a, int) and isinstance(b, int) else plain(add(a, mul(-1, b)))
+
+
+def greatest_of(*sizes: Dim) -> Dim:
+    """The maximum of sizes."""
+    return plain(maximum(*sizes))
+
+
+def least_of(*sizes: Dim) -> Dim:
+    """The minimum of sizes."""
+    return plain(minimum(*sizes))
 
 
 def count(sizes: Iterable[Dim]) -> Dim:
     """The product of sizes."""
-    number, symbols = factors(sizes)
-    return plain(mul(number, *symbols.elements()))
+    given = tuple(sizes)
+    return prod(given) if _all_ints(given) else plain(mul(1, *given))
 
 
 def same_size(a: Iterable[Dim], b: Iterable[Dim]) -> bool:
     """Whether two products of sizes are the same, whatever the symbols are."""
-    return factors(a) == factors(b)
+    return count(a) == count(b)
 
 
-def divided(total: Iterable[Dim], by: Iterable[Dim]) -> Dim:
+def never_above(a: Dim, b: Dim) -> bool:
+    """Whether a ≤ b whatever the symbols are, as far as their minima show it."""
+    least = at_least(difference(b, a))
+    return least is not None and least >= 0
+
+
+def not_above(a: Dim, b: Dim, what: str) -> None:
+    """Refuse sizes of which a > b for some values of the symbols; numbers are taken to be as torch lets them be."""
+    gap = difference(b, a)
+    if isinstance(gap, Expr) and not never_above(a, b):
+        raise Unsupported(f"{what}: {size_text(plain(a))} may be more than {size_text(plain(b))}")
+
+
+def agreeing(a: Sequence[Dim], b: Sequence[Dim], what: str) -> None:
+    """Refuse two shapes that are not the same."""
+    if len(a) != len(b) or any(not same_size((n,), (m,)) for n, m in zip(a, b, strict=True)):
+        raise Unsupported(f"{what}: shapes {shape_text(a)} and {shape_text(b)}")
+
+
+def shape_text(shape: Iterable[Dim]) -> str:
+    """A shape as people write it: `[B, 2·T]`."""
+    return f"[{', '.join(size_text(plain(n)) for n in shape)}]"
+
+
+def divided(dividend: Iterable[Dim], by: Iterable[Dim]) -> Dim:
     """The quotient of two products of sizes, which must be exact."""
-    (n, above), (d, below) = factors(total), factors(by)
-    if d == 0 or n % d or below - above:
-        raise Unsupported(f"{list(total)} is not a multiple of {list(by)}")
-    return plain(mul(n // d, *(above - below).elements()))
+    a, b = count(dividend), count(by)
+    found = _exact_quotient(_terms(a), _terms(b))
+    if found is None:
+        raise Unsupported(f"{size_text(a)} is no multiple of {size_text(b)}")
+    return total(*(count((c, *powers.elements())) for powers, c in found))
+
+
+Terms = list[tuple[Counter[Expr], int]]                    # of a polynomial: atoms with exponents, and a coefficient
+
+
+def _terms(size: Dim) -> Terms:
+    """The terms of a size in canonical form, the highest first, in the order by exponents of atoms."""
+    sums = size.terms if isinstance(size, Add) else (size,)
+    found: Terms = []
+    for term in map(const, sums):
+        parts = term.factors if isinstance(term, Mul) else (term,)
+        number = prod(int(part.value) for part in parts if isinstance(part, Num))
+        if number:
+            found.append((Counter(part for part in parts if not isinstance(part, Num)), number))
+    return sorted(found, key=lambda term: _rank(term[0]), reverse=True)
+
+
+def _rank(powers: Counter[Expr]) -> list[str]:
+    """Orders products so that multiplying two by a third keeps their order: by their atoms, repeats kept."""
+    return sorted((repr(atom) for atom in powers.elements()), reverse=True)
+
+
+def _exact_quotient(rest: Terms, by: Terms) -> Terms | None:
+    """Division of polynomials, the highest term of what is left first; None where a term is left over."""
+    found: Terms = []
+    while rest and by:
+        (high, a), (divisor, b) = rest[0], by[0]
+        if a % b or divisor - high:
+            return None
+        step, share = high - divisor, a // b
+        found.append((step, share))
+        left = total(_size_of(rest), *(count((-share * c, *step.elements(), *powers.elements())) for powers, c in by))
+        rest = _terms(left)
+    return found if by else None
+
+
+def _size_of(terms: Terms) -> Dim:
+    return total(*(count((c, *powers.elements())) for powers, c in terms))
 
 
 def dimension(d: int, rank: int) -> int:
@@ -104,6 +189,16 @@ def dimensions(dims: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
 
 def lower_bound(e: Expr) -> int | None:
     """A number that an integer expression is never below, if one is evident."""
+    found = _evident_bound(e)
+    if found is not None or e.kind != "int" or not all(isinstance(part, SIZES) for part in walk(e)):
+        return found
+    return at_least(e)
+
+
+SIZES = (Num, Size, Add, Mul, FloorDiv, Mod, Extremum)     # what expressions of sizes alone are made of
+
+
+def _evident_bound(e: Expr) -> int | None:
     match e:
         case Num(value):
             return int(value) if value.denominator == 1 else None
@@ -148,10 +243,15 @@ def broadcast(*shapes: Sequence[Dim]) -> Shape:
     result: list[Dim] = []
     for k in range(-rank, 0):
         sizes = [size for shape in shapes if len(shape) >= -k and (size := plain(shape[k])) != 1]
-        if any(not same_size((size,), (sizes[0],)) for size in sizes):
-            raise Unsupported(f"shapes {' and '.join(map(str, shapes))} do not broadcast")
+        if any(size != sizes[0] for size in sizes):
+            raise Unsupported(f"shapes {' and '.join(map(shape_text, shapes))} do not broadcast")
         result.append(sizes[0] if sizes else 1)
     return tuple(result)
+
+
+def fits(shape: Sequence[Dim], into: Sequence[Dim], what: str) -> None:
+    """Refuse a shape that does not broadcast to another one."""
+    agreeing(broadcast(shape, into), into, what)
 
 
 def at(x: Tensor, i: Sequence[Expr]) -> Expr:
@@ -166,9 +266,8 @@ def as_tensor(x: Any) -> Tensor:
         return x
     if not isinstance(x, int | float | Expr):
         raise Unsupported(f"{x!r} is no number")
-    value = x if isinstance(x, Expr) else constant(x)
-    kind = x.kind if isinstance(x, Expr) else kind_of_number(x)
-    return tensor((), lambda: value, kind)
+    value = constant(x)
+    return tensor((), lambda: value, kind_of_number(x))
 
 
 def untold(shape: Shape, what: str, kind: str = "real") -> Tensor:
@@ -180,7 +279,9 @@ def untold(shape: Shape, what: str, kind: str = "real") -> Tensor:
     return tensor(shape, refuse, kind)
 
 
-def kind_of_number(x: float) -> str:
+def kind_of_number(x: float | Expr) -> str:
+    if isinstance(x, Expr):
+        return x.kind
     return "bool" if isinstance(x, bool) else "int" if isinstance(x, int) else "real"
 
 
