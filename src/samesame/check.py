@@ -9,35 +9,32 @@ be established.
 from __future__ import annotations
 
 import inspect
-import math
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import metadata
 from typing import Any
 
 import torch
 
 from samesame.capture import capture
+from samesame.capture.family import Family
 from samesame.diagnose import diagnose, effect_of
-from samesame.evidence import Evidence, Numeric, Refused, Relation, Root, Rung, Verdict
+from samesame.evidence import Numeric, Refused, Root, Rung, Verdict
 from samesame.execute import execute
 from samesame.graph import Graph, Node
 from samesame.operators.defaults import with_defaults
 from samesame.relate.draws import LABELS, Draw, draw
 from samesame.relate.parameters import InputRelation
-from samesame.relate.propose import Values, agree, difference, reals
+from samesame.relate.propose import Values, agree, difference
 from samesame.relate.prove import Prover
-from samesame.relate.relating import Progress, Relating, closed_values, input_relation, relate
+from samesame.relate.relating import Progress, Relating, input_relation
+from samesame.relate.roots import apart, resting
+from samesame.relate.settle import families_of, settle
 
-# Differences relative to a root's largest magnitude, in float64. Rounding alone stays far below AGREES; where the
-# sides hold constants that differ by their own rounding (a table stored in float32, say), only what is above
-# ROUNDED refutes.
-AGREES = 1e-9
-REFUTES = 1e-8
-ROUNDED = 1e-6
 _DRAWS = 3
 _NAMES = 8
 
@@ -64,25 +61,28 @@ def check(
     deadline = None if timeout is None else time.monotonic() + timeout
     with clock.measure("capture"):
         example = inputs() if callable(inputs) else inputs
-        mine, yours = _graph(left, example, how, "left"), _graph(right, example, how, "right")
-        graphs = mine, in_order_of(mine, yours, by_name=isinstance(example, Mapping))
+        programs = _instance(left), _instance(right)
+        record = partial(_recorded, programs, how)
+        graphs = record(example)
         _require_comparable(*graphs)
     with clock.measure("execute"):
         relation = input_relation(*graphs)
         taken, values = take_draws(graphs, relation, seed)
     with clock.measure("prove"):
-        prover = Prover(seed=seed, deadline=deadline)
-        constants = closed_values(graphs[0], values[0]), closed_values(graphs[1], values[1])
-        relating = relate(*graphs, relation, values, constants, prover, progress)
-        roots = compare_roots(relating, values)
+        families: Iterator[Family] = iter(())
+        if not apart(graphs, values) and not any(isinstance(program, Graph) for program in programs):
+            families = families_of(programs[0], example, record, graphs)
+        settled = settle(graphs, families, relation, values, Prover(seed=seed, deadline=deadline), progress)
+        relating, roots = settled.relating, settled.roots
     verdict = _verdict(roots, relating)
+    verdict.sizes = settled.sizes
     with clock.measure("diagnose"):
         if verdict.verdict == "different":
             verdict.effect = effect_of(graphs, values)
             verdict.divergence, verdict.diagnosis = diagnose(relating, values, taken, deadline)
     with clock.measure("numeric"):
         verdict.numeric = _numeric(graphs, taken, values)
-    verdict.timing = clock.seconds | {"proofs": prover.seconds}
+    verdict.timing = clock.seconds | {"proofs": settled.seconds}
     verdict.versions, verdict.seed = _versions(), seed
     verdict.left, verdict.right = _title(left), _title(right)
     return verdict
@@ -102,14 +102,18 @@ class _Clock:
 # -------------------------------------------------------------------------------------------------------- the two sides
 
 
-def _graph(program: Any, example: Any, how: str, name: str) -> Graph:
-    graph = program if isinstance(program, Graph) else capture(_instance(program), example, how=how, name=name)
-    return with_defaults(graph)
+def _recorded(programs: tuple[Any, Any], how: str, example: Any) -> tuple[Graph, Graph]:
+    """The graphs of both programs on these inputs, with inputs and outputs in one order."""
+    left, right = (
+        with_defaults(capture(program, example, how=how, name=name))
+        for program, name in zip(programs, ("left", "right"), strict=True)
+    )
+    return left, in_order_of(left, right, by_name=isinstance(example, Mapping))
 
 
 def _instance(program: Any) -> Any:
     """The module or function to capture: a class, or a function without parameters, is called to make it."""
-    if isinstance(program, torch.nn.Module):
+    if isinstance(program, torch.nn.Module | Graph):
         return program
     if inspect.isclass(program):
         return program()
@@ -224,56 +228,9 @@ def _has_nan(value: Any) -> bool:
 # ---------------------------------------------------------------------------------------------------------- the verdict
 
 
-def compare_roots(relating: Relating, values: tuple[Values, Values]) -> list[Root]:
-    """Pairwise, root to root: a relation to some other tensor of the other side is not enough."""
-    return [
-        _root(name, a, b, relating, values)
-        for (name, a), (_, b) in zip(relating.left.roots, relating.right.roots, strict=True)
-    ]
-
-
-def _root(name: str, left: Node, right: Node, relating: Relating, values: tuple[Values, Values]) -> Root:
-    worst = mean = apart = 0.0
-    agreeing = True
-    for mine, yours in zip(*values, strict=True):
-        x, y = mine[left.name], yours[right.name]
-        agreeing = agreeing and agree(x, y, AGREES)
-        apart = max(apart, difference(x, y))
-        gap = torch.sub(*reals(x, y)).abs()
-        gap = gap[torch.isfinite(gap)]
-        if difference(x, y) == math.inf:
-            worst = mean = math.inf
-        elif gap.numel():
-            worst, mean = max(worst, float(gap.max())), max(mean, float(gap.mean()))
-    unpaired = relating.inputs.unpaired_left or relating.inputs.unpaired_right
-    if not agreeing and apart > (ROUNDED if relating.rounded or unpaired else REFUTES):
-        told = f"they differ by {apart:.2g} of the largest magnitude, in float64"
-        told = told if math.isfinite(apart) else ""
-        elsewhere = _output_of(relating.left, left, values[0], right, values[1])
-        evidence = Evidence(Rung.REFUTED, "values", detail="; ".join(filter(None, (told, elsewhere))))
-    elif not agreeing:
-        told = f"they differ by {apart:.2g} of the largest magnitude, perhaps because stored numbers were rounded"
-        evidence = Evidence(Rung.UNDECIDED, "values", detail=f"{told}: give both programs in float64 to tell")
-    elif 0 in left.shape:
-        evidence = Evidence(Rung.PROVED_HERE, "constant", detail="it has no elements")
-    else:
-        evidence = relating.root_evidence(left, right) or Evidence(
-            Rung.UNDECIDED, "values", detail="equal on every draw, and no proof was found"
-        )
-    return Root(name, left.name, right.name, evidence, worst, mean)
-
-
-def _output_of(graph: Graph, node: Node, mine: Values, right: Node, yours: Values) -> str:
-    """Which of the left's other outputs the right one is, if any: outputs in another order are a common mistake."""
-    for name, other in graph.roots:
-        if other is not node and all(agree(x[other.name], y[right.name]) for x, y in zip(mine, yours, strict=True)):
-            return f"the right's is the left's output {name}: are the outputs in another order?"
-    return ""
-
-
 def _verdict(roots: list[Root], relating: Relating) -> Verdict:
     relations = relating.relations()
-    roots = [_resting(root, relating, relations) for root in roots]
+    roots = [resting(root, relating, relations) for root in roots]
     lowest = min((root.evidence.rung for root in roots), default=Rung.UNDECIDED)
     answer = {Rung.REFUTED: "different", Rung.UNDECIDED: "undecided"}.get(lowest, "same")
     verdict = Verdict(answer, lowest, roots, relations)
@@ -289,18 +246,6 @@ def _verdict(roots: list[Root], relating: Relating) -> Verdict:
         "right operators": sum(not node.is_source for node in relating.right.nodes),
     }
     return verdict
-
-
-def _resting(root: Root, relating: Relating, relations: list[Relation]) -> Root:
-    """A root that is computed rests on the relations, and is worth no more than the weakest of them."""
-    found = root.evidence
-    weakest = min((relation.evidence for relation in relations), key=lambda evidence: evidence.rung, default=found)
-    given = relating.left[root.left].is_source and relating.right[root.right].is_source
-    if given or found.rung <= weakest.rung:
-        return root
-    tested = weakest.rung is Rung.TESTED
-    detail = f"proved from what is tested: {weakest.detail}" if tested else found.detail
-    return replace(root, evidence=replace(found, rung=weakest.rung, detail=detail))
 
 
 def _unpaired(relation: InputRelation) -> list[str]:

@@ -132,6 +132,16 @@ class Numeric:
     draws: int
 
 
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What "for all sizes" ranges over: sizes that vary, such as `B = x.shape[0] ≥ 2`; those that stayed numbers, each
+    with the reason; and the sizes at which the programs ran to tell."""
+
+    varying: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    ran: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class Verdict:
     """The answer of `check`: `same`, `different` or `undecided`, and everything it stands on."""
@@ -144,6 +154,7 @@ class Verdict:
     diagnosis: list[Edit] = field(default_factory=list)
     effect: Effect | None = None
     numeric: list[Numeric] = field(default_factory=list)
+    sizes: Sizes = Sizes()
     unpaired: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     timing: dict[str, float] = field(default_factory=dict)

@@ -7,27 +7,36 @@ its relation to the other program's weights is inferred), `constant` (a buffer o
 Everything else is named as torch names it, overload included: `aten.add.Tensor`. An operator with several results is
 one node whose type is a tuple, followed by `getitem` nodes that pick one result each.
 
+A graph over size symbols stands for a program at every size: `at` gives its member at given sizes.
+
 The text form is for people; the JSON form round-trips, with tensors beside it as safetensors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+from samesame.formula.expr import Expr
+from samesame.formula.sizes import replaced, size_text
+from samesame.formula.tensor import Dim
 
 SOURCES = ("input", "parameter", "constant")
 
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
-    """Shape (sizes outermost first) and dtype (torch's name without the prefix, such as `float32`) of one tensor."""
+    """Shape (sizes outermost first) and dtype (torch's name without the prefix, such as `float32`) of one tensor.
+
+    In a graph over size symbols, shapes hold size expressions (formula/sizes.py) beside ints; so do arguments of nodes.
+    """
 
     shape: tuple[int, ...]
     dtype: str
 
     def __str__(self) -> str:
-        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+        return f"{self.dtype}[{', '.join(map(size_text, self.shape))}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,3 +175,20 @@ def rewritten(graph: Graph, make: Callable[[Node, Node], Sequence[Node]]) -> Gra
             now[part] = nodes[-1]
         now[node] = nodes[-1]
     return replace(graph, nodes=tuple(nodes), roots=tuple((name, now[root]) for name, root in graph.roots))
+
+
+def at(graph: Graph, sizes: Mapping[str, Dim]) -> Graph:
+    """The graph with these sizes in place of its size symbols, by name."""
+
+    def put(argument: Any) -> Any:
+        if isinstance(argument, tuple):
+            return tuple(map(put, argument))
+        if isinstance(argument, TensorType):
+            return TensorType(put(argument.shape), argument.dtype)
+        return replaced(argument, sizes) if isinstance(argument, Expr) else argument
+
+    def make(_: Node, now: Node) -> tuple[Node]:
+        kwargs = {name: put(value) for name, value in now.kwargs.items()}
+        return (replace(now, args=put(now.args), kwargs=kwargs, type=put(now.type)),)
+
+    return rewritten(graph, make)

@@ -20,6 +20,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from samesame.formula import sizes
+from samesame.formula.expr import Expr
+from samesame.formula.sizes import size_text
 from samesame.graph import SOURCES, Dtype, Graph, Node, NodeType, Origin, TensorType
 
 VERSION = 1
@@ -59,6 +62,8 @@ def literal(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, complex):
         return f"complex({value.real!r}, {value.imag!r})"
+    if isinstance(value, Expr):
+        return size_text(value)
     if value is None or isinstance(value, bool | int | float | Dtype):
         return str(value)
     raise GraphError(f"an argument of type {type(value).__name__} cannot be written")
@@ -255,6 +260,8 @@ def encoded(value: Any) -> Any:
         return [encoded(part) for part in value]
     if isinstance(value, Dtype):
         return {"dtype": value.name}
+    if isinstance(value, Expr):
+        return {"size": sizes.encoded(value)}
     if isinstance(value, complex):
         return {"complex": [encoded(value.real), encoded(value.imag)]}
     if isinstance(value, float) and not math.isfinite(value):
@@ -272,18 +279,22 @@ def decoded(form: Any, nodes: dict[str, Node]) -> Any:
     ((kind, value),) = form.items()
     if kind == "complex":
         return complex(*(decoded(part, nodes) for part in value))
-    return {"node": nodes.__getitem__, "dtype": Dtype, "float": float}[kind](value)
+    return {"node": nodes.__getitem__, "dtype": Dtype, "float": float, "size": sizes.decoded}[kind](value)
 
 
 def encoded_type(type_: NodeType) -> Any:
     """A pair (dtype, shape), or an object that holds a list of pairs."""
     if isinstance(type_, TensorType):
-        return [type_.dtype, list(type_.shape)]
+        return [type_.dtype, list(map(sizes.encoded, type_.shape))]
     return {"several": [encoded_type(part) for part in type_]}
 
 
 def decoded_type(form: Any) -> NodeType:
     if isinstance(form, dict):
-        return tuple(TensorType(tuple(shape), dtype) for dtype, shape in form["several"])
+        return tuple(map(decoded_tensor_type, form["several"]))
+    return decoded_tensor_type(form)
+
+
+def decoded_tensor_type(form: Any) -> TensorType:
     dtype, shape = form
-    return TensorType(tuple(shape), dtype)
+    return TensorType(tuple(map(sizes.decoded, shape)), dtype)  # type: ignore[arg-type]

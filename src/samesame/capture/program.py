@@ -46,6 +46,7 @@ class Program:
         self.held = [tensor for _, _, tensor in named if has_memory(tensor)]
         self.names = {place_of(tensor): (kind, name) for kind, name, tensor in reversed(named) if has_memory(tensor)}
         self.inputs: dict[str, torch.Tensor] = {}
+        self.given: list[tuple[str, torch.Tensor]] = []    # the caller's own tensors, by the same names
         self.args, self.kwargs = self.copied(self.bound())
 
     @property
@@ -104,6 +105,7 @@ class Program:
             if not has_memory(leaf):
                 raise Refused(f"the input {name} is {kind_in_words(leaf)}; give an ordinary dense tensor")
             self.inputs[name] = leaf.detach().clone()
+            self.given.append((name, leaf))
             return self.inputs[name]
         if not isinstance(leaf, PLAIN):
             raise Refused(

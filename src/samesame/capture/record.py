@@ -545,4 +545,8 @@ def alias_set(argument: Any) -> str:
 
 def tensors_alive() -> dict[int, torch.Tensor]:
     """Every tensor that exists now, by id."""
-    return {id(thing): thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)}
+    kinds, more = set[type](), [torch.Tensor]
+    while more:
+        kinds.update(more)
+        more = [kind for parent in more for kind in type.__subclasses__(parent) if kind not in kinds]
+    return {id(thing): thing for thing in gc.get_objects() if type(thing) in kinds}

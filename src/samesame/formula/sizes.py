@@ -8,6 +8,7 @@ Quotients, remainders, maxima and minima that do not simplify are atoms of the p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -29,6 +30,7 @@ from samesame.formula.expr import (
     minimum,
     mod,
     mul,
+    power,
     walk,
 )
 from samesame.formula.show import unicode
@@ -60,7 +62,13 @@ def replaced(size: Dim, values: Mapping[str, Dim]) -> Dim:
     """The size with other sizes in place of symbols, by name; symbols without a value stay."""
     if isinstance(size, int):
         return size
+    if isinstance(size, Pow) and not _is_whole(size.exponent):
+        return power(const(replaced(size.base, values)), size.exponent)
     return canonical(_with(size, values))
+
+
+def _is_whole(exponent: Fraction) -> bool:
+    return exponent.denominator == 1 and exponent > 0
 
 
 def size_text(size: Dim) -> str:
@@ -90,6 +98,49 @@ def at_least(size: Dim) -> int | None:
     return shifted.get((), 0)
 
 
+def encoded(size: Dim) -> Any:
+    """The size as what the `json` module writes: a number, or an operator before its operands."""
+    match size:
+        case int():
+            return size
+        case Num(value):
+            return int(value)
+        case Size(name, minimum):
+            return ["size", name, minimum]
+        case Add(parts):
+            return ["+", *map(encoded, parts)]
+        case Mul(parts):
+            return ["·", *map(encoded, parts)]
+        case FloorDiv(a, b):
+            return ["//", encoded(a), encoded(b)]
+        case Mod(a, b):
+            return ["mod", encoded(a), encoded(b)]
+        case Extremum(op, parts):
+            return [op, *map(encoded, parts)]
+        case Pow(base, exponent):
+            return ["^", encoded(base), exponent.numerator, exponent.denominator]
+    raise Unsupported(f"{size_text(size)} is no size")
+
+
+def decoded(form: Any) -> Dim:
+    """The size that `encoded` wrote. Raises ValueError if it did not."""
+    match form:
+        case int():
+            return form
+        case ["size", str() as name, int() as minimum]:
+            return Size(name, minimum)
+        case ["^", base, int() as above, int() as below]:
+            return power(const(decoded(base)), Fraction(above, below))
+        case [str() as op, *parts] if op in MAKE:
+            return MAKE[op](*(const(decoded(part)) for part in parts))
+    raise ValueError(f"{form!r} is no size")
+
+
+MAKE: dict[str, Callable[..., Expr]] = {
+    "+": add, "·": mul, "//": floordiv, "mod": mod, "max": maximum, "min": minimum,
+}
+
+
 # ------------------------------------------------------------------------------------------------------- polynomials
 
 
@@ -107,7 +158,7 @@ def _polynomial(size: Dim) -> Polynomial:
             for factor in factors:
                 product = _times(product, _polynomial(factor))
             return product
-        case Pow(base, exponent) if exponent.denominator == 1 and exponent > 0:
+        case Pow(base, exponent) if _is_whole(exponent):
             product = {(): 1}
             for _ in range(int(exponent)):
                 product = _times(product, _polynomial(base))

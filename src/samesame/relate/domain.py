@@ -10,18 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from samesame.formula.expr import Expr, Extremum, add, maximum, minimum, mul
+from samesame.formula.sizes import canonical, size_text
+from samesame.formula.tensor import Dim
 from samesame.graph import Graph, Node
 
-Range = tuple[int, int]
+Range = tuple[Dim, Dim]
+
+def _last(size: Dim) -> Dim:
+    """The last position in a dimension."""
+    return canonical(add(size, -1))
+
 
 # Operator → the position of its index argument, and the range it must lie in (both ends included).
 DEMANDS: dict[str, tuple[int, Callable[[Node], Range]]] = {
-    "aten.embedding": (1, lambda node: (0, node.args[0].shape[0] - 1)),
-    "aten.gather": (2, lambda node: (0, node.args[0].shape[node.args[1]] - 1)),
-    "aten.index_select": (2, lambda node: (0, node.args[0].shape[node.args[1]] - 1)),
-    "aten.scatter": (2, lambda node: (0, node.args[0].shape[node.args[1]] - 1)),
-    "aten.scatter_add": (2, lambda node: (0, node.args[0].shape[node.args[1]] - 1)),
-    "aten.one_hot": (0, lambda node: (0, node.shape[-1] - 1)),
+    "aten.embedding": (1, lambda node: (0, _last(node.args[0].shape[0]))),
+    "aten.gather": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
+    "aten.index_select": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
+    "aten.scatter": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
+    "aten.scatter_add": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
+    "aten.one_hot": (0, lambda node: (0, _last(node.shape[-1]))),
 }
 # Movements that keep every element, so that a demand on the result is a demand on the argument.
 KEEPING = frozenset(
@@ -52,7 +60,7 @@ def positions(
     dim = args[place] if len(args) > place else kwargs.get("dim", default)
     if which != result or not isinstance(dim, int) or not shape:
         return None
-    return 0, shape[dim] - 1
+    return 0, _last(shape[dim])
 
 
 def demanded(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]:
@@ -65,10 +73,21 @@ def demanded(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]
         for index, (low, high) in _demands(node):
             source = _whole(index)
             if source.operator == "input" and _is_integer(source):
-                low = low if negative(source) else max(low, 0)
+                low = low if negative(source) else 0
                 before = found.get(source, (low, high))
-                found[source] = (max(low, before[0]), min(high, before[1]))
-    return {node.name: bounds for node, bounds in found.items() if bounds[0] <= bounds[1]}
+                found[source] = (_bound(maximum, low, before[0]), _bound(minimum, high, before[1]))
+    return {node.name: bounds for node, bounds in found.items() if not _is_empty(bounds)}
+
+
+def _bound(extremum: Callable[..., Expr], a: Dim, b: Dim) -> Dim:
+    """The tighter of two bounds, which the solver can use only where it is one polynomial: else the first of them."""
+    tighter = canonical(extremum(a, b))
+    return a if isinstance(tighter, Extremum) else tighter
+
+
+def _is_empty(bounds: Range) -> bool:
+    gap = canonical(add(bounds[0], mul(-1, bounds[1])))
+    return isinstance(gap, int) and gap > 0
 
 
 def _demands(node: Node) -> list[tuple[Node, Range]]:
@@ -79,7 +98,8 @@ def _demands(node: Node) -> list[tuple[Node, Range]]:
         return [(index, limits(node))] if isinstance(index, Node) else []
     if name == "aten.index":
         sizes = node.args[0].shape
-        return [(i, (-sizes[d], sizes[d] - 1)) for d, i in enumerate(node.args[1]) if _is_integer(i)]
+        limits_of = [(canonical(mul(-1, size)), _last(size)) for size in sizes]
+        return [(i, limits_of[d]) for d, i in enumerate(node.args[1]) if _is_integer(i)]
     return []
 
 
@@ -96,5 +116,6 @@ def _whole(node: Node) -> Node:
 
 def sentence(bounds: Range) -> str:
     """The condition as the report states it."""
-    negative = "" if bounds[0] < 0 else "; negative ones, where it takes any, are not covered"
-    return f"integers that index lie in {bounds[0]} … {bounds[1]}, as the lookup demands{negative}"
+    negative = "" if bounds[0] != 0 else "; negative ones, where it takes any, are not covered"
+    low, high = map(size_text, bounds)
+    return f"integers that index lie in {low} … {high}, as the lookup demands{negative}"

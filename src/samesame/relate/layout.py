@@ -14,6 +14,9 @@ from typing import TypeVar
 
 import torch
 
+from samesame.formula.sizes import size_text
+from samesame.formula.tensor import Dim
+
 Built = TypeVar("Built")
 
 
@@ -30,7 +33,7 @@ class Whole:
 @dataclass(frozen=True, slots=True)
 class Reshape:
     part: Layout
-    shape: tuple[int, ...]
+    shape: tuple[Dim, ...]
 
     def __str__(self) -> str:
         return f"reshape({self.part}; {_sizes(self.shape)})"
@@ -70,8 +73,8 @@ class Concat:
 Layout = Whole | Reshape | Permute | Slice | Concat
 
 
-def _sizes(numbers: tuple[int, ...]) -> str:
-    return "×".join(map(str, numbers)) if numbers else "()"
+def _sizes(numbers: tuple[Dim, ...]) -> str:
+    return "×".join(map(size_text, numbers)) if numbers else "()"
 
 
 def build(layout: Layout, whole: Callable[[str], Built], apply: Callable[[str, tuple[object, ...]], Built]) -> Built:
@@ -107,13 +110,30 @@ def values(layout: Layout, lookup: Callable[[str], torch.Tensor]) -> torch.Tenso
         case Whole(name):
             return lookup(name)
         case Reshape(part, shape):
-            return values(part, lookup).reshape(shape)
+            return values(part, lookup).reshape(shape)  # type: ignore[arg-type]    # over numbers, here
         case Permute(part, dims):
             return values(part, lookup).permute(dims)
         case Slice(part, dim, start, stop):
             return values(part, lookup).narrow(dim, start, stop - start)
         case Concat(parts, dim):
             return torch.cat([values(part, lookup) for part in parts], dim)
+
+
+def over_symbols(layout: Layout, mine: tuple[Dim, ...], yours: tuple[Dim, ...]) -> Layout:
+    """The layout that `propose` found on values, for shapes over size symbols: of a tensor of shape `mine`, making one
+    of shape `yours`."""
+    squeezed = tuple(size for size in yours if size != 1)
+    match layout:
+        case Reshape(Permute(Reshape(Whole() as whole, shape), dims), _):
+            own = tuple(size for size in mine if size != 1)
+            if len(own) != len(shape) or len(own) < len(squeezed):
+                own = tuple(squeezed[dims.index(d)] for d in range(len(dims)))
+            return Reshape(Permute(Reshape(whole, own), dims), yours)
+        case Permute(Reshape(Whole() as whole, _), dims) if len(dims) == len(yours):
+            return Permute(Reshape(whole, tuple(yours[dims.index(d)] for d in range(len(dims)))), dims)
+        case Reshape(part, _):
+            return Reshape(part, yours)
+    return layout
 
 
 def reshaped(part: Layout, old: tuple[int, ...], new: tuple[int, ...]) -> Layout:

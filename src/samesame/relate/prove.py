@@ -8,7 +8,7 @@ other tensors, so the thirty-two layers of a model cost as many proofs as one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,8 +19,9 @@ from samesame.execute import execute
 from samesame.formula.cases import is_by_cases, prove_by_cases
 from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
 from samesame.formula.expr import Unsupported
+from samesame.formula.sizes import size_text
 from samesame.formula.tensor import Tensor, leaf, tensor
-from samesame.graph import Graph, Node
+from samesame.graph import Graph, Node, at
 from samesame.operators import explain, is_deterministic, meaning_of
 from samesame.operators.ideal import GUARDED, idealised
 from samesame.operators.numbers import constant, readings
@@ -47,8 +48,12 @@ class Rule:
 
 @dataclass(slots=True)
 class Prover:
-    """Decides blocks and remembers. `deadline` (seconds on time.monotonic) bounds the whole run."""
+    """Decides blocks and remembers. `deadline` (seconds on time.monotonic) bounds the whole run.
 
+    `sizes` are the values of size symbols in the example, by name: blocks over symbols are proved for all sizes.
+    """
+
+    sizes: Mapping[str, int] = field(default_factory=dict)
     budget: Budget = field(default_factory=lambda: Budget(seconds=_SECONDS))
     seed: int = 0
     deadline: float | None = None
@@ -57,6 +62,11 @@ class Prover:
     attempts: int = 0
     by_rule: int = 0
     seconds: float = 0.0
+
+    @property
+    def rung(self) -> Rung:
+        """What a proof is worth here."""
+        return Rung.PROVED if self.sizes else Rung.PROVED_HERE
 
     def decide(self, block: Block) -> Evidence | None:
         """Evidence for the block's claim, or None."""
@@ -107,9 +117,9 @@ class Prover:
         if isinstance(outcome, NotProved):
             return outcome.reason
         domain = sorted({sentence(bounds) for bounds in block.ranges.values()})
-        said = {f"{low} ≤ {name} ≤ {high}" for name, (low, high) in block.ranges.items()}
+        said = {f"{size_text(low)} ≤ {name} ≤ {size_text(high)}" for name, (low, high) in block.ranges.items()}
         conditions = (*(c for c in outcome.conditions if c not in said), *sorted(read), *domain)
-        return Evidence(Rung.PROVED_HERE, outcome.method, detail=outcome.detail, conditions=conditions)
+        return Evidence(self.rung, outcome.method, detail=outcome.detail, conditions=conditions)
 
     def _remaining(self) -> Budget:
         if self.deadline is None:
@@ -122,11 +132,11 @@ class Prover:
         if not opaque or not all(map(is_deterministic, opaque)):
             return None
         generator = torch.Generator().manual_seed(self.seed)
-        worst = 0.0
+        graph, worst = at(block.graph, self.sizes), 0.0
         for draw in range(TEST_DRAWS):
-            fresh = {n.name: _fresh(n, 10.0 ** (draw % 4 - 2), generator) for n in block.graph.sources("input")}
+            fresh = {n.name: _fresh(n, 10.0 ** (draw % 4 - 2), generator) for n in graph.sources("input")}
             try:
-                results = execute(block.graph, fresh)
+                results = execute(graph, fresh)
             except SamesameError:
                 return None
             a, b = results[block.left.name], results[block.right.name]

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any
 
 import torch
 
-from samesame.evidence import Evidence, Relation, Rung
-from samesame.execute import closed, few_threads, sizes
-from samesame.graph import Graph, Node
+from samesame.evidence import Evidence, Relation
+from samesame.execute import closed, few_threads
+from samesame.formula.expr import Expr
+from samesame.graph import Graph, Node, TensorType
 from samesame.relate.blocks import Block, TooLarge, cut
-from samesame.relate.layout import Layout, Whole, wholes
+from samesame.relate.layout import Layout, Whole, over_symbols, wholes
 from samesame.relate.parameters import InputRelation, relate_parameters
 from samesame.relate.propose import Proposer, Values, agree, difference
 from samesame.relate.prove import Prover
@@ -52,7 +54,7 @@ class Relating:
         if known is not None and known[0] is left and isinstance(known[1], Whole):
             return known[2]
         if world.egraph.equal(world.term[left], world.term[right]):
-            return _congruent(world, right)
+            return self.congruent(right)
         evidence = _decide(self, world.term[left], world.term[right], Whole(left.name))
         if evidence is not None:
             world.establish(world.term[left], world.term[right], Whole(left.name), evidence.proof)
@@ -62,13 +64,22 @@ class Relating:
             self.related[right] = (left, Whole(left.name), evidence)
         return evidence
 
+    def congruent(self, node: Node) -> Evidence:
+        """Evidence for a right tensor that stands in one class with a left one without a proof of its own."""
+        if node.operator == "input":
+            return Evidence(self.prover.rung, "input", detail="the same input")
+        if self.world.constant_value(self.world.term[node]) is not None:
+            detail = "both programs compute the same constant, bit for bit"
+            return Evidence(self.prover.rung, "constant", detail=detail)
+        return Evidence(self.prover.rung, "congruence", detail="the same operator on related tensors")
+
     def relations(self) -> list[Relation]:
         """Every relation, the input relation first, in the order of the right graph."""
         found = []
         for node in self.right.nodes:
             if node.operator == "parameter" and node.name in self.inputs.layouts:
                 layout = self.inputs.layouts[node.name]
-                evidence = Evidence(Rung.PROVED_HERE, "input", detail="equal values of the loaded weights")
+                evidence = Evidence(self.prover.rung, "input", detail="equal values of the loaded weights")
                 found.append(self._relation(node, layout, evidence))
             elif node in self.related:
                 _, layout, evidence = self.related[node]
@@ -89,9 +100,38 @@ def input_relation(left: Graph, right: Graph) -> InputRelation:
     return relate_parameters(weights(left), weights(right))
 
 
+def tensors_of(values: Mapping[str, object]) -> Iterator[torch.Tensor]:
+    return (value for value in values.values() if isinstance(value, torch.Tensor))
+
+
 def closed_values(graph: Graph, values: Values) -> Mapping[str, torch.Tensor]:
-    """The values of the tensors that depend on no input and no weight."""
-    return {name: values[0][name] for name in closed(graph) if isinstance(values[0].get(name), torch.Tensor)}
+    """The values of the tensors that depend on no input, no weight and no size symbol."""
+    sized = _sized(graph)
+    names = [name for name in closed(graph) if name not in sized]
+    return {name: values[0][name] for name in names if isinstance(values[0].get(name), torch.Tensor)}
+
+
+def _sized(graph: Graph) -> set[str]:
+    """Names of the nodes whose values depend on a size symbol: one is in their type or arguments, or in what they
+    read."""
+    found: set[str] = set()
+    for node in graph.nodes:
+        if any(part.name in found for part in node.inputs) or _holds_size((node.args, node.kwargs, node.type)):
+            found.add(node.name)
+    return found
+
+
+def _holds_size(argument: Any) -> bool:
+    match argument:
+        case Expr():
+            return True
+        case tuple():
+            return any(map(_holds_size, argument))
+        case dict():
+            return any(map(_holds_size, argument.values()))
+        case TensorType():
+            return _holds_size(argument.shape)
+    return False
 
 
 def relate(
@@ -117,7 +157,7 @@ def relate(
     by_name = {node.name: node for node in left.nodes}
     relating.rounded = _rounded_constants(left, right, closed)
     roots = {b: a for (_, a), (_, b) in zip(left.roots, right.roots, strict=True)}
-    with few_threads(chain(sizes(left), sizes(right))):
+    with few_threads(value.numel() for value in chain(*map(tensors_of, (values[0][0], values[1][0])))):
         for position, node in enumerate(right.nodes):
             if prover.deadline is not None and time.monotonic() > prover.deadline:
                 relating.stopped = f"the time limit was reached at operator {position + 1} of {len(right.nodes)}"
@@ -159,7 +199,7 @@ def _relate_node(
         return
     if partner is None and _moves_related(world, term):
         return  # later blocks look through a movement to the tensor that it moves
-    candidates = proposer.candidates(values[1], node.name, node.shape)
+    candidates = proposer.candidates(values[1], node.name, tuple(values[1][0][node.name].shape))
     if partner is not None and _agree(values, partner, node):
         candidates.insert(0, (partner.name, Whole(partner.name)))
     tried: set[int] = set()
@@ -169,6 +209,7 @@ def _relate_node(
         if world.egraph.find(whole) in tried:
             continue  # the same left tensor in another arrangement
         tried.add(world.egraph.find(whole))
+        layout = over_symbols(layout, other.shape, node.shape)
         evidence = _decide(relating, world.term[other], term, layout)
         if evidence is not None:
             world.establish(world.term[other], term, layout, evidence.proof)
@@ -183,18 +224,9 @@ def _by_congruence(relating: Relating, node: Node) -> bool:
     left = next((world.lefts[member] for member in sorted(members) if member in world.lefts), None)
     if left is None:
         return False
-    relating.related[node] = (left, Whole(left.name), _congruent(world, node))
+    relating.related[node] = (left, Whole(left.name), relating.congruent(node))
     world.anchor(world.term[left])
     return True
-
-
-def _congruent(world: World, node: Node) -> Evidence:
-    """Evidence for a right tensor that stands in one class with a left one without a proof of its own."""
-    if node.operator == "input":
-        return Evidence(Rung.PROVED_HERE, "input", detail="the same input")
-    if world.constant_value(world.term[node]) is not None:
-        return Evidence(Rung.PROVED_HERE, "constant", detail="both programs compute the same constant, bit for bit")
-    return Evidence(Rung.PROVED_HERE, "congruence", detail="the same operator on related tensors")
 
 
 def _moves_related(world: World, term: int) -> bool:

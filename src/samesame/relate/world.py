@@ -18,10 +18,12 @@ from typing import Any
 import torch
 
 from samesame.egraph import EGraph, Evidence, Reason
+from samesame.formula.expr import add
+from samesame.formula.sizes import canonical
 from samesame.graph import Graph, Node, map_nodes
 from samesame.operators import meaning_of
 from samesame.operators.shapes import NARROW
-from samesame.relate.domain import positions
+from samesame.relate.domain import Range, positions
 from samesame.relate.layout import Layout, Whole, build, reshaped
 
 _HUGE = 1e30  # a number as large stands for infinity
@@ -277,7 +279,7 @@ class World:
         _, _, *told, _ = self.egraph.term(term).attributes
         return tuple(*told)  # type: ignore[arg-type]
 
-    def positions(self, term: int) -> tuple[int, int] | None:
+    def positions(self, term: int) -> Range | None:
         """The range of a class of integers that are positions by definition, such as the indices of topk."""
         for member in self.egraph.members(self.egraph.find(term)):
             result = None
@@ -370,12 +372,20 @@ def _period(value: torch.Tensor, dim: int, size: int) -> int:
 
 
 def moved_type(operator: str, parts: list[Any], rest: tuple[Any, ...]) -> Typed:
-    """The type of a layout step, found by applying it to a tensor without storage."""
-    name, overload = operator.removeprefix("aten.").split(".")
-    metas = [torch.empty(part.shape, device="meta") for part in parts]
-    first = metas if operator.startswith("aten.cat") else metas[0]
-    result = getattr(getattr(torch.ops.aten, name), overload)(first, *rest)
-    return Typed(tuple(result.shape), parts[0].kind)
+    """The type of a layout step; sizes may be symbolic."""
+    shape = list(parts[0].shape)
+    match operator, rest:
+        case "aten.reshape.default", (sizes,):
+            shape = list(sizes)
+        case "aten.permute.default", (dims,):
+            shape = [shape[d] for d in dims]
+        case "aten.slice.Tensor", (dim, start, stop):
+            shape[dim] = stop - start
+        case "aten.cat.default", (dim,):
+            shape[dim] = canonical(add(*(part.shape[dim] for part in parts)))
+        case _:
+            raise ValueError(f"{operator} is no step of a layout")
+    return Typed(tuple(shape), parts[0].kind)
 
 
 class _Anything(dict[str, int]):

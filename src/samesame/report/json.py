@@ -34,6 +34,11 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
         "divergence": _divergence(verdict.divergence, verdict.effect),
         "diagnosis": [_edit(edit) for edit in verdict.diagnosis],
         "numeric": [_numeric(numeric) for numeric in verdict.numeric],
+        "sizes": {
+            "varying": verdict.sizes.varying,
+            "fixed": verdict.sizes.fixed,
+            "ran": verdict.sizes.ran,
+        },
         "unpaired": verdict.unpaired,
         "notes": verdict.notes,
         "counts": verdict.counts,

@@ -244,6 +244,19 @@ def _outputs(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     yield table
 
 
+def _sizes(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    """What "for all sizes" ranges over, and how the sizes were told from mere numbers."""
+    sizes = verdict.sizes
+    if sizes.varying:
+        yield Text(f"for every {', '.join(sizes.varying)}")
+        shown = sizes.ran if verbose else sizes.ran[:1] + sizes.ran[-2:]
+        yield Text(f"read off runs at {'; '.join(shown)}: what a program does at other sizes only is not covered",
+                   style=QUIET)
+    if verdict.verdict == "same":
+        for reason in sizes.fixed:
+            yield Text(f"not varied: {reason}", style=QUIET)
+
+
 def _left_open(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     """Relations that nothing refuted and nothing established: what a person would look at next."""
     if verdict.verdict == "undecided":
@@ -387,6 +400,7 @@ SECTIONS: tuple[tuple[str, Callable[[Verdict, bool], Iterator[RenderableType]]],
     ("without a counterpart: no layout of the other side's weights holds these values", _unpaired),
     ("what would mend it", _edits),
     ("outputs", _outputs),
+    ("sizes", _sizes),
     ("left open", _left_open),
     ("relations", _relations),
     ("inputs and parameters (right = layout over left)", _parameters),
