@@ -13,9 +13,11 @@ holds it may put another file in the place of NAME; the others see that the file
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -297,6 +299,8 @@ class Store:
                 return action(self._connected())
             except _Damaged as error:
                 fault = error
+            except UnicodeDecodeError:                                        # SQLite's message quotes the damage
+                fault = _Foreign("its tables are garbled")
             except sqlite3.ProgrammingError:
                 raise
             except sqlite3.Error as error:
@@ -423,13 +427,23 @@ _INHERITED: list[sqlite3.Connection] = []   # of the parent of this process: clo
 
 
 def _lock(path: Path) -> sqlite3.Connection:
-    """A connection that holds the lock until it is closed. Raises StoreError."""
-    try:
-        lock = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
-        lock.execute("BEGIN EXCLUSIVE")
-    except sqlite3.Error as error:
-        raise StoreError(_refusal(str(path), error)) from None
-    return lock
+    """A connection that holds the lock until it is closed. Raises StoreError.
+
+    SQLite's own waiting sleeps longer and longer, so that who waits already loses to who comes just now.
+    """
+    patience = time.monotonic() + WAIT
+    while True:
+        lock = None
+        try:
+            lock = sqlite3.connect(path, timeout=0, isolation_level=None)
+            lock.execute("BEGIN EXCLUSIVE")
+            return lock
+        except sqlite3.Error as error:
+            if lock is not None:
+                lock.close()
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > patience:
+                raise StoreError(_refusal(str(path), error)) from None
+        time.sleep(random.uniform(0.001, 0.005))
 
 
 def _open_file(path: Path, writable: bool) -> sqlite3.Connection:
@@ -444,8 +458,13 @@ def _open_file(path: Path, writable: bool) -> sqlite3.Connection:
                 connection.execute("PRAGMA secure_delete = ON")               # what was forgotten is not salvaged
             connection.execute("SELECT * FROM sqlite_master").fetchall()
             return connection
+        except UnicodeDecodeError:
+            connection.close()
+            raise
         except sqlite3.Error as error:
             connection.close()
+            if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:                # of a header that makes no sense
+                raise _Foreign(str(error)) from None
             if mode == modes[-1] or _is_damage(error):
                 raise
     raise AssertionError("unreachable")
