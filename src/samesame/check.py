@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import inspect
 import platform
-import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from importlib import metadata
 from typing import Any
 
 import torch
 
+from samesame.budget import Run
 from samesame.capture import capture
 from samesame.capture.family import Family
 from samesame.diagnose import diagnose, effect_of
-from samesame.evidence import Numeric, Refused, Root, Rung, Verdict
+from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
 from samesame.execute import execute
 from samesame.graph import Graph, Node
 from samesame.operators.defaults import with_defaults
@@ -37,6 +37,7 @@ from samesame.relate.settle import families_of, settle
 
 _DRAWS = 3
 _NAMES = 8
+_REASONS = 5
 
 
 def check(
@@ -48,55 +49,60 @@ def check(
     timeout: float | None = None,
     how: str = "record",
     progress: Progress | None = None,
+    run: Run | None = None,
 ) -> Verdict:
     """Decide whether `left` and `right` compute the same function of `inputs`.
 
     `left` and `right` are each a module, a module class or factory without arguments, a function over tensors, or a
     captured `Graph`; `inputs` is a tuple or dict of example tensors, or a function that returns one. `how` is the
-    way of capture: "record", "export" or "export+decompose". `timeout` (seconds) bounds the proving;
-    `progress(done, total, place)` is called as it goes. Raises SamesameError (Refused) where a program cannot be
-    captured or the two cannot be compared.
+    way of capture: "record", "export" or "export+decompose". `timeout` (seconds) bounds everything: what is then not
+    established is undecided, and a note says where it stopped. On the main thread this holds for the programs' own code
+    too; on another, where no signal arrives, only for ours. `progress(done, total, place)` is called as it goes. `run`
+    is one that the caller has begun, with a limit and progress of its own. Raises SamesameError (Refused) where a
+    program cannot be captured or the two cannot be compared.
     """
-    clock = _Clock()
-    deadline = None if timeout is None else time.monotonic() + timeout
-    with clock.measure("capture"):
-        example = inputs() if callable(inputs) else inputs
-        programs = _instance(left), _instance(right)
-        record = partial(_recorded, programs, how)
-        graphs = record(example)
-        _require_comparable(*graphs)
-    with clock.measure("execute"):
-        relation = input_relation(*graphs)
-        taken, values = take_draws(graphs, relation, seed)
-    with clock.measure("prove"):
-        families: Iterator[Family] = iter(())
-        if not apart(graphs, values) and not any(isinstance(program, Graph) for program in programs):
-            families = families_of(programs[0], example, record, graphs)
-        settled = settle(graphs, families, relation, values, Prover(seed=seed, deadline=deadline), progress)
-        relating, roots = settled.relating, settled.roots
-    verdict = _verdict(roots, relating)
-    verdict.sizes = settled.sizes
-    with clock.measure("diagnose"):
-        if verdict.verdict == "different":
-            verdict.effect = effect_of(graphs, values)
-            verdict.divergence, verdict.diagnosis = diagnose(relating, values, taken, deadline)
-    with clock.measure("numeric"):
-        verdict.numeric = _numeric(graphs, taken, values)
-    verdict.timing = clock.seconds | {"proofs": settled.seconds}
+    run = run or Run(timeout, progress)
+    verdict = Verdict("undecided", Rung.UNDECIDED)
+    with run.bounded():
+        _establish(verdict, left, right, inputs, seed, how, run)
+    verdict.notes += run.notes()
+    verdict.timing = run.seconds
     verdict.versions, verdict.seed = _versions(), seed
     verdict.left, verdict.right = _title(left), _title(right)
     return verdict
 
 
-@dataclass(slots=True)
-class _Clock:
-    seconds: dict[str, float] = field(default_factory=dict)
+def _establish(verdict: Verdict, left: Any, right: Any, inputs: Any, seed: int, how: str, run: Run) -> None:
+    """Write into the verdict what is found, stage by stage: what stands there when the run is stopped is kept."""
+    with run.during("capture"):
+        example = inputs() if callable(inputs) else inputs
+        programs = _instance(left), _instance(right)
+        record = partial(_recorded, programs, how)
+        graphs = record(example)
+        _require_comparable(*graphs)
+        verdict.roots = [_not_reached(name, a, b) for (name, a), (_, b) in zip(*(g.roots for g in graphs), strict=True)]
+    with run.during("execute"):
+        relation = input_relation(*graphs)
+        taken, values = take_draws(graphs, relation, seed)
+    with run.during("prove"):
+        families: Iterator[Family] = iter(())
+        if not run.over and not apart(graphs, values) and not any(isinstance(side, Graph) for side in programs):
+            families = families_of(programs[0], example, record, graphs)
+        settled = settle(graphs, families, relation, values, Prover(seed=seed, deadline=run.deadline), run.advance)
+        relating = settled.relating
+        _decide(verdict, settled.roots, relating, run)
+        verdict.sizes = settled.sizes
+        run.seconds["proofs"] = settled.seconds
+    with run.during("diagnose"):
+        if verdict.verdict == "different":
+            verdict.effect = effect_of(graphs, values)
+            verdict.divergence, verdict.diagnosis = diagnose(relating, values, taken, run.deadline)
+    with run.during("numeric"):
+        verdict.numeric = _numeric(graphs, taken, values)
 
-    @contextmanager
-    def measure(self, stage: str) -> Any:
-        started = time.monotonic()
-        yield
-        self.seconds[stage] = time.monotonic() - started
+
+def _not_reached(name: str, left: Node, right: Node) -> Root:
+    return Root(name, left.name, right.name, Evidence(Rung.UNDECIDED, "values", detail="it was not compared"))
 
 
 # -------------------------------------------------------------------------------------------------------- the two sides
@@ -228,14 +234,19 @@ def _has_nan(value: Any) -> bool:
 # ---------------------------------------------------------------------------------------------------------- the verdict
 
 
-def _verdict(roots: list[Root], relating: Relating) -> Verdict:
+def _decide(verdict: Verdict, roots: list[Root], relating: Relating, run: Run) -> None:
+    """Write the answer into the verdict, and what it stands on."""
     relations = relating.relations()
     roots = [resting(root, relating, relations) for root in roots]
     lowest = min((root.evidence.rung for root in roots), default=Rung.UNDECIDED)
-    answer = {Rung.REFUTED: "different", Rung.UNDECIDED: "undecided"}.get(lowest, "same")
-    verdict = Verdict(answer, lowest, roots, relations)
+    verdict.verdict = {Rung.REFUTED: "different", Rung.UNDECIDED: "undecided"}.get(lowest, "same")
+    verdict.evidence, verdict.roots, verdict.relations = lowest, roots, relations
     verdict.unpaired = _unpaired(relating.inputs)
     verdict.notes = _notes(relating)
+    if relating.stopped and not run.interrupted:
+        verdict.notes.append(f"Not everything was tried: {relating.stopped}.")
+    if lowest is Rung.UNDECIDED:
+        verdict.notes += _left_open(relating.prover)
     verdict.counts = {
         "relations": len(relations),
         "proofs": relating.prover.proofs,
@@ -245,7 +256,6 @@ def _verdict(roots: list[Root], relating: Relating) -> Verdict:
         "left operators": sum(not node.is_source for node in relating.left.nodes),
         "right operators": sum(not node.is_source for node in relating.right.nodes),
     }
-    return verdict
 
 
 def _unpaired(relation: InputRelation) -> list[str]:
@@ -270,9 +280,15 @@ def _notes(relating: Relating) -> list[str]:
         notes.append(
             f"A constant of the left ({left.origin}) and one of the right ({right.origin}) differ by rounding only."
         )
-    if relating.stopped:
-        notes.append(f"Not everything was tried: {relating.stopped}.")
     return notes
+
+
+def _left_open(prover: Prover) -> list[str]:
+    """Why blocks could not be decided, each reason once: limits that were hit, and what stood in the way of a proof."""
+    reasons = Counter(rule.reason for rule in prover.rules.values() if rule.evidence is None and rule.reason)
+    shown = [f"Not proved{f', {n} times' if n > 1 else ''}: {why}." for why, n in reasons.most_common(_REASONS)]
+    rest = len(reasons) - len(shown)
+    return [*shown, f"And {rest} more reasons why a block was not proved."] if rest else shown
 
 
 # ---------------------------------------------------------------------------------------------------------- the numbers

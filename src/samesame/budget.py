@@ -1,0 +1,208 @@
+"""The time of one run: how long it may take, where it is, and how it is stopped so that what it has found stays.
+
+Every stage that loops looks at `deadline` by itself. Two things cannot: the user's own program, which runs as long as
+it likes, and a step of ours that takes longer than expected. So on the main thread an alarm ends the stage under way
+by raising `Stopped`, a little after the deadline, which is the time an orderly end takes. A Ctrl-C does the same where
+it is heard (`bounded(interrupts=True)`), without waiting for the deadline. While tensors are related it first only
+moves the deadline into the past: what was proved so far is kept by coming to an end, and nothing is raised inside the
+solver.
+
+Signals reach the main thread only. A run on another thread, or beside a program with an alarm of its own, has the
+stages' own checks and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+
+import z3
+
+from samesame.capture.origins import line_of_error
+from samesame.formula import effort
+from samesame.graph import Origin
+from samesame.relate.relating import Progress
+
+STARTING = 3.0                              # seconds in which no run is interrupted, however short its limit
+TOLERANCE = 1.1                             # the deadline's factor at which a stage that goes on is interrupted
+AGAIN = 0.1                                 # seconds between two alarms, if the first was not enough
+PATIENCE = 2.0                              # seconds in which proving may finish after Ctrl-C
+
+TIME, CTRL_C = "the time limit", "Ctrl-C"
+GENTLY = "prove"                            # the stage that is asked to end, and interrupted only if it does not
+DOING = {
+    "load": "loading the programs",
+    "capture": "capturing the programs",
+    "execute": "running both programs",
+    "prove": "relating their tensors",
+    "diagnose": "looking for where they part",
+    "numeric": "measuring rounding errors",
+}
+
+
+class Deadline(float):
+    """A moment on time.monotonic. `passed` moves it into the past for everyone who compares with it, now or later."""
+
+    over = False
+
+    def passed(self) -> None:
+        self.over = True
+
+    def __lt__(self, other: float) -> bool:
+        return self.over or float.__lt__(self, other)
+
+    def __sub__(self, other: float) -> float:
+        return -1.0 if self.over else float.__sub__(self, other)
+
+
+class Stopped(BaseException):
+    """Ends the stage under way. Not an Exception: neither the user's program nor what reports its failures may take
+    it for one."""
+
+
+@dataclass(slots=True)
+class Run:
+    """One run. `timeout` in seconds counts from here; None is no limit. `progress(done, total, place)` and
+    `stage(name)` are called as it goes.
+
+    After the run `why` says what stopped it, if anything did, and `seconds` how long each stage took.
+    """
+
+    timeout: float | None = None
+    progress: Progress | None = None
+    stage: Callable[[str], None] | None = None
+    why: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+    deadline: Deadline = field(init=False)
+    _started: float = field(default_factory=time.monotonic)
+    _under_way: str = ""
+    _cut: str = ""                          # the stage that was ended before its time
+    _origin: Origin = field(default_factory=Origin)
+    _at: tuple[int, int] | None = None
+    _patience: float = math.inf
+    _armed: bool = False
+
+    def __post_init__(self) -> None:
+        self.deadline = Deadline(self._started + (math.inf if self.timeout is None else self.timeout))
+
+    # -------------------------------------------------------------------------------------------------- what stages ask
+
+    @property
+    def over(self) -> bool:
+        """Is it time to come to an end?"""
+        return time.monotonic() > self.deadline
+
+    @property
+    def interrupted(self) -> bool:
+        return self.why == CTRL_C
+
+    @contextmanager
+    def during(self, stage: str) -> Iterator[None]:
+        """The stage of this name, one of DOING."""
+        if self.interrupted:
+            raise Stopped                    # proving has come to its end; what would follow is not begun
+        started = time.monotonic()
+        self._under_way = stage
+        if self.stage is not None:
+            self.stage(stage)
+        try:
+            yield
+        finally:
+            self.seconds[stage] = time.monotonic() - started
+
+    def advance(self, done: int, total: int, place: str) -> None:
+        """Proving has come to this place."""
+        self._at = done, total
+        if self.progress is not None:
+            self.progress(done, total, place)
+
+    def notes(self) -> list[str]:
+        """What the report must say of how the run ended; nothing if every stage came to its own end."""
+        if not self._cut and not self.interrupted:
+            return []
+        stage = self._cut or self._under_way
+        place = f", at {self._origin}" if self._origin.file else ""
+        if not place and stage == "prove" and self._at is not None:
+            place = f", at operator {self._at[0] + 1} of {self._at[1]}"
+        why = f"the time limit was reached ({self.timeout:g} seconds)" if self.why == TIME else "Ctrl-C was pressed"
+        return [f"Stopped while {DOING.get(stage, stage)}{place}: {why}. What is missing was not tried."]
+
+    # ------------------------------------------------------------------------------------------------ how it is stopped
+
+    @contextmanager
+    def bounded(self, *, interrupts: bool = False) -> Iterator[None]:
+        """What is done here ends when the run is over: the block is left early, and what it assigned stays.
+
+        With `interrupts` a Ctrl-C ends it too; a second one raises KeyboardInterrupt at once.
+        """
+        with self._signals(interrupts):
+            try:
+                yield
+            except Stopped as stopped:
+                if self._armed:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+                self._cut, self._origin = self._under_way, line_of_error(stopped)
+
+    @contextmanager
+    def _signals(self, interrupts: bool) -> Iterator[None]:
+        heard = list(self._heard(interrupts))
+        before = {number: signal.signal(number, self._on_signal) for number in heard}
+        self._armed = self._armed or signal.SIGALRM in before
+        if signal.SIGINT in before:
+            z3.set_param("ctrl_c", False)                                     # else a query takes it for itself
+        if signal.SIGALRM in before and self.timeout is not None:
+            self._wait(self.deadline - time.monotonic())
+        try:
+            yield
+        finally:
+            if signal.SIGALRM in before:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                self._armed = False
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _heard(self, interrupts: bool) -> Iterator[int]:
+        """The signals that nobody else wants, where there are signals at all."""
+        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+            return
+        free = signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+        if free and (self.timeout is not None or interrupts) and not any(signal.getitimer(signal.ITIMER_REAL)):
+            yield signal.SIGALRM
+        if interrupts and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            yield signal.SIGINT
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if number == signal.SIGINT:
+            if self.interrupted:
+                raise KeyboardInterrupt
+            self.why, self._patience = CTRL_C, now + (PATIENCE if self._under_way == GENTLY else 0.0)
+        elif not self.why and self.timeout is not None:
+            self.why = TIME
+            self._patience = self._started + max(TOLERANCE * self.timeout, STARTING)
+        if now >= self._patience:
+            self._wait(AGAIN + 0.2)                                           # it may be lost in a destructor
+            raise Stopped
+        if self._under_way == GENTLY:
+            self.deadline.passed()
+            _cut_proof()
+            self._wait(AGAIN)                                                 # for a proof that begins meanwhile
+        else:
+            self._wait(self._patience - now)
+
+    def _wait(self, seconds: float) -> None:
+        if self._armed:
+            signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+
+
+def _cut_proof() -> None:
+    """The proof under way is out of time at its next step."""
+    under_way = effort.current()
+    if math.isfinite(under_way.deadline):
+        under_way.deadline = 0.0
