@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ import torch
 from meaning_samples import LARGEST, LOWEST, OWN, Call, Known, inf, own, recorded
 
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Unsupported
+from samesame.formula.expr import Expr, Unsupported
+from samesame.formula.sizes import value_at
 from samesame.formula.tensor import Tensor, leaf
 from samesame.graph import Dtype
 from samesame.operators import meaning_of
@@ -74,13 +77,16 @@ def check(call: Call) -> None:
         raise untold[0]
 
 
-def agrees(formula: Tensor, torchs: torch.Tensor, leaves: Leaves, where: str) -> None:
+def agrees(
+    formula: Tensor, torchs: torch.Tensor, leaves: Any, where: str, sizes: Mapping[str, int] | None = None
+) -> None:
+    """`leaves.values` holds the value of each leaf, `sizes` that of each size symbol."""
     assert formula.kind == kind_of(Dtype(str(torchs.dtype).removeprefix("torch."))), f"{where}: {formula.kind}"
     plain = torch.view_as_real(torchs.resolve_conj()) if torchs.is_complex() else torchs.detach()
     expected = plain.numpy()
     expected = np.where(expected <= LOWEST, -inf, expected) if plain.is_floating_point() else expected
     assert (formula.element()[1].kind == "bool") == (formula.kind == "bool"), f"{where}: {formula.element()[1]}"
-    value = evaluate(formula, leaves.values, opaque=run_opaque)
+    value = evaluate(formula, leaves.values, sizes, partial(run_opaque, sizes or {}))
     value = np.where(value <= LOWEST, -inf, value) if formula.kind == "real" else value
     assert value.shape == expected.shape, f"{where}: {value.shape} for {expected.shape}"
     defined = np.isfinite(expected) | np.isneginf(expected)    # formulas have no +∞ and no nan
@@ -110,12 +116,15 @@ class Leaves:
         return argument
 
 
-def run_opaque(name: str, attributes: Any, wholes: tuple[np.ndarray, ...], kind: str) -> np.ndarray:
+def run_opaque(
+    sizes: Mapping[str, int], name: str, attributes: Any, wholes: tuple[np.ndarray, ...], kind: str
+) -> np.ndarray:
     """Row by row, as torch itself does it."""
     row = torch.from_numpy(np.array(wholes[0]))
     if name in ("aten.argmax", "aten.argmin"):
         return getattr(torch, name.removeprefix("aten."))(row).numpy()
-    result, *rest = attributes
+    result, rest = attributes
+    rest = [value_at(a, sizes) if isinstance(a, Expr) else a for a in rest]
     if name == "aten.topk":
         return getattr(torch.topk(row, rest[0], 0, *rest[1:]), result).numpy()
     assert name == "aten.sort"

@@ -128,7 +128,8 @@ def _whole(x: Value) -> Value:
 def _steps(start: Any, end: Any, step: Any) -> Dim:
     """How many numbers there are from `start` to before `end`."""
     if not any(isinstance(x, Expr) for x in (start, end, step)):
-        return max(int(ceil((end - start) / step)), 0)
+        length: int = ceil((end - start) / step)
+        return max(length, 0)
     if any(kind_of_number(x) == "real" for x in (start, end, step)):
         raise Unsupported("a range of symbolic length in steps that are not whole")
     down = never_above(step, -1)

@@ -17,7 +17,7 @@ from samesame.operators.movement import reshape
 from samesame.operators.numbers import constant
 from samesame.operators.pointwise import cast, plus, times
 from samesame.operators.reduction import centred, extent, mean
-from samesame.operators.shapes import agreeing, count, divided, fits, pointwise, reduced
+from samesame.operators.shapes import agreeing, count, divided, pointwise, reduced
 from samesame.operators.table import meaning
 
 
@@ -57,19 +57,17 @@ def log_softmax_half(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
 
 
 def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    for part in (weight, bias):
-        if part is not None:
-            fits(part.shape, x.shape, "a weight or bias of a norm")
     scaled = x if weight is None else times(x, weight)
     return scaled if bias is None else plus(scaled, bias)
 
 
-def _last(x: Tensor, normalized_shape: Sequence[Dim]) -> tuple[int, ...]:
-    """The dimensions at the end that a norm runs over."""
+def _last(x: Tensor, normalized_shape: Sequence[Dim], *weights: Tensor | None) -> tuple[int, ...]:
+    """The dimensions at the end that a norm runs over; weights have their shape."""
     n = len(normalized_shape)
     if not n:
         raise Unsupported("a norm over no dimension")
-    agreeing(x.shape[-n:], normalized_shape, "a norm over the last dimensions")
+    for shape in (x.shape[-n:], *(w.shape for w in weights if w is not None)):
+        agreeing(shape, normalized_shape, "a norm over the last dimensions")
     return tuple(range(x.rank - n, x.rank))
 
 
@@ -97,7 +95,7 @@ def fused_rms_norm(
     """x / √(mean(x²) + eps) · weight, and the inverse root by itself."""
     if eps is None:
         raise Unsupported("a norm whose epsilon depends on the dtype")
-    scale = _inverse_root(_mean_of_squares(x, _last(x, normalized_shape)), eps)
+    scale = _inverse_root(_mean_of_squares(x, _last(x, normalized_shape, weight)), eps)
     return _affine(times(x, scale), weight, None), scale
 
 
@@ -106,7 +104,7 @@ def native_layer_norm(
     x: Tensor, normalized_shape: Sequence[Dim], weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(x − mean) / √(variance + eps) · weight + bias; the mean; the inverse root."""
-    dims = _last(x, normalized_shape)
+    dims = _last(x, normalized_shape, weight, bias)
     middle = centred(x, dims)
     scale = _inverse_root(_mean_of_squares(middle, dims), eps)
     return _affine(times(middle, scale), weight, bias), mean(x, dims, True), scale
@@ -133,6 +131,8 @@ def native_group_norm(
     rows = reshape(x, (x.shape[0], group, -1))
     normal, middle, scale = native_layer_norm(rows, (rows.shape[2],), None, None, eps)
     shape = (x.shape[0], group)
+    for w in (weight, bias):
+        agreeing(x.shape[1:2] if w is None else w.shape, x.shape[1:2], "a number for each channel")
     per_channel = [None if w is None else _channels(w, x.rank) for w in (weight, bias)]
     return _affine(reshape(normal, x.shape), *per_channel), reshape(middle, shape), reshape(scale, shape)
 
@@ -166,8 +166,7 @@ def batch_norm_inference(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(x − running mean) / √(running variance + eps) · weight + bias; the other results are empty."""
     for w in (running_mean, running_var, weight, bias):
-        if w is not None:
-            agreeing(w.shape, x.shape[1:2], "a number for each channel")
+        agreeing(x.shape[1:2] if w is None else w.shape, x.shape[1:2], "a number for each channel")
     scale = _channels(_inverse_root(running_var, eps), x.rank)
     middle = pointwise(lambda e, m: e - m, x, _channels(running_mean, x.rank))
     per_channel = [None if w is None else _channels(w, x.rank) for w in (weight, bias)]

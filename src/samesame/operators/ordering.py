@@ -18,7 +18,11 @@ from samesame.operators.table import meaning
 
 
 def rowwise(name: str, attributes: tuple[Any, ...], x: Tensor, dim: int, length: Dim, kind: str) -> Tensor:
-    """The operator of this name and attributes, which makes `length` elements of each row of x along `dim`."""
+    """The operator of this name and attributes, which makes `length` elements of each row of x along `dim`.
+
+    The attributes are which result it is, and a tuple of options. A size among them is what the option is, and no part
+    of the formula.
+    """
     d = dimension(dim, x.rank)
 
     def element(*i: Expr) -> Expr:
@@ -79,7 +83,7 @@ def topk(x: Tensor, k: Dim, dim: int = -1, largest: bool = True, sorted: bool = 
     k = plain(k)
 
     def one(result: str, kind: str) -> Tensor:
-        return rowwise("aten.topk", (result, k, largest, sorted), x, dim, k, kind)
+        return rowwise("aten.topk", (result, (k, largest, sorted)), x, dim, k, kind)
 
     return one("values", x.kind), one("indices", "int")
 
@@ -88,7 +92,7 @@ def _sorted(x: Tensor, dim: int, descending: bool, stable: bool) -> tuple[Tensor
     length = x.shape[dimension(dim, x.rank)] if x.rank else 1
 
     def one(result: str, kind: str) -> Tensor:
-        return rowwise("aten.sort", (result, descending, stable), x, dim, length, kind)
+        return rowwise("aten.sort", (result, (descending, stable)), x, dim, length, kind)
 
     return one("values", x.kind), one("indices", "int")
 

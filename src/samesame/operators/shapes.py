@@ -101,15 +101,57 @@ def same_size(a: Iterable[Dim], b: Iterable[Dim]) -> bool:
 
 
 def never_above(a: Dim, b: Dim) -> bool:
-    """Whether a ≤ b whatever the symbols are, as far as their minima show it."""
-    least = at_least(difference(b, a))
-    return least is not None and least >= 0
+    """Whether a ≤ b whatever the symbols are, as far as their minima and the bounds of quotients show it."""
+    return _never_negative(difference(b, a))
+
+
+@lru_cache(maxsize=1 << 14)
+def _never_negative(size: Dim) -> bool:
+    """Whether a size is at least 0.
+
+    A part of which only bounds are known is replaced by one of them. Of q = ⌊a/b⌋, what counts is a − b < b·q ≤ a:
+    so b·(rest − m·q) ≥ b·rest − m·a, and an integer is not negative if b times it is more than −b.
+    """
+    least = at_least(size)
+    if least is not None and least >= 0:
+        return True
+    if isinstance(size, int):
+        return False
+    atoms = dict.fromkeys(part for powers, _ in _terms(size) for part in powers)
+    return any(all(map(_never_negative, lower)) for atom in atoms for lower in _below(atom, *_linear_in(atom, size)))
+
+
+def _linear_in(atom: Expr, size: Dim) -> tuple[Dim, Dim | None]:
+    """rest and factor with size = rest + factor · atom; no factor where the atom stands in other powers."""
+    terms = _terms(size)
+    if any(powers[atom] > 1 for powers, _ in terms):
+        return size, None
+    with_it = [(powers - Counter([atom]), c) for powers, c in terms if powers[atom]]
+    return _size_of([(powers, c) for powers, c in terms if not powers[atom]]), _size_of(with_it)
+
+
+def _below(atom: Expr, rest: Dim, factor: Dim | None) -> list[tuple[Dim, ...]]:
+    """Groups of sizes such that rest + factor · atom is not negative if all of one group are not."""
+    if factor is None:
+        return []
+    less = difference(0, factor)
+    taken, added = (_never_negative(difference(n, 1)) for n in (less, factor))
+    match atom:
+        case FloorDiv(a, b) if taken and _never_negative(difference(b, 1)):
+            return [(total(difference(count((b, rest)), count((less, a))), b, -1),)]
+        case FloorDiv(a, b) if added and _never_negative(difference(b, 1)):
+            return [(total(count((b, rest)), count((factor, total(difference(a, b), 1))), b, -1),)]
+        case Mod(_, b) if taken and _never_negative(difference(b, 1)):
+            return [(difference(rest, count((less, difference(b, 1)))),)]
+        case Extremum(op, parts) if taken or added:
+            each = [total(rest, count((factor, part))) for part in parts]
+            return [tuple(each)] if (op == "max") == taken else [(lower,) for lower in each]
+    return []
 
 
 def not_above(a: Dim, b: Dim, what: str) -> None:
     """Refuse sizes of which a > b for some values of the symbols; numbers are taken to be as torch lets them be."""
-    gap = difference(b, a)
-    if isinstance(gap, Expr) and not never_above(a, b):
+    if any(isinstance(plain(n), Expr) for n in (a, b)) and not never_above(a, b):
         raise Unsupported(f"{what}: {size_text(plain(a))} may be more than {size_text(plain(b))}")
 
 
@@ -222,8 +264,10 @@ def _evident_bound(e: Expr) -> int | None:
             return max(known) if known else None
         case Where(_, then, otherwise):
             return _all_known(map(lower_bound, (then, otherwise)), min)
-        case FloorDiv(numerator, _):
+        case FloorDiv(numerator, divisor):
             low = lower_bound(numerator)
+            if low is not None and isinstance(divisor, Num):
+                return low // int(divisor.value)
             return 0 if low is not None and low >= 0 else None
     return None
 
