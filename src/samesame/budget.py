@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import TypeVar
 
 import z3
 
@@ -29,9 +30,12 @@ from samesame.formula import effort
 from samesame.graph import Origin
 from samesame.relate.relating import Progress
 
+T = TypeVar("T")
+
 STARTING = 3.0                              # seconds in which no run is interrupted, however short its limit
 TOLERANCE = 1.1                             # the deadline's factor at which a stage that goes on is interrupted
-AGAIN = 0.1                                 # seconds between two alarms, if the first was not enough
+AGAIN = 0.1                                 # seconds between two alarms, for a proof that begins meanwhile
+AGAIN_RAISED = 0.3                          # the same after Stopped was raised: it is lost in a destructor, say
 PATIENCE = 2.0                              # seconds in which proving may finish after Ctrl-C
 
 TIME, CTRL_C = "the time limit", "Ctrl-C"
@@ -78,6 +82,7 @@ class Run:
     progress: Progress | None = None
     stage: Callable[[str], None] | None = None
     why: str = ""
+    left_out: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     deadline: Deadline = field(init=False)
     _started: float = field(default_factory=time.monotonic)
@@ -87,6 +92,7 @@ class Run:
     _at: tuple[int, int] | None = None
     _patience: float = math.inf
     _armed: bool = False
+    _trying: float = 0.0                    # when an attempt that may be left out is interrupted; 0: none is under way
 
     def __post_init__(self) -> None:
         self.deadline = Deadline(self._started + (math.inf if self.timeout is None else self.timeout))
@@ -116,6 +122,28 @@ class Run:
         finally:
             self.seconds[stage] = time.monotonic() - started
 
+    def sparing(self, attempts: Iterator[T], share: float, lost: str) -> Iterator[T]:
+        """The attempts that can be made in this share of the time that is left. The one under way when that is spent is
+        interrupted; `lost` is the note that says so."""
+        until = time.monotonic() + share * (self.deadline - time.monotonic())
+        while time.monotonic() < until and not self.over:
+            self._trying = until
+            self._wait(self._next() - time.monotonic())
+            try:
+                made = next(attempts, None)
+            except Stopped:
+                if time.monotonic() >= self._patience:
+                    raise
+                break
+            finally:
+                self._trying = 0.0
+                self._wait(self._next() - time.monotonic())
+            if made is None:
+                return
+            yield made
+        if not self.interrupted:
+            self.left_out.append(lost)
+
     def advance(self, done: int, total: int, place: str) -> None:
         """Proving has come to this place."""
         self._at = done, total
@@ -125,13 +153,14 @@ class Run:
     def notes(self) -> list[str]:
         """What the report must say of how the run ended; nothing if every stage came to its own end."""
         if not self._cut and not self.interrupted:
-            return []
+            return self.left_out
         stage = self._cut or self._under_way
         place = f", at {self._origin}" if self._origin.file else ""
-        if not place and stage == "prove" and self._at is not None:
+        if stage == GENTLY and self._at is not None:
             place = f", at operator {self._at[0] + 1} of {self._at[1]}"
         why = f"the time limit was reached ({self.timeout:g} seconds)" if self.why == TIME else "Ctrl-C was pressed"
-        return [f"Stopped while {DOING.get(stage, stage)}{place}: {why}. What is missing was not tried."]
+        stopped = f"Stopped while {DOING.get(stage, stage)}{place}: {why}. What is missing was not tried."
+        return [*self.left_out, stopped]
 
     # ------------------------------------------------------------------------------------------------ how it is stopped
 
@@ -183,21 +212,25 @@ class Run:
             if self.interrupted:
                 raise KeyboardInterrupt
             self.why, self._patience = CTRL_C, now + (PATIENCE if self._under_way == GENTLY else 0.0)
-        elif not self.why and self.timeout is not None:
+        elif not self.why and self.timeout is not None and now >= self._started + self.timeout:
             self.why = TIME
             self._patience = self._started + max(TOLERANCE * self.timeout, STARTING)
-        if now >= self._patience:
-            self._wait(AGAIN + 0.2)                                           # it may be lost in a destructor
-            raise Stopped
-        if self._under_way == GENTLY:
+        gently = bool(self.why) and self._under_way == GENTLY
+        if gently:
             self.deadline.passed()
             _cut_proof()
-            self._wait(AGAIN)                                                 # for a proof that begins meanwhile
-        else:
-            self._wait(self._patience - now)
+        if now >= min(self._patience, -math.inf if gently and self._trying else self._trying or math.inf):
+            self._wait(AGAIN_RAISED)
+            raise Stopped
+        self._wait(AGAIN if gently else self._next() - now)
+
+    def _next(self) -> float:
+        """When something is due, on time.monotonic."""
+        due = self._patience if self.why else float(self.deadline)
+        return min(due, self._trying or math.inf)
 
     def _wait(self, seconds: float) -> None:
-        if self._armed:
+        if self._armed and seconds < math.inf:
             signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
 
 

@@ -38,6 +38,8 @@ from samesame.relate.settle import families_of, settle
 _DRAWS = 3
 _NAMES = 8
 _REASONS = 5
+_SHARE = 0.4                # of the time that is left, for capturing the programs at other sizes
+_NOT_CAPTURED = "The programs were not captured at other sizes, for lack of time: nothing is proved for all sizes."
 
 
 def check(
@@ -87,7 +89,7 @@ def _establish(verdict: Verdict, left: Any, right: Any, inputs: Any, seed: int, 
     with run.during("prove"):
         families: Iterator[Family] = iter(())
         if not run.over and not apart(graphs, values) and not any(isinstance(side, Graph) for side in programs):
-            families = families_of(programs[0], example, record, graphs)
+            families = run.sparing(families_of(programs[0], example, record, graphs), _SHARE, _NOT_CAPTURED)
         settled = settle(graphs, families, relation, values, Prover(seed=seed, deadline=run.deadline), run.advance)
         relating = settled.relating
         _decide(verdict, settled.roots, relating, run)

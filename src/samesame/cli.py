@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
@@ -21,11 +21,11 @@ from typing import Annotated, Any
 
 import typer
 
-from samesame.evidence import SamesameError, Verdict
+from samesame.evidence import Rung, SamesameError, Verdict
 from samesame.graph import Graph
 
 UNUSABLE, INTERRUPTED = 2, 130
-EXITS = "Exit codes: 0 same, 1 different, 2 usage or unusable input, 3 undecided."
+EXITS = "Exit codes: 0 same, 1 different, 2 usage or unusable input, 3 undecided, 130 interrupted by Ctrl-C."
 TARGET = "file.py:name, package.module:name, or a saved graph (.json, .json.gz)"
 PAIR = ("left", "right", "inputs")                # the names that a file of its own pair defines
 
@@ -95,11 +95,11 @@ def check(
         targets = pair(left, right, inputs)
         if json not in (None, "-"):
             require_writable(Path(json))
-        verdict = decide(*targets, seed=seed, timeout=timeout, how=how.value, quiet=quiet)
+        verdict, interrupted = decide(*targets, seed=seed, timeout=timeout, how=how.value, quiet=quiet)
         show(verdict, as_json=json == "-", quiet=quiet, verbose=verbose)
         if json not in (None, "-"):
             write(verdict, Path(json))
-    raise typer.Exit(verdict.exit_code)
+    raise typer.Exit(INTERRUPTED if interrupted else verdict.exit_code)
 
 
 @app.command()
@@ -163,18 +163,30 @@ def pair(left: str, right: str | None, inputs: str | None) -> tuple[str, str, st
 
 def decide(
     left: str, right: str, inputs: str | None, *, seed: int, timeout: float | None, how: str, quiet: bool
-) -> Verdict:
-    """Load the targets and check them, with progress on stderr; the verdict names them as the user did."""
+) -> tuple[Verdict, bool]:
+    """Load the targets and check them, with progress on stderr: the verdict, which names them as the user did, and
+    whether Ctrl-C ended it. The time limit counts from here, where nothing of ours is left to load.
+
+    Raises KeyboardInterrupt where Ctrl-C came before anything was established.
+    """
     with redirect_stdout(sys.stderr):
+        from samesame.budget import Run
         from samesame.capture import load_inputs, load_target
         from samesame.check import check
 
-        programs = load_target(left), load_target(right)
-        example = load_inputs(inputs) if inputs else no_inputs(programs)
-        with progress_bar(quiet) as progress:
-            verdict = check(*programs, example, seed=seed, timeout=timeout, how=how, progress=progress)
+        verdict = Verdict("undecided", Rung.UNDECIDED, seed=seed)
+        with progress_bar(quiet) as bar:
+            run = Run(timeout, *((bar.advance, bar.stage) if bar else ()))
+            with run.bounded(interrupts=True):
+                with run.during("load"):
+                    programs = load_target(left), load_target(right)
+                    example = load_inputs(inputs) if inputs else no_inputs(programs)
+                verdict = check(*programs, example, seed=seed, timeout=timeout, how=how, run=run)
+    if run.interrupted and not verdict.relations and verdict.verdict == "undecided":
+        raise KeyboardInterrupt
+    verdict.notes = verdict.notes or run.notes()
     verdict.left, verdict.right = left, right
-    return verdict
+    return verdict, run.interrupted
 
 
 def no_inputs(programs: tuple[Any, Any]) -> tuple[()]:
@@ -229,23 +241,33 @@ def stdout_guarded() -> Iterator[None]:
             raise SamesameError(f"cannot write to standard output: {error.strerror or error}") from None
 
 
+class Bar:
+    """What is being done, how much of it, for how long, and where in the user's program."""
+
+    def __init__(self, bar: Any) -> None:
+        self.bar, self.task = bar, bar.add_task("", total=None, doing="")
+
+    def stage(self, name: str) -> None:
+        self.bar.update(self.task, total=None, completed=0, description="", doing=name)
+
+    def advance(self, done: int, total: int, place: str) -> None:
+        doing = f"prove, operator {min(done + 1, total)} of {total}"
+        self.bar.update(self.task, completed=done, total=total, description=place, doing=doing)
+
+
 @contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
-    """A callback `(done, total, place)` that draws a bar on stderr, or None where nobody looks at one."""
+def progress_bar(quiet: bool) -> Iterator[Bar | None]:
+    """A bar on stderr, or None where nobody looks at one."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False)
+    doing, place = (TextColumn(f"{{task.{part}}}", markup=False) for part in ("fields[doing]", "description"))
+    columns = doing, BarColumn(20), TimeElapsedColumn(), place
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("capture and run", total=None)
-
-        def advance(done: int, total: int, place: str) -> None:
-            bar.update(task, completed=done, total=total, description=place)
-
-        yield advance
+        yield Bar(bar)
 
 
 @contextmanager
