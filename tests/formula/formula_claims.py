@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 
+from samesame.formula.equal import prove_tensors_equal
 from samesame.formula.expr import (
     NEG_INF,
     PI,
@@ -326,7 +327,7 @@ class Claim:
     right: Callable
     twin: Callable
     minima: dict[str, int] = field(default_factory=dict)
-    symbolic: bool = True    # provable for all sizes
+    theme: str = "first"
 
     def symbols(self):
         return {name: Size(name, self.minima.get(name, 1)) for name in self.sizes}
@@ -350,17 +351,46 @@ class Claim:
         env, *arrays = self.arrays(symbolic)
         return tuple(f(env, *arrays) for f in (self.left, self.right, self.twin))
 
+    def proofs(self, symbolic):
+        """What the prover says of the claim and of its twin."""
+        left, right, twin = self.sides(symbolic)
+        return prove_tensors_equal(left, right), prove_tensors_equal(left, twin)
+
 
 class SizesOf:
     def __init__(self, env):
         self.__dict__.update(env)
 
 
-CLAIMS: list[Claim] = []
+def claims_of(theme):
+    """A list of claims, and the function that adds one to it."""
+    claims = []
+
+    def claim(name, sizes, inputs, left, right, twin, **options):
+        claims.append(Claim(name, sizes, inputs, left, right, twin, theme=theme, **options))
+
+    return claims, claim
 
 
-def claim(name, sizes, inputs, left, right, twin, **options):
-    CLAIMS.append(Claim(name, sizes, inputs, left, right, twin, **options))
+def pointwise_of(claim):
+    """A claim about functions of x (and what else there is) at one place."""
+
+    def pointwise(name, left, right, twin, inputs=None):
+        sides = (lambda s, x, *more, f=f: x.map(f, *more) for f in (left, right, twin))
+        claim(name, dict(T=64), inputs or dict(x="T"), *sides)
+
+    return pointwise
+
+
+def relu(v):
+    return maximum(v, 0)
+
+
+def clamp(v, low, high):
+    return minimum(maximum(v, low), high)
+
+
+CLAIMS, claim = claims_of("model blocks")
 
 
 # ------------------------------------------------------------------------------------------------------------ projections

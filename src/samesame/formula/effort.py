@@ -44,6 +44,7 @@ class Effort:
     budget: Budget
     deadline: float
     thorough: bool = False  # the second attempt: small sums written out, arguments over common denominators
+    by_signs: bool = False  # the third: max, min, abs and sign by the signs of what they compare
     terms: int = 0
     solver_calls: int = 0
     solver_proofs: int = 0
@@ -66,12 +67,12 @@ def current() -> Effort:
 
 
 @contextmanager
-def spending(budget: Budget, thorough: bool = False) -> Iterator[Effort]:
+def spending(budget: Budget, thorough: bool = False, by_signs: bool = False) -> Iterator[Effort]:
     """Begin a proof: forget the one before, and count from zero."""
     if len(_current) > 1:
         raise RuntimeError("a proof cannot begin inside another: it would forget what the other remembers")
     forget()
-    effort = Effort(budget, time.perf_counter() + budget.seconds, thorough)
+    effort = Effort(budget, time.perf_counter() + budget.seconds, thorough, by_signs)
     _current.append(effort)
     try:
         yield effort

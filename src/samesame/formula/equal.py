@@ -19,12 +19,13 @@ from itertools import count
 
 from samesame.formula.counting import never_counts, never_differs
 from samesame.formula.effort import Budget, Effort, assume, remember, spending, step
-from samesame.formula.expr import Expr, Fn, Fold, Index, Load, Num, Pow, Unsupported, index, numeric, walk
-from samesame.formula.functions import is_positive, never_vanishes, piece_of, power, truth_of
+from samesame.formula.expr import Expr, Extremum, Fn, Fold, Index, Load, Num, Pow, Unsupported, index, numeric, walk
+from samesame.formula.functions import BY_SIGN, exp, is_positive, never_vanishes, piece_of, power, truth_of
 from samesame.formula.guards import Guards, at, bounds, conjunction, solved, zero_literal
 from samesame.formula.labelling import labellings
 from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
+from samesame.formula.refine import refined
 from samesame.formula.rewrite import SMALL, BinderEscape, Draft, multiply, replaced, substitute, under
 from samesame.formula.tensor import Dim, Tensor
 from samesame.formula.terms import (
@@ -38,6 +39,7 @@ from samesame.formula.terms import (
     closed,
     constant,
     form_of,
+    lone_atom,
     next_open,
     of_atom,
     opened,
@@ -77,13 +79,17 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
     Never raises on hard input: what cannot be decided within the budget is not proved.
     """
     left, right = numeric(left), numeric(right)
-    start = time.perf_counter()
-    answer = _attempt(left, right, budget, thorough=False)
-    if isinstance(answer, NotProved) and any(map(_worth_another_attempt, (left, right))):
-        rest = budget.seconds - (time.perf_counter() - start)
-        second = _attempt(left, right, replace(budget, seconds=rest), thorough=True) if rest > 0 else answer
-        return second if isinstance(second, Proved) else answer
-    return answer
+    deadline = time.perf_counter() + budget.seconds
+    first: Proved | NotProved | None = None
+    for worth_it, settings in ATTEMPTS:
+        rest = deadline - time.perf_counter()
+        if first is None or (rest > 0 and any(map(worth_it, (left, right)))):
+            answer = _attempt(left, right, replace(budget, seconds=rest), **settings)
+            if isinstance(answer, Proved):
+                return answer
+            first = first or answer
+    assert first is not None
+    return first
 
 
 def _worth_another_attempt(expr: Expr) -> bool:
@@ -100,8 +106,22 @@ def _divides(expr: Expr) -> bool:
     return (isinstance(expr, Pow) and expr.exponent < 0) or (isinstance(expr, Fn) and expr.name in ("sigmoid", "tanh"))
 
 
-def _attempt(left: Expr, right: Expr, budget: Budget, *, thorough: bool) -> Proved | NotProved:
-    with spending(budget, thorough) as effort, deep_recursion():
+def _compares(expr: Expr) -> bool:
+    """Whether signs may decide something: a maximum, a minimum, an absolute value, a sign."""
+    return any(isinstance(e, Extremum) or (isinstance(e, Fn) and e.name in BY_SIGN) for e in walk(expr))
+
+
+ATTEMPTS: tuple[tuple[Callable[[Expr], bool], dict[str, bool]], ...] = (
+    (lambda _: True, {}),
+    (_worth_another_attempt, {"thorough": True}),
+    (_compares, {"thorough": True, "by_signs": True}),
+)
+
+
+def _attempt(
+    left: Expr, right: Expr, budget: Budget, *, thorough: bool = False, by_signs: bool = False
+) -> Proved | NotProved:
+    with spending(budget, thorough, by_signs) as effort, deep_recursion():
         try:
             detail = _prove(normal(left), normal(right))
         except Unsupported as unsupported:
@@ -219,6 +239,7 @@ def vanishes(form: Form) -> str:
         changed = change(cleared)
         if changed is None:
             continue
+        changed = clear_denominators(changed)
         if not changed.terms:
             return step_name
         if never_occurs(changed):
@@ -444,9 +465,19 @@ def _cases_of(atom: Atom) -> Form | None:
     return multiply(indicator(truth_of("positive", inner)), inner)
 
 
+def logarithms_gathered(form: Form) -> Form | None:
+    """Σ c·log a + rest is zero where Π a^c · exp(rest) is one, for positive a; None if there are no logarithms."""
+    found = [a for t, _ in form.terms if (a := lone_atom(Form(((t, Fraction(1)),)), "log")) is not None]
+    if not found or not all(isinstance(a, Apply) and is_positive(a.argument) for a in found):
+        return None
+    return subtract(exp(form), constant(1))
+
+
 STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("the difference cancels", lambda form: form),
     ("small sums written out", unrolled),
     ("indices in generic position", in_generic_position),
+    ("domains refined", refined),
     ("maxima by cases", by_cases),
+    ("logarithms gathered", logarithms_gathered),
 )

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import reduce
 
-from samesame.formula.effort import assume, remember, step
+from samesame.formula.effort import assume, current, remember, step
 from samesame.formula.expr import Unsupported
 from samesame.formula.functions import (
     HEADS,
     by_cells,
     common_number,
+    content,
+    exp,
     has_point,
     is_minus_infinity,
     is_nonnegative,
@@ -23,11 +26,12 @@ from samesame.formula.functions import (
     minus_infinity,
     piece,
     piece_of,
+    positive_part,
     restricted,
 )
-from samesame.formula.guards import Guards, Literal, conjunction, infeasible, negation
+from samesame.formula.guards import NO_GUARDS, Guards, Literal, conjunction, infeasible, negation
 from samesame.formula.poly import Var
-from samesame.formula.rewrite import Draft, rewritten
+from samesame.formula.rewrite import Draft, positive, rewritten, under
 from samesame.formula.terms import (
     UNDEFINED,
     Apply,
@@ -100,11 +104,18 @@ def _maximum_on_cell(pieces: Form) -> Form:
     terms = [t for t, _ in pieces.terms]
     if len(terms) == 1 and terms[0].plain:
         return piece_of(terms[0])
+    if current().by_signs and any(t.plain for t in terms):
+        return _by_signs(terms)
     if len(terms) == 2 and all(t.plain for t in terms):
         return _larger(piece_of(terms[0]), piece_of(terms[1]))
     if not any(has_point(t) for t in terms):
         assume(f"the maximum over {pieces.key} is over at least one element")
+    outer = _through_exp(terms) or _without_positive_factors(terms)
+    if outer is not None:
+        return outer
     shared = _shared(terms)
+    if not shared.terms:
+        shared = _pivot(terms)
     size = common_number(c for t in terms for _, c in piece_of(t).terms) or Fraction(1)
     if shared.terms or size != 1:
         smaller = form_of(
@@ -113,6 +124,47 @@ def _maximum_on_cell(pieces: Form) -> Form:
         )
         return add(shared, scale(of_atom(Apply("max", smaller)), size))
     return of_atom(Apply("max", pieces))
+
+
+def _by_signs(terms: list[Term]) -> Form:
+    """max(a, b) = b + [a − b > 0]·(a − b), one piece after the other; pieces over bound variables stay together."""
+    parts = [piece_of(t) for t in terms if t.plain]
+    families = form_of((t, Fraction(1)) for t in terms if not t.plain)
+    if families.terms:
+        parts.append(_maximum_on_cell(families))
+    return reduce(lambda a, b: add(b, by_cells(subtract(a, b), positive_part)), parts)
+
+
+def _through_exp(terms: list[Term]) -> Form | None:
+    """max exp(f) = exp(max f), where every piece is such a power."""
+    exponents: list[Term] = []
+    for t in terms:
+        form = piece_of(t)
+        if len(form.terms) != 1 or not form.terms[0][0].plain or form.terms[0][1] != 1 or not form.terms[0][0].factors:
+            return None
+        factors = form.terms[0][0].factors
+        if not all(isinstance(a, Apply) and a.head == "exp" for a, _ in factors):
+            return None
+        inner = add(*(scale(a.argument, e) for a, e in factors if isinstance(a, Apply)))
+        exponents.append(closed(t.bound, t.guards, ((Apply("piece", inner), Fraction(1)),)))
+    return exp(_maximum_again(form_of((t, Fraction(1)) for t in exponents)))
+
+
+def _without_positive_factors(terms: list[Term]) -> Form | None:
+    """max c·f = c·max f for a positive c that all pieces share; None if they share none."""
+    bound = frozenset(v for t in terms for v in t.bound)
+    everything = form_of((t, c) for piece in terms for t, c in piece_of(piece).terms)
+    if not all(piece_of(t).terms for t in terms) or any(t.bound for t, _ in everything.terms):
+        return None
+    _, common, _ = content(everything, lambda a: positive(a) and not a.free & bound)
+    if not common:
+        return None
+    inverse = Draft((), NO_GUARDS, tuple((a, -e) for a, e in common))
+    smaller = form_of(
+        (closed(t.bound, t.guards, ((Apply("piece", under(inverse, piece_of(t))), Fraction(1)),)), Fraction(1))
+        for t in terms
+    )
+    return under(Draft((), NO_GUARDS, common), _maximum_again(smaller))
 
 
 def _less(form: Form, shared: Form, size: Fraction) -> Form:
@@ -128,6 +180,12 @@ def _shared(terms: list[Term]) -> Form:
         there = dict(piece_of(other).terms)
         kept = {t: c for t, c in kept.items() if there.get(t) == c}
     return form_of(kept.items())
+
+
+def _pivot(terms: list[Term]) -> Form:
+    """The one piece that is not over a range, from which all are measured: max(c, max x) = c + max(0, max(x − c))."""
+    plain = [t for t in terms if t.plain]
+    return piece_of(plain[0]) if len(plain) == 1 else constant(0)
 
 
 def _larger(a: Form, b: Form) -> Form:

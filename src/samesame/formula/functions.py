@@ -168,6 +168,10 @@ def is_generic(atom: Atom) -> bool:
     """Whether an atom is nonzero but for special values of the real inputs: integers must be so everywhere."""
     if positive(atom):
         return True
+    if isinstance(atom, Apply) and atom.head in ("prod", "held prod"):
+        return all(is_generic(a) for t, _ in atom.argument.terms for a, _ in _inside(t))
+    if isinstance(atom, Apply) and atom.head == "factor":
+        return bool(atom.argument.terms) and (value_of(atom.argument) is not None or never_vanishes(atom.argument))
     if isinstance(atom, Apply):
         return atom.head != "sum" or never_vanishes(atom.argument)
     if isinstance(atom, IntegerAtom) and atom.integer:
@@ -277,11 +281,17 @@ def _power_factor(rest: Form, p: Fraction) -> Factors:
         factors = rest.terms[0][0].factors
         if p.denominator == 1 and p > 0:
             return tuple((a, e * p) for a, e in factors)
+        if p.denominator == 2 and all(e % 2 == 0 for _, e in factors):  # √(a²) = |a|
+            return tuple((_magnitude(a), e * p) for a, e in factors)
         (atom, e), *more = factors
         nested = isinstance(atom, Apply) and atom.head == "sum" and not more
         if nested and (e.denominator % 2 == 0 or positive(atom)):
             return ((atom, e * p),)
     return ((Apply("sum", rest), p),)
+
+
+def _magnitude(atom: Atom) -> Atom:
+    return atom if positive(atom) else Apply("fn:abs", of_atom(atom))
 
 
 def together(form: Form) -> Form:
@@ -451,10 +461,38 @@ def _uninterpreted_on_cell(name: str, form: Form) -> Form:
         return constant(1 if name == "cos" else 0)
     if name == "abs" and is_nonnegative(form):
         return form
+    if name in BY_SIGN and current().by_signs:
+        return BY_SIGN[name](form)
     if form.terms and form.terms[0][1] < 0 and name in ODD | EVEN:
         flipped = of_atom(Apply(f"fn:{name}", scale(form, -1)))
         return scale(flipped, -1) if name in ODD else flipped
     return of_atom(Apply(f"fn:{name}", form))
+
+
+def positive_part(form: Form) -> Form:
+    """[form > 0] · form, for a form without liftable guards. Asked of −form where that is how the comparison is
+    mostly spelled, so that x > 0 and x ≤ 0 are the only cells."""
+    if form.terms and form.terms[0][1] < 0:
+        return add(form, positive_part(scale(form, -1)))
+    literal = truth_of("positive", form)
+    if isinstance(literal, bool):
+        return form if literal else constant(0)
+    return guarded((literal,), form)
+
+
+def _sign(form: Form) -> Form:
+    """[form > 0] − [−form > 0]."""
+    literals = (truth_of("positive", form), truth_of("positive", scale(form, -1)))
+    above, below = (
+        constant(int(g)) if isinstance(g, bool) else guarded((g,), constant(1)) for g in literals
+    )
+    return add(above, scale(below, -1))
+
+
+BY_SIGN: dict[str, Function] = {  # in the attempt that looks at signs
+    "abs": lambda x: add(positive_part(x), positive_part(scale(x, -1))),
+    "sign": _sign,
+}
 
 
 def _rounded(name: str, form: Form) -> Form | None:

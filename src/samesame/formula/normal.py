@@ -46,8 +46,11 @@ from samesame.formula.functions import (
     as_poly,
     boolean,
     by_cells,
+    exp,
     is_minus_infinity,
+    is_nonnegative,
     is_positive,
+    log,
     named,
     piece,
     power,
@@ -81,6 +84,7 @@ from samesame.formula.poly import (
     number,
     variable,
 )
+from samesame.formula.products import logarithms, product_of
 from samesame.formula.rewrite import Draft, bind, guarded, multiply, substitute, under
 from samesame.formula.terms import (
     MINUS_INFINITY,
@@ -124,7 +128,9 @@ def normal(expr: Expr) -> Form:
         case Mul(factors):
             return _product([normal(factor) for factor in factors])
         case Pow(base, exponent):
-            return power(normal(base), exponent)
+            return _power(base, exponent)
+        case Fn("log", argument):
+            return _log(argument)
         case Fn(name, argument):
             return named(name)(normal(argument))
         case Where(condition, then, otherwise):
@@ -144,6 +150,26 @@ def _product(forms: list[Form]) -> Form:
         if len(others) < len(forms) - 1 or not all(map(is_positive, others)):
             raise Unsupported("−∞ is multiplied by something that is not known to be positive")
     return reduce(multiply, forms)
+
+
+def _power(base: Expr, exponent: Fraction) -> Form:
+    """(a·b)^p = a^p·b^p, for whole p, and where all factors but one are known to be ≥ 0."""
+    factors = [normal(factor) for factor in base.factors] if isinstance(base, Mul) else [normal(base)]
+    apart = exponent.denominator == 1 or sum(not is_nonnegative(factor) for factor in factors) <= 1
+    if len(factors) > 1 and apart and not any(factor.has(MINUS_INFINITY) for factor in factors):
+        return reduce(multiply, (power(factor, exponent) for factor in factors))
+    return power(_product(factors), exponent)
+
+
+def _log(argument: Expr) -> Form:
+    """log(a·b) = log a + log b and log(a^q) = q·log a, where all factors but one, or a, are known to be positive."""
+    if isinstance(argument, Mul):
+        factors = [(factor, normal(factor)) for factor in argument.factors]
+        if sum(not is_positive(form) for _, form in factors) <= 1:
+            return add(*(_log(factor) for factor, _ in factors))
+    if isinstance(argument, Pow) and is_positive(normal(argument.base)):
+        return scale(_log(argument.base), argument.exponent)
+    return log(normal(argument))
 
 
 def _chosen(condition: Cases, then: Expr, otherwise: Expr) -> Form:
@@ -334,8 +360,9 @@ def _product_fold(indices: list[Index], inside: Expr) -> Form:
         variables = [index_variable(v) for v in indices]
         values = (tuple((v, number(k)) for v, k in zip(variables, point, strict=True)) for point in points)
         return reduce(multiply, (substitute(form, value) for value in values), constant(1))
-    inner = body(tuple(map(index_variable, indices)), tuple(extents), form)
-    return of_atom(OpaqueAtom("prod", "", "real", (inner,), ()))
+    ranges = list(zip(map(index_variable, indices), extents, strict=True))
+    real, formal = (bind(part, ranges) for part in logarithms(form))
+    return multiply(exp(real), product_of(formal))
 
 
 # ------------------------------------------------------------------------------------------------------------- booleans

@@ -304,7 +304,7 @@ def positive(atom: Atom) -> bool:
     if isinstance(atom, Symbol):
         return atom.key not in (UNDEFINED, MINUS_INFINITY)
     if isinstance(atom, Apply):
-        return atom.head == "exp" or (atom.head == "sum" and laws.positive(atom.argument))
+        return atom.head in ("exp", "held exp") or (atom.head == "sum" and laws.positive(atom.argument))
     return isinstance(atom, IntegerAtom) and atom.integer and at_least(variable(atom), 1)
 
 
@@ -317,6 +317,11 @@ def _absorbed(draft: Draft) -> Draft | None:
         if e != 1 if absorbing else not positive(atom):
             raise Unsupported("−∞ is multiplied by something that is not known to be positive")
     return Draft(draft.bound, draft.guards, ((Symbol(MINUS_INFINITY), Fraction(1)),))
+
+
+def gather_exponents(draft: Draft) -> Form | None:
+    """Exponents over neighbouring ranges join: see products.py."""
+    return laws.gather(draft) if len(draft.factors) > 1 else None
 
 
 def solve_equalities(draft: Draft) -> Form | None:
@@ -584,6 +589,7 @@ def _counted(draft: Draft, v: Var, low: End, high: End) -> Form:
 Rule = Callable[[Draft], "Draft | Form | None"]
 RULES: tuple[Rule, ...] = (
     combine_factors,
+    gather_exponents,
     solve_equalities,
     contradiction,
     give_ranges,

@@ -228,6 +228,7 @@ class Laws:
     apply: Callable[[str, Form], Form]  # a factor's head applied to a form that has changed
     boolean: Callable[[str, Form], Atom | bool]  # a boolean's head applied to a form that has changed
     positive: Callable[[Form], bool]  # is the form known to be > 0?
+    gather: Callable[..., Form | None]  # factors of a draft whose exponents join; see products.py
     generic: Callable[[Atom], bool]  # is the atom nonzero but for special values of the real inputs?
 
 
@@ -371,9 +372,9 @@ def _joined_points(terms: tuple[tuple[Term, Fraction], ...]) -> tuple[tuple[Term
     """A sum, and a term that is its body just beside the domain; and the sum over the wider domain."""
     shapes: dict[tuple[object, ...], list[Term]] = {}
     for term, c in terms:
-        shapes.setdefault((len(term.bound), c, *_shape(term.factors)), []).append(term)
+        shapes.setdefault((len(term.bound), c, *shape(term.factors)), []).append(term)
     for whole, c in terms:
-        beside = shapes.get((len(whole.bound) - 1, c, *_shape(whole.factors)), []) if whole.bound else []
+        beside = shapes.get((len(whole.bound) - 1, c, *shape(whole.factors)), []) if whole.bound else []
         for v, step_back, literal in _edges(whole) if beside else ():
             point, wider = _beside(whole, v, step_back, literal)
             for term in beside:
@@ -382,9 +383,10 @@ def _joined_points(terms: tuple[tuple[Term, Fraction], ...]) -> tuple[tuple[Term
     return None
 
 
-def _shape(factors: Factors) -> list[tuple[str, Fraction]]:
+@remember
+def shape(factors: Factors) -> tuple[tuple[str, Fraction], ...]:
     """What substitution for an index leaves alone: tensor names and heads, with exponents."""
-    return sorted((a.key.split("[")[0].split("(")[0], e) for a, e in factors)
+    return tuple(sorted((a.key.split("[")[0].split("(")[0], e) for a, e in factors))
 
 
 def _edges(term: Term) -> Iterator[tuple[Var, int, Literal]]:
