@@ -190,7 +190,7 @@ def test_functions_of_one_element_take_any_shape(name: str) -> None:
 
 # ------------------------------------------------------------------------------------------- every number that is near
 
-NEAR = range(-5, 6)
+NEAR = range(-4, 5)
 EVERY: dict[str, list[tuple[Any, ...]]] = {                # the arguments beside a vector of size T
     "aten.slice.Tensor": [(0, a, b, step) for a in (None, *NEAR) for b in (END, *NEAR) for step in (1, 3)],
     "aten.select.int": [(0, k) for k in NEAR],
@@ -215,7 +215,7 @@ def test_what_is_taken_is_right_and_what_is_refused_goes_wrong_somewhere(operato
     assert meaning is not None
     for arguments in EVERY[operator]:
         results = {t: torchs(operator, torch.arange(1.0, value_at(size, {"T": t}) + 1, dtype=torch.float64), arguments)
-                   for t in range(LEAST, 14)}
+                   for t in range(LEAST, 11)}
         same = None not in results.values() and len({len(found) for found in results.values()}) == 1   # type: ignore
         try:
             found = meaning(leaf("x", (size,)), *arguments)

@@ -95,6 +95,7 @@ def _completed(x: Tensor, shape: Sequence[Dim]) -> tuple[Dim, ...]:
     sizes = [plain(size) for size in shape]
     if -1 in sizes:
         k = sizes.index(-1)
+        not_above(1, count(sizes[:k] + sizes[k + 1 :]), "the sizes beside -1, of which none is 0")
         sizes[k] = divided(x.shape, sizes[:k] + sizes[k + 1 :])
     if not same_size(x.shape, sizes):
         raise Unsupported(f"{shape_text(x.shape)} does not reshape to {shape_text(sizes)}")

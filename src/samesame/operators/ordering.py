@@ -13,7 +13,7 @@ from samesame.formula.expr import Expr, Lambda, Opaque, index, numeric
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import replaced
 from samesame.operators.reduction import greatest, least
-from samesame.operators.shapes import dimension, not_above, plain
+from samesame.operators.shapes import count, dimension, not_above, plain
 from samesame.operators.table import meaning
 
 
@@ -41,6 +41,8 @@ def _row(x: Tensor, i: tuple[Any, ...], d: int) -> Lambda:
 
 def chosen(name: str, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
     """Which element of each row `name` picks: an integer for each row."""
+    row = x.shape if dim is None or not x.rank else (x.shape[dimension(dim, x.rank)],)
+    not_above(1, count(row), "a choice of at least one element")
     if dim is None:
         bound = tuple(index(n) for n in x.shape)
         place = Opaque(name, (), (Lambda(bound, numeric(x[bound])),), (), "int")

@@ -368,6 +368,8 @@ def reduced(
 ) -> Tensor:
     """A fold of `of(element)` over some dimensions of x, which vanish, or stay with size one."""
     over = dimensions(dims, x.rank)
+    if monoid in ("max", "min"):
+        not_above(1, count(x.shape[d] for d in over), f"a {monoid} of at least one element")
     kept = [d for d in range(x.rank) if d not in over]
     shape = tuple(1 if d in over else x.shape[d] for d in range(x.rank) if keepdim or d not in over)
 
