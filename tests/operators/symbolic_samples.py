@@ -536,6 +536,7 @@ REFUSED: list[tuple[str, Callable[..., tuple[Any, ...]], str]] = [
     ("aten.split_with_sizes.default", lambda T: (real(T), [3, T - 3]), "a piece"),
     ("aten.split.Tensor", lambda T: (real(T), 2), "how many pieces"),
     ("aten.split.Tensor", lambda T, S: (real(T * S), S), "how many pieces"),
+    ("aten.split.Tensor", lambda T: (real(2 * T - 2), T), "how many pieces"),
     ("aten.chunk.default", lambda T: (real(T), 3), "3 pieces"),
     ("aten.glu.default", lambda B, T: (real(B, T),), "broadcast"),
     ("aten.unbind.int", lambda T: (real(T),), "must be known"),
