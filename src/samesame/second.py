@@ -1,0 +1,439 @@
+"""The second prover: expands both sides of a claim element by element at small sizes, and compares numbers.
+
+The first prover rewrites both sides until they look alike; it is fast, it holds for all sizes, and it could be wrong.
+This one rewrites nothing and shares no code with it, or with anything else here: it reads a claim as plain data, gives
+every size symbol a small number and every leaf random numbers, and works out what the formulas say. A mismatch refutes
+the claim; agreement is evidence, not a proof.
+
+A claim without roots and transcendental functions is worked out in exact fractions. Otherwise reals are fixed-point
+numbers of 384 binary places (115 decimals), of which 38 decimals must agree: functions, comparisons, max and min have
+their true meaning, and no mismatch is an artefact of rounding. Functions without a meaning are random maps: equal
+arguments give equal results, and nothing else is known. Where a side is undefined (1/0, log 0, a load out of range, the
+maximum of nothing) nothing is compared, as claims speak only of places where both sides are defined.
+
+A claim is a dict: `leaves` (name, shape, kind, bounds) and `nodes`, as formula/dag.py writes them; `indices`, the
+places of the output's index variables; `left` and `right`, the places of the two sides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, reduce
+from hashlib import blake2b
+from typing import Any
+
+import mpmath.libmp as mp
+import numpy as np
+
+PLACES = 384                        # binary places of a real
+ONE = 1 << PLACES
+ZERO = ONE >> 192                   # a real nearer to zero is zero: so is what rounding leaves of it
+AGREE = 128                         # binary digits of the larger side (or of 2^-32) in which both sides must agree
+PREFERRED, MOST = 1 << 15, 1 << 21  # numbers worked out, for good sizes and for the smallest ones
+WHOLE, FEW = 512, 4                 # of an output with more elements, four positions along each dimension are compared
+DRAWS = ("generic", "positive", "small", "ties", "generic")
+SMALL_SIZES = ((2, 3, 5, 4, 7, 6, 8, 9, 11, 10), (3, 4, 5, 6, 7, 8, 9, 10, 11, 12))
+FUNCTIONS = ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf")
+EXACT: dict[str, Callable[[Any], Any]] = {
+    "abs": abs, "sign": lambda x: (x > 0) - (x < 0), "floor": math.floor, "ceil": math.ceil, "round": round,
+    "trunc": math.trunc}
+DERIVED: dict[str, Callable[[Callable[[str, Any], Any], Any], Any]] = {
+    "sigmoid": lambda f, x: ONE * ONE // (ONE + f("exp", -x)), "softplus": lambda f, x: f("log", ONE + f("exp", x)),
+    "expm1": lambda f, x: f("exp", x) - ONE, "log1p": lambda f, x: f("log", ONE + x),
+    "log2": lambda f, x: f("log", x) * (ONE * ONE // f("log", 2 * ONE)) >> PLACES,
+    "log10": lambda f, x: f("log", x) * (ONE * ONE // f("log", 10 * ONE)) >> PLACES}
+KINDS = dict.fromkeys(("truth", "compare", "not", "and", "or", "any", "all"), "bool") | dict.fromkeys(
+    ("size", "index", "floordiv", "mod"), "int") | dict.fromkeys(("named", "-inf", "fn"), "real")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Both sides agree at all `points` that were tried, at these sizes."""
+
+    sizes: tuple[dict[str, int], ...]
+    points: int
+    arithmetic: str
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A refutation: at these sizes and on this draw of the leaves, an element differs."""
+
+    sizes: dict[str, int]
+    draw: str
+    element: tuple[int, ...]
+    left: str
+    right: str
+
+
+@dataclass(frozen=True)
+class Cannot:
+    """Nothing was compared; `reason` says why."""
+
+    reason: str
+
+
+class Stop(Exception):
+    """The claim cannot be worked out; the message says why."""
+
+
+class TooLarge(Stop):
+    """The claim has too many elements to be worked out one by one."""
+
+
+class Undefined:
+    """What has no value; neither has anything that is computed from it."""
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __rshift__ = lambda self, _: self
+
+
+class MinusInfinity:
+    """−∞: below every number, and still there when a number is added or a positive one multiplied."""
+
+    __add__ = __radd__ = __rshift__ = lambda self, _: self
+    __mul__ = __rmul__ = lambda self, x: self if x is not self and x >= ZERO else UNDEFINED
+    __lt__, __gt__ = lambda self, x: x is not self, lambda self, _: False
+    __le__, __ge__ = lambda self, _: True, lambda self, x: x is self
+    __repr__ = lambda self: "−∞"    # noqa: E731
+
+
+UNDEFINED: Any = Undefined()
+BOTTOM, ABSENT = MinusInfinity(), object()
+Value = tuple[tuple[int, ...], Any]     # index nodes, and an array of objects: axis 0 for the draw, then one for each
+
+
+def compare(claim: dict[str, Any], seed: int = 0) -> Agreement | Disagreement | Cannot:
+    """Compare the two sides of a claim at two choices of sizes, on several draws. Same seed, same answer."""
+    tried, points = [], 0
+    try:
+        symbols = sorted({row[1]: row[2] for row in claim["nodes"] if row[0] == "size"}.items())
+        for choice in range(2 if symbols else 1):
+            grid, found = _expanded(claim, symbols[:: 1 - 2 * choice], choice, seed)
+            if isinstance(found, Disagreement):
+                return found
+            points += found
+            tried.append(grid.sizes)
+    except Stop as reason:
+        return Cannot(str(reason))
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as fault:
+        return Cannot(f"the claim is malformed ({type(fault).__name__}: {fault})")
+    arithmetic = "fractions" if grid.exact else f"{PLACES} binary places"
+    return Agreement(tuple(tried), points, arithmetic) if points else Cannot("nowhere are both sides defined")
+
+
+def _expanded(claim: dict[str, Any], symbols: list[Any], choice: int, seed: int) -> tuple[Grid, Disagreement | int]:
+    """Both sides at small sizes: distinct ones if that is not too much, so that no coincidence hides an error."""
+    for most in (13, 4, 3) if symbols else ():
+        sizes: dict[str, int] = {}
+        for k, (name, least) in enumerate(symbols):
+            free = [n for n in SMALL_SIZES[choice] if least <= n <= most and n not in sizes.values()]
+            sizes[name] = free[0] if free else max(least, 2 + (k + choice) % 2)
+        try:
+            grid = Grid(claim, sizes, f"{seed} {choice}", PREFERRED)
+            return grid, grid.compared()
+        except TooLarge:
+            continue
+    grid = Grid(claim, {name: max(least, 2) for name, least in symbols}, f"{seed} {choice}", MOST)
+    return grid, grid.compared()
+
+
+class Grid:
+    """One choice of sizes: every node at all values of the index variables it depends on, on every draw.
+
+    Index variables are known by the place of their node. Truths are bools and integers ints; a real is a fraction, or
+    an int that counts 2^-384.
+    """
+
+    def __init__(self, claim: dict[str, Any], sizes: dict[str, int], seed: str, most: int) -> None:
+        self.claim, self.nodes, self.sizes, self.seed, self.left = claim, claim["nodes"], sizes, seed, most
+        self.kinds: list[str] = []
+        for row in self.nodes:
+            self.kinds.append(_kind(row, self.kinds, claim["leaves"]))
+        self.exact = not any(map(_is_irrational, self.nodes))
+        self.one = 1 if self.exact else ONE
+        self.values: list[Value] = []
+        self.positions: dict[int, list[int]] = {}
+        self.leaf, self.call = cache(self.leaf), cache(self.call)         # type: ignore[method-assign]
+
+    def compared(self) -> Disagreement | int:
+        """The first element that differs, or at how many points both sides are defined."""
+        axes = tuple(self.claim["indices"])
+        for v in axes:
+            self.value(v)
+        bound = {v for row in self.nodes if row[0] in ("fold", "lambda") for v in row[-2]}
+        if math.prod(len(self.positions[v]) for v in axes) > WHOLE and not bound & set(axes):
+            for v in axes:
+                among = self.positions[v]
+                self.positions[v] = sorted({among[0], among[-1], *(among[self.random(v, k) % len(among)]
+                                                                   for k in range(FEW - 2))})
+                self.values[v] = (v,), np.asarray([self.positions[v]], dtype=object)
+        sides = [self.spread(self.number(self.claim[side], True), axes) for side in ("left", "right")]
+        left, right = np.broadcast_arrays(*sides)
+        found = np.asarray(np.frompyfunc(self.verdict, 2, 1)(left, right), dtype=object)
+        wrong = np.argwhere(found == "apart")
+        if not len(wrong):
+            return int((found == "agree").sum())
+        first = tuple(map(int, wrong[0]))
+        element = tuple(self.positions[v][k] for v, k in zip(axes, first[1:], strict=True))
+        return Disagreement(self.sizes, DRAWS[first[0]], element, *(self.text(side[first]) for side in (left, right)))
+
+    def verdict(self, a: Any, b: Any) -> str:
+        if a is UNDEFINED or b is UNDEFINED:
+            return "undefined"
+        if self.exact or BOTTOM in (a, b):
+            return "agree" if a == b else "apart"
+        return "apart" if abs(a - b) << AGREE > max(abs(a), abs(b), ONE >> 32) else "agree"
+
+    def text(self, x: Any) -> str:
+        return str(x) if self.exact or x is BOTTOM else str(mp.to_str(mp.from_man_exp(x, -PLACES), 20))
+
+    def value(self, place: int) -> Value:
+        """The node's value. Nodes stand behind what they are built of, so all before it are worked out first."""
+        while len(self.values) <= place:
+            self.values.append(self.step(self.nodes[len(self.values)], self.kinds[len(self.values)] == "real"))
+        return self.values[place]
+
+    def number(self, place: int, real: bool) -> Value:
+        """The node as a real, or as the integer it is; truths count as 1 and 0."""
+        axes, array = self.value(place)
+        return axes, np.multiply(array, self.one) if real and self.kinds[place] != "real" else array
+
+    def rational(self, value: Fraction) -> Any:
+        scaled = value * self.one
+        return scaled if self.exact and scaled.denominator > 1 else math.floor(scaled)
+
+    def random(self, *what: Any) -> int:
+        """A number of 64 bits that depends on `what`, and on the seed, only."""
+        return int.from_bytes(blake2b(repr((self.seed, what)).encode(), digest_size=8).digest(), "big")
+
+    def anything(self, *what: Any) -> Any:
+        return self.rational(Fraction(self.random(*what) % 999983 - 499979, 1 << 18))
+
+    def rounded(self, x: Any) -> Any:
+        """A real without the digits in which two ways of computing it may differ."""
+        return x if self.exact or x in (BOTTOM, ABSENT) else (x + (ONE >> AGREE)) >> (PLACES - AGREE)
+
+    def spread(self, value: Value, axes: Sequence[int], fully: bool = True) -> Any:
+        """The array over these axes, in their order; unless `fully`, of length 1 along those it does not depend on."""
+        own, array = value
+        turned = array.transpose(0, *(own.index(a) + 1 for a in axes if a in own))
+        thin = turned.reshape(len(array), *(len(self.positions[a]) if a in own else 1 for a in axes))
+        return np.broadcast_to(thin, (len(array), *(len(self.positions[a]) for a in axes))) if fully else thin
+
+    def arrays(self, function: Callable[..., Any], values: Sequence[Value]) -> Value:
+        """`function` of arrays that broadcast over all their axes."""
+        axes = tuple(sorted({axis for own, _ in values for axis in own}))
+        self.left -= max(len(array) for _, array in values) * math.prod(len(self.positions[a]) for a in axes)
+        if self.left < 0:
+            raise TooLarge("the claim is too large to expand element by element")
+        return axes, np.asarray(function(*(self.spread(v, axes, False) for v in values)), dtype=object)
+
+    def each(self, function: Callable[..., Any], values: Sequence[Value], strict: bool = True) -> Value:
+        """`function` of the numbers at each point; if strict, what it makes of something undefined is undefined."""
+        used = function
+        if strict and any(UNDEFINED in array.flat for _, array in values):
+            used = lambda *xs: UNDEFINED if UNDEFINED in xs else function(*xs)    # noqa: E731
+        return self.arrays(np.frompyfunc(used, len(values), 1), values)
+
+    def step(self, row: list[Any], real: bool) -> Value:
+        """What each kind of node means."""
+        match row:
+            case ["num", text]:
+                return _constant(self.rational(Fraction(text)) if real else int(text))
+            case ["named", "π"]:
+                return _constant(int(mp.pi_fixed(PLACES)))
+            case ["-inf"]:
+                return _constant(BOTTOM)
+            case ["truth", value]:
+                return _constant(value)
+            case ["size", name, _]:
+                return _constant(self.sizes[name])
+            case ["index", _, extent]:
+                longest = max((n for n in self.value(extent)[1].flat if n is not UNDEFINED), default=0)
+                self.positions[len(self.values)] = list(range(longest))
+                return (len(self.values),), np.arange(longest).astype(object)[None]
+            case ["load", leaf, indices] if all(self.kinds[p] == "int" for p in indices):
+                return self.load(self.leaf(leaf), [self.value(p) for p in indices])
+            case ["add" | "mul" as tag, parts]:
+                operation = np.add if tag == "add" else self.times if real else np.multiply
+                return self.arrays(lambda *arrays: reduce(operation, arrays), [self.number(p, real) for p in parts])
+            case ["pow", base, exponent]:
+                return self.power(self.number(base, real), Fraction(exponent), self.times if real else np.multiply)
+            case ["fn", name, argument]:
+                return self.each(lambda x: self.call(name, x), [self.number(argument, True)])
+            case ["floordiv" | "mod" as tag, a, b]:
+                part = int.__floordiv__ if tag == "floordiv" else int.__mod__
+                return self.each(lambda x, y: part(x, y) if y > 0 else UNDEFINED, [self.value(a), self.value(b)])
+            case ["compare", "<" | "≤" | "=" as op, a, b]:
+                real = "real" in (self.kinds[a], self.kinds[b])
+                near = ZERO if real and not self.exact else 0
+                holds = {"<": lambda x, y: x + near < y, "≤": lambda x, y: x <= y + near,
+                         "=": lambda x, y: x <= y + near and y <= x + near}[op]
+                return self.each(holds, [self.number(a, real), self.number(b, real)])
+            case ["not", a]:
+                return self.each(lambda x: not x, [self.value(a)])
+            case ["and" | "or" as tag, parts]:
+                return self.each(lambda *xs: _connected(xs, tag == "or"), [self.value(p) for p in parts], False)
+            case ["where", condition, *branches]:
+                values = [self.value(condition), *(self.number(p, real) for p in branches)]
+                return self.each(lambda c, x, y: c if c is UNDEFINED else x if c else y, values, False)
+            case ["extremum", "max" | "min" as op, parts]:
+                best = max if op == "max" else min
+                return self.each(lambda *xs: best(xs), [self.number(p, real) for p in parts])
+            case ["fold", monoid, bound, body]:
+                times: Any = self.times if real else int.__mul__
+                fold: Any = {"sum": sum, "any": any, "all": all,
+                             "prod": lambda xs: reduce(times, xs, self.one if real else 1),
+                             "max": lambda xs: max(xs, default=UNDEFINED),
+                             "min": lambda xs: min(xs, default=UNDEFINED)}[monoid]
+                return self.rows(lambda xs: fold([x for x in xs if x is not ABSENT]), bound, self.value(body))
+            case ["lambda", _, body]:
+                return self.value(body)
+            case ["opaque", name, told, arguments, indices, kind]:
+                return self.opaque(f"{name} {told}", arguments, [self.value(p) for p in indices], kind)
+        raise Stop(f"{row[:2]} is no part of a formula")
+
+    def load(self, source: Any, indices: list[Value]) -> Value:
+        def taken(draw: Any, *positions: Any) -> Any:
+            if not source.size:
+                return np.full_like(draw, UNDEFINED)
+            places = [np.where(p == UNDEFINED, -1, p).astype(np.int64) for p in positions]
+            outside = [(p < 0) | (p >= n) for p, n in zip(places, source.shape[1:], strict=True)]
+            inside = (p.clip(0, n - 1) for p, n in zip(places, source.shape[1:], strict=True))
+            return np.where(reduce(np.logical_or, outside, False), UNDEFINED, source[(draw.astype(np.int64), *inside)])
+
+        return self.arrays(taken, [((), np.arange(len(DRAWS)).astype(object)), *indices])
+
+    def power(self, value: Value, q: Fraction, times: Callable[[Any, Any], Any]) -> Value:
+        if q.denominator > 1:
+            value = self.each(lambda x: _root(x, q.denominator), [value])
+        if q:
+            value = self.arrays(lambda x: reduce(times, [x] * abs(q.numerator)), [value])
+        else:
+            value = self.each(lambda x: self.one, [value])
+        return value if q >= 0 else self.each(self.inverse, [value])
+
+    def inverse(self, x: Any) -> Any:
+        if self.exact:
+            return Fraction(1) / x if x else UNDEFINED
+        return UNDEFINED if x is BOTTOM or abs(x) < ZERO else (ONE << PLACES) // x
+
+    def times(self, a: Any, b: Any) -> Any:
+        return a * b if self.exact else (a * b) >> PLACES
+
+    def call(self, name: str, x: Any) -> Any:
+        """A function of one real number."""
+        if x is BOTTOM:
+            return 0 if name == "exp" else UNDEFINED
+        if name in EXACT:
+            near = x if self.exact or name == "abs" else Fraction((x + ZERO // 2) // ZERO * ZERO, ONE)
+            return EXACT[name](near) * (1 if name == "abs" else self.one)
+        if abs(x) >> 11 > ONE or (name == "log" and x < ZERO):
+            return UNDEFINED
+        if name in DERIVED:
+            return DERIVED[name](self.call, x)
+        if name not in FUNCTIONS:
+            return self.anything(name, self.rounded(x))
+        try:
+            return int(mp.to_fixed(getattr(mp, f"mpf_{name}")(mp.from_man_exp(x, -PLACES), PLACES + 64), PLACES))
+        except mp.ComplexResult:
+            return UNDEFINED
+
+    def rows(self, function: Callable[[list[Any]], Any], bound: list[int], body: Value) -> Value:
+        """`function` of the body along the bound indices; where an extent varies, what is beyond it is absent."""
+        for v in bound:
+            extent = self.value(self.nodes[v][2])
+            if any(n != len(self.positions[v]) for n in extent[1].flat):
+                within: Any = lambda i, n, x: n if n is UNDEFINED else x if i < n else ABSENT    # noqa: E731
+                body = self.each(within, [self.value(v), extent, body], False)
+        outer = tuple(sorted(set(body[0]) - set(bound)))
+        whole = self.spread(body, (*outer, *bound))
+        found = np.empty(whole.shape[: len(outer) + 1], dtype=object)
+        length = math.prod(whole.shape[len(outer) + 1 :])
+        for point, row in zip(np.ndindex(found.shape), whole.reshape(found.size, length).tolist(), strict=True):
+            found[point] = UNDEFINED if UNDEFINED in row else function(row)
+        return outer, found
+
+    def opaque(self, what: str, arguments: list[int], indices: list[Value], kind: str) -> Value:
+        """A random map of whole tensors: a number that depends on name, attributes, every argument and the indices."""
+        digests, lengths = [], [1]
+        for place in reversed(arguments):
+            _, bound, body = self.nodes[place]
+            lengths = [len(self.positions[v]) for v in bound]
+            digests.append(self.rows(lambda xs: self.random(lengths, [*map(self.rounded, xs)]), bound,    # noqa: B023
+                                     self.number(body, True)))
+        most = max(math.prod(lengths), 1)       # an integer is a position in the first argument, if anything
+
+        def element(*parts: int) -> Any:
+            number = self.random(what, parts)
+            return self.anything(what, parts) if kind == "real" else number % most if kind == "int" else number % 2 > 0
+
+        return self.each(element, [*digests, *indices] or [_constant(0)])
+
+    def leaf(self, number: int) -> Any:
+        """Random elements of a leaf, one draw after the other."""
+        name, shape, kind, bounds = self.claim["leaves"][number]
+        sizes = [max(self.value(p)[1].item(), 0) for p in shape]
+        ends = bounds and [self.value(p)[1].item() for p in bounds]
+        whole = np.empty((len(DRAWS), math.prod(sizes)), dtype=object)
+        for k, draw in enumerate(DRAWS):
+            whole[k] = self.drawn(draw, kind, ends, whole.shape[1], np.random.default_rng(self.random(name, k)))
+        return whole.reshape(len(DRAWS), *sizes)
+
+    def drawn(self, draw: str, kind: str, ends: list[int] | None, count: int, rng: Any) -> list[Any]:
+        if kind == "bool":
+            return [x < (0.8 if draw == "ties" else 0.5) for x in rng.random(count).tolist()]
+        if kind == "int":
+            low, high = ends or ((0, 1) if draw in ("small", "positive") else (-5, 9))
+            if low > high and count:
+                raise Stop("an integer has no value within its bounds")
+            return [int(n) for n in rng.integers(low, high + 1, count)] if count else []
+        if draw == "ties":              # where a formula may change its mind: at 0, ±1, its constants and next to them
+            held = sorted({abs(Fraction(row[1])) for row in self.nodes if row[0] == "num"} | {Fraction(0), Fraction(1)})
+            near = {c + d for c in held[:8] if c <= 32 for d in (-1, 0, Fraction(1, 2), 1)}
+            values = [self.rational(x) for x in sorted(near | {-x for x in near})]
+            return [values[k] for k in rng.integers(0, len(values), count)]
+        signs = 1 if draw == "positive" else 1 - 2 * rng.integers(0, 2, count)
+        scale = 1 if self.exact and draw != "small" else 1 << (20 if draw == "small" else 10)
+        odd = ((2 * rng.integers(8, 1024, count) + 1) * signs).tolist()
+        return [Fraction(n, scale) if self.exact and scale > 1 else n * self.one // scale for n in odd]
+
+
+def _constant(value: Any) -> Value:
+    return (), np.asarray([value], dtype=object)
+
+
+def _kind(row: list[Any], kinds: list[str], leaves: list[list[Any]]) -> str:
+    """"real", "int" or "bool"."""
+    tag = row[0]
+    if tag in KINDS or (tag == "fold" and row[1] in KINDS):
+        return KINDS[tag if tag in KINDS else row[1]]
+    if tag in ("load", "opaque"):
+        return str(leaves[row[1]][2] if tag == "load" else row[5])
+    if tag in ("num", "pow"):
+        q = Fraction(row[-1])
+        return "int" if q.denominator == 1 and (tag == "num" or (q > 0 and kinds[row[1]] == "int")) else "real"
+    found = {kinds[p] for p in (row[2:] if tag == "where" else row[-1:] if tag in ("fold", "lambda") else row[-1])}
+    return "bool" if found == {"bool"} else "real" if "real" in found else "int"
+
+
+def _is_irrational(row: list[Any]) -> bool:
+    root = row[0] == "pow" and Fraction(row[2]).denominator != 1
+    return root or row[0] in ("named", "-inf") or (row[0] == "fn" and row[1] not in EXACT)
+
+
+def _connected(parts: Iterable[Any], decisive: bool) -> Any:
+    """∧ or ∨; a part that decides the whole makes up for an undefined one."""
+    return decisive if decisive in parts else UNDEFINED if UNDEFINED in parts else not decisive
+
+
+def _root(x: Any, degree: int) -> Any:
+    if x is BOTTOM or x <= -ZERO:
+        return UNDEFINED
+    if x < ZERO or degree == 2:
+        return math.isqrt(x << PLACES) if x >= ZERO else 0
+    logarithm = mp.mpf_div(mp.mpf_log(mp.from_man_exp(x, -PLACES), PLACES + 64), mp.from_int(degree), PLACES + 64)
+    return int(mp.to_fixed(mp.mpf_exp(logarithm, PLACES + 64), PLACES))
