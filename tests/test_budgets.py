@@ -1,0 +1,350 @@
+"""A run ends when its time is over or when it is interrupted, says so, and keeps what it has established."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from samesame.budget import TOLERANCE, Deadline, Run, Stopped
+from samesame.check import check
+from samesame.evidence import Rung
+from samesame.formula import effort
+
+LAYERS = """
+import torch, sys, time
+
+def silu(x):
+    return x * torch.sigmoid(x)
+
+def spelled(x):
+    return x / (1 + torch.exp(-x))
+
+def deep(activation, layers):
+    def run(x):
+        for k in range(layers):
+            x = activation(x + k) + x / (k + 2)
+        return x
+    return run
+
+print("loaded", file=sys.stderr, flush=True)
+"""
+
+QUICK = LAYERS + """
+left, right = deep(silu, 2), deep(spelled, 2)
+inputs = (torch.linspace(-1, 1, 6).reshape(2, 3),)
+"""
+
+SLOW_PROOF = LAYERS + """
+left, right = deep(silu, 400), deep(spelled, 400)
+inputs = (torch.linspace(-1, 1, 6).reshape(2, 3),)
+"""
+
+SLOW_LOADING = LAYERS + """
+time.sleep(60)
+"""
+
+SLOW_CAPTURE = LAYERS + """
+def left(x):
+    print("capturing", file=sys.stderr, flush=True)
+    while True:
+        x = x + 1
+        time.sleep(0.01)
+
+right = left
+inputs = (torch.zeros(2, 3),)
+"""
+
+STUBBORN = LAYERS + """
+def left(x):
+    print("capturing", file=sys.stderr, flush=True)
+    while True:
+        try:
+            time.sleep(0.05)
+        except Exception:
+            pass
+
+right = left
+inputs = (torch.zeros(2, 3),)
+"""
+
+
+class Cli:
+    """`samesame check` on a file of its own, as a process."""
+
+    def __init__(self, folder: Path, source: str, *options: str, **settings) -> None:
+        (folder / "pair.py").write_text(source)
+        command = [sys.executable, "-m", "samesame.cli", "check", "pair.py", *options]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen(command, cwd=folder, preexec_fn=hear_interrupts, **(pipes | settings))
+
+    def wait_for(self, word: str) -> float:
+        while word not in (line := self.process.stderr.readline()):
+            assert line, "it ended before"
+        return time.monotonic()
+
+    def end(self, timeout: float = 60.0) -> tuple[int, str, str]:
+        """Exit code, stdout and stderr, words separated by single blanks."""
+        out, err = self.process.communicate(timeout=timeout)
+        return self.process.returncode, " ".join(out.split()), " ".join(err.split())
+
+    def interrupt(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+
+
+def hear_interrupts() -> None:
+    """A shell lets its background jobs ignore Ctrl-C, and they hand that on to what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def verdict(folder: Path) -> dict:
+    return json.loads((folder / "verdict.json").read_text())
+
+
+def spent(folder: Path) -> float:
+    """Seconds of the whole run, by its own account: what the interpreter needs to start and end is not in it."""
+    return sum(seconds for stage, seconds in verdict(folder)["timing"].items() if stage != "proofs")
+
+
+# ---------------------------------------------------------------------------------------------------------- time limits
+
+
+@pytest.mark.parametrize(
+    "source, doing",
+    [
+        (SLOW_LOADING, r"while loading the programs, at .*pair.py:\d+"),
+        (SLOW_CAPTURE, r"while capturing the programs, at .*pair.py:\d+"),
+        (STUBBORN, r"while capturing the programs, at .*pair.py:\d+"),
+    ],
+    ids=["loading", "capturing", "a program that catches every Exception"],
+)
+def test_a_slow_program_is_stopped_at_the_limit(source, doing, tmp_path):
+    cli = Cli(tmp_path, source, "--timeout", "4", "--json", "verdict.json")
+    code, out, _ = cli.end()
+    assert spent(tmp_path) < 1.2 * 4
+    assert code == 3
+    assert out.startswith("undecided")
+    assert re.search(f"Stopped {doing}", out) and "the time limit was reached (4 seconds)" in out
+
+
+def test_a_slow_proof_is_stopped_at_the_limit_and_keeps_what_it_proved(tmp_path):
+    cli = Cli(tmp_path, SLOW_PROOF, "--timeout", "12", "--json", "verdict.json")
+    code, out, _ = cli.end()
+    assert spent(tmp_path) < 1.2 * 12
+    assert code == 3
+    assert "time limit was reached" in out
+    methods = {relation["evidence"]["method"] for relation in verdict(tmp_path)["relations"]}
+    assert methods & {"normal form", "smt"} and "rule" in methods
+
+
+def test_a_limit_that_is_not_reached_changes_nothing(tmp_path):
+    code, out, _ = Cli(tmp_path, QUICK, "--timeout", "100").end()
+    assert code == 0 and out.startswith("same")
+    assert "Stopped" not in out
+
+
+def silu(x):
+    return x * torch.sigmoid(x)
+
+
+def spelled(x):
+    return x / (1 + torch.exp(-x))
+
+
+X = (torch.linspace(-1, 1, 6).reshape(2, 3),)
+
+
+def test_the_library_is_bounded_too_and_leaves_the_alarm_as_it_was():
+    def endless(x):
+        while True:
+            x = x + 1
+
+    started = time.monotonic()
+    found = check(endless, endless, X, timeout=3.5)
+    assert time.monotonic() - started < 1.2 * 3.5
+    assert found.verdict == "undecided" and not found.roots
+    assert "while capturing the programs" in found.notes[-1] and "test_budgets.py" in found.notes[-1]
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert check(silu, spelled, X, timeout=60.0).verdict == "same"
+
+
+def test_what_was_reached_stays(monkeypatch):
+    """The verdict stands when the time is over while rounding is measured."""
+    monkeypatch.setattr(sys.modules["samesame.check"], "_numeric", lambda *_: time.sleep(30))
+    found = check(silu, spelled, X, timeout=6.0)
+    assert found.verdict == "same" and found.relations
+    assert "while measuring rounding errors" in found.notes[-1]
+
+
+def test_outputs_are_named_even_if_they_were_not_compared(monkeypatch):
+    module = sys.modules["samesame.check"]
+    monkeypatch.setattr(module, "take_draws", lambda *_: time.sleep(30))
+    verdict = check(silu, spelled, X, timeout=3.0)
+    assert [(root.name, root.evidence.rung) for root in verdict.roots] == [("0", Rung.UNDECIDED)]
+    assert "while running both programs" in verdict.notes[-1]
+    assert verdict.timing["execute"] > 1.0
+
+
+def test_on_another_thread_no_signal_is_touched():
+    verdicts = []
+    thread = threading.Thread(target=lambda: verdicts.append(check(silu, spelled, X, timeout=60.0)))
+    thread.start()
+    thread.join()
+    assert verdicts[0].verdict == "same"
+
+
+def test_an_alarm_of_the_users_own_is_left_alone():
+    heard = []
+    before = signal.signal(signal.SIGALRM, lambda *_: heard.append(1))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        assert check(silu, spelled, X, timeout=60.0).verdict == "same"
+        time.sleep(0.3)
+        assert heard == [1]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+# --------------------------------------------------------------------------------------------------------------- Ctrl-C
+
+
+@pytest.mark.parametrize(
+    "source, word", [(SLOW_LOADING, "loaded"), (SLOW_CAPTURE, "capturing"), (STUBBORN, "capturing")]
+)
+def test_an_interrupt_before_anything_is_established_is_one_sentence(source, word, tmp_path):
+    cli = Cli(tmp_path, source)
+    cli.wait_for(word)
+    time.sleep(0.3)
+    cli.interrupt()
+    started = time.monotonic()
+    code, out, err = cli.end()
+    assert time.monotonic() - started < 4                       # the process has to end, too
+    assert (code, out) == (130, "")
+    assert err == "samesame: interrupted"
+
+
+PROVING = """
+import samesame.relate.prove as prove
+original = prove.Prover.decide
+def decide(self, block):
+    found = original(self, block)
+    if len(self.rules) == 2:
+        print("proving", file=sys.stderr, flush=True)
+        time.sleep(PAUSE)
+    return found
+prove.Prover.decide = decide
+left, right = deep(silu, 200), deep(spelled, 200)
+"""
+
+
+@pytest.mark.parametrize("after", [0.0, 0.4, 1.5])
+def test_an_interrupt_while_proving_leaves_what_was_proved(after, tmp_path):
+    cli = Cli(tmp_path, SLOW_PROOF + PROVING.replace("PAUSE", "0.2"))
+    cli.wait_for("proving")
+    time.sleep(after)
+    cli.interrupt()
+    started = time.monotonic()
+    code, out, err = cli.end()
+    assert time.monotonic() - started < 5
+    assert code == 130, err
+    assert err == "samesame: interrupted" or (out.startswith("undecided") and "Ctrl-C was pressed" in out)
+
+
+def test_a_second_interrupt_does_not_wait(tmp_path):
+    source = SLOW_PROOF + PROVING.replace("PAUSE", "60")
+    cli = Cli(tmp_path, source)
+    cli.wait_for("proving")
+    cli.interrupt()
+    time.sleep(0.2)
+    cli.interrupt()
+    started = time.monotonic()
+    code, out, err = cli.end()
+    assert time.monotonic() - started < 4.0                     # the process has to end, too
+    assert (code, out, err) == (130, "", "samesame: interrupted")
+
+
+# ------------------------------------------------------------------------------------------------------------- progress
+
+
+def test_progress_says_what_is_done_how_much_of_it_and_where(tmp_path):
+    """On a terminal: the stage, which operator of how many, the time, and the place in the user's program."""
+    ours, theirs = pty.openpty()
+    env = os.environ | {"COLUMNS": "110", "TERM": "xterm"}
+    cli = Cli(tmp_path, SLOW_PROOF, "--timeout", "12", stderr=theirs, env=env)
+    os.close(theirs)
+    shown = b""
+    while cli.process.poll() is None or select.select([ours], [], [], 0)[0]:
+        if select.select([ours], [], [], 0.2)[0]:
+            try:
+                shown += os.read(ours, 65536)
+            except OSError:
+                break
+    os.close(ours)
+    cli.process.communicate()
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert "capture" in text
+    assert re.search(r"prove, operator \d+ of \d+ .* 0:00:\d\d .*pair.py:\d+", text)
+
+
+# ----------------------------------------------------------------------------------------------------------- the pieces
+
+
+def test_a_deadline_that_has_passed_is_in_the_past_for_everyone():
+    deadline = Deadline(time.monotonic() + 1000)
+    shared = min(time.monotonic() + 2000, deadline)
+    assert not time.monotonic() > deadline
+    deadline.passed()
+    assert time.monotonic() > deadline and time.monotonic() > shared
+    assert deadline - time.monotonic() < 0
+
+
+def test_the_proof_under_way_is_cut(monkeypatch):
+    run = Run()
+    with run.during("prove"), effort.spending(effort.Budget(seconds=100.0)):
+        run._on_signal(signal.SIGINT, None)
+        with pytest.raises(effort.OutOfBudget):
+            effort.step()
+    assert run.over and run.interrupted
+    assert effort.current().seconds_left() > 1000, "proofs to come have their own time"
+
+
+def test_after_an_interrupt_no_stage_begins():
+    run = Run()
+    with run.during("prove"):
+        run._on_signal(signal.SIGINT, None)
+    with run.bounded(), run.during("diagnose"):
+        pytest.fail("it began")
+    assert run.notes()[0].startswith("Stopped while relating their tensors")
+    assert run.notes()[0].endswith("Ctrl-C was pressed. What is missing was not tried.")
+
+
+def test_attempts_that_take_too_long_are_left_out_and_said():
+    def attempts():
+        yield 1
+        time.sleep(30)
+
+    run = Run(timeout=2.0)
+    with run.bounded(), run.during("prove"):
+        assert list(run.sparing(attempts(), 0.2, "too slow")) == [1]
+        assert 0.3 < time.monotonic() - run._started < 1.5
+        time.sleep(30)
+    assert 2.0 < time.monotonic() - run._started < 4.0
+    assert run.notes()[0] == "too slow" and "while relating" in run.notes()[1]
+
+
+def test_stopped_is_no_exception_that_a_program_catches():
+    assert not issubclass(Stopped, Exception)
+    assert TOLERANCE < 1.2
