@@ -7,7 +7,7 @@ from samesame.formula import cases
 from samesame.formula.cases import is_by_cases, prove_by_cases
 from samesame.formula.equal import Budget, NotProved, Proved
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Load, Sum, add, eq, exp, lt, mul, walk, where
+from samesame.formula.expr import Load, Size, Sum, add, eq, exp, lt, mul, walk, where
 from samesame.formula.tensor import leaf, tensor
 
 EXPERTS, TOKENS, WIDTH = 4, 5, 6
@@ -100,6 +100,15 @@ def test_the_claims_are_what_they_say(left, right):
 def test_the_cases_of_an_integer_are_all_it_can_be():
     values = cases._values(next(e for e in walk(expert[0]) if isinstance(e, Load)))
     assert list(values) == list(range(EXPERTS))
+
+
+def test_tensors_of_different_sizes_are_never_equal():
+    """A dimension of 4 and one of T agree in each of the 4 places, and are not one tensor."""
+    size = Size("T", 4)
+    source = leaf("x", (size,))
+    piece, whole = tensor((4,), lambda i: source[i]), tensor((size,), lambda i: source[i])
+    for pair in (piece, whole), (whole, piece), (piece, tensor((4, 1), lambda i, _: source[i])):
+        assert isinstance(prove_by_cases(*pair, budget=BUDGET), NotProved)
 
 
 def test_an_integer_of_unknown_range_is_not_split():

@@ -15,7 +15,7 @@ from itertools import chain, combinations, product
 from math import prod
 
 from samesame.formula.effort import spending
-from samesame.formula.equal import Budget, NotProved, Proved, prove_equal
+from samesame.formula.equal import Budget, NotProved, Proved, prove_equal, shapes_differ
 from samesame.formula.expr import (
     Compare,
     Expr,
@@ -45,6 +45,9 @@ SHORT = 4           # terms of a fold that is written out to get at the integers
 
 def prove_by_cases(left: Tensor, right: Tensor, *, budget: Budget) -> Proved | NotProved:
     """Prove two tensors of one shape equal, case by case; `budget.seconds` is for all cases together."""
+    unlike = shapes_differ(left, right)
+    if unlike:
+        return NotProved(unlike)
     indices = tuple(new_index(size) for size in left.shape)
     a, b = left[indices], right[indices]
     deadline = time.monotonic() + budget.seconds

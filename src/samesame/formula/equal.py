@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
 
+from samesame.formula.boundaries import at_boundaries
 from samesame.formula.counting import never_counts, never_differs
 from samesame.formula.effort import Budget, Effort, assume, remember, spending, step
 from samesame.formula.expr import Expr, Extremum, Fn, Fold, Index, Load, Num, Pow, Unsupported, index, numeric, walk
@@ -158,17 +159,25 @@ LETTERS = "ijklmnpq"
 
 def prove_tensors_equal(left: Tensor, right: Tensor, *, budget: Budget = DEFAULT) -> Proved | NotProved:
     """Prove two tensors of the same shape equal, element by element; a boolean tensor counts as 0 and 1."""
-    if left.rank != right.rank:
-        return NotProved(f"the ranks differ: {left.rank} and {right.rank}")
-    for d, (m, n) in enumerate(zip(left.shape, right.shape, strict=True)):
-        if not same_size(m, n):
-            return NotProved(f"dimension {d} differs: {m} and {n}")
+    unlike = shapes_differ(left, right)
+    if unlike:
+        return NotProved(unlike)
     indices = tuple(index(size) for size in left.shape)
     try:
         a, b = left[indices], right[indices]
     except Unsupported as unsupported:
         return NotProved(str(unsupported))
     return prove_equal(a, b, budget=budget)
+
+
+def shapes_differ(left: Tensor, right: Tensor) -> str:
+    """How the shapes differ; empty where they are the same at all sizes."""
+    if left.rank != right.rank:
+        return f"the ranks differ: {left.rank} and {right.rank}"
+    for d, (m, n) in enumerate(zip(left.shape, right.shape, strict=True)):
+        if not same_size(m, n):
+            return f"dimension {d} differs: {size_text(m)} and {size_text(n)}"
+    return ""
 
 
 def same_size(m: Dim, n: Dim) -> bool:
@@ -480,4 +489,5 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("domains refined", refined),
     ("maxima by cases", by_cases),
     ("logarithms gathered", logarithms_gathered),
+    ("what conditions pin has its value", at_boundaries),
 )
