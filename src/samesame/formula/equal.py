@@ -28,6 +28,7 @@ from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
 from samesame.formula.refine import refined
 from samesame.formula.rewrite import SMALL, BinderEscape, Draft, multiply, replaced, substitute, under
+from samesame.formula.sizes import size_text
 from samesame.formula.tensor import Dim, Tensor
 from samesame.formula.terms import (
     MINUS_INFINITY,
