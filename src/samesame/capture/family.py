@@ -11,7 +11,7 @@ programs ran.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 from math import isqrt
@@ -69,6 +69,19 @@ class Family:
     def example(self) -> dict[str, int]:
         """The value of each symbol in the example."""
         return {v.symbol.name: v.value // v.step for v in self.varying}
+
+    def without(self, names: Collection[str], why: str) -> Family:
+        """The members of the family with the example's numbers for these symbols."""
+        numbers: dict[str, Dim] = {name: n for name, n in self.example.items() if name in names}
+        kept = tuple(v for v in self.varying if v.symbol.name not in names)
+        gone = (f"{_numbered(v.places, v.value)}: {why}" for v in self.varying if v.symbol.name in names)
+        left, right = (at(graph, numbers) for graph in self.graphs)
+        runs = tuple({v.symbol.name: run[v.symbol.name] for v in kept} for run in self.runs)
+        return Family((left, right), kept, (*self.fixed, *gone), runs)
+
+
+def _numbered(places: Sequence[Place], size: int) -> str:
+    return f"{' = '.join(map(place_text, places))} = {size}"
 
 
 def place_text(place: Place) -> str:
@@ -204,8 +217,7 @@ class _Search:
 
     def keep(self, places: Sequence[Place], why: str) -> None:
         """Note places that stay numbers."""
-        size = self.sizes[places[0]]
-        self.fixed.append(f"{' = '.join(map(place_text, places))} = {size}: {why}")
+        self.fixed.append(f"{_numbered(places, self.sizes[places[0]])}: {why}")
 
     def fitted(self, varying: Sequence[Varying]) -> Family:
         """Both graphs with polynomials in place of numbers. Raises Misfit where some number fits none."""

@@ -108,14 +108,17 @@ class Prover:
             try:
                 left, right = meanings(block)
                 ways = [prove_tensors_equal, prove_by_cases]
-                for prove in reversed(ways) if is_by_cases(left, right) else ways:
-                    outcome = prove(left, right, budget=self._remaining())
-                    if isinstance(outcome, Proved):
-                        break
+                if is_by_cases(left, right):
+                    ways.reverse()
+                tried = [prove(left, right, budget=self._remaining()) for prove in ways[:1]]
+                if isinstance(tried[0], NotProved):
+                    tried.append(ways[1](left, right, budget=self._remaining()))
             except Unsupported as reason:
                 return str(reason)
+        outcome = tried[-1]
         if isinstance(outcome, NotProved):
-            return outcome.reason
+            first = tried[0]
+            return first.reason if isinstance(first, NotProved) else outcome.reason
         domain = sorted({sentence(bounds) for bounds in block.ranges.values()})
         said = {f"{size_text(low)} ≤ {name} ≤ {size_text(high)}" for name, (low, high) in block.ranges.items()}
         conditions = (*(c for c in outcome.conditions if c not in said), *sorted(read), *domain)

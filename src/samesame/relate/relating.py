@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -19,7 +20,7 @@ import torch
 
 from samesame.evidence import Evidence, Relation
 from samesame.execute import closed, few_threads
-from samesame.formula.expr import Expr
+from samesame.formula.expr import Expr, Size, walk
 from samesame.graph import Graph, Node, TensorType
 from samesame.relate.blocks import Block, TooLarge, cut
 from samesame.relate.layout import Layout, Whole, over_symbols, wholes
@@ -32,11 +33,17 @@ _WIDENINGS = 3
 _PIECES = ["expand", "slice", "select", "split", "split_with_sizes", "chunk", "unbind", "narrow", "cat", "stack"]
 MOVES = BIJECTIVE | {"getitem", *(f"aten.{name}" for name in _PIECES)}
 Progress = Callable[[int, int, str], None]
+Candidates = list[tuple[str, Layout]]
 
 
 @dataclass(slots=True)
 class Relating:
-    """What is known about two graphs. `related[right node]` is a left node, the layout and the evidence."""
+    """What is known about two graphs. `related[right node]` is a left node, the layout and the evidence; `widened` how
+    often the frontier moved back until there was a proof.
+
+    A `guide` is the same for the same programs at the sizes of the example: what it proved is then proved over size
+    symbols, and nothing else is tried.
+    """
 
     left: Graph
     right: Graph
@@ -44,6 +51,8 @@ class Relating:
     world: World
     prover: Prover
     related: dict[Node, tuple[Node, Layout, Evidence]] = field(default_factory=dict)
+    widened: dict[Node, int] = field(default_factory=dict)
+    guide: Relating | None = None
     rounded: tuple[Node, Node] | None = None
     stopped: str = ""
 
@@ -55,7 +64,7 @@ class Relating:
             return known[2]
         if world.egraph.equal(world.term[left], world.term[right]):
             return self.congruent(right)
-        evidence = _decide(self, world.term[left], world.term[right], Whole(left.name))
+        evidence = _decide(self, right, world.term[left], Whole(left.name))
         if evidence is not None:
             world.establish(world.term[left], world.term[right], Whole(left.name), evidence.proof)
             if known is not None:  # it may rest on what was known, and on its conditions
@@ -111,27 +120,33 @@ def closed_values(graph: Graph, values: Values) -> Mapping[str, torch.Tensor]:
     return {name: values[0][name] for name in names if isinstance(values[0].get(name), torch.Tensor)}
 
 
+def symbols_of_constants(graph: Graph) -> set[str]:
+    """Names of the size symbols that occur in tensors which depend on no input and no weight."""
+    names = closed(graph)
+    return {s.name for node in graph.nodes if node.name in names for s in _symbols((node.args, node.kwargs, node.type))}
+
+
 def _sized(graph: Graph) -> set[str]:
     """Names of the nodes whose values depend on a size symbol: one is in their type or arguments, or in what they
     read."""
     found: set[str] = set()
     for node in graph.nodes:
-        if any(part.name in found for part in node.inputs) or _holds_size((node.args, node.kwargs, node.type)):
+        if any(part.name in found for part in node.inputs) or _symbols((node.args, node.kwargs, node.type)):
             found.add(node.name)
     return found
 
 
-def _holds_size(argument: Any) -> bool:
+def _symbols(argument: Any) -> set[Size]:
     match argument:
         case Expr():
-            return True
+            return {e for e in walk(argument) if isinstance(e, Size)}
         case tuple():
-            return any(map(_holds_size, argument))
+            return {symbol for part in argument for symbol in _symbols(part)}
         case dict():
-            return any(map(_holds_size, argument.values()))
+            return _symbols(tuple(argument.values()))
         case TensorType():
-            return _holds_size(argument.shape)
-    return False
+            return _symbols(argument.shape)
+    return set()
 
 
 def relate(
@@ -142,6 +157,7 @@ def relate(
     closed: tuple[Mapping[str, torch.Tensor], Mapping[str, torch.Tensor]],
     prover: Prover,
     progress: Progress | None = None,
+    guide: Relating | None = None,
 ) -> Relating:
     """Relate every right tensor that can be related. `values` hold every node's value per draw, for each side."""
     world = World()
@@ -151,7 +167,7 @@ def relate(
     world.note_negatives(left, values[0])
     world.note_negatives(right, values[1])
     world.anchor_shared_constants()
-    relating = Relating(left, right, inputs, world, prover)
+    relating = Relating(left, right, inputs, world, prover, guide=guide)
     names = [node.name for node in left.nodes if isinstance(values[0][0].get(node.name), torch.Tensor)]
     proposer = Proposer(values[0], names)
     by_name = {node.name: node for node in left.nodes}
@@ -164,7 +180,14 @@ def relate(
                 break
             if progress is not None:
                 progress(position, len(right.nodes), str(node.origin))
-            _relate_node(relating, node, roots.get(node), proposer, values, by_name)
+            partner = roots.get(node)
+            if guide is not None:
+                candidates = partial(_guided, guide, position)
+            else:
+                candidates = partial(_proposed, proposer, values, node, partner)
+            _relate_node(relating, node, partner, candidates, by_name)
+            if relating.stopped:
+                break
     return relating
 
 
@@ -183,12 +206,25 @@ def _rounded_constants(
     return None
 
 
+def _proposed(proposer: Proposer, values: tuple[Values, Values], node: Node, partner: Node | None) -> Candidates:
+    """Left tensors that agree in value; for a root its partner first."""
+    candidates = proposer.candidates(values[1], node.name, tuple(values[1][0][node.name].shape))
+    if partner is not None and _agree(values, partner, node):
+        candidates.insert(0, (partner.name, Whole(partner.name)))
+    return candidates
+
+
+def _guided(guide: Relating, position: int) -> Candidates:
+    """What the guide found, if anything."""
+    known = guide.related.get(guide.right.nodes[position])
+    return [] if known is None else [(known[0].name, known[1])]
+
+
 def _relate_node(
     relating: Relating,
     node: Node,
     partner: Node | None,
-    proposer: Proposer,
-    values: tuple[Values, Values],
+    candidates: Callable[[], Candidates],
     by_name: Mapping[str, Node],
 ) -> None:
     world = relating.world
@@ -199,18 +235,15 @@ def _relate_node(
         return
     if partner is None and _moves_related(world, term):
         return  # later blocks look through a movement to the tensor that it moves
-    candidates = proposer.candidates(values[1], node.name, tuple(values[1][0][node.name].shape))
-    if partner is not None and _agree(values, partner, node):
-        candidates.insert(0, (partner.name, Whole(partner.name)))
     tried: set[int] = set()
-    for name, layout in candidates:
+    for name, found in candidates():
         other = by_name[name]
         *_, whole = world.unmoved(world.term[other])
         if world.egraph.find(whole) in tried:
             continue  # the same left tensor in another arrangement
         tried.add(world.egraph.find(whole))
-        layout = over_symbols(layout, other.shape, node.shape)
-        evidence = _decide(relating, world.term[other], term, layout)
+        layout = over_symbols(found, other.shape, node.shape)
+        evidence = _decide(relating, node, world.term[other], layout)
         if evidence is not None:
             world.establish(world.term[other], term, layout, evidence.proof)
             relating.related[node] = (other, layout, evidence)
@@ -242,26 +275,34 @@ def _agree(values: tuple[Values, Values], left: Node, right: Node) -> bool:
     return all(agree(a[left.name], b[right.name]) for a, b in zip(*values, strict=True))
 
 
-def _decide(relating: Relating, left: int, right: int, layout: Layout) -> Evidence | None:
-    """Decide the claim at the frontier, then with constants looked into, then with the frontier moved back."""
+def _decide(relating: Relating, node: Node, left: int, layout: Layout) -> Evidence | None:
+    """Decide the claim at the frontier, then with constants looked into, then with the frontier moved back.
+
+    With a guide, the frontiers at which it had no proof are passed over, and where it had one there must be one.
+    """
     world, opened, constants = relating.world, frozenset[int](), False
+    right, guide = world.term[node], relating.guide
     if world.types[left].kind != world.types[right].kind:
         return None  # an integer and a real are never one tensor
-    for _ in range(_WIDENINGS + 1):
+    first = guide.widened.get(guide.right[node.name], 0) if guide is not None else 0
+    for times in range(_WIDENINGS + 1):
         try:
             block = cut(world, left, right, layout, opened=opened, constants=constants)
         except TooLarge:
-            return None
-        evidence = relating.prover.decide(block)
+            break
+        evidence = relating.prover.decide(block) if times >= first else None
         if evidence is not None:
+            relating.widened[node] = times
             return replace(evidence, conditions=tuple(_named(world, block, c) for c in evidence.conditions))
         if block.untold and not constants:
             constants = True
             continue
         inner = {name for name in block.frontier.values() if not _is_source(world, name)} - opened
         if not inner:
-            return None
+            break
         opened |= inner
+    if guide is not None and guide.right[node.name] in guide.widened:
+        relating.stopped = f"{node.origin.spoken} has a proof at the sizes of the example only"
     return None
 
 

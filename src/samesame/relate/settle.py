@@ -1,14 +1,17 @@
 """Settle: prove two programs equal at the most general sizes for which it can be done.
 
-The family of both programs over size symbols is tried first: what is proved there holds for all sizes. Equal sizes of
-the example that were let vary apart are then tied together. What neither proves is proved at the sizes of the example,
-and the sizes that stayed numbers are named with the reason.
+First at the sizes of the example: that decides what is related to what. Then the same proofs are made once more over
+size symbols, on families of graphs, the most general first: equal sizes of the example apart, then tied together, then
+without the sizes that constants depend on (a table of positions has the rows it has). What succeeds holds for all
+sizes; the sizes that stayed numbers are named with the reason.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from samesame.capture.family import Family, Recording, family
@@ -17,10 +20,11 @@ from samesame.graph import Graph
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values
 from samesame.relate.prove import Prover
-from samesame.relate.relating import Progress, Relating, closed_values, relate
+from samesame.relate.relating import Progress, Relating, closed_values, relate, symbols_of_constants
 from samesame.relate.roots import compare_roots, resting
 
 SYMBOLIC_SECONDS = 2.0      # for the normal form of one block over size symbols
+SECONDS, TIMES = 1.0, 3.0   # for a family: so long, and so many times what the example took
 _REASON = 160               # characters of it that are shown
 
 
@@ -30,17 +34,24 @@ class Settled:
 
     relating: Relating
     roots: list[Root]
-    sizes: Sizes
+    sizes: Sizes = field(default_factory=Sizes)
     seconds: float = 0.0
 
 
 def families_of(program: Any, example: Any, record: Recording, graphs: tuple[Graph, Graph]) -> Iterator[Family]:
-    """Families to try, the most general first: equal sizes of the example apart, then together."""
+    """Families to try, the most general first."""
     free = family(program, example, record, graphs)
     yield free
-    tied = family(program, example, record, graphs, tied=True)
-    if {v.places for v in tied.varying} != {v.places for v in free.varying}:
-        yield tied
+    tied = free
+    if len({v.value for v in free.varying}) < len(free.varying):
+        tied = family(program, example, record, graphs, tied=True)
+        if {v.places for v in tied.varying} != {v.places for v in free.varying}:
+            yield tied
+    own = {v.symbol.name for v in tied.varying}
+    constant = sorted(own & {name for graph in tied.graphs for name in symbols_of_constants(graph)})
+    for names in [*({name} for name in constant), set(constant) if len(constant) > 1 else set()]:
+        if names and names != own:
+            yield tied.without(names, "constants of the programs depend on it, and were compared by their values")
 
 
 def settle(
@@ -51,27 +62,27 @@ def settle(
     prover: Prover,
     progress: Progress | None,
 ) -> Settled:
-    """Prove the programs equal for all sizes; what that does not prove, at the sizes of the example."""
-    spent, fixed = 0.0, tuple[str, ...]()
-    best: Settled | None = None
+    """Prove the programs equal at the sizes of the example, and then what was proved for all sizes."""
+    here = _attempt(graphs, relation, values, prover, progress)
+    here.seconds = prover.seconds
+    if _lowest(here) < Rung.PROVED_HERE:
+        return here
+    seconds, fixed = prover.seconds, tuple[str, ...]()
     for found in families:
         if not found.varying:
-            fixed = found.fixed
-            break
-        budget = replace(prover.budget, seconds=SYMBOLIC_SECONDS)
-        symbolic = replace(prover, sizes=found.example, budget=budget, rules={})
-        relating, roots = _attempt(found.graphs, relation, values, symbolic, progress)
-        spent += symbolic.seconds
-        best = Settled(relating, roots, _sizes_of(found))
-        if _lowest(best) is Rung.PROVED:
-            best.seconds = spent
-            return best
-        fixed = fixed or (*found.fixed, f"{', '.join(map(str, found.varying))}: {_why_not(best)}")
-    relating, roots = _attempt(graphs, relation, values, prover, progress)
-    here = Settled(relating, roots, Sizes(fixed=fixed))
-    chosen = best if best is not None and _lowest(best) >= _lowest(here) else here
-    chosen.seconds = spent + prover.seconds
-    return chosen
+            fixed = fixed or found.fixed
+            continue
+        general = replace(prover, sizes=found.example, rules={}, seconds=0.0, proofs=0, attempts=0, by_rule=0)
+        general.deadline = min(prover.deadline or math.inf, time.monotonic() + SECONDS + TIMES * prover.seconds)
+        general.budget = replace(prover.budget, seconds=SYMBOLIC_SECONDS)
+        there = _attempt(found.graphs, relation, values, general, progress, here.relating)
+        seconds += general.seconds
+        if _lowest(there) is Rung.PROVED:
+            there.sizes, there.seconds = _sizes_of(found), seconds
+            return there
+        fixed = fixed or (*found.fixed, f"{', '.join(map(str, found.varying))}: {_why_not(there)}")
+    here.sizes, here.seconds = Sizes(fixed=fixed), seconds
+    return here
 
 
 def _attempt(
@@ -80,10 +91,11 @@ def _attempt(
     values: tuple[Values, Values],
     prover: Prover,
     progress: Progress | None,
-) -> tuple[Relating, list[Root]]:
+    guide: Relating | None = None,
+) -> Settled:
     constants = closed_values(graphs[0], values[0]), closed_values(graphs[1], values[1])
-    relating = relate(*graphs, relation, values, constants, prover, progress)
-    return relating, compare_roots(relating, values)
+    relating = relate(*graphs, relation, values, constants, prover, progress, guide)
+    return Settled(relating, compare_roots(relating, values))
 
 
 def _lowest(settled: Settled) -> Rung:
@@ -100,5 +112,5 @@ def _sizes_of(found: Family) -> Sizes:
 def _why_not(settled: Settled) -> str:
     """Why there is no proof for all sizes: what was said of the last block that could not be decided."""
     failed = [rule.reason for rule in settled.relating.prover.rules.values() if rule.evidence is None]
-    why = failed[-1] if failed else "it was tested only"
-    return f"no proof for all sizes ({why[:_REASON]}{'…' if len(why) > _REASON else ''})"
+    why = "; ".join(filter(None, [settled.relating.stopped, failed[-1] if failed else ""])) or "it was tested only"
+    return f"no proof for all sizes: {why[:_REASON]}{'…' if len(why) > _REASON else ''}"
