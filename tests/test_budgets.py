@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import z3
 
 from samesame.budget import TOLERANCE, Deadline, Run, Stopped
 from samesame.check import check
@@ -197,6 +198,12 @@ def test_outputs_are_named_even_if_they_were_not_compared(monkeypatch):
     assert verdict.timing["execute"] > 1.0
 
 
+def test_what_stood_in_the_way_of_a_proof_is_said():
+    found = check(lambda x: x.sin() ** 2 + x.cos() ** 2, lambda x: x * 0 + 1, X)
+    assert found.verdict == "undecided"
+    assert any(note.startswith("Not proved") for note in found.notes)
+
+
 def test_on_another_thread_no_signal_is_touched():
     verdicts = []
     thread = threading.Thread(target=lambda: verdicts.append(check(silu, spelled, X, timeout=60.0)))
@@ -274,6 +281,23 @@ def test_a_second_interrupt_does_not_wait(tmp_path):
     code, out, err = cli.end()
     assert time.monotonic() - started < 4.0                     # the process has to end, too
     assert (code, out, err) == (130, "", "samesame: interrupted")
+
+
+def test_an_interrupt_during_a_query_is_not_taken_by_the_solver():
+    x, y, z = z3.Ints("x y z")
+    solver = z3.Solver()
+    solver.set("timeout", 1500)
+    solver.add(x * x * x + y * y * y + z * z * z == 114, x > 1)
+    run, before = Run(), signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    try:
+        with run.bounded(interrupts=True), run.during("prove"):
+            timer.start()
+            assert solver.check() == z3.unknown
+            timer.join()
+            assert run.interrupted and run.over
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 # ------------------------------------------------------------------------------------------------------------- progress
