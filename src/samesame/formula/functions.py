@@ -556,6 +556,9 @@ def boolean(head: str, form: Form) -> Atom | bool:
         raise Unsupported("a comparison with something undefined or infinite appears")
     if not form.terms:
         return head == "zero"
+    exponents = _compared_exponents(form)
+    if exponents is not None:
+        return boolean(head, exponents)
     _, _, rest = content(form, positive)
     if is_positive(rest) or is_positive(scale(rest, -1)):
         _assume_defined(form)
@@ -566,6 +569,18 @@ def boolean(head: str, form: Form) -> Atom | bool:
     if head == "zero" and rest.terms[0][1] < 0:
         rest = scale(rest, -1)
     return Apply(head, rest)
+
+
+def _compared_exponents(form: Form) -> Form | None:
+    """f − g for exp(f) − exp(g), which has the same sign; None for anything else."""
+    if len(form.terms) != 2 or sum((c for _, c in form.terms), Fraction(0)) or not all(t.plain for t, _ in form.terms):
+        return None
+    found = [a for t, _ in form.terms for a, _ in t.factors]
+    if not all(isinstance(a, Apply) and a.head == "exp" for a in found):
+        return None
+    scales = [Fraction(1) if c > 0 else Fraction(-1) for _, c in form.terms]
+    parts = zip(form.terms, scales, strict=True)
+    return add(*(scale(a.argument, e * s) for (t, _), s in parts for a, e in t.factors if isinstance(a, Apply)))
 
 
 def _assume_defined(form: Form) -> None:

@@ -12,6 +12,7 @@ from functools import reduce
 from itertools import product as cartesian
 from math import prod
 
+from samesame.formula.digits import merge_digits
 from samesame.formula.effort import remember, step
 from samesame.formula.expr import (
     Add,
@@ -84,7 +85,7 @@ from samesame.formula.poly import (
     number,
     variable,
 )
-from samesame.formula.products import logarithms, product_of
+from samesame.formula.products import gather, logarithms, product_of
 from samesame.formula.rewrite import Draft, bind, guarded, multiply, substitute, under
 from samesame.formula.terms import (
     MINUS_INFINITY,
@@ -96,6 +97,7 @@ from samesame.formula.terms import (
     body,
     constant,
     form_of,
+    laws,
     next_open,
     of_atom,
     of_poly,
@@ -103,6 +105,7 @@ from samesame.formula.terms import (
     subtract,
 )
 
+laws.gather, laws.merge_digits = gather, merge_digits  # rules that rewrite.py leaves to others
 UNROLLED = 16  # products over at most so many factors are written out
 
 

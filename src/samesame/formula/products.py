@@ -29,7 +29,6 @@ from samesame.formula.terms import (
     add,
     constant,
     form_of,
-    laws,
     lone_atom,
     of_atom,
     scale,
@@ -44,6 +43,8 @@ def logarithms(form: Form) -> tuple[Form, Form]:
 
 
 def _real_part(form: Form) -> Form:
+    if not form.terms:
+        return form
     positives, _, _ = _parted(form)
     return reduce(add, (scale(log(of_atom(a)), e) for a, e in positives), constant(0))
 
@@ -174,4 +175,3 @@ def _without(draft: Draft, factors: Collection[tuple[Atom, Fraction]]) -> Draft:
 
 
 HEADS["prod"], HEADS["factor"] = product_of, _factor
-laws.gather = gather

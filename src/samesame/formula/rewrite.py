@@ -319,11 +319,6 @@ def _absorbed(draft: Draft) -> Draft | None:
     return Draft(draft.bound, draft.guards, ((Symbol(MINUS_INFINITY), Fraction(1)),))
 
 
-def gather_exponents(draft: Draft) -> Form | None:
-    """Exponents over neighbouring ranges join: see products.py."""
-    return laws.gather(draft) if len(draft.factors) > 1 else None
-
-
 def solve_equalities(draft: Draft) -> Form | None:
     """[v = p] removes the bound variable v."""
     for literal in draft.guards:
@@ -421,53 +416,14 @@ def split_divided(draft: Draft) -> Form | None:
                 continue
             first = next_open(draft.inside)
             high, low = (Var("open", (first + k,), number(0), e - 1) for k, e in enumerate((count, ratio.divisor)))
-            given = conjunction([*_within(high, count), *_within(low, ratio.divisor)])
+            given = conjunction([*within(high, count), *within(low, ratio.divisor)])
             whole = variable(high) * ratio.divisor + variable(low)
             return constant(0) if given is None else replaced(draft, ((v, whole),), (high, low), given)
     return None
 
 
-def _within(v: Var, extent: Poly) -> list[Literal | bool]:
+def within(v: Var, extent: Poly) -> list[Literal | bool]:
     return [at_least_zero_literal(variable(v)), less(variable(v), extent)]
-
-
-def merge_digits(draft: Draft) -> Form | None:
-    """Two bound variables 0 ≤ h < H, 0 ≤ l < E that occur only as h·E + l become one, 0 ≤ j < H·E."""
-    alone = {v: extent for v in draft.bound if (extent := _own_extent(v, draft.guards)) is not None}
-    for low, size in alone.items():
-        for high, count in alone.items():
-            if high is low or low in count.free or size.free & frozenset(draft.bound) or not at_least(size, 0):
-                continue
-            digit = variable(high) * size
-            uses = [p for a, _ in draft.factors for _, _, p in inner_polys(a) if high in p.free or low in p.free]
-            whole = all(p.coefficient(low) == 1 and all(p.coefficient(*m) == c for m, c in digit.terms) for p in uses)
-            if uses and whole:
-                merged = _merge(draft, high, low, digit, count * size)
-                if merged is not None:
-                    return merged
-    return None
-
-
-def _own_extent(v: Var, guards: Guards) -> Poly | None:
-    """E, if 0 ≤ v < E is all the guards say of v."""
-    lows, highs, others = bounds(v, guards)
-    if len(lows) == len(highs) == 1 and not others and lows[0][0].constant == 0:
-        return highs[0][0] + 1
-    return None
-
-
-def _merge(draft: Draft, high: Var, low: Var, digit: Poly, extent: Poly) -> Form | None:
-    whole = Var("open", (next_open(draft.inside),), number(0), extent - 1)
-    values = ((low, variable(whole) - digit),)
-    factors = list[tuple[Atom, Fraction]]()
-    for atom, e in draft.factors:
-        new = atom_at(atom, values) if low in atom.free else of_atom(atom)
-        if len(new.terms) != 1 or new.terms[0][1] != 1 or not new.terms[0][0].plain or new.free & {high, low}:
-            return None
-        factors += [(a, d * e) for a, d in new.terms[0][0].factors]
-    guards = conjunction([*(g for g in draft.guards if not g.free & {high, low}), *_within(whole, extent)])
-    bound = (*(v for v in draft.bound if v not in (high, low)), whole)
-    return constant(0) if guards is None else rewritten(Draft(bound, guards, tuple(factors)))
 
 
 def start_window_at_zero(draft: Draft) -> Form | None:
@@ -587,9 +543,21 @@ def _counted(draft: Draft, v: Var, low: End, high: End) -> Form:
 
 
 Rule = Callable[[Draft], "Draft | Form | None"]
+
+
+def gather(draft: Draft) -> Form | None:
+    """Exponents over neighbouring ranges join: products.py."""
+    return laws.gather(draft) if len(draft.factors) > 1 else None
+
+
+def merge_digits(draft: Draft) -> Form | None:
+    """Two bound variables that occur only as h·E + l become one: digits.py."""
+    return laws.merge_digits(draft) if len(draft.bound) > 1 else None
+
+
 RULES: tuple[Rule, ...] = (
     combine_factors,
-    gather_exponents,
+    gather,
     solve_equalities,
     contradiction,
     give_ranges,

@@ -229,6 +229,7 @@ class Laws:
     boolean: Callable[[str, Form], Atom | bool]  # a boolean's head applied to a form that has changed
     positive: Callable[[Form], bool]  # is the form known to be > 0?
     gather: Callable[..., Form | None]  # factors of a draft whose exponents join; see products.py
+    merge_digits: Callable[..., Form | None]  # see digits.py
     generic: Callable[[Atom], bool]  # is the atom nonzero but for special values of the real inputs?
 
 
@@ -375,7 +376,8 @@ def _joined_points(terms: tuple[tuple[Term, Fraction], ...]) -> tuple[tuple[Term
         shapes.setdefault((len(term.bound), c, *shape(term.factors)), []).append(term)
     for whole, c in terms:
         beside = shapes.get((len(whole.bound) - 1, c, *shape(whole.factors)), []) if whole.bound else []
-        for v, step_back, literal in _edges(whole) if beside else ():
+        inside = (0,) if is_idempotent(whole.factors) else ()
+        for v, step_back, literal in _edges(whole, inside) if beside else ():
             point, wider = _beside(whole, v, step_back, literal)
             for term in beside:
                 if len(point.terms) == 1 and point.terms[0] == (term, Fraction(1)):
@@ -389,14 +391,15 @@ def shape(factors: Factors) -> tuple[tuple[str, Fraction], ...]:
     return tuple(sorted((a.key.split("[")[0].split("(")[0], e) for a, e in factors))
 
 
-def _edges(term: Term) -> Iterator[tuple[Var, int, Literal]]:
-    """Bound variables with one lower or upper bound, the direction that leads outside, and the bound's literal."""
+def _edges(term: Term, inside: tuple[int, ...]) -> Iterator[tuple[Var, int, Literal]]:
+    """Bound variables with one lower or upper bound, the step that leads outside, and the bound's literal; a step of 0
+    stays at the bound, where one more of what counts once says nothing."""
     for v in term.bound:
         lows, highs, _ = bounds(v, term.guards)
         if len(lows) == 1:
-            yield v, -1, lows[0][1]
+            yield from ((v, way, lows[0][1]) for way in (-1, *inside))
         if len(highs) == 1:
-            yield v, 1, highs[0][1]
+            yield from ((v, way, highs[0][1]) for way in (1, *inside))
 
 
 def _beside(term: Term, v: Var, direction: int, literal: Literal) -> tuple[Form, Term]:
@@ -407,6 +410,8 @@ def _beside(term: Term, v: Var, direction: int, literal: Literal) -> tuple[Form,
     end = rest * -slope.constant + direction
     guards = tuple(g for g in term.guards if g is not literal)
     point = laws.at_point(Term(term.bound, guards, term.factors), v, end)
+    if not direction:
+        return point, term
     moved = Literal("≥0", literal.poly + 1)
     return point, Term(term.bound, _sorted((*guards, moved)), term.factors)
 

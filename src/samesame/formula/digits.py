@@ -1,0 +1,78 @@
+"""Two bound variables that are the digits of one: a tile h and a lane l that occur only as h·E + l.
+
+    Σ_{h<H} Σ_{l<E} f(h·E + l) = Σ_{j<H·E} f(j)
+
+A loop over tiles is a bijection onto the whole range, for every tile size. Masks for a ragged end, `h·E + l < n`, are
+conditions on j like any other; the tiles may even be unlimited, where only the mask ends them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from samesame.formula.guards import Guards, Literal, at, bounds, conjunction
+from samesame.formula.poly import Atom, Poly, Var, at_least, linear, number, variable
+from samesame.formula.rewrite import Draft, atom_at, rewritten, within
+from samesame.formula.terms import Form, constant, inner_polys, next_open, of_atom
+
+
+def merge_digits(draft: Draft) -> Form | None:
+    """Two bound variables 0 ≤ h and 0 ≤ l < E that occur only as h·E + l become one, j ≥ 0, with h's end times E."""
+    for low in draft.bound:
+        for high in draft.bound:
+            if high is not low:
+                merged = _merged(draft, high, low)
+                if merged is not None:
+                    return merged
+    return None
+
+
+def _merged(draft: Draft, high: Var, low: Var) -> Form | None:
+    limits = _limits(draft, high, low)
+    if limits is None:
+        return None
+    size, count, joint = limits
+    digit = variable(high) * size
+    uses = [p for a, _ in draft.factors for _, _, p in inner_polys(a) if high in p.free or low in p.free]
+    if not uses or not all(_only_whole(p, low, digit) for p in (*uses, *(g.poly for g in joint if g.poly is not None))):
+        return None
+    whole = Var("open", (next_open(draft.inside),), number(0), None if count is None else count * size - 1)
+    values = ((low, variable(whole) - digit),)
+    factors = list[tuple[Atom, Fraction]]()
+    for atom, e in draft.factors:
+        new = atom_at(atom, values) if low in atom.free else of_atom(atom)
+        if len(new.terms) != 1 or new.terms[0][1] != 1 or not new.terms[0][0].plain or new.free & {high, low}:
+            return None
+        factors += [(a, d * e) for a, d in new.terms[0][0].factors]
+    moved = [at(g, values) for g in joint]
+    if any(isinstance(g, Literal) and g.free & {high, low} for g in moved):
+        return None
+    own = within(whole, count * size) if count is not None else within(whole, number(1))[:1]
+    guards = conjunction([*(g for g in draft.guards if not g.free & {high, low}), *moved, *own])
+    bound = (*(v for v in draft.bound if v not in (high, low)), whole)
+    return constant(0) if guards is None else rewritten(Draft(bound, guards, tuple(factors)))
+
+
+def _limits(draft: Draft, high: Var, low: Var) -> tuple[Poly, Poly | None, Guards] | None:
+    """E, H where there is one, and the guards on both, if those on one alone say 0 ≤ l < E and 0 ≤ h (< H)."""
+    joint = tuple(g for g in draft.guards if low in g.free and high in g.free)
+    alone = tuple(g for g in draft.guards if g not in joint)
+    lows, highs, others = bounds(low, alone)
+    above, below, more = bounds(high, alone)
+    if others or more or len(lows) != 1 or len(highs) != 1 or len(above) != 1 or len(below) > 1:
+        return None
+    if lows[0][0].constant != 0 or above[0][0].constant != 0 or any(g.poly is None for g in joint):
+        return None
+    size, count = highs[0][0] + 1, below[0][0] + 1 if below else None
+    variables = frozenset(draft.bound)
+    if size.free & variables or (count is not None and low in count.free):
+        return None
+    if not at_least(size, 0 if count is not None else 1):    # without H, lanes that are none would leave j unlimited
+        return None
+    return (size, count, joint) if count is not None or joint else None
+
+
+def _only_whole(p: Poly, low: Var, digit: Poly) -> bool:
+    """Whether p mentions the digits only as a multiple of h·E + l."""
+    slope, _ = linear(p, low)
+    times = slope.constant if slope is not None else None
+    return bool(times) and all(p.coefficient(*m) == c * (times or 0) for m, c in digit.terms)

@@ -1,0 +1,265 @@
+"""Each law beyond the normal form: it holds in numbers, the prover knows it, and what looks like it is not proved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from samesame.formula.effort import Budget
+from samesame.formula.equal import NotProved, Proved, prove_equal, prove_tensors_equal
+from samesame.formula.evaluate import evaluate
+from samesame.formula.expr import (
+    NEG_INF,
+    Max,
+    Size,
+    Sum,
+    absolute,
+    and_,
+    const,
+    erf,
+    exp,
+    fn,
+    fold,
+    index,
+    le,
+    log,
+    lt,
+    maximum,
+    minimum,
+    power,
+    sqrt,
+    where,
+)
+from samesame.formula.induction import Loop, prove_loop
+from samesame.formula.tensor import leaf, tensor
+
+N, M, B = Size("N", 2), Size("M", 2), Size("B", 1)
+SIZES = ({"N": 2, "M": 2, "B": 1}, {"N": 5, "M": 3, "B": 2}, {"N": 7, "M": 4, "B": 3})
+x, y, w = leaf("x", (N,)), leaf("y", (N,)), leaf("w", (N + M,))
+
+
+def Prod(extent, body):
+    return fold("prod", extent, body)
+
+
+def tiles(mask, body):
+    """Σ over tiles of B and their lanes, where the mask holds."""
+    return Sum(B, lambda k: Sum((N + B - 1) // B, lambda t: where(mask(t * B + k), body(t * B + k), 0)))
+
+
+# law: (left, right, a twin that is false), each a formula at an index i < N
+LAWS = {
+    "a product splits": lambda i: (
+        Prod(N + M, lambda k: w[k]),
+        Prod(N, lambda k: w[k]) * Prod(M, lambda k: w[N + k]),
+        Prod(N, lambda k: w[k]) * Prod(M, lambda k: w[N - 1 + k]),
+    ),
+    "a product takes in one more": lambda i: (
+        Prod(i + 1, lambda k: x[k]),
+        Prod(i, lambda k: x[k]) * x[i],
+        Prod(i, lambda k: x[k]) * x[0],
+    ),
+    "a product of constants is a power": lambda i: (
+        Prod(i, lambda k: 3) * 3,
+        Prod(i + 1, lambda k: 3),
+        Prod(i + 1, lambda k: 2),
+    ),
+    "a product of signs": lambda i: (
+        Prod(i, lambda k: -x[k]),
+        Prod(i, lambda k: -1) * Prod(i, lambda k: x[k]),
+        Prod(i, lambda k: x[k]),
+    ),
+    "a product with a mask": lambda i: (
+        Prod(N, lambda k: where(le(k, i), x[k], 1)),
+        Prod(i + 1, lambda k: x[k]),
+        Prod(N, lambda k: where(lt(k, i), x[k], 1)),
+    ),
+    "a product of positives is exp of a sum of logarithms": lambda i: (
+        Prod(i, lambda k: x[k] * x[k] + 1),
+        exp(Sum(i, lambda k: log(x[k] * x[k] + 1))),
+        exp(Sum(i, lambda k: log(x[k] * x[k] + 2))),
+    ),
+    "exponents over neighbouring ranges join": lambda i: (
+        exp(Sum(N + M, lambda k: w[k])),
+        exp(Sum(N, lambda k: w[k])) * exp(Sum(M, lambda k: w[N + k])),
+        exp(Sum(N, lambda k: w[k])) * exp(Sum(M, lambda k: w[k])),
+    ),
+    "a sum less a part of it": lambda i: (
+        (i + 1) * Sum(i + 1, lambda k: x[k]) - i * Sum(i, lambda k: x[k]),
+        Sum(i, lambda k: x[k]) + (i + 1) * x[i],
+        Sum(i, lambda k: x[k]) + i * x[i],
+    ),
+    "a range between two others": lambda i: (
+        Sum(i + 1, lambda j: exp(Sum(N, lambda u: where(and_(lt(j, u), le(u, i)), x[u], 0))) * y[j]),
+        Sum(i + 1, lambda j: exp(Sum(i + 1, lambda u: x[u]) - Sum(j + 1, lambda u: x[u])) * y[j]),
+        Sum(i + 1, lambda j: exp(Sum(i + 1, lambda u: x[u]) - Sum(j, lambda u: x[u])) * y[j]),
+    ),
+    "lanes, then tiles without an end but the mask": lambda i: (
+        Sum(N, lambda k: x[k] * y[k]),
+        tiles(lambda k: lt(k, N), lambda k: x[k] * y[k]),
+        tiles(lambda k: lt(k + 1, N), lambda k: x[k] * y[k]),
+    ),
+    "min and max by signs": lambda i: (
+        minimum(maximum(x[i], -1), 1),
+        maximum(minimum(x[i], 1), -1),
+        maximum(minimum(x[i], 1), 0),
+    ),
+    "|x| by signs": lambda i: (
+        exp(absolute(x[i]) - x[i]),
+        exp(2 * maximum(-x[i], 0)),
+        exp(maximum(-x[i], 0)),
+    ),
+    "powers are compared by their exponents": lambda i: (
+        where(lt(exp(x[i]), exp(y[i])), 1, 0),
+        where(lt(x[i], y[i]), 1, 0),
+        where(lt(y[i], x[i]), 1, 0),
+    ),
+    "a root of a square": lambda i: (sqrt(power(x[i], 2) * power(y[i], 4)), absolute(x[i]) * power(y[i], 2), x[i]),
+    "a root of a product of squares' sums": lambda i: (
+        sqrt(Sum(N, lambda k: x[k] * x[k]) * Sum(N, lambda k: y[k] * y[k])),
+        sqrt(Sum(N, lambda k: x[k] * x[k])) * sqrt(Sum(N, lambda k: y[k] * y[k])),
+        Sum(N, lambda k: absolute(x[k] * y[k])),
+    ),
+    "log of an expanded product": lambda i: (
+        log(exp(x[i] + y[i]) + exp(x[i]) + exp(y[i]) + 1),
+        log(exp(x[i]) + 1) + log(exp(y[i]) + 1),
+        log(exp(x[i]) + exp(y[i]) + 1),
+    ),
+    "a maximum of powers": lambda i: (
+        Max(N, lambda k: exp(x[k] - y[i])),
+        exp(Max(N, lambda k: x[k])) / exp(y[i]),
+        exp(Max(N, lambda k: x[k])) / exp(y[0]),
+    ),
+    "a positive factor leaves a maximum": lambda i: (
+        Max(N, lambda k: exp(y[i]) * x[k]),
+        exp(y[i]) * Max(N, lambda k: x[k]),
+        y[i] * Max(N, lambda k: x[k]),
+    ),
+    "a maximum measured from one piece": lambda i: (
+        maximum(y[i], Max(N, lambda k: x[k])),
+        y[i] + maximum(0, Max(N, lambda k: x[k] - y[i])),
+        y[i] + Max(N, lambda k: maximum(1, x[k] - y[i])),
+    ),
+    "an end of a range is in its maximum": lambda i: (
+        maximum(x[i], Max(i + 1, lambda k: x[k])),
+        Max(i + 1, lambda k: x[k]),
+        Max(N, lambda k: x[k]),
+    ),
+    "functions that meet at a boundary": lambda i: (
+        erf(minimum(x[i], 1)),
+        where(lt(x[i], 1), erf(x[i]), erf(const(1))),
+        where(lt(x[i], 1), erf(x[i]), 1),
+    ),
+}
+
+
+def values(sizes, seed=0):
+    draw = np.random.default_rng(seed)
+    n, m = sizes["N"], sizes["M"]
+    return {"x": draw.normal(scale=2, size=n), "y": draw.normal(scale=2, size=n), "w": draw.normal(size=n + m)}
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_a_law_holds_and_its_twin_is_not_proved(law):
+    left, right, twin = (tensor((N,), lambda i, k=k: law(i)[k]) for k in range(3))
+    told_apart = False
+    for sizes in SIZES:
+        for seed in range(5):
+            a, b, c = (evaluate(side, values(sizes, seed), sizes) for side in (left, right, twin))
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+            told_apart = told_apart or not np.allclose(a, c)
+    assert told_apart
+    assert isinstance(prove_tensors_equal(left, right), Proved)
+    assert isinstance(prove_tensors_equal(left, twin), NotProved)
+
+
+# ---------------------------------------------------------------------------------------------------- what must not be
+
+
+i = index(N)
+zero_first = Prod(i + 1, lambda k: k)       # 0 · 1 · 2 · … = 0
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (zero_first / zero_first, 1),
+        (Prod(i + 1, lambda k: k * x[k]) / Prod(i + 1, lambda k: k * x[k]), 1),
+        (Prod(i, lambda k: 0), 0),                                          # nothing is multiplied at i = 0
+        (Prod(i, lambda k: sqrt(x[k] * x[k])), Prod(i, lambda k: x[k])),
+        (sqrt(x[i] * y[i]), sqrt(x[i]) * sqrt(y[i]) + 1),
+        (log(x[i] * y[i]), log(absolute(x[i])) + log(absolute(y[i])) + 1),
+        (Sum(B - 1, lambda k: Sum(N, lambda t: where(lt(t * (B - 1) + k, N), 1, 0))), N),       # no lanes where B = 1
+        (Max(N, lambda k: x[i] * y[k]), x[i] * Max(N, lambda k: y[k])),     # x may be negative
+        (maximum(x[0], Max(N - 1, lambda k: x[k + 1])), Max(N - 1, lambda k: x[k + 1])),
+        (where(lt(2 * exp(x[i]), exp(y[i])), 1, 0), where(lt(x[i], y[i]), 1, 0)),
+        (fn("sign")(x[i]) * absolute(x[i]), absolute(x[i])),
+        (fn("sign")(x[i]), where(lt(0, x[i]), 1, -1)),                      # sign(0) = 0
+        (where(le(x[i], 1), erf(x[i]), 0), where(lt(x[i], 1), erf(x[i]), 0)),
+        (where(le(i, 0), x[i], 0), x[0]),
+    ],
+)
+def test_what_looks_like_a_law_is_not_proved(left, right):
+    assert isinstance(prove_equal(const(left), const(right)), NotProved)
+
+
+def test_a_quotient_of_products_lists_what_may_not_be_zero():
+    answer = prove_equal(Prod(i + 1, lambda k: x[k]) / Prod(i + 1, lambda k: x[k]), const(1))
+    assert isinstance(answer, Proved)
+    assert any("≠ 0" in condition for condition in answer.conditions)
+
+
+# ---------------------------------------------------------------------------------------------------------- induction
+
+
+def scalar(value):
+    return tensor((), lambda: value)
+
+
+def running(step, initial=0, count=N):
+    return Loop(count, (scalar(initial),), lambda t, state: (scalar(step(t, state[0][()])),))
+
+
+def test_a_loop_is_its_closed_form():
+    loop = running(lambda t, a: a + x[t])
+    assert isinstance(prove_loop(loop, lambda t: (scalar(Sum(t, lambda k: x[k])),)), Proved)
+
+
+@pytest.mark.parametrize(
+    "closed",
+    [
+        lambda t: Sum(t, lambda k: x[k]) + 1,                        # wrong at the start, right in a step
+        lambda t: Sum(t, lambda k: x[k] * x[k]),                     # right at the start, wrong in a step
+        lambda t: where(lt(t, 2), Sum(t, lambda k: x[k]), 0),        # wrong from the second iteration on
+    ],
+)
+def test_a_wrong_closed_form_is_not_proved(closed):
+    loop = running(lambda t, a: a + x[t])
+    assert isinstance(prove_loop(loop, lambda t: (scalar(closed(t)),)), NotProved)
+
+
+def test_a_closed_form_may_begin_after_the_first_iteration():
+    largest = running(lambda t, m: maximum(m, x[t]), NEG_INF)
+    def closed(t):
+        return (scalar(Max(t, lambda k: x[k])),)
+
+    assert isinstance(prove_loop(largest, closed, first=1), Proved)
+    assert isinstance(prove_loop(largest, closed, first=0), NotProved)
+    short = running(lambda t, m: maximum(m, x[t]), NEG_INF, Size("K", 0))
+    answer = prove_loop(short, closed, first=1)
+    assert isinstance(answer, NotProved)
+    assert "may end before" in answer.reason
+
+
+def test_a_loop_notes_where_its_closed_form_must_be_defined():
+    mean = running(lambda t, a: a + (x[t] - a) / (t + 1))
+    answer = prove_loop(mean, lambda t: (scalar(Sum(t, lambda k: x[k]) / t),), first=1)
+    assert isinstance(answer, Proved)
+    assert "the closed form is defined after every iteration" in answer.conditions
+
+
+def test_states_must_have_the_same_parts_and_time_is_limited():
+    loop = running(lambda t, a: a + x[t])
+    assert isinstance(prove_loop(loop, lambda t: (scalar(t), scalar(t))), NotProved)
+    answer = prove_loop(loop, lambda t: (scalar(Sum(t, lambda k: x[k])),), budget=Budget(seconds=1e-9))
+    assert isinstance(answer, NotProved)
