@@ -12,11 +12,13 @@ from fractions import Fraction
 from formula_claims import EPS, array, cat, claims_of, clamp, gather_rows, one_hot, pointwise_of, relu
 
 from samesame.formula.expr import (
+    Sum,
     absolute,
     cos,
     erf,
     exp,
     fn,
+    le,
     log,
     lt,
     maximum,
@@ -97,3 +99,9 @@ claim("log-probabilities of a gated mixture", dict(T=2, N=2), dict(x="T N", p="T
       lambda s, x, p: (x.softmax(1) * p.map(sigmoid).unsqueeze(1)).log(), lambda s, x, p: x.log_softmax(1) - (1 + (-p).exp()).log().unsqueeze(1), lambda s, x, p: x.log_softmax(1) - (1 + p.exp()).log().unsqueeze(1))
 claim("log of a normalised row of squares", dict(T=2, N=3), dict(x="T N"),
       lambda s, x: ((x * x + EPS) / (x * x + EPS).sum(1, True)).log(), lambda s, x: (x * x + EPS).log() - (x * x + EPS).sum(1, True).log(), lambda s, x: (x * x + EPS).log() - (x * x + EPS).log().sum(1, True))
+claim("erf of a reversed cumsum", dict(N=3), dict(x="N"),
+      lambda s, x: x.flip(0).cumsum(0).flip(0).map(erf), lambda s, x: (x.sum(0, True) - x.cumsum(0) + x).map(erf), lambda s, x: (x.sum(0, True) - x.cumsum(0)).map(erf))
+claim("erf of a suffix sum under another sum", dict(N=3), dict(x="N"),
+      lambda s, x: array((), lambda: Sum(s.N, lambda k: x[k] * erf(Sum(s.N, lambda u: where(le(k, u), x[u], 0))))),
+      lambda s, x: array((), lambda: Sum(s.N, lambda k: x[k] * erf(x.sum(0)[()] - Sum(k, lambda u: x[u])))),
+      lambda s, x: array((), lambda: Sum(s.N, lambda k: x[k] * erf(x.sum(0)[()] - Sum(k + 1, lambda u: x[u])))))

@@ -15,25 +15,11 @@ from all_claims import ALL
 from samesame.formula.equal import NotProved, Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
 
-BOUNDARY = "at a boundary, where a comparison is an equality, both sides' functions would have to be evaluated"
-RAGGED = "a ragged tile's two indices feed one element, but their masks mention both"
-FIRST = "that exactly one of the largest is the first is not understood"
 NOT_FOR_ALL_SIZES = {
-    "a maximum over tiles with a ragged end": RAGGED,
-    "lanes first, then tiles (a grid-stride loop)": RAGGED,
-    "elu with min outside": "whether exp(min(v, 0)) − 1 is negative is not understood",
-    "a clamped softmax input, shifted": BOUNDARY,
-    "a function of a clamp": BOUNDARY,
-    "backward of logsigmoid from its saved exponential": BOUNDARY,
-    "causal decay by a running maximum of none": "an element of a range is not seen within the range's maximum",
-    "a merge of (max, argmax): the first of the largest": FIRST,
+    "a clamped softmax input, shifted": "a clamp's boundary is crossed by two indices at once, one of them summed over",
+    "a merge of (max, argmax): the first of the largest": "that exactly one of the largest is the first",
 }
-NOT_AT_THESE_SIZES = {
-    name: reason for name, reason in NOT_FOR_ALL_SIZES.items() if not name.startswith("lanes first")
-} | {
-    "three uneven parts of a softmax": "an index that a mask pins to one value keeps its name",
-    "rows in parts: a sequence-parallel norm": "an index that a mask pins to one value keeps its name",
-}
+NOT_AT_THESE_SIZES = NOT_FOR_ALL_SIZES
 NAMES = [claim.name for claim in ALL]
 
 

@@ -6,6 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from all_claims import ALL
 from formula_claims import CLAIMS
 from formula_mutations import as_tensor, differ, leaf_values, mutate, random_formula
 
@@ -299,6 +300,10 @@ def test_nothing_is_remembered_between_proofs():
 # ------------------------------------------------------------------------------------------------------------ mutations
 
 
+THEMES = ("maxima and activations", "logarithms and shared arguments", "tilings")
+BEYOND = [claim for claim in ALL if claim.theme in THEMES]
+
+
 def random_inputs(claim, seed):
     draw = np.random.default_rng(seed)
     env, *_ = claim.arrays(False)
@@ -310,13 +315,13 @@ def random_inputs(claim, seed):
     return found
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(4))
 def test_changed_programs_that_differ_are_not_proved(seed):
     """Random small changes to one side of true claims: whatever then differs numerically is never proved equal."""
     random = Random(seed)
     compared = 0
     while compared < 20:
-        claim = random.choice(CLAIMS)
+        claim = random.choice(CLAIMS if seed % 2 else BEYOND)
         left, right, _ = claim.sides(False)
         indices, expr = right.element()
         mutant = mutate(expr, random)
