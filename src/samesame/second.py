@@ -34,6 +34,7 @@ ZERO = ONE >> 192                   # a real nearer to zero is zero: so is what 
 AGREE = 128                         # binary digits of the larger side (or of 2^-32) in which both sides must agree
 PREFERRED, MOST = 1 << 15, 1 << 21  # numbers worked out, for good sizes and for the smallest ones
 WHOLE, FEW = 512, 4                 # of an output with more elements, four positions along each dimension are compared
+TOO_LARGE = "the claim is too large to expand element by element"
 DRAWS = ("generic", "positive", "small", "ties", "generic")
 SMALL_SIZES = ((2, 3, 5, 4, 7, 6, 8, 9, 11, 10), (3, 4, 5, 6, 7, 8, 9, 10, 11, 12))
 FUNCTIONS = ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf")
@@ -228,7 +229,7 @@ class Grid:
         axes = tuple(sorted({axis for own, _ in values for axis in own}))
         self.left -= max(len(array) for _, array in values) * math.prod(len(self.positions[a]) for a in axes)
         if self.left < 0:
-            raise TooLarge("the claim is too large to expand element by element")
+            raise TooLarge(TOO_LARGE)
         return axes, np.asarray(function(*(self.spread(v, axes, False) for v in values)), dtype=object)
 
     def each(self, function: Callable[..., Any], values: Sequence[Value], strict: bool = True) -> Value:

@@ -1,11 +1,13 @@
 """The solver's side of index arithmetic: polynomials and literals as Z3 terms, and feasibility.
 
 Every query runs under Z3's own timeout, cut to the time the proof has left. Only `unsat` counts; `unknown` is never a
-proof."""
+proof. `with recording() as queries:` keeps the text of what was answered, for certificates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
 import z3
@@ -15,6 +17,20 @@ from samesame.formula.poly import NOTHING, Atom, IntegerAtom, Poly, Ratio, Var
 
 if TYPE_CHECKING:  # these build on the solver
     from samesame.formula.guards import Guards, Literal
+
+
+_recorded: ContextVar[dict[str, None] | None] = ContextVar("recorded", default=None)
+
+
+@contextmanager
+def recording() -> Iterator[dict[str, None]]:
+    """Keep the questions that the solver answers with `unsat` inside the block, as SMT-LIB text, each once."""
+    found: dict[str, None] = {}
+    token = _recorded.set(found)
+    try:
+        yield found
+    finally:
+        _recorded.reset(token)
 
 
 class Translation:
@@ -92,4 +108,7 @@ def refuted(translation: Translation, claims: list[Any]) -> bool:
         effort.solver_unknown += 1
         limited(f"a solver query longer than {effort.budget.smt_ms} ms")
     effort.solver_proofs += answer == z3.unsat
+    recorded = _recorded.get()
+    if recorded is not None and answer == z3.unsat:
+        recorded[solver.to_smt2()] = None
     return bool(answer == z3.unsat)
