@@ -59,6 +59,11 @@ LAWS = {
         Prod(i, lambda k: x[k]) * x[i],
         Prod(i, lambda k: x[k]) * x[0],
     ),
+    "a product's inverse takes in one more": lambda i: (
+        1 / Prod(i + 1, lambda k: x[k]),
+        1 / Prod(i, lambda k: x[k]) / x[i],
+        1 / Prod(i, lambda k: x[k]) * x[i],
+    ),
     "a product of constants is a power": lambda i: (
         Prod(i, lambda k: 3) * 3,
         Prod(i + 1, lambda k: 3),
@@ -177,6 +182,11 @@ def test_a_law_holds_and_its_twin_is_not_proved(law):
 
 
 i = index(N)
+def no_lanes(body):
+    """Σ over lanes l < B − 1 and tiles t, without an end but the mask t·(B − 1) + l < N."""
+    return Sum(B - 1, lambda k: Sum(N, lambda t: where(lt(t * (B - 1) + k, N), body(t * (B - 1) + k), 0)))
+
+
 zero_first = Prod(i + 1, lambda k: k)       # 0 · 1 · 2 · … = 0
 
 
@@ -189,7 +199,8 @@ zero_first = Prod(i + 1, lambda k: k)       # 0 · 1 · 2 · … = 0
         (Prod(i, lambda k: sqrt(x[k] * x[k])), Prod(i, lambda k: x[k])),
         (sqrt(x[i] * y[i]), sqrt(x[i]) * sqrt(y[i]) + 1),
         (log(x[i] * y[i]), log(absolute(x[i])) + log(absolute(y[i])) + 1),
-        (Sum(B - 1, lambda k: Sum(N, lambda t: where(lt(t * (B - 1) + k, N), 1, 0))), N),       # no lanes where B = 1
+        (no_lanes(lambda k: x[k]), Sum(N, lambda k: x[k])),                 # where B = 1
+        (Sum(i + 1, lambda k: x[k]) + x[i], Sum(i + 1, lambda k: x[k])),    # a sum counts its end twice, a maximum once
         (Max(N, lambda k: x[i] * y[k]), x[i] * Max(N, lambda k: y[k])),     # x may be negative
         (maximum(x[0], Max(N - 1, lambda k: x[k + 1])), Max(N - 1, lambda k: x[k + 1])),
         (where(lt(2 * exp(x[i]), exp(y[i])), 1, 0), where(lt(x[i], y[i]), 1, 0)),
