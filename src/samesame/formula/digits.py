@@ -8,6 +8,7 @@ conditions on j like any other; the tiles may even be unlimited, where only the 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations
 
 from samesame.formula.guards import Guards, Literal, at, bounds, conjunction
 from samesame.formula.poly import Atom, Poly, Var, at_least, linear, number, variable
@@ -17,23 +18,24 @@ from samesame.formula.terms import Form, constant, inner_polys, next_open, of_at
 
 def merge_digits(draft: Draft) -> Form | None:
     """Two bound variables 0 ≤ h and 0 ≤ l < E that occur only as h·E + l become one, j ≥ 0, with h's end times E."""
-    for low in draft.bound:
-        for high in draft.bound:
-            if high is not low:
-                merged = _merged(draft, high, low)
+    uses = [p for a, _ in draft.factors for _, _, p in inner_polys(a)]
+    for pair in combinations(draft.bound, 2):
+        own = [p for p in uses if not p.free.isdisjoint(pair)]
+        if own and all(p.free.issuperset(pair) for p in own):
+            for high, low in (pair, pair[::-1]):
+                merged = _merged(draft, high, low, own)
                 if merged is not None:
                     return merged
     return None
 
 
-def _merged(draft: Draft, high: Var, low: Var) -> Form | None:
+def _merged(draft: Draft, high: Var, low: Var, uses: list[Poly]) -> Form | None:
     limits = _limits(draft, high, low)
     if limits is None:
         return None
     size, count, joint = limits
     digit = variable(high) * size
-    uses = [p for a, _ in draft.factors for _, _, p in inner_polys(a) if high in p.free or low in p.free]
-    if not uses or not all(_only_whole(p, low, digit) for p in (*uses, *(g.poly for g in joint if g.poly is not None))):
+    if not all(_only_whole(p, low, digit) for p in (*uses, *(g.poly for g in joint if g.poly is not None))):
         return None
     whole = Var("open", (next_open(draft.inside),), number(0), None if count is None else count * size - 1)
     values = ((low, variable(whole) - digit),)
