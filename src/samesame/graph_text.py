@@ -16,12 +16,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from samesame.formula import sizes
-from samesame.formula.expr import Expr
+from samesame.formula.expr import Expr, Leaf, Load
 from samesame.formula.sizes import size_text
 from samesame.graph import SOURCES, Dtype, Graph, Node, NodeType, Origin, TensorType
 
@@ -260,6 +260,8 @@ def encoded(value: Any) -> Any:
         return [encoded(part) for part in value]
     if isinstance(value, Dtype):
         return {"dtype": value.name}
+    if isinstance(value, Load):
+        return {"variable": value.leaf.name}
     if isinstance(value, Expr):
         return {"size": sizes.encoded(value)}
     if isinstance(value, complex):
@@ -279,7 +281,20 @@ def decoded(form: Any, nodes: dict[str, Node]) -> Any:
     ((kind, value),) = form.items()
     if kind == "complex":
         return complex(*(decoded(part, nodes) for part in value))
-    return {"node": nodes.__getitem__, "dtype": Dtype, "float": float, "size": sizes.decoded}[kind](value)
+    return {"node": nodes.__getitem__, **READERS}[kind](value)
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "dtype": Dtype,
+    "float": float,
+    "size": sizes.decoded,
+    "variable": lambda name: variable(name),
+}
+
+
+def variable(name: str) -> Load:
+    """A number that stands for any number, in the place of an argument."""
+    return Load(Leaf(name, ()), ())
 
 
 def encoded_type(type_: NodeType) -> Any:

@@ -76,11 +76,11 @@ def reshape(x: Tensor, shape: Sequence[Dim], stride: Any = None) -> Tensor:
     group are indices merged or split, so that `[B, T, H·D] → [B, T, H, D]` leaves b and t alone.
     """
     target = _completed(x, shape)
-    groups = _groups(x.shape, target)
+    runs = groups(x.shape, target)
 
     def source(*i: Expr) -> list[Expr]:
         found: list[Expr] = [ZERO] * x.rank
-        for own, new in groups:
+        for own, new in runs:
             place = _flat([i[k] for k in new], [target[k] for k in new])
             for n, k in enumerate(own):
                 within = place // const(count(x.shape[m] for m in own[n + 1 :]))
@@ -110,7 +110,7 @@ def _flat(i: Sequence[Expr], sizes: Sequence[Dim]) -> Expr:
     return place
 
 
-def _groups(a: Sequence[Dim], b: Sequence[Dim]) -> list[tuple[list[int], list[int]]]:
+def groups(a: Sequence[Dim], b: Sequence[Dim]) -> list[tuple[list[int], list[int]]]:
     """Runs of dimensions of a and of b, in order, that hold equally many elements; sizes of one belong to none."""
     own = [k for k, size in enumerate(a) if plain(size) != 1]
     new = [k for k, size in enumerate(b) if plain(size) != 1]

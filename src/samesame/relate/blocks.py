@@ -9,6 +9,7 @@ whatever its tensors are called.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,7 +85,7 @@ class _Cutter:
         graph = Graph("block", tuple(self.nodes), (("left", arranged), ("right", yours)), self.tensors)
         ranges = demanded(graph, lambda node: self.world.is_negative(self.frontier[node.name]))
         ranges |= {name: known for name, term in self.frontier.items() if (known := self.world.positions(term))}
-        return Block(graph, self.frontier, ranges, self.untold, _key(graph, ranges))
+        return Block(graph, self.frontier, ranges, self.untold, key_of(graph, ranges))
 
     def side(self, term: int) -> Node:
         """A side of the claim is looked into, wherever the frontier is; unless it is a source, which holds no more."""
@@ -212,7 +213,7 @@ def _fill(argument: Any, inputs: list[Node]) -> Any:
     return argument
 
 
-def _key(graph: Graph, ranges: dict[str, Range]) -> str:
+def key_of(graph: Graph, ranges: Mapping[str, Range]) -> str:
     """The same for two blocks that are one claim about different tensors: names stand for the order of appearance
     only.
     """

@@ -2,48 +2,40 @@
 what is left over), and for opaque operators only, randomised testing.
 
 A block that has been decided is a rule, whichever way it went: a block with the same key is the same claim about
-other tensors, so the thirty-two layers of a model cost as many proofs as one.
+other tensors, so the thirty-two layers of a model cost as many proofs as one. What was proved is then proved once more
+in general form, for blocks of other sizes and for later runs (`rules.py`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import torch
 
 from samesame.evidence import Evidence, Rung, SamesameError
 from samesame.execute import execute
 from samesame.formula.cases import is_by_cases, prove_by_cases
-from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
+from samesame.formula.equal import Budget, NotProved, prove_tensors_equal
 from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import size_text
-from samesame.formula.tensor import Tensor, leaf, tensor
-from samesame.graph import Graph, Node, at
-from samesame.operators import explain, is_deterministic, meaning_of
+from samesame.graph import Node, at
+from samesame.operators import is_deterministic, meaning_of
 from samesame.operators.ideal import GUARDED, idealised
-from samesame.operators.numbers import constant, readings
+from samesame.operators.numbers import readings
 from samesame.operators.table import packet
 from samesame.relate.blocks import Block
-from samesame.relate.domain import Range, sentence
+from samesame.relate.domain import sentence
+from samesame.relate.meanings import meanings
 from samesame.relate.propose import difference
+from samesame.relate.rules import Rule, Rulebook
 from samesame.relate.world import kind_of
 
 _SECONDS = 4.0              # for the normal form of one block, and again for its cases
+LEARNING, LEARNING_TIMES = 0.3, 3.0    # for the general form of a proved block: seconds, and times what it took
 TEST_DRAWS = 8
 TEST_TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A decided block: its two sides as a graph over variables, and the evidence, or the reason why there is none."""
-
-    name: str
-    block: Graph
-    evidence: Evidence | None
-    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -58,10 +50,12 @@ class Prover:
     seed: int = 0
     deadline: float | None = None
     rules: dict[str, Rule] = field(default_factory=dict)
+    book: Rulebook = field(default_factory=Rulebook)
     proofs: int = 0
     attempts: int = 0
     by_rule: int = 0
     seconds: float = 0.0
+    learning: float = 0.0
 
     @property
     def rung(self) -> Rung:
@@ -79,21 +73,42 @@ class Prover:
         if self.deadline is not None and time.monotonic() > self.deadline:
             return None
         started = time.monotonic()
-        outcome = self._prove(block)
-        found = outcome if isinstance(outcome, Evidence) else self._test(block)
+        evidence = self._decide(block)
         spent = time.monotonic() - started
         self.seconds += spent
-        self.attempts += 1
-        name = f"P{len(self.rules) + 1}"
-        if isinstance(found, Evidence):
-            self.proofs += 1
-            evidence = replace(found, proof=name, seconds=spent)
-            self.rules[block.key] = Rule(name, block.graph, evidence)
-            return evidence
-        self.rules[block.key] = Rule(name, block.graph, None, str(outcome))
-        return None
+        self.rules[block.key] = rule = replace(self.rules[block.key], evidence=evidence)
+        if rule.evidence is None or rule.evidence.method == "rule":
+            return rule.evidence
+        if rule.evidence.rung >= Rung.PROVED_HERE:
+            self._learn(block, rule.evidence, spent)
+        return replace(rule.evidence, seconds=spent)
 
-    def _prove(self, block: Block) -> Evidence | str:
+    def _decide(self, block: Block) -> Evidence | None:
+        """Decide a block that this run has not met."""
+        name = f"P{len(self.rules) + 1}"
+        learnt = self.book.find(block, self.prove)
+        if learnt is not None:
+            self.by_rule += 1
+            self.rules[block.key] = Rule(name, block, None)
+            return replace(learnt, rung=self.rung, method="rule", seconds=0.0)
+        outcome = self.prove(block)
+        found = outcome if isinstance(outcome, Evidence) else self._test(block)
+        self.attempts += 1
+        self.rules[block.key] = Rule(name, block, None, "" if found is not None else str(outcome))
+        if found is None:
+            return None
+        self.proofs += 1
+        return replace(found, proof=name)
+
+    def _learn(self, block: Block, evidence: Evidence, spent: float) -> None:
+        """Make a rule of it, as general as can be in little more time than it took."""
+        started = time.monotonic()
+        budget = replace(self.budget, seconds=min(self.budget.seconds, LEARNING + LEARNING_TIMES * spent))
+        learner = replace(self, budget=budget, sizes={})
+        self.book.learn(block, evidence, learner.prove)
+        self.learning += time.monotonic() - started
+
+    def prove(self, block: Block) -> Evidence | str:
         """Evidence, or the reason why there is none. Guards against extremes are left out only if nothing else
         helps."""
         outcome = self._prove_as_read(block)
@@ -168,29 +183,3 @@ def _fresh(node: Node, scale: float, generator: torch.Generator) -> torch.Tensor
     if kind == "int":
         return torch.randint(0, 2, node.shape, generator=generator)
     return torch.randn(node.shape, generator=generator, dtype=torch.float64) * scale
-
-
-def meanings(block: Block) -> tuple[Tensor, Tensor]:
-    """The formulas of the block's two sides over its frontier. Raises Unsupported where an operator has none here."""
-    known: dict[Node, Any] = {}
-    lookup: Callable[[Node], Any] = known.__getitem__
-    for node in block.graph.nodes:
-        if node.operator == "input":
-            known[node] = _variable(node, block.ranges.get(node.name))
-        elif node.operator == "constant":
-            known[node] = _number(block.graph.tensors[node.name], node)
-        else:
-            known[node] = explain(node, lookup)
-    return known[block.left], known[block.right]
-
-
-def _variable(node: Node, bounds: Range | None) -> Tensor:
-    """A frontier tensor; a complex one has its real and imaginary part in one more dimension, as in `operators`."""
-    kind = kind_of(node.type.dtype)  # type: ignore[union-attr]
-    return leaf(node.name, (*node.shape, 2) if kind == "complex" else node.shape, kind, bounds)
-
-
-def _number(value: torch.Tensor, node: Node) -> Tensor:
-    number = value.flatten()[0].item()
-    expr = constant(number) if isinstance(number, float) else number
-    return tensor(node.shape, lambda *_: expr, kind_of(node.type.dtype))  # type: ignore[union-attr]

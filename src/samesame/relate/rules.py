@@ -1,0 +1,226 @@
+"""Rules: blocks that were proved, kept in general form, for the next layer, the next model and the next run.
+
+A rule is a general block (`generalise.py`): two sides over tensor variables, size symbols and number variables, and the
+evidence that they are equal. It closes every gap that is an instance of it. What cannot be proved in general is kept as
+it was proved. A store (`store.py`) keeps rules between runs; before a rule goes there the second prover has worked out
+both its sides, and must not disagree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from hashlib import sha256
+from importlib import metadata
+from pathlib import Path
+
+import torch
+
+from samesame import second
+from samesame.evidence import Evidence, Rung, SamesameError
+from samesame.formula import dag
+from samesame.formula.expr import Unsupported
+from samesame.formula.sizes import decoded, encoded
+from samesame.graph_text import GraphError, from_json, to_json
+from samesame.operators.ideal import idealised
+from samesame.relate.blocks import Block, key_of
+from samesame.relate.domain import Range
+from samesame.relate.generalise import General, generalise
+from samesame.relate.meanings import meanings
+from samesame.store import Store
+from samesame.store_entry import Entry
+
+# How much a rule is generalised, the most general first: numbers that are sizes, numbers that are variables.
+VARIANTS = ((True, True), (False, True), (True, False), (False, False))
+Prove = Callable[[Block], Evidence | str]
+
+
+class Disagreement(AssertionError):
+    """The two provers disagree: one of them is wrong, and no verdict may rest on either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A decided block: its two sides as a graph over variables, and the evidence, or the reason why there is none.
+
+    `ideal` says that guards against extremes were left out of the proof.
+    """
+
+    name: str
+    block: Block
+    evidence: Evidence | None
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Rulebook:
+    """Rules by the key of their block: those of this run, and those of a store."""
+
+    store: Store | None = None
+    known: dict[str, Rule] = field(default_factory=dict)
+    fresh: list[str] = field(default_factory=list)
+    narrow: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+
+    def find(self, block: Block, prove: Prove) -> Evidence | None:
+        """Evidence for the block as an instance of a known rule; a rule of another version is first proved again."""
+        for key, instance in _forms(block):
+            rule = self.known.get(key) or self._stored(key, prove)
+            if rule is not None and rule.evidence is not None:
+                self.used.add(key)
+                return replace(rule.evidence, conditions=tuple(_at(c, instance) for c in rule.evidence.conditions))
+        return None
+
+    def learn(self, block: Block, evidence: Evidence, prove: Prove) -> None:
+        """Keep a proved block, as general as it can be proved."""
+        for general in _generals(block):
+            key = key_of(general.graph, general.ranges)
+            if key in self.known or key in self.narrow:
+                continue
+            wide = replace(block, graph=general.graph, ranges=general.ranges, key=key)
+            found = prove(wide)
+            if isinstance(found, Evidence):
+                self._keep(Rule(key[:12], wide, replace(found, rung=Rung.PROVED, proof=key[:12])))
+                return
+            self.narrow.add(key)
+        self._keep(Rule(block.key[:12], block, evidence))
+
+    def _keep(self, rule: Rule) -> None:
+        self.known[rule.block.key] = rule
+        self.fresh.append(rule.block.key)
+
+    def _stored(self, key: str, prove: Prove) -> Rule | None:
+        entry = self.store.get(key) if self.store is not None else None
+        if entry is None:
+            return None
+        if entry.stale:
+            outcome = reproved(entry, prove)
+            if isinstance(outcome, str):
+                return None
+            entry = outcome
+            self.fresh.append(key)
+        rule = _rule(entry)
+        self.known[key] = rule
+        return rule
+
+    def save(self) -> int:
+        """Give the store what was learnt, after the second prover; the number of rules. Raises Disagreement."""
+        if self.store is None:
+            return 0
+        entries = [entry_of(self.known[key]) for key in dict.fromkeys(self.fresh)]
+        self.store.put(entries)
+        self.fresh.clear()
+        return len(entries)
+
+
+def _forms(block: Block) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The keys under which a rule for the block may stand, and what its symbols then stand for."""
+    for general in _generals(block):
+        yield key_of(general.graph, general.ranges), general.instance
+    yield block.key, {}
+
+
+def _generals(block: Block) -> Iterator[General]:
+    seen = set[str]()
+    for as_sizes, as_variables in VARIANTS:
+        general = generalise(block.graph, block.ranges, as_sizes=as_sizes, as_variables=as_variables)
+        if general is not None and (text := repr(sorted(general.instance.items()))) not in seen:
+            seen.add(text)
+            yield general
+
+
+def _at(condition: str, instance: Mapping[str, str]) -> str:
+    """A condition with what its symbols stand for."""
+    return re.sub(r"\b[sc]\d+\b", lambda name: instance.get(name[0], name[0]), condition)
+
+
+# ----------------------------------------------------------------------------------------------------------- as entries
+
+
+@cache
+def versions() -> tuple[str, str]:
+    """The versions of the prover and of the operators' meanings: digests of the code that a proof rests on."""
+    try:
+        release = metadata.version("samesame")
+    except metadata.PackageNotFoundError:
+        release = "0"
+    here = Path(__file__).parent.parent
+    return f"{release}+{_digest(here / 'formula')}", f"{release}+{_digest(here / 'operators')}"
+
+
+def _digest(folder: Path) -> str:
+    found = sha256()
+    for file in sorted(folder.glob("*.py")):
+        found.update(file.name.encode() + b"\0" + file.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def entry_of(rule: Rule) -> Entry:
+    """A proved rule as the store keeps it. Raises Disagreement where the second prover refutes it."""
+    assert rule.evidence is not None
+    block = rule.block
+    numbers = {n.name: block.graph.tensors[n.name].flatten()[0].item() for n in block.graph.sources("constant")}
+    body = {
+        "graph": to_json(replace(block.graph, name="rule")),
+        "numbers": {name: repr(value) for name, value in numbers.items()},
+        "ranges": {name: [encoded(low), encoded(high)] for name, (low, high) in block.ranges.items()},
+    }
+    evidence = asdict(rule.evidence) | {"rung": int(rule.evidence.rung), "second": second_opinion(rule)}
+    return Entry(block.key, body, evidence, *versions())
+
+
+def second_opinion(rule: Rule) -> str:
+    """What the second prover says of a rule, in words. Raises Disagreement where it refutes it."""
+    try:
+        claim = dag.claim(*meanings(rule.block))
+    except Unsupported:
+        with idealised():
+            claim = dag.claim(*meanings(rule.block))
+    found = second.compare(claim)
+    if isinstance(found, second.Disagreement):
+        with idealised():
+            again = second.compare(dag.claim(*meanings(rule.block)))
+        if isinstance(again, second.Disagreement):
+            raise Disagreement(f"the provers disagree on rule {rule.name}: {rule.evidence}; {again}")
+        found = again
+    return str(found)
+
+
+def _rule(entry: Entry) -> Rule:
+    """The rule of an entry. Raises GraphError, ValueError or KeyError where it holds none."""
+    graph = from_json(entry.body["graph"])
+    for node in graph.sources("constant"):
+        number = NUMBERS.get(text := entry.body["numbers"][node.name])
+        dtype = getattr(torch, node.type.dtype)                                            # type: ignore[union-attr]
+        graph.tensors[node.name] = torch.tensor([float(text) if number is None else number], dtype=dtype)
+    ranges: dict[str, Range] = {
+        name: (decoded(low), decoded(high)) for name, (low, high) in entry.body["ranges"].items()
+    }
+    block = Block(graph, {}, ranges, False, entry.key)
+    if key_of(graph, ranges) != entry.key:
+        raise ValueError("its key is not that of its block")
+    told = {name: value for name, value in entry.evidence.items() if name != "second"}
+    evidence = Evidence(**told | {"rung": Rung(told["rung"]), "conditions": tuple(told["conditions"])})
+    return Rule(entry.key[:12], block, evidence)
+
+
+NUMBERS = {"True": True, "False": False}
+
+
+def reproved(entry: Entry, prove: Prove) -> Entry | str:
+    """The entry with evidence of its own, of this version; or what is wrong with it, as a sentence."""
+    try:
+        rule = _rule(entry)
+    except (GraphError, SamesameError, KeyError, ValueError, TypeError, AttributeError) as fault:
+        return f"it holds no rule ({fault})"
+    outcome = prove(rule.block)
+    if isinstance(outcome, str):
+        return f"it cannot be proved: {outcome}"
+    assert rule.evidence is not None
+    rung = min(outcome.rung, rule.evidence.rung) if outcome.rung < Rung.PROVED_HERE else rule.evidence.rung
+    try:
+        return entry_of(replace(rule, evidence=replace(outcome, rung=rung, proof=rule.name)))
+    except Disagreement as disagreement:
+        return str(disagreement)
