@@ -132,7 +132,7 @@ def certified():
         relating = relate(*graphs, relation, values, constants, prover)
         for (_, a), (_, b) in zip(graphs[0].roots, graphs[1].roots, strict=True):
             assert relating.root_evidence(a, b) is not None
-    proofs = {rule.name: Proof(rule.evidence) for rule in prover.rules.values() if rule.evidence}
+    proofs = {u.id: Proof(e) for u in uses for _, _, e in relating.related.values() if e.proof == u.id}
     form = certificate(relating, uses, proofs, {"samesame": "0"}, 0)
     return json.loads(json.dumps(form)), graphs
 
@@ -344,3 +344,22 @@ def test_a_file_that_is_no_json_is_refused(tmp_path):
             read(tmp_path / "c.json")
     with pytest.raises(Broken, match="cannot be read"):
         read(tmp_path / "none.json")
+
+
+def test_what_depends_on_an_input_is_no_constant(certified):
+    form = copy.deepcopy(certified[0])
+    constant = next(k for k, term in enumerate(form["terms"]) if term[0] == "constant")
+    _, a, b = form["roots"][0]
+    form["terms"][constant][3] = form["terms"][a][3]
+    form["steps"] = [[a, constant, {"constant": True}], [b, constant, {"constant": True}]]
+    with pytest.raises(Broken, match="no constant"):
+        replay(renamed(form))
+
+
+def test_a_weight_is_a_layout_of_weights_and_nothing_else(certified):
+    form = copy.deepcopy(certified[0])
+    name, _ = max(form["weights"].items())
+    other = form["right"]["terms"][form["right"]["graph"]["roots"][0][1]]
+    form["weights"][name] = form["right"]["terms"][name] = other
+    with pytest.raises(Broken, match="no layout of left weights"):
+        replay(renamed(form))

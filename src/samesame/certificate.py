@@ -16,13 +16,12 @@ import torch
 from samesame.egraph.explain import explain
 from samesame.egraph.terms import Evidence as Given
 from samesame.evidence import Evidence
-from samesame.formula import dag
-from samesame.formula.expr import Expr
+from samesame.formula import dag, sizes
 from samesame.graph import Graph, TensorType
 from samesame.graph_text import encoded, encoded_type, to_json
 from samesame.operators.numbers import readings
 from samesame.relate.blocks import Block
-from samesame.relate.prove import meanings
+from samesame.relate.meanings import meanings
 from samesame.relate.relating import Relating
 from samesame.relate.world import Slot, Typed, kind_of
 from samesame.replay import FORMAT, VERSION, digest
@@ -170,7 +169,7 @@ def _written(value: Any) -> Any:
         case Slot(position):
             return {"slot": position}
         case Typed(shape, kind):
-            return {"shape": [encoded(n) if isinstance(n, Expr) else n for n in shape], "kind": kind}
+            return {"shape": list(map(sizes.encoded, shape)), "kind": kind}
         case TensorType():
             return encoded_type(value)
         case tuple():

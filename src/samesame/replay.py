@@ -35,6 +35,8 @@ TRUSTED = ["that the graphs are what the programs compute, and the weights those
 IDENTITIES = frozenset("aten." + name for name in (
     "alias", "detach", "clone", "contiguous", "lift", "lift_fresh", "lift_fresh_copy", "_to_copy", "to", "type_as",
     "positive", "_conj_physical_if_real", "alias_copy", "detach_copy"))
+LAYOUTS = {"aten.reshape.default", "aten.permute.default", "aten.slice.Tensor", "aten.cat.default"}
+OPEN = ("input", "parameter", "uninitialised")      # what a constant of the program depends on none of
 SOLVE = """import json, sys, z3
 for text in json.load(sys.stdin):
     solver = z3.Solver(); solver.set("timeout", 20000); solver.from_string(text); print(solver.check())"""
@@ -76,11 +78,18 @@ class _Replay:
     def __init__(self, form: dict[str, Any]) -> None:
         self.form, self.terms = form, form["terms"]
         self.parent = list(range(len(self.terms)))
+        self.closed: list[bool] = []
+        self.weight: list[bool] = []
         self.trusted = list(TRUSTED)
 
     def run(self, graphs: tuple[Any, Any] | None) -> Report:
         form = self.form
         require(form["seal"] == digest({k: v for k, v in form.items() if k != "seal"}), "the certificate was changed")
+        for number, (kind, attributes, arguments, _) in enumerate(self.terms):
+            require(all(0 <= a < number for a in arguments), f"term {number} is built from terms after it")
+            self.closed.append(kind not in OPEN and all(self.closed[a] for a in arguments))
+            given = kind == "parameter" and attributes[0] == "left"
+            self.weight.append(given or (kind in LAYOUTS and all(self.weight[a] for a in arguments)))
         for k, side in enumerate(("left", "right")):
             require(form[side]["identity"] == digest(form[side]["graph"]), f"the {side} graph is not the one certified")
             weights = form[side]["weights"]
@@ -89,8 +98,6 @@ class _Replay:
                 given = {"nodes": _plain(graphs[k]["nodes"]), "roots": graphs[k]["roots"]}
                 require(digest(given) == form[side]["identity"], f"the {side} graph given is another than certified")
             self.graph(side, form[side])
-        for number, (_, _, arguments, _) in enumerate(self.terms):
-            require(all(0 <= a < number for a in arguments), f"term {number} is built from terms after it")
         for name, proof in form["proofs"].items():
             require(name == "P" + digest(proof)[:16], f"proof {name} was changed")
         for number, step in enumerate(form["steps"], 1):
@@ -137,6 +144,7 @@ class _Replay:
                 require((kind, attributes) == ("input", [inputs]), what)
                 inputs += 1
             elif operator == "parameter" and self.form["weights"].get(name) == term and side == "right":
+                require(self.weight[term], f"the right weight {name} is no layout of left weights")
                 self.trusted.append(f"that the right weight {name} is the layout of left weights it is said to be")
             elif operator in ("parameter", "uninitialised"):
                 require((kind, attributes) == (operator, [side, name]), what)
@@ -154,7 +162,8 @@ class _Replay:
             require(one == other and digest(mine) == digest(yours), f"{what}: the operators or their attributes differ")
             require(len(xs) == len(ys) and all(map(self.same, xs, ys)), f"{what}: the arguments are not equal before")
         elif reason == {"constant": True}:
-            require("constant" in (one, other), f"{what}: neither term is a constant")
+            constant = "constant" in (one, other) and self.closed[a] and self.closed[b]
+            require(constant, f"{what}: one of the terms is no constant")
             self.trusted.append(f"that the programs compute the constant of step {number}")
         else:
             proof = self.form["proofs"].get(reason["proof"])
@@ -168,7 +177,9 @@ class _Replay:
         """The block, over these terms, is the claim that a = b."""
         for node in block["nodes"]:
             name, operator, (told, reads) = node["name"], node["operator"], _slots(node)
-            kind, attributes, arguments, _ = self.terms[terms[name]]
+            kind, attributes, arguments, type_ = self.terms[terms[name]]
+            if isinstance(type_, dict) and isinstance(node["type"], list):
+                require(type_["shape"] == node["type"][1], f"{what}: the proof is about tensors of another shape")
             if operator == "constant":
                 value = block["constants"][name]
                 known = any(self.same(t, terms[name]) and self.terms[t][:2] == ["constant", [value["digest"]]]
@@ -187,6 +198,8 @@ class _Replay:
 
     def proof(self, name: str, proof: dict[str, Any]) -> None:
         require(proof["method"] != "smt" or proof["queries"], f"proof {name} names a solver and asks it nothing")
+        bounded = [leaf for leaf, _, _, bounds in proof["claim"]["leaves"] if bounds]
+        require(not bounded or proof["conditions"], f"proof {name} bounds {bounded} without saying so")
         found = second.compare(proof["claim"])
         require(not isinstance(found, second.Disagreement), f"proof {name} is refuted by the second prover: {found}")
         if isinstance(found, second.Cannot):
