@@ -33,7 +33,9 @@ from samesame.relate.propose import Values, agree, difference
 from samesame.relate.prove import Prover
 from samesame.relate.relating import Progress, Relating, input_relation
 from samesame.relate.roots import apart, resting
+from samesame.relate.rules import Rulebook
 from samesame.relate.settle import families_of, settle
+from samesame.store import Store
 
 _DRAWS = 3
 _NAMES = 8
@@ -52,6 +54,7 @@ def check(
     how: str = "record",
     progress: Progress | None = None,
     run: Run | None = None,
+    store: Store | None = None,
 ) -> Verdict:
     """Decide whether `left` and `right` compute the same function of `inputs`.
 
@@ -60,13 +63,14 @@ def check(
     way of capture: "record", "export" or "export+decompose". `timeout` (seconds) bounds everything: what is then not
     established is undecided, and a note says where it stopped. On the main thread this holds for the programs' own code
     too; on another, where no signal arrives, only for ours. `progress(done, total, place)` is called as it goes. `run`
-    is one that the caller has begun, with a limit and progress of its own. Raises SamesameError (Refused) where a
-    program cannot be captured or the two cannot be compared.
+    is one that the caller has begun, with a limit and progress of its own. A `store` has rules that were learnt before,
+    and is given those learnt now. Raises SamesameError (Refused) where a program cannot be captured or the two cannot
+    be compared.
     """
     run = run or Run(timeout, progress)
     verdict = Verdict("undecided", Rung.UNDECIDED)
     with run.bounded():
-        _establish(verdict, left, right, inputs, seed, how, run)
+        _establish(verdict, left, right, inputs, seed, how, run, Rulebook(store))
     verdict.notes += run.notes()
     verdict.timing = run.seconds
     verdict.versions, verdict.seed = _versions(), seed
@@ -74,7 +78,9 @@ def check(
     return verdict
 
 
-def _establish(verdict: Verdict, left: Any, right: Any, inputs: Any, seed: int, how: str, run: Run) -> None:
+def _establish(
+    verdict: Verdict, left: Any, right: Any, inputs: Any, seed: int, how: str, run: Run, book: Rulebook
+) -> None:
     """Write into the verdict what is found, stage by stage: what stands there when the run is stopped is kept."""
     with run.during("capture"):
         example = inputs() if callable(inputs) else inputs
@@ -90,11 +96,13 @@ def _establish(verdict: Verdict, left: Any, right: Any, inputs: Any, seed: int, 
         families: Iterator[Family] = iter(())
         if not run.over and not apart(graphs, values) and not any(isinstance(side, Graph) for side in programs):
             families = run.sparing(families_of(programs[0], example, record, graphs), _SHARE, _NOT_CAPTURED)
-        settled = settle(graphs, families, relation, values, Prover(seed=seed, deadline=run.deadline), run.advance)
+        prover = Prover(seed=seed, deadline=run.deadline, book=book)
+        settled = settle(graphs, families, relation, values, prover, run.advance)
         relating = settled.relating
         _decide(verdict, settled.roots, relating, run)
         verdict.sizes = settled.sizes
         run.seconds["proofs"] = settled.seconds
+        book.save()
     with run.during("diagnose"):
         if verdict.verdict == "different":
             verdict.effect = effect_of(graphs, values)

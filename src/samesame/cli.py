@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
@@ -23,6 +23,7 @@ import typer
 
 from samesame.evidence import Rung, SamesameError, Verdict
 from samesame.graph import Graph
+from samesame.rules_cli import rules_commands
 
 UNUSABLE, INTERRUPTED = 2, 130
 EXITS = "Exit codes: 0 same, 1 different, 2 usage or unusable input, 3 undecided, 130 interrupted by Ctrl-C."
@@ -63,8 +64,10 @@ HowOption = Annotated[How, option("--how", words="Capture by recording one run, 
 Json = Annotated[str | None, option("--json", metavar="FILE", words="Write the verdict as JSON too; - for stdout.")]
 Save = Annotated[str | None, option("--save", metavar="FILE", words="Save the graph here instead of showing it.")]
 Seed = Annotated[int, option("--seed", min=0, words="Seed of the random draws; same seed, same result.")]
+STORE = "Rules learnt before are read here, and new ones kept (default: in the user's cache; - for none)."
 AFTER = "Stop after this long; what is then open is undecided."
 Timeout = Annotated[float | None, option("--timeout", metavar="SECONDS", words=AFTER)]
+StoreOption = Annotated[str | None, option("--store", metavar="PATH", words=STORE)]
 Quiet = Annotated[bool, option("--quiet", "-q", words="One line, and no progress.")]
 Verbose = Annotated[bool, option("--verbose", "-v", words="Every relation; a traceback if samesame itself fails.")]
 
@@ -79,6 +82,7 @@ def check(
     verbose: Verbose = False,
     seed: Seed = 0,
     timeout: Timeout = None,
+    store: StoreOption = None,
     how: HowOption = How.record,
 ) -> None:
     """Do LEFT and RIGHT compute the same function?
@@ -95,7 +99,7 @@ def check(
         targets = pair(left, right, inputs)
         if json not in (None, "-"):
             require_writable(Path(json))
-        verdict, interrupted = decide(*targets, seed=seed, timeout=timeout, how=how.value, quiet=quiet)
+        verdict, interrupted = decide(*targets, seed=seed, timeout=timeout, how=how.value, quiet=quiet, store=store)
         show(verdict, as_json=json == "-", quiet=quiet, verbose=verbose)
         if json not in (None, "-"):
             write(verdict, Path(json))
@@ -162,7 +166,15 @@ def pair(left: str, right: str | None, inputs: str | None) -> tuple[str, str, st
 
 
 def decide(
-    left: str, right: str, inputs: str | None, *, seed: int, timeout: float | None, how: str, quiet: bool
+    left: str,
+    right: str,
+    inputs: str | None,
+    *,
+    seed: int,
+    timeout: float | None,
+    how: str,
+    quiet: bool,
+    store: str | None,
 ) -> tuple[Verdict, bool]:
     """Load the targets and check them, with progress on stderr: the verdict, which names them as the user did, and
     whether Ctrl-C ended it. The time limit counts from here, where nothing of ours is left to load.
@@ -175,18 +187,45 @@ def decide(
         from samesame.check import check
 
         verdict = Verdict("undecided", Rung.UNDECIDED, seed=seed)
-        with progress_bar(quiet) as bar:
+        with progress_bar(quiet) as bar, rules_of(store) as rules:
             run = Run(timeout, *((bar.advance, bar.stage) if bar else ()))
             with run.bounded(interrupts=True):
                 with run.during("load"):
                     programs = load_target(left), load_target(right)
                     example = load_inputs(inputs) if inputs else no_inputs(programs)
-                verdict = check(*programs, example, seed=seed, timeout=timeout, how=how, run=run)
+                verdict = check(*programs, example, seed=seed, timeout=timeout, how=how, run=run, store=rules)
     if run.interrupted and not verdict.relations and verdict.verdict == "undecided":
         raise KeyboardInterrupt
     verdict.notes = verdict.notes or run.notes()
     verdict.left, verdict.right = left, right
     return verdict, run.interrupted
+
+
+@contextmanager
+def rules_of(path: str | None) -> Iterator[Any]:
+    """The store of rules in the file named, or else the user's own; None for `-`."""
+    if path == "-":
+        yield None
+        return
+    from samesame.store import Store
+
+    prover, semantics = rule_versions()
+    with Store.open_or_go_without(path, prover=prover, semantics=semantics, notice=complain) as store:
+        yield store
+
+
+def rule_versions() -> tuple[str, str]:
+    from samesame.relate.rules import versions
+
+    return versions()
+
+
+def reprover() -> Callable[[Any], Any]:
+    """Proves a rule of a store again."""
+    from samesame.relate.prove import Prover
+    from samesame.relate.rules import reproved
+
+    return lambda entry: reproved(entry, Prover().prove)
 
 
 def no_inputs(programs: tuple[Any, Any]) -> tuple[()]:
@@ -308,6 +347,15 @@ def out_of_memory(error: BaseException) -> bool:
 
 def complain(message: str) -> None:
     print(f"samesame: {message}", file=sys.stderr)
+
+
+def rule_in_words(entry: Any) -> str:
+    from samesame.relate.rules import spoken
+
+    return spoken(entry)
+
+
+app.add_typer(rules_commands(rule_versions, reprover, reported, rule_in_words), name="rules")
 
 
 def main() -> None:

@@ -77,7 +77,7 @@ class Prover:
         spent = time.monotonic() - started
         self.seconds += spent
         self.rules[block.key] = rule = replace(self.rules[block.key], evidence=evidence)
-        if rule.evidence is None or rule.evidence.method == "rule":
+        if rule.evidence is None or rule.evidence.proof not in ("", rule.name):
             return rule.evidence
         if rule.evidence.rung >= Rung.PROVED_HERE:
             self._learn(block, rule.evidence, spent)
@@ -88,9 +88,13 @@ class Prover:
         name = f"P{len(self.rules) + 1}"
         learnt = self.book.find(block, self.prove)
         if learnt is not None:
-            self.by_rule += 1
+            evidence, own = learnt
             self.rules[block.key] = Rule(name, block, None)
-            return replace(learnt, rung=self.rung, method="rule", seconds=0.0)
+            if own and self.sizes:  # the same proof as at the sizes of the example, in general form
+                self.proofs += 1
+                return replace(evidence, rung=self.rung)
+            self.by_rule += 1
+            return replace(evidence, rung=self.rung, method="rule", seconds=0.0)
         outcome = self.prove(block)
         found = outcome if isinstance(outcome, Evidence) else self._test(block)
         self.attempts += 1

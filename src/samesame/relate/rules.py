@@ -19,11 +19,11 @@ from pathlib import Path
 import torch
 
 from samesame import second
-from samesame.evidence import Evidence, Rung, SamesameError
+from samesame.evidence import LADDER, Evidence, Rung, SamesameError
 from samesame.formula import dag
 from samesame.formula.expr import Unsupported
-from samesame.formula.sizes import decoded, encoded
-from samesame.graph_text import GraphError, from_json, to_json
+from samesame.formula.sizes import decoded, encoded, size_text
+from samesame.graph_text import GraphError, from_json, text_form, to_json
 from samesame.operators.ideal import idealised
 from samesame.relate.blocks import Block, key_of
 from samesame.relate.domain import Range
@@ -56,21 +56,27 @@ class Rule:
 
 @dataclass(slots=True)
 class Rulebook:
-    """Rules by the key of their block: those of this run, and those of a store."""
+    """Rules by the key of their block: this run's `own`, and those of a store; `fresh` ones the store has not yet.
+
+    `narrow` keys are of general blocks that could not be proved; `used` ones closed a gap.
+    """
 
     store: Store | None = None
     known: dict[str, Rule] = field(default_factory=dict)
+    own: set[str] = field(default_factory=set)
     fresh: list[str] = field(default_factory=list)
     narrow: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
 
-    def find(self, block: Block, prove: Prove) -> Evidence | None:
-        """Evidence for the block as an instance of a known rule; a rule of another version is first proved again."""
+    def find(self, block: Block, prove: Prove) -> tuple[Evidence, bool] | None:
+        """Evidence for the block as an instance of a known rule, and whether the rule is this run's own; a rule of
+        another version is first proved again."""
         for key, instance in _forms(block):
             rule = self.known.get(key) or self._stored(key, prove)
             if rule is not None and rule.evidence is not None:
                 self.used.add(key)
-                return replace(rule.evidence, conditions=tuple(_at(c, instance) for c in rule.evidence.conditions))
+                conditions = tuple(_at(condition, instance) for condition in rule.evidence.conditions)
+                return replace(rule.evidence, conditions=conditions), key in self.own
         return None
 
     def learn(self, block: Block, evidence: Evidence, prove: Prove) -> None:
@@ -90,6 +96,7 @@ class Rulebook:
     def _keep(self, rule: Rule) -> None:
         self.known[rule.block.key] = rule
         self.fresh.append(rule.block.key)
+        self.own.add(rule.block.key)
 
     def _stored(self, key: str, prove: Prove) -> Rule | None:
         entry = self.store.get(key) if self.store is not None else None
@@ -167,7 +174,7 @@ def entry_of(rule: Rule) -> Entry:
         "numbers": {name: repr(value) for name, value in numbers.items()},
         "ranges": {name: [encoded(low), encoded(high)] for name, (low, high) in block.ranges.items()},
     }
-    evidence = asdict(rule.evidence) | {"rung": int(rule.evidence.rung), "second": second_opinion(rule)}
+    evidence = asdict(rule.evidence) | {"rung": str(rule.evidence.rung), "second": second_opinion(rule)}
     return Entry(block.key, body, evidence, *versions())
 
 
@@ -185,7 +192,10 @@ def second_opinion(rule: Rule) -> str:
         if isinstance(again, second.Disagreement):
             raise Disagreement(f"the provers disagree on rule {rule.name}: {rule.evidence}; {again}")
         found = again
-    return str(found)
+    if isinstance(found, second.Cannot):
+        return f"cannot tell ({found.reason})"
+    sizes = "; ".join(", ".join(f"{name} = {n}" for name, n in at.items()) for at in found.sizes)
+    return f"agrees at {found.points} points in {found.arithmetic}{f' ({sizes})' if sizes else ''}"
 
 
 def _rule(entry: Entry) -> Rule:
@@ -202,7 +212,8 @@ def _rule(entry: Entry) -> Rule:
     if key_of(graph, ranges) != entry.key:
         raise ValueError("its key is not that of its block")
     told = {name: value for name, value in entry.evidence.items() if name != "second"}
-    evidence = Evidence(**told | {"rung": Rung(told["rung"]), "conditions": tuple(told["conditions"])})
+    rung = next(rung for rung, words in LADDER.items() if words == told["rung"])
+    evidence = Evidence(**told | {"rung": rung, "conditions": tuple(told["conditions"])})
     return Rule(entry.key[:12], block, evidence)
 
 
@@ -213,7 +224,7 @@ def reproved(entry: Entry, prove: Prove) -> Entry | str:
     """The entry with evidence of its own, of this version; or what is wrong with it, as a sentence."""
     try:
         rule = _rule(entry)
-    except (GraphError, SamesameError, KeyError, ValueError, TypeError, AttributeError) as fault:
+    except (GraphError, SamesameError, LookupError, ValueError, TypeError, AttributeError, StopIteration) as fault:
         return f"it holds no rule ({fault})"
     outcome = prove(rule.block)
     if isinstance(outcome, str):
@@ -224,3 +235,19 @@ def reproved(entry: Entry, prove: Prove) -> Entry | str:
         return entry_of(replace(rule, evidence=replace(outcome, rung=rung, proof=rule.name)))
     except Disagreement as disagreement:
         return str(disagreement)
+
+
+def spoken(entry: Entry) -> str:
+    """A rule for people: its two sides line by line, and what it stands on."""
+    graph = from_json(entry.body["graph"])
+    ends = {name: [size_text(decoded(end)) for end in both] for name, both in entry.body["ranges"].items()}
+    told = entry.evidence
+    lines = [
+        text_form(graph).rstrip(),
+        *(f"where {low} ≤ {name} ≤ {high}" for name, (low, high) in ends.items()),
+        f"{told['rung']}: {told['method']}, {told['detail']}",
+        *(f"if {condition}" for condition in told["conditions"]),
+        f"second prover: {told['second']}",
+        f"prover {entry.prover}, operators {entry.semantics}",
+    ]
+    return "\n".join(lines)
