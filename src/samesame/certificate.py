@@ -7,66 +7,46 @@ of what they say, so that whatever is changed in one is noticed where it is used
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 
 from samesame.egraph.explain import explain
 from samesame.egraph.terms import Evidence as Given
-from samesame.evidence import Evidence
+from samesame.evidence import Verdict
 from samesame.formula import dag, sizes
 from samesame.graph import Graph, TensorType
 from samesame.graph_text import encoded, encoded_type, to_json
+from samesame.operators.ideal import idealised
 from samesame.operators.numbers import readings
 from samesame.relate.blocks import Block
+from samesame.relate.layout import Concat, Layout, Whole, wholes
 from samesame.relate.meanings import meanings
-from samesame.relate.relating import Relating
+from samesame.relate.relating import Relating, Use
 from samesame.relate.world import Slot, Typed, kind_of
 from samesame.replay import FORMAT, VERSION, digest
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """One use of a proof: `left = right` by the evidence with this id, as an instance of the block over `terms` (the
-    term of each of the block's nodes)."""
-
-    id: str
-    left: int
-    right: int
-    block: Block
-    terms: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """How a block was decided: its evidence, and the questions the solver answered on the way, as SMT-LIB text."""
-
-    evidence: Evidence
-    queries: tuple[dict[str, str], ...] = ()
-
-
-def certificate(
-    relating: Relating, uses: Sequence[Use], proofs: Mapping[str, Proof], versions: Mapping[str, str], seed: int
-) -> dict[str, Any]:
-    """The certificate of a finished relating whose roots are all equal; `proofs` by evidence id.
+def certificate(relating: Relating, verdict: Verdict) -> dict[str, Any]:
+    """The certificate of a verdict of `same` and the relating that it stands on.
 
     Raises EGraphError where a root is not related.
     """
-    form = _Certificate(relating, uses, proofs).form(versions, seed)
+    form = _Certificate(relating).form(verdict)
     return {**form, "seal": digest(form)}
 
 
 class _Certificate:
-    def __init__(self, relating: Relating, uses: Sequence[Use], proofs: Mapping[str, Proof]) -> None:
-        self.relating, self.world, self.proofs = relating, relating.world, proofs
-        self.uses = {(use.left, use.right, use.id): use for use in uses}
+    def __init__(self, relating: Relating) -> None:
+        self.relating, self.world, self.prover = relating, relating.world, relating.prover
+        self.evidence = {rule.evidence.proof: rule.evidence for rule in self.prover.rules.values() if rule.evidence}
+        self.uses = {(self.arranged(use), use.right, use.id): use for use in relating.uses}
         self.steps: dict[tuple[int, int], list[Any]] = {}
         self.named: dict[str, str] = {}
         self.written: dict[str, Any] = {}
 
-    def form(self, versions: Mapping[str, str], seed: int) -> dict[str, Any]:
+    def form(self, verdict: Verdict) -> dict[str, Any]:
         relating, term = self.relating, self.world.term
         roots: list[list[Any]] = [
             [name, term[a], term[b]]
@@ -78,8 +58,10 @@ class _Certificate:
         return {
             "format": FORMAT,
             "version": VERSION,
-            "versions": dict(versions),
-            "seed": seed,
+            "versions": verdict.versions,
+            "seed": verdict.seed,
+            "evidence": str(verdict.evidence),
+            "sizes": list(verdict.sizes.varying),
             "left": self.side(relating.left),
             "right": self.side(relating.right),
             "weights": weights,
@@ -119,17 +101,33 @@ class _Certificate:
                 reason = {"constant": True} if step.reason.id == "constant" else self.use(*stated, step.reason.id)
             self.steps[stated] = [*stated, reason]
 
+    def arranged(self, use: Use) -> int:
+        """The term of the left tensor in the layout of the relation."""
+        return self.world.add_layout(use.layout, dict.fromkeys(wholes(use.layout), use.left))
+
+    def terms_of(self, use: Use) -> dict[str, int]:
+        """The term of each node of a use's block, those of the layout's steps included."""
+        steps = [self.world.add_layout(step, dict.fromkeys(wholes(step), use.left)) for step in steps_of(use.layout)]
+        nodes, terms = use.block.graph.nodes, dict(use.block.terms)
+        added = [n for n in nodes if n.name not in terms and n.operator != "aten._to_copy.default"]
+        terms |= {node.name: term for node, term in zip(added, steps, strict=True)}
+        for node in nodes:
+            if node.name not in terms:
+                terms[node.name] = terms[node.inputs[0].name]
+        return {**terms, use.block.left.name: steps[-1] if steps else use.left, use.block.right.name: use.right}
+
     def use(self, left: int, right: int, id: str) -> dict[str, Any]:
         use = self.uses[left, right, id]
+        terms = self.terms_of(use)
         by_name = {node.name: node for node in use.block.graph.nodes}
         for name, node in by_name.items():
-            arguments = self.world.egraph.term(use.terms[name]).arguments
+            arguments = self.world.egraph.term(terms[name]).arguments
             if node.operator == "constant":
-                self.derive(use.terms[name], self.constant(use.terms[name]))
-            elif node.operator != "input" and use.terms[name] not in [use.terms[read.name] for read in node.inputs]:
+                self.derive(terms[name], self.constant(terms[name]))
+            elif node.operator != "input" and terms[name] not in [terms[read.name] for read in node.inputs]:
                 for argument, read in zip(arguments, node.inputs, strict=True):
-                    self.derive(argument, use.terms[read.name])
-        return {"proof": self.proof(id, use.block), "terms": dict(use.terms)}
+                    self.derive(argument, terms[read.name])
+        return {"proof": self.proof(id, use.block), "terms": terms}
 
     def constant(self, term: int) -> int:
         members = self.world.egraph.members(self.world.egraph.find(term))
@@ -137,19 +135,21 @@ class _Certificate:
 
     def proof(self, id: str, block: Block) -> str:
         if id not in self.named:
-            with readings():
+            with readings(), idealised() if block.key in self.prover.ideal else nullcontext():
                 left, right = meanings(block)
-            whole, known = to_json(block.graph), self.proofs[id]
+                claim = dag.claim(left, right)
+            whole, evidence = to_json(block.graph), self.evidence[id]
+            questions = self.prover.questions.get(id, ())
             nodes = [{key: value for key, value in node.items() if key != "origin"} for node in whole["nodes"]]
             constants = {name: self.number(value) for name, value in block.graph.tensors.items()}
             form = {
-                "claim": dag.claim(left, right),
+                "claim": claim,
                 "block": {"nodes": nodes, "left": block.left.name, "right": block.right.name, "constants": constants},
-                "method": known.evidence.method,
-                "detail": known.evidence.detail,
-                "rung": str(known.evidence.rung),
-                "conditions": list(known.evidence.conditions),
-                "queries": list(known.queries),
+                "method": evidence.method,
+                "detail": evidence.detail,
+                "rung": str(evidence.rung),
+                "conditions": list(evidence.conditions),
+                "queries": [{"text": text, "answer": "unsat"} for text in questions],
             }
             self.named[id] = f"P{digest(form)[:16]}"
             self.written[self.named[id]] = form
@@ -183,4 +183,9 @@ def _digest_of(value: torch.Tensor) -> str:
     return digest([str(plain.dtype), list(plain.shape), digest(raw.hex())])
 
 
-__all__ = ["Proof", "Use", "certificate"]
+def steps_of(layout: Layout) -> list[Layout]:
+    """The steps of a layout in the order in which they are taken."""
+    if isinstance(layout, Whole):
+        return []
+    parts = layout.parts if isinstance(layout, Concat) else (layout.part,)
+    return [*(step for part in parts for step in steps_of(part)), layout]

@@ -22,6 +22,7 @@ import torch
 from samesame.budget import Run
 from samesame.capture import capture
 from samesame.capture.family import Family
+from samesame.certificate import certificate
 from samesame.diagnose import diagnose, effect_of
 from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
 from samesame.execute import execute
@@ -55,6 +56,7 @@ def check(
     progress: Progress | None = None,
     run: Run | None = None,
     store: Store | None = None,
+    certify: bool = False,
 ) -> Verdict:
     """Decide whether `left` and `right` compute the same function of `inputs`.
 
@@ -64,22 +66,22 @@ def check(
     established is undecided, and a note says where it stopped. On the main thread this holds for the programs' own code
     too; on another, where no signal arrives, only for ours. `progress(done, total, place)` is called as it goes. `run`
     is one that the caller has begun, with a limit and progress of its own. A `store` has rules that were learnt before,
-    and is given those learnt now. Raises SamesameError (Refused) where a program cannot be captured or the two cannot
+    and is given those learnt now; to `certify` (verdict.certificate, what `samesame replay` reads) everything is proved
+    anew. Raises SamesameError (Refused) where a program cannot be captured or the two cannot
     be compared.
     """
     run = run or Run(timeout, progress)
-    verdict = Verdict("undecided", Rung.UNDECIDED)
+    verdict = Verdict("undecided", Rung.UNDECIDED, versions=_versions(), seed=seed)
     with run.bounded():
-        _establish(verdict, left, right, inputs, seed, how, run, Rulebook(store))
+        _establish(verdict, left, right, inputs, how, run, Rulebook(store, closed=certify))
     verdict.notes += run.notes()
     verdict.timing = run.seconds
-    verdict.versions, verdict.seed = _versions(), seed
     verdict.left, verdict.right = _title(left), _title(right)
     return verdict
 
 
 def _establish(
-    verdict: Verdict, left: Any, right: Any, inputs: Any, seed: int, how: str, run: Run, book: Rulebook
+    verdict: Verdict, left: Any, right: Any, inputs: Any, how: str, run: Run, book: Rulebook
 ) -> None:
     """Write into the verdict what is found, stage by stage: what stands there when the run is stopped is kept."""
     with run.during("capture"):
@@ -91,18 +93,20 @@ def _establish(
         verdict.roots = [_not_reached(name, a, b) for (name, a), (_, b) in zip(*(g.roots for g in graphs), strict=True)]
     with run.during("execute"):
         relation = input_relation(*graphs)
-        taken, values = take_draws(graphs, relation, seed)
+        taken, values = take_draws(graphs, relation, verdict.seed)
     with run.during("prove"):
         families: Iterator[Family] = iter(())
         if not run.over and not apart(graphs, values) and not any(isinstance(side, Graph) for side in programs):
             families = run.sparing(families_of(programs[0], example, record, graphs), _SHARE, _NOT_CAPTURED)
-        prover = Prover(seed=seed, deadline=run.deadline, book=book)
+        prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
         settled = settle(graphs, families, relation, values, prover, run.advance)
         relating = settled.relating
         _decide(verdict, settled.roots, relating, run)
         verdict.sizes = settled.sizes
         run.seconds["proofs"] = settled.seconds
         book.save()
+        if book.closed and verdict.verdict == "same":
+            verdict.certificate = certificate(relating, verdict)
     with run.during("diagnose"):
         if verdict.verdict == "different":
             verdict.effect = effect_of(graphs, values)

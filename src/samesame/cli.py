@@ -58,6 +58,8 @@ def option(*names: str, words: str, **settings: Any) -> Any:
 Left = Annotated[str, argument("LEFT", f"The reference: {TARGET}. Alone: a .py file that defines {', '.join(PAIR)}.")]
 Right = Annotated[str | None, argument("RIGHT", "The program to compare with it.")]
 Program = Annotated[str, argument("TARGET", f"The program: {TARGET}.")]
+GRAPHS = "The two graphs that were compared, saved by `samesame graph --save`, left and right."
+Graphs = Annotated[tuple[str, str] | None, option("--graphs", metavar="LEFT RIGHT", words=GRAPHS)]
 EXAMPLE = "Example inputs: a tuple, a dict, or a function that returns one."
 Inputs = Annotated[str | None, option("--inputs", metavar="TARGET", words=EXAMPLE)]
 HowOption = Annotated[How, option("--how", words="Capture by recording one run, or by torch.export.")]
@@ -68,6 +70,8 @@ STORE = "Rules learnt before are read here, and new ones kept (default: in the u
 AFTER = "Stop after this long; what is then open is undecided."
 Timeout = Annotated[float | None, option("--timeout", metavar="SECONDS", words=AFTER)]
 StoreOption = Annotated[str | None, option("--store", metavar="PATH", words=STORE)]
+CERTIFICATE = "Prove everything anew and write each step here, for `samesame replay`."
+CertificateOption = Annotated[str | None, option("--certificate", metavar="FILE", words=CERTIFICATE)]
 Quiet = Annotated[bool, option("--quiet", "-q", words="One line, and no progress.")]
 Verbose = Annotated[bool, option("--verbose", "-v", words="Every relation; a traceback if samesame itself fails.")]
 
@@ -83,6 +87,7 @@ def check(
     seed: Seed = 0,
     timeout: Timeout = None,
     store: StoreOption = None,
+    certificate: CertificateOption = None,
     how: HowOption = How.record,
 ) -> None:
     """Do LEFT and RIGHT compute the same function?
@@ -94,12 +99,18 @@ def check(
     if timeout is not None and not timeout > 0:
         raise typer.BadParameter("give a number of seconds above 0", param_hint="--timeout")
     with reported(verbose):
-        from samesame.report import require_writable, write
+        from samesame.report import require_writable, write, write_certificate
 
         targets = pair(left, right, inputs)
-        if json not in (None, "-"):
-            require_writable(Path(json))
-        verdict, interrupted = decide(*targets, seed=seed, timeout=timeout, how=how.value, quiet=quiet, store=store)
+        for file in (json, certificate):
+            if file not in (None, "-"):
+                require_writable(Path(file))
+        settings = {"seed": seed, "timeout": timeout, "how": how.value, "certify": certificate is not None}
+        verdict, interrupted = decide(*targets, settings, quiet=quiet, store=store)
+        if certificate is not None and verdict.certificate is not None:
+            write_certificate(verdict, Path(certificate))
+        elif certificate is not None:
+            complain(f"no certificate is written to {certificate}: only a verdict of same has one")
         show(verdict, as_json=json == "-", quiet=quiet, verbose=verbose)
         if json not in (None, "-"):
             write(verdict, Path(json))
@@ -131,6 +142,42 @@ def graph(
             to_stdout(text_form(captured))
         else:
             save_graph(captured, save)
+
+
+@app.command()
+def replay(
+    certificate: Annotated[str, argument("FILE", "A certificate that check --certificate wrote.")],
+    graphs: Graphs = None,
+    verbose: Verbose = False,
+) -> None:
+    """Check a certificate step by step, without searching.
+
+    samesame check pair.py --certificate proof.json && samesame replay proof.json
+
+    Exit codes: 0 it holds, 1 it does not, 2 usage or unusable input.
+    """
+    with reported(verbose):
+        from samesame.replay import Broken, read
+        from samesame.replay import replay as checked
+
+        if not Path(certificate).is_file():
+            raise SamesameError(f"there is no file {certificate}; check --certificate {certificate} writes one")
+        try:
+            given = (saved_graph(graphs[0]), saved_graph(graphs[1])) if graphs else None
+            found, trusted = checked(read(Path(certificate)), given)
+        except Broken as fault:
+            to_stdout(f"does not hold   {fault}")
+            raise typer.Exit(1) from None
+        lines = ["holds", *(f"  checked   {line}" for line in found), *(f"  trusted   {line}" for line in trusted)]
+        to_stdout("\n".join(lines))
+
+
+def saved_graph(path: str) -> Any:
+    """A saved graph as it stands in its file."""
+    from samesame.capture import load_graph
+    from samesame.graph_text import to_json
+
+    return to_json(load_graph(path))
 
 
 def print_version(asked: bool) -> None:
@@ -169,10 +216,8 @@ def decide(
     left: str,
     right: str,
     inputs: str | None,
+    settings: dict[str, Any],
     *,
-    seed: int,
-    timeout: float | None,
-    how: str,
     quiet: bool,
     store: str | None,
 ) -> tuple[Verdict, bool]:
@@ -186,14 +231,14 @@ def decide(
         from samesame.capture import load_inputs, load_target
         from samesame.check import check
 
-        verdict = Verdict("undecided", Rung.UNDECIDED, seed=seed)
+        verdict = Verdict("undecided", Rung.UNDECIDED, seed=settings["seed"])
         with progress_bar(quiet) as bar, rules_of(store) as rules:
-            run = Run(timeout, *((bar.advance, bar.stage) if bar else ()))
+            run = Run(settings["timeout"], *((bar.advance, bar.stage) if bar else ()))
             with run.bounded(interrupts=True):
                 with run.during("load"):
                     programs = load_target(left), load_target(right)
                     example = load_inputs(inputs) if inputs else no_inputs(programs)
-                verdict = check(*programs, example, seed=seed, timeout=timeout, how=how, run=run, store=rules)
+                verdict = check(*programs, example, **settings, run=run, store=rules)
     if run.interrupted and not verdict.relations and verdict.verdict == "undecided":
         raise KeyboardInterrupt
     verdict.notes = verdict.notes or run.notes()

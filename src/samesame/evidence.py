@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 from samesame.graph import NOWHERE, Origin
 
@@ -154,13 +155,14 @@ class Verdict:
     diagnosis: list[Edit] = field(default_factory=list)
     effect: Effect | None = None
     numeric: list[Numeric] = field(default_factory=list)
-    sizes: Sizes = Sizes()
+    sizes: Sizes = field(default_factory=Sizes)
     unpaired: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     timing: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     seed: int = 0
+    certificate: dict[str, Any] | None = None
     left: str = "left"
     right: str = "right"
 

@@ -32,6 +32,7 @@ Report = tuple[list[str], list[str]]            # what was checked, and what is 
 TRUSTED = ["that the graphs are what the programs compute, and the weights those that were loaded",
            "that proofs are over real numbers: casts between real types are the identity in them",
            "that the second prover tries random values at small sizes: it refutes, and it proves nothing for all sizes"]
+LADDER = ["undecided", "tested", "proved at these sizes", "proved for all sizes"]
 IDENTITIES = frozenset("aten." + name for name in (
     "alias", "detach", "clone", "contiguous", "lift", "lift_fresh", "lift_fresh_copy", "_to_copy", "to", "type_as",
     "positive", "_conj_physical_if_real", "alias_copy", "detach_copy"))
@@ -115,12 +116,24 @@ class _Replay:
             self.proof(name, form["proofs"][name])
             conditions += form["proofs"][name]["conditions"]
         require(sorted(set(conditions)) == form["conditions"], "the conditions are not those of the proofs")
+        self.rungs(form["evidence"], [form["proofs"][name]["rung"] for name in used])
         queries = [query for name in used for query in form["proofs"][name]["queries"]]
         self.solve(queries)
-        checked = [f"{len(form['roots'])} outputs equal by {len(form['steps'])} steps over {len(self.terms)} terms",
+        sizes = f", for every {', '.join(form['sizes'])}" if form["sizes"] else ""
+        checked = [f"every output {form['evidence']}{sizes}",
+                   f"{len(form['roots'])} outputs equal by {len(form['steps'])} steps over {len(self.terms)} terms",
                    f"{len(used)} proofs by the second prover, and their formulas against torch's operators",
                    f"{len(queries)} questions by a fresh solver process"]
         return checked + (["both graphs against the files given"] if graphs else []), self.trusted
+
+    def rungs(self, claimed: str, proofs: list[str]) -> None:
+        """The verdict is worth no more than the weakest of its proofs, and holds for all sizes only over symbols."""
+        require(all(rung in LADDER for rung in [claimed, *proofs]), "the certificate claims no known evidence")
+        weakest = min(map(LADDER.index, proofs), default=LADDER.index(claimed))
+        require(LADDER.index(claimed) <= weakest, f"a proof is {LADDER[weakest]} only, not {claimed}")
+        symbols = any(form[0] == "size" for _, _, _, type_ in self.terms for form in _sizes_in(type_))
+        everywhere = claimed == LADDER[-1]
+        require(not everywhere or (symbols and self.form["sizes"]), "no size varies, so none is proved for all sizes")
 
     # ---------------------------------------------------------------------------------------------------- the structure
 
@@ -249,6 +262,12 @@ class _Replay:
         for query, answer in zip(queries, ran.stdout.split(), strict=True):
             require(answer == query["answer"] == "unsat", f"the solver answers {answer} to a question of a proof")
         self.trusted.append("z3, which answers the questions about indices, and that they are the right ones")
+
+
+def _sizes_in(form: Any) -> list[Any]:
+    """The size expressions in a type."""
+    parts = list(form.values()) if isinstance(form, dict) else form if isinstance(form, list) else []
+    return [form] if parts and parts[0] == "size" else [size for part in parts for size in _sizes_in(part)]
 
 
 def _plain(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:

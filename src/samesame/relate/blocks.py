@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from samesame.graph import Dtype, Graph, Node, TensorType, map_nodes
@@ -30,6 +30,7 @@ class TooLarge(Exception):
 class Block:
     """`graph` has the roots `left` and `right`; `frontier[input name]` is the class that input stands for.
 
+    `terms[node name]` is the term or class that a node stands for; the steps of the candidate's layout have none.
     `ranges[input name]` is the domain of an integer that indexes. `untold` says that a constant was taken as it is, so
     that looking at how it was made would tell more.
     """
@@ -39,6 +40,7 @@ class Block:
     ranges: dict[str, Range]
     untold: bool
     key: str
+    terms: dict[str, int] = field(default_factory=dict, compare=False)
 
     @property
     def left(self) -> Node:
@@ -75,6 +77,7 @@ class _Cutter:
         self.tensors: dict[str, Any] = {}
         self.frontier: dict[str, int] = {}
         self.made: dict[int, Node] = {}
+        self.terms: dict[str, int] = {}
         self.untold = False
 
     def claim(self, left: int, right: int, layout: Layout) -> Block:
@@ -85,7 +88,8 @@ class _Cutter:
         graph = Graph("block", tuple(self.nodes), (("left", arranged), ("right", yours)), self.tensors)
         ranges = demanded(graph, lambda node: self.world.is_negative(self.frontier[node.name]))
         ranges |= {name: known for name, term in self.frontier.items() if (known := self.world.positions(term))}
-        return Block(graph, self.frontier, ranges, self.untold, key_of(graph, ranges))
+        terms = {node.name: name for name, node in self.made.items()} | self.terms
+        return Block(graph, self.frontier, ranges, self.untold, key_of(graph, ranges), terms)
 
     def side(self, term: int) -> Node:
         """A side of the claim is looked into, wherever the frontier is; unless it is a source, which holds no more."""
@@ -169,7 +173,9 @@ class _Cutter:
             inputs = [self.cast(node, type_) for node, type_ in zip(inputs, told, strict=True)]
         filled = _fill(args, inputs)
         named = {name: _fill(value, inputs) for name, value in kwargs}
-        return self.append(shown.operator, filled, named, self.world.types[term], f"t{len(self.nodes)}")
+        node = self.append(shown.operator, filled, named, self.world.types[term], f"t{len(self.nodes)}")
+        self.terms[node.name] = term
+        return node
 
     def cast(self, node: Node, type_: Any) -> Node:
         """The tensor in its own dtype, for an operator that may ask for it."""

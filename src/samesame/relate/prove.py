@@ -20,6 +20,7 @@ from samesame.formula.cases import is_by_cases, prove_by_cases
 from samesame.formula.equal import Budget, NotProved, prove_tensors_equal
 from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import size_text
+from samesame.formula.smt import recording
 from samesame.graph import Node, at
 from samesame.operators import is_deterministic, meaning_of
 from samesame.operators.ideal import GUARDED, idealised
@@ -43,6 +44,7 @@ class Prover:
     """Decides blocks and remembers. `deadline` (seconds on time.monotonic) bounds the whole run.
 
     `sizes` are the values of size symbols in the example, by name: blocks over symbols are proved for all sizes.
+    `questions` are those that the solver answered, by proof; `ideal` the keys of blocks proved without guards.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -56,6 +58,8 @@ class Prover:
     by_rule: int = 0
     seconds: float = 0.0
     learning: float = 0.0
+    questions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    ideal: set[str] = field(default_factory=set)
 
     @property
     def rung(self) -> Rung:
@@ -95,13 +99,15 @@ class Prover:
                 return replace(evidence, rung=self.rung)
             self.by_rule += 1
             return replace(evidence, rung=self.rung, method="rule", seconds=0.0)
-        outcome = self.prove(block)
+        with recording() as questions:
+            outcome = self.prove(block)
         found = outcome if isinstance(outcome, Evidence) else self._test(block)
         self.attempts += 1
         self.rules[block.key] = Rule(name, block, None, "" if found is not None else str(outcome))
         if found is None:
             return None
         self.proofs += 1
+        self.questions[name] = tuple(questions)
         return replace(found, proof=name)
 
     def _learn(self, block: Block, evidence: Evidence, spent: float) -> None:
@@ -119,6 +125,8 @@ class Prover:
         if isinstance(outcome, str) and any(packet(node.operator) in GUARDED for node in block.graph.nodes):
             with idealised():
                 ideal = self._prove_as_read(block)
+            if isinstance(ideal, Evidence):
+                self.ideal.add(block.key)
             return ideal if isinstance(ideal, Evidence) else outcome
         return outcome
 

@@ -36,6 +36,17 @@ Progress = Callable[[int, int, str], None]
 Candidates = list[tuple[str, Layout]]
 
 
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of a proof: the right term is the layout of the left one, by the evidence with this id, for the block."""
+
+    id: str
+    left: int
+    right: int
+    layout: Layout
+    block: Block
+
+
 @dataclass(slots=True)
 class Relating:
     """What is known about two graphs. `related[right node]` is a left node, the layout and the evidence; `widened` how
@@ -52,6 +63,7 @@ class Relating:
     prover: Prover
     related: dict[Node, tuple[Node, Layout, Evidence]] = field(default_factory=dict)
     widened: dict[Node, int] = field(default_factory=dict)
+    uses: list[Use] = field(default_factory=list)
     guide: Relating | None = None
     rounded: tuple[Node, Node] | None = None
     stopped: str = ""
@@ -293,6 +305,7 @@ def _decide(relating: Relating, node: Node, left: int, layout: Layout) -> Eviden
         evidence = relating.prover.decide(block) if times >= first else None
         if evidence is not None:
             relating.widened[node] = times
+            relating.uses.append(Use(evidence.proof, left, right, layout, block))
             return replace(evidence, conditions=tuple(_named(world, block, c) for c in evidence.conditions))
         if block.untold and not constants:
             constants = True

@@ -58,10 +58,12 @@ class Rule:
 class Rulebook:
     """Rules by the key of their block: this run's `own`, and those of a store; `fresh` ones the store has not yet.
 
-    `narrow` keys are of general blocks that could not be proved; `used` ones closed a gap.
+    `narrow` keys are of general blocks that could not be proved; `used` ones closed a gap. A book that is `closed` is
+    neither read nor written.
     """
 
     store: Store | None = None
+    closed: bool = False
     known: dict[str, Rule] = field(default_factory=dict)
     own: set[str] = field(default_factory=set)
     fresh: list[str] = field(default_factory=list)
@@ -71,7 +73,7 @@ class Rulebook:
     def find(self, block: Block, prove: Prove) -> tuple[Evidence, bool] | None:
         """Evidence for the block as an instance of a known rule, and whether the rule is this run's own; a rule of
         another version is first proved again."""
-        for key, instance in _forms(block):
+        for key, instance in () if self.closed else _forms(block):
             rule = self.known.get(key) or self._stored(key, prove)
             if rule is not None and rule.evidence is not None:
                 self.used.add(key)
@@ -81,6 +83,8 @@ class Rulebook:
 
     def learn(self, block: Block, evidence: Evidence, prove: Prove) -> None:
         """Keep a proved block, as general as it can be proved."""
+        if self.closed:
+            return
         for general in _generals(block):
             key = key_of(general.graph, general.ranges)
             if key in self.known or key in self.narrow:

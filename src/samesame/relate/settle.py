@@ -72,7 +72,7 @@ def settle(
         if not found.varying:
             fixed = fixed or found.fixed
             continue
-        general = replace(prover, sizes=found.example, rules={}, seconds=0.0, learning=0.0)
+        general = replace(prover, sizes=found.example, rules={}, seconds=0.0, learning=0.0, questions={}, ideal=set())
         general.proofs = general.attempts = general.by_rule = 0
         general.deadline = min(prover.deadline or math.inf, time.monotonic() + SECONDS + TIMES * prover.seconds)
         general.budget = replace(prover.budget, seconds=SYMBOLIC_SECONDS)

@@ -72,7 +72,16 @@ def require_writable(path: Path) -> None:
 
 def write(verdict: Verdict, path: Path) -> None:
     """Write the verdict to `path` in one step. Raises SamesameError if the disk does not let it."""
-    text = dumps(verdict)
+    write_text(dumps(verdict), path)
+
+
+def write_certificate(verdict: Verdict, path: Path) -> None:
+    """Write the verdict's certificate to `path` in one step. Raises SamesameError if the disk does not let it."""
+    write_text(json.dumps(verdict.certificate, separators=(",", ":")) + "\n", path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write ASCII text to `path` in one step: a reader sees the old file or the whole new one."""
     try:
         if _is_stream(path):
             path.write_text(text, encoding="ascii")
