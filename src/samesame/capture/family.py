@@ -109,8 +109,9 @@ class _Search:
     """Finds out by running which sizes vary, and which of them vary together."""
 
     def __init__(self, program: Any, example: Any, record: Recording, base: Graphs, tied: bool) -> None:
-        self.example, self.record, self.base, self.tied = example, record, base, tied
-        self.names = {id(leaf): name for name, leaf in Program(program, example).given}
+        self.record, self.base, self.tied = record, base, tied
+        self.example = torch.utils._pytree.tree_map(_itself, example)
+        self.names = {id(leaf): name for name, leaf in Program(program, self.example).given}
         self.until = time.monotonic() + SECONDS
         inputs = {node.name: node.shape for node in base[0].sources("input")}
         self.sizes = {(name, d): size for name, shape in inputs.items() for d, size in enumerate(shape)}
@@ -191,12 +192,13 @@ class _Search:
             graphs = self.record(self.resized(sizes))
         except SamesameError as refused:
             return str(refused)
+        except SystemExit as left:                         # an assertion of some programs
+            return f"the programs call sys.exit({left.code!r})"
         for own, other in zip(self.base, graphs, strict=True):
-            here = next((n for n, m in zip(own.nodes, other.nodes, strict=False) if n.operator != m.operator), None)
-            if here is not None or len(own.nodes) != len(other.nodes):
-                where = (here or own.nodes[-1]).origin.spoken
+            here = _departure(own, other)
+            if here is not None:
                 changed = ", ".join(f"{place_text(place)} = {n}" for place, n in sizes.items())
-                return f"{own.name} runs other operators at {changed} (from {where} on)"
+                return f"{own.name} is another program at {changed} (from {here.origin.spoken} on)"
         self.runs.append(_Run(self.sizes | dict(sizes), graphs))
         return None
 
@@ -237,6 +239,11 @@ class _Search:
         return Family((left, right), tuple(varying), tuple(self.fixed), tuple(points))
 
 
+def _itself(leaf: Any) -> Any:
+    """A tensor that is no other, although one may have been given twice."""
+    return leaf.detach() if isinstance(leaf, torch.Tensor) else leaf
+
+
 def _raised(varying: Sequence[Varying], short: Dim) -> list[Varying]:
     """Larger minima for the symbols of a size that must not vanish. Raises Misfit if the example's are too small."""
     concerned = {symbol.name for symbol in symbols(short)}
@@ -266,6 +273,25 @@ def _above(size: int, n: int) -> list[int]:
     return list(islice((p for p in count(max(size + 1, 2)) if all(p % d for d in range(2, isqrt(p) + 1))), n))
 
 
+def _departure(own: Graph, other: Graph) -> Node | None:
+    """The first node of `own` at which `other` does not apply the same operator to what the same nodes made, takes
+    another weight or returns another tensor; None where they are one program, numbers apart."""
+    mine, yours = ({node: k for k, node in enumerate(graph.nodes)} for graph in (own, other))
+
+    def applied(node: Node, position: Mapping[Node, int]) -> tuple[Any, ...]:
+        name = node.name if node.operator in ("input", "parameter") else ""
+        return node.operator, name, sorted(node.kwargs), [position[part] for part in node.inputs]
+
+    for a, b in zip(own.nodes, other.nodes, strict=False):
+        if applied(a, mine) != applied(b, yours):
+            return a
+    for (name, a), (called, b) in zip(own.roots, other.roots, strict=False):
+        if (name, mine[a]) != (called, yours[b]):
+            return a
+    whole = len(own.nodes) == len(other.nodes) and len(own.roots) == len(other.roots)
+    return None if whole else own.nodes[-1]
+
+
 def _may_vanish(graph: Graph) -> Dim | None:
     """A dimension that is not evidently 1 or more at every size."""
     for node in graph.nodes:
@@ -285,7 +311,7 @@ def _symbolic(graphs: Sequence[Graph], fit: Fit) -> Graph:
             args = fit.argument([node.args for node in nodes])
             kwargs = {name: fit.argument([node.kwargs[name] for node in nodes]) for name in first.kwargs}
             type_ = _type([node.type for node in nodes], fit)
-            _require_same_constant(first, [graph.tensors.get(first.name) for graph in graphs])
+            _require_same_values(first, [g.tensors.get(n.name) for g, n in zip(graphs, nodes, strict=True)])
         except Misfit as misfit:
             raise Misfit(f"{misfit} (at {first.origin.spoken}, in {first.operator})", misfit.blamed) from None
         made[first] = replace(
@@ -307,9 +333,15 @@ def _type(types: Sequence[Any], fit: Fit) -> Any:
     return TensorType(cast("tuple[int, ...]", shape), types[0].dtype)
 
 
-def _require_same_constant(node: Node, values: Sequence[torch.Tensor | None]) -> None:
+def _require_same_values(node: Node, values: Sequence[torch.Tensor | None]) -> None:
+    """A weight and a tensor made outside of torch are what they are at every size."""
     first = values[0]
-    if node.operator == "constant" and first is not None:
+    if node.operator in ("constant", "parameter") and first is not None:
         for other in values[1:]:
-            if other is None or other.shape != first.shape or not torch.equal(other, first):
-                raise Misfit("a tensor made outside of torch's operators changes with the size")
+            if other is None or not _is_same(first, other):
+                what = "a weight" if node.operator == "parameter" else "a tensor made outside of torch's operators"
+                raise Misfit(f"{what} changes with the size, or from run to run")
+
+
+def _is_same(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return a.shape == b.shape and (a.data_ptr() == b.data_ptr() or torch.equal(a, b))
