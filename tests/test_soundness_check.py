@@ -4,7 +4,6 @@ The values that `check` draws stay near the example, so they may well agree wher
 given `by_proof_alone` goes further: values refute nothing there, and only the proof stands between a pair and `same`.
 """
 
-import sys
 
 import pytest
 import torch
@@ -13,7 +12,7 @@ from torch import nn
 from samesame import check
 from samesame.capture import capture
 from samesame.evidence import Refused, Rung
-from samesame.relate import relating
+from samesame.relate import relating, roots
 from samesame.relate.domain import demanded
 
 LARGE = 2**53  # above, not every integer is a float64
@@ -21,7 +20,7 @@ LARGE = 2**53  # above, not every integer is a float64
 
 @pytest.fixture
 def by_proof_alone(monkeypatch):
-    monkeypatch.setattr(sys.modules["samesame.check"], "agree", lambda *values: True)
+    monkeypatch.setattr(roots, "agree", lambda *values: True)
     monkeypatch.setattr(relating, "_agree", lambda values, left, right: True)
 
 

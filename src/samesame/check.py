@@ -279,8 +279,9 @@ def _unpaired(relation: InputRelation) -> list[str]:
 def _notes(relating: Relating) -> list[str]:
     notes = ["Proofs are over the real numbers and unbounded integers; casts are the identity in them."]
     for (name, a), (_, b) in zip(relating.left.roots, relating.right.roots, strict=True):
-        if a.type.dtype != b.type.dtype:                                                   # type: ignore[union-attr]
-            notes.append(f"Output {name} is {a.type} on the left and {b.type} on the right.")
+        mine, yours = (node.type.dtype for node in (a, b))                                 # type: ignore[union-attr]
+        if mine != yours:
+            notes.append(f"Output {name} is {mine} on the left and {yours} on the right.")
     if relating.inputs.unpaired_left or relating.inputs.unpaired_right:
         notes.append(
             "Weights without a partner keep their own values; both sides must load the same weights to be compared."
