@@ -7,6 +7,7 @@ of what they say, so that whatever is changed in one is noticed where it is used
 
 from __future__ import annotations
 
+import base64
 from contextlib import nullcontext
 from typing import Any
 
@@ -14,7 +15,7 @@ import torch
 
 from samesame.egraph.explain import explain
 from samesame.egraph.terms import Evidence as Given
-from samesame.evidence import Verdict
+from samesame.evidence import Rung, Verdict
 from samesame.formula import dag, sizes
 from samesame.graph import Graph, TensorType
 from samesame.graph_text import encoded, encoded_type, to_json
@@ -24,8 +25,10 @@ from samesame.relate.blocks import Block
 from samesame.relate.layout import Concat, Layout, Whole, wholes
 from samesame.relate.meanings import meanings
 from samesame.relate.relating import Relating, Use
-from samesame.relate.world import Slot, Typed, kind_of
-from samesame.replay import FORMAT, VERSION, digest
+from samesame.relate.world import Slot, Typed, is_uniform
+from samesame.replay import FORMAT, VERSION, digest, digest_of, kind_of, widened
+
+_HELD = 1 << 14             # elements of a constant that is written down
 
 
 def certificate(relating: Relating, verdict: Verdict) -> dict[str, Any]:
@@ -45,6 +48,7 @@ class _Certificate:
         self.steps: dict[tuple[int, int], list[Any]] = {}
         self.named: dict[str, str] = {}
         self.written: dict[str, Any] = {}
+        self.held: set[int] = set()                   # terms of constants whose values are written down
 
     def form(self, verdict: Verdict) -> dict[str, Any]:
         relating, term = self.relating, self.world.term
@@ -55,17 +59,19 @@ class _Certificate:
         for _, a, b in roots:
             self.derive(a, b)
         weights = {n.name: term[n] for n in relating.right.sources("parameter") if n.name in relating.inputs.layouts}
+        left, right = self.side(relating.left), self.side(relating.right)
         return {
             "format": FORMAT,
             "version": VERSION,
             "versions": verdict.versions,
             "seed": verdict.seed,
             "evidence": str(verdict.evidence),
-            "sizes": list(verdict.sizes.varying),
-            "left": self.side(relating.left),
-            "right": self.side(relating.right),
+            "sizes": dict(self.prover.sizes),
+            "left": left,
+            "right": right,
             "weights": weights,
             "terms": [self.term(k) for k in range(len(self.world.types))],
+            "constants": self.constants(),
             "steps": list(self.steps.values()),
             "proofs": self.written,
             "conditions": sorted({c for proof in self.written.values() for c in proof["conditions"]}),
@@ -76,12 +82,14 @@ class _Certificate:
         whole = to_json(graph)
         nodes = [{key: value for key, value in node.items() if key != "origin"} for node in whole["nodes"]]
         plain = {"nodes": nodes, "roots": whole["roots"]}
-        weights = {node.name: _digest_of(graph.tensors[node.name]) for node in graph.sources("parameter")}
+        tensors = {node.name: digest_of(graph.tensors[node.name])
+                   for kind in ("parameter", "constant") for node in graph.sources(kind)}
+        self.held |= {self.world.term[node] for node in graph.sources("constant")}
         return {
             "identity": digest(plain),
             "graph": plain,
-            "loaded": digest(weights),
-            "weights": weights,
+            "loaded": digest(tensors),
+            "tensors": tensors,
             "terms": {node.name: self.world.term[node] for node in graph.nodes},
         }
 
@@ -98,8 +106,13 @@ class _Certificate:
                 continue
             reason: dict[str, Any] = {"congruence": True}
             if isinstance(step.reason, Given):
-                reason = {"constant": True} if step.reason.id == "constant" else self.use(*stated, step.reason.id)
+                same_constant = step.reason.id == "constant"
+                reason = self.constant_step(*stated) if same_constant else self.use(*stated, step.reason.id)
             self.steps[stated] = [*stated, reason]
+
+    def constant_step(self, *stated: int) -> dict[str, Any]:
+        self.held |= {term for term in stated if self.world.egraph.term(term).operator != "constant"}
+        return {"constant": True}
 
     def arranged(self, use: Use) -> int:
         """The term of the left tensor in the layout of the relation."""
@@ -135,15 +148,12 @@ class _Certificate:
 
     def proof(self, id: str, block: Block) -> str:
         if id not in self.named:
-            with readings(), idealised() if block.key in self.prover.ideal else nullcontext():
-                left, right = meanings(block)
-                claim = dag.claim(left, right)
             whole, evidence = to_json(block.graph), self.evidence[id]
             questions = self.prover.questions.get(id, ())
             nodes = [{key: value for key, value in node.items() if key != "origin"} for node in whole["nodes"]]
             constants = {name: self.number(value) for name, value in block.graph.tensors.items()}
             form = {
-                "claim": claim,
+                "claim": None if evidence.rung is Rung.TESTED else self.claim(block),
                 "block": {"nodes": nodes, "left": block.left.name, "right": block.right.name, "constants": constants},
                 "method": evidence.method,
                 "detail": evidence.detail,
@@ -155,12 +165,37 @@ class _Certificate:
             self.written[self.named[id]] = form
         return self.named[id]
 
-    def number(self, value: torch.Tensor) -> dict[str, Any]:
+    def claim(self, block: Block) -> dict[str, Any]:
+        """The two formulas that were proved equal."""
+        with readings(), idealised() if block.key in self.prover.ideal else nullcontext():
+            return dag.claim(*meanings(block))
+
+    def number(self, value: torch.Tensor) -> str:
+        """The digest of a constant that a block speaks of."""
         term = self.world.add_constant(value)
-        kind = kind_of(str(value.dtype).removeprefix("torch."))
-        number = encoded(value.flatten()[0].item())
-        return {"digest": self.world.egraph.term(term).attributes[0], "kind": kind, "shape": list(value.shape),
-                "value": number}
+        self.held.add(term)
+        return str(self.world.egraph.term(term).attributes[0])
+
+    def constants(self) -> dict[str, Any]:
+        """The constants that the terms in `held` are built from, by digest, unless they are large."""
+        found: dict[str, Any] = {}
+        waiting = sorted(self.held)
+        while waiting:
+            shown = self.world.egraph.term(term := waiting.pop())
+            waiting += shown.arguments
+            value = self.world.values.get(term)
+            if shown.operator == "constant" and value is not None and (is_uniform(value) or value.numel() <= _HELD):
+                found[str(shown.attributes[0])] = _held(value)
+        return dict(sorted(found.items()))
+
+
+def _held(value: torch.Tensor) -> dict[str, Any]:
+    form = {"kind": kind_of(value), "shape": list(value.shape)}
+    if is_uniform(value):
+        return {**form, "value": encoded(value.flatten()[0].item())}
+    wide = widened(value)
+    content = (torch.view_as_real(wide) if wide.is_complex() else wide).numpy().tobytes()
+    return {**form, "data": base64.b64encode(content).decode()}
 
 
 def _written(value: Any) -> Any:
@@ -175,12 +210,6 @@ def _written(value: Any) -> Any:
         case tuple():
             return list(map(_written, value))
     return encoded(value)
-
-
-def _digest_of(value: torch.Tensor) -> str:
-    plain = value.detach().contiguous().cpu()
-    raw = plain.reshape(-1).view(torch.uint8).numpy().tobytes() if plain.numel() else b""
-    return digest([str(plain.dtype), list(plain.shape), digest(raw.hex())])
 
 
 def steps_of(layout: Layout) -> list[Layout]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, reduce
 from hashlib import blake2b
@@ -57,6 +57,7 @@ class Agreement:
     sizes: tuple[dict[str, int], ...]
     points: int
     arithmetic: str
+    grids: tuple[Any, ...] = field(default=(), compare=False, repr=False)     # with everything that was worked out
 
 
 @dataclass(frozen=True)
@@ -116,13 +117,15 @@ def compare(claim: dict[str, Any], seed: int = 0) -> Agreement | Disagreement | 
             if isinstance(found, Disagreement):
                 return found
             points += found
-            tried.append(grid.sizes)
+            tried.append(grid)
     except Stop as reason:
         return Cannot(str(reason))
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as fault:
         return Cannot(f"the claim is malformed ({type(fault).__name__}: {fault})")
     arithmetic = "fractions" if grid.exact else f"{PLACES} binary places"
-    return Agreement(tuple(tried), points, arithmetic) if points else Cannot("nowhere are both sides defined")
+    if not points:
+        return Cannot("nowhere are both sides defined")
+    return Agreement(tuple(grid.sizes for grid in tried), points, arithmetic, tuple(tried))
 
 
 def _expanded(claim: dict[str, Any], symbols: list[Any], choice: int, seed: int) -> tuple[Grid, Disagreement | int]:
