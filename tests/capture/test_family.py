@@ -77,6 +77,19 @@ def test_a_size_that_must_be_a_multiple_is_one():
     assert str(one) == "4·B = x.shape[0] ≥ 8"
 
 
+def test_a_size_of_which_only_multiples_are_the_same_program_is_one():
+    def program(x):
+        return x.sin() if x.shape[0] % 2 == 0 else x.cos()
+
+    assert varying(program, ones(8)) == ["2·B = x.shape[0] ≥ 4"]
+    assert varying(program, ones(9)) == []
+
+
+def test_one_size_is_enough_to_tell_a_difference_from_a_number():
+    (root,) = {root.type for graph in found(lambda x: x[2:], ones(7)).graphs for _, root in graph.roots}
+    assert str(root) == "float64[B − 2]"
+
+
 def test_what_one_program_fixes_is_fixed_for_both():
     left, right = (lambda x: x * 2), (lambda x: x * torch.full((5,), 2.0, dtype=torch.float64))
     assert not found(left, ones(5), other=right).varying and not found(right, ones(5), other=left).varying
@@ -175,6 +188,14 @@ def is_odd(x, y):
     return x * (2 if x.shape[0] % 2 else 3)
 
 
+def even_sizes_are_another_program(x, y):
+    return x * 2 if x.shape[0] % 2 else x + x
+
+
+def number_of_parts(x, y):
+    return x.split(5)[0]
+
+
 def another_dtype(x, y):
     return x.to(torch.float64 if x.shape[0] == 5 else torch.float32)
 
@@ -196,8 +217,8 @@ def no_number(x, y):
 
 BY_SIZE = [
     chosen_input, chosen_tensor, outputs_change_places, outputs_change_names, fewer_outputs, arguments_change_places,
-    another_option, another_mode, another_operator, loop, numbers_from_elsewhere, is_odd, another_dtype, refuses,
-    leaves, no_number,
+    another_option, another_mode, another_operator, loop, numbers_from_elsewhere, is_odd, even_sizes_are_another_program,
+    number_of_parts, another_dtype, refuses, leaves, no_number,
 ]  # fmt: skip
 
 

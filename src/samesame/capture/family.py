@@ -151,18 +151,26 @@ class _Search:
         ways = [[[place] for place in places], by_dimension, [places]]
         ways = ways[::-1] if self.tied else ways
         for parts in [way for k, way in enumerate(ways) if way not in ways[:k]]:
-            fresh = _above(size, len(parts))
-            failed = self.run({place: n for part, n in zip(parts, fresh, strict=True) for place in part})
+            failed = self.lets_vary(parts, 1)
             if failed is None:
                 return [Varying(tuple(part), size, 1, NAMELESS) for part in parts]
         if len(by_dimension) > 1:
             return [found for part in by_dimension for found in self.vary(part)]
         assert failed is not None
         for step in [d for d in range(2, size + 1) if size % d == 0][:STEPS]:
-            if self.run({place: step * _above(size // step, 1)[0] for place in places}) is None:
+            if self.lets_vary([places], step) is None:
                 return [Varying(tuple(places), size, step, NAMELESS)]
         self.keep(places, failed)
         return []
+
+    def lets_vary(self, parts: Sequence[Sequence[Place]], step: int) -> str | None:
+        """Run with a size of its own for each part, primes and then even ones; the reason where that fails."""
+        size = self.sizes[parts[0][0]] // step
+        for fresh in (_above(size, len(parts)), [size // 4 * 4 + 4 * k for k in range(1, len(parts) + 1)]):
+            sizes = {place: step * n for part, n in zip(parts, fresh, strict=True) for place in part}
+            if (failed := self.run(sizes)) is not None:
+                return failed
+        return None
 
     def together(self, varying: list[Varying]) -> tuple[list[Varying], str | None]:
         """Run with every size changed: all larger than the example's, then smaller ones where there are any.
@@ -325,6 +333,8 @@ def _symbolic(graphs: Sequence[Graph], fit: Fit) -> Graph:
 
 
 def _type(types: Sequence[Any], fit: Fit) -> Any:
+    if len({len(kind) if isinstance(kind, tuple) else -1 for kind in types}) > 1:
+        raise Misfit("an operator has another number of results at other sizes")
     if isinstance(types[0], tuple):
         return tuple(_type(parts, fit) for parts in zip(*types, strict=True))
     if len({(kind.dtype, len(kind.shape)) for kind in types}) > 1:
