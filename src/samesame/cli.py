@@ -157,14 +157,15 @@ def replay(
     Exit codes: 0 it holds, 1 it does not, 2 usage or unusable input.
     """
     with reported(verbose):
-        from samesame.replay import Broken, read
+        from samesame.replay import Broken, Unreadable, read
         from samesame.replay import replay as checked
 
-        if not Path(certificate).is_file():
-            raise SamesameError(f"there is no file {certificate}; check --certificate {certificate} writes one")
         try:
+            form = read(Path(certificate))
             given = (saved_graph(graphs[0]), saved_graph(graphs[1])) if graphs else None
-            found, trusted = checked(read(Path(certificate)), given)
+            found, trusted = checked(form, given)
+        except Unreadable as fault:
+            raise SamesameError(f"{certificate}: {fault}; `samesame check --certificate FILE` writes one") from None
         except Broken as fault:
             to_stdout(f"does not hold   {fault}")
             raise typer.Exit(1) from None
@@ -172,12 +173,14 @@ def replay(
         to_stdout("\n".join(lines))
 
 
-def saved_graph(path: str) -> Any:
-    """A saved graph as it stands in its file."""
+def saved_graph(path: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A saved graph as `check` reads it, defaults filled in, and its tensors."""
     from samesame.capture import load_graph
     from samesame.graph_text import to_json
+    from samesame.operators.defaults import with_defaults
 
-    return to_json(load_graph(path))
+    graph = with_defaults(load_graph(path))
+    return to_json(graph), graph.tensors
 
 
 def print_version(asked: bool) -> None:

@@ -93,7 +93,7 @@ def read(path: Path) -> Any:
         return json.loads(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
     except (OSError, EOFError, ValueError, zlib.error, RecursionError) as fault:
         why = getattr(fault, "strerror", None) or str(fault) or type(fault).__name__
-        raise Unreadable(f"{path} cannot be read as a certificate: {why}") from fault
+        raise Unreadable(f"it cannot be read as a certificate ({why})") from fault
 
 
 def replay(form: Any, graphs: tuple[Given, Given] | None = None) -> Report:
