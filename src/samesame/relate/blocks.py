@@ -17,7 +17,7 @@ from samesame.graph import Dtype, Graph, Node, TensorType, map_nodes
 from samesame.operators.shapes import NARROW
 from samesame.relate.domain import Range, demanded
 from samesame.relate.layout import Layout, build
-from samesame.relate.world import SOURCES, Slot, Typed, World, is_uniform, moved_type
+from samesame.relate.world import SOURCES, Slot, Typed, World, is_table, is_uniform, moved_type
 
 _DTYPES = {"real": "float64", "int": "int64", "bool": "bool", "complex": "complex128"} | {kind: kind for kind in NARROW}
 
@@ -58,11 +58,11 @@ def cut(
     layout: Layout,
     *,
     opened: frozenset[int] = frozenset(),
-    constants: bool = False,
+    constants: int = 0,
     limit: int = 250,
 ) -> Block:
     """The claim `right = layout(left)` down to the frontier; classes in `opened` are looked through, and with
-    `constants` also how every constant was made.
+    `constants` also how every constant was made: 1, but for tables of numbers; 2, these too.
 
     Raises TooLarge above `limit` nodes.
     """
@@ -70,7 +70,7 @@ def cut(
 
 
 class _Cutter:
-    def __init__(self, world: World, opened: frozenset[int], constants: bool, limit: int) -> None:
+    def __init__(self, world: World, opened: frozenset[int], constants: int, limit: int) -> None:
         self.world, self.egraph = world, world.egraph
         self.opened, self.constants, self.limit = opened, constants, limit
         self.nodes: list[Node] = []
@@ -119,7 +119,8 @@ class _Cutter:
 
     def is_open(self, name: int) -> bool:
         """Is the class to be looked through, although both sides hold it?"""
-        return name in self.opened or (self.constants and self.world.constant_value(name) is not None)
+        value = self.world.constant_value(name) if self.constants else None
+        return name in self.opened or (value is not None and (self.constants > 1 or not is_table(value)))
 
     def definition(self, name: int) -> int:
         """The application to look through: the left graph's own where there is one, else a layout of it, else the

@@ -138,6 +138,11 @@ def symbols_of_constants(graph: Graph) -> set[str]:
     return {s.name for node in graph.nodes if node.name in names for s in _symbols((node.args, node.kwargs, node.type))}
 
 
+def _made_of_sizes(graph: Graph) -> set[str]:
+    """Names of the tensors that are constants at any one size: what they hold at another, no draw shows."""
+    return closed(graph) & _sized(graph)
+
+
 def _sized(graph: Graph) -> set[str]:
     """Names of the nodes whose values depend on a size symbol: one is in their type or arguments, or in what they
     read."""
@@ -173,11 +178,15 @@ def relate(
 ) -> Relating:
     """Relate every right tensor that can be related. `values` hold every node's value per draw, for each side."""
     world = World()
+    held = (graph.tensors[node.name] for graph in (left, right) for node in graph.sources("constant"))
+    world.enter_tables(chain(held, *(values.values() for values in closed)))
     world.add_graph("left", left, closed[0], {}, {})
     parameters = {node.name: world.term[node] for node in left.sources("parameter")}
     world.add_graph("right", right, closed[1], inputs.layouts, parameters)
     world.note_negatives(left, values[0])
     world.note_negatives(right, values[1])
+    for graph in (left, right):
+        world.negatives.update(world.term[graph[name]] for name in _made_of_sizes(graph))
     world.anchor_shared_constants()
     relating = Relating(left, right, inputs, world, prover, guide=guide)
     names = [node.name for node in left.nodes if isinstance(values[0][0].get(node.name), torch.Tensor)]
@@ -288,16 +297,17 @@ def _agree(values: tuple[Values, Values], left: Node, right: Node) -> bool:
 
 
 def _decide(relating: Relating, node: Node, left: int, layout: Layout) -> Evidence | None:
-    """Decide the claim at the frontier, then with constants looked into, then with the frontier moved back.
+    """Decide the claim at the frontier, then with constants looked into (tables of numbers last), then with the
+    frontier moved back.
 
     With a guide, the frontiers at which it had no proof are passed over, and where it had one there must be one.
     """
-    world, opened, constants = relating.world, frozenset[int](), False
+    world, opened, constants = relating.world, frozenset[int](), 0
     right, guide = world.term[node], relating.guide
     if world.types[left].kind != world.types[right].kind:
         return None  # an integer and a real are never one tensor
     first = guide.widened.get(guide.right[node.name], 0) if guide is not None else 0
-    for times in range(_WIDENINGS + 1):
+    for times in range(_WIDENINGS + 2):
         try:
             block = cut(world, left, right, layout, opened=opened, constants=constants)
         except TooLarge:
@@ -307,8 +317,8 @@ def _decide(relating: Relating, node: Node, left: int, layout: Layout) -> Eviden
             relating.widened[node] = times
             relating.uses.append(Use(evidence.proof, left, right, layout, block))
             return replace(evidence, conditions=tuple(_named(world, block, c) for c in evidence.conditions))
-        if block.untold and not constants:
-            constants = True
+        if block.untold and constants < 2:
+            constants += 1
             continue
         inner = {name for name in block.frontier.values() if not _is_source(world, name)} - opened
         if not inner:

@@ -47,10 +47,11 @@ def families_of(program: Any, example: Any, record: Recording, graphs: tuple[Gra
         tied = family(program, example, record, graphs, tied=True)
         if {v.places for v in tied.varying} != {v.places for v in free.varying}:
             yield tied
-    own = {v.symbol.name for v in tied.varying}
-    constant = sorted(own & {name for graph in tied.graphs for name in symbols_of_constants(graph)})
+    own = [v.symbol.name for v in tied.varying]
+    used = {name for graph in tied.graphs for name in symbols_of_constants(graph)}
+    constant = [name for name in reversed(own) if name in used]      # a position varies faster than a batch
     for names in [*({name} for name in constant), set(constant) if len(constant) > 1 else set()]:
-        if names and names != own:
+        if names and names != set(own):
             yield tied.without(names, "constants of the programs depend on it, and were compared by their values")
 
 

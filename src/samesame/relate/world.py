@@ -11,7 +11,7 @@ A class is *anchored* once both sides are known to hold its value: blocks stop t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,10 +24,11 @@ from samesame.graph import Graph, Node, map_nodes
 from samesame.operators import meaning_of
 from samesame.operators.shapes import NARROW
 from samesame.relate.domain import Range, positions
-from samesame.relate.layout import Layout, Whole, build, reshaped
+from samesame.relate.layout import Layout, Slice, Whole, build, reshaped
 
 _HUGE = 1e30  # a number as large stands for infinity
 _SEEN = 4096
+_CORNERS = 64               # places that are tried for a piece of a table
 SOURCES = ("input", "parameter", "constant", "uninitialised")
 UNINITIALISED = frozenset(
     f"aten.{name}"
@@ -109,6 +110,7 @@ class World:
     anchored: set[int] = field(default_factory=set)
     values: dict[int, torch.Tensor] = field(default_factory=dict)
     tables: set[int] = field(default_factory=set)
+    whole_tables: dict[int, torch.Tensor] = field(default_factory=dict)
     negatives: set[int] = field(default_factory=set)
 
     def add(self, operator: str, attributes: tuple[Any, ...], arguments: tuple[int, ...], type_: Any) -> int:
@@ -197,8 +199,7 @@ class World:
         for dim, size in enumerate(wide.shape):
             core = core.narrow(dim, 0, _period(core, dim, size))
         squeezed = core.squeeze().contiguous()
-        leaf = self._constant_leaf(squeezed)
-        self.values[leaf] = squeezed
+        leaf = self._table(squeezed)
         layout = reshaped(Whole("core"), tuple(squeezed.shape), tuple(core.shape))
         term = self.add_layout(layout, {"core": leaf})
         times = tuple(size // period for size, period in zip(wide.shape, core.shape, strict=True))
@@ -206,6 +207,29 @@ class World:
             term = self.add("aten.repeat.default", ((Slot(0), times), ()), (term,), Typed(tuple(wide.shape), "real"))
         self.tables.add(term)
         return term
+
+    def _table(self, core: torch.Tensor) -> int:
+        """The term of a table: a piece of a larger one that was entered before, or a constant of its own."""
+        for whole, table in self.whole_tables.items():
+            corner = _corner(core, table)
+            if corner is not None:
+                layout: Layout = Whole("table")
+                for dim, (start, size) in enumerate(zip(corner, core.shape, strict=True)):
+                    if size != table.shape[dim]:
+                        layout = Slice(layout, dim, start, start + size)
+                term = self.add_layout(layout, {"table": whole})
+                self.values[term] = core
+                return term
+        leaf = self._constant_leaf(core)
+        self.values[leaf] = core
+        self.whole_tables[leaf] = core
+        return leaf
+
+    def enter_tables(self, constants: Iterable[torch.Tensor]) -> None:
+        """Enter tables of numbers, the largest first, so that what a program cuts out of one is known as its piece."""
+        tables = [wide for value in constants if is_table(wide := widened(value))]
+        for table in sorted(tables, key=torch.Tensor.numel, reverse=True):
+            self.add_constant(table)
 
     def add_layout(self, layout: Layout, terms: Mapping[str, int]) -> int:
         """The term of a layout over the terms that its names stand for."""
@@ -359,6 +383,18 @@ def widened(value: torch.Tensor) -> torch.Tensor:
     plain = value.detach().contiguous().cpu()
     kind = _told_apart(str(plain.dtype).removeprefix("torch."))
     return plain.to(WIDEST.get(kind, plain.dtype))
+
+
+def _corner(core: torch.Tensor, table: torch.Tensor) -> tuple[int, ...] | None:
+    """Where a table of the same rank holds these numbers in one piece."""
+    if core.dim() != table.dim() or any(small > large for small, large in zip(core.shape, table.shape, strict=True)):
+        return None
+    for corner in (table == core.flatten()[0]).nonzero()[:_CORNERS].tolist():
+        ends = [start + size for start, size in zip(corner, core.shape, strict=True)]
+        inside = all(end <= size for end, size in zip(ends, table.shape, strict=True))
+        if inside and torch.equal(table[tuple(map(slice, corner, ends))], core):
+            return tuple(corner)
+    return None
 
 
 def _period(value: torch.Tensor, dim: int, size: int) -> int:
