@@ -217,8 +217,8 @@ def no_number(x, y):
 
 BY_SIZE = [
     chosen_input, chosen_tensor, outputs_change_places, outputs_change_names, fewer_outputs, arguments_change_places,
-    another_option, another_mode, another_operator, loop, numbers_from_elsewhere, is_odd, even_sizes_are_another_program,
-    number_of_parts, another_dtype, refuses, leaves, no_number,
+    another_option, another_mode, another_operator, loop, numbers_from_elsewhere, is_odd,
+    even_sizes_are_another_program, number_of_parts, another_dtype, refuses, leaves, no_number,
 ]  # fmt: skip
 
 
