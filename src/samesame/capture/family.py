@@ -21,6 +21,7 @@ import torch
 
 from samesame.capture.fit import Fit, Misfit
 from samesame.capture.program import Program
+from samesame.capture.record import tensors_known
 from samesame.evidence import SamesameError
 from samesame.formula.expr import Expr, Size, mul
 from samesame.formula.sizes import at_least, canonical, size_text, symbols, value_at
@@ -94,7 +95,8 @@ def family(program: Any, example: Any, record: Recording, base: Graphs, *, tied:
     `program` is one of the two, and `record` runs both. Equal sizes of the example vary independently where the
     programs run so; if `tied`, they vary together where the programs run so.
     """
-    return _Search(program, example, record, base, tied).family()
+    with tensors_known():
+        return _Search(program, example, record, base, tied).family()
 
 
 @dataclass(slots=True)

@@ -47,12 +47,13 @@ class Fit:
         self.symbols, self.points = tuple(symbols), tuple(points)
         monomials = [m for d in range(DEGREE + 1) for m in combinations_with_replacement(self.symbols, d)]
         self.features: list[Feature] = [(m, tuple(prod(p[s.name] for s in m) for p in points)) for m in monomials]
+        self.isolated = set(self.moving(range(len(self.points))))      # symbols that two runs tell apart by themselves
         self.number_of = cache(self._number)
 
     def argument(self, values: Sequence[Any]) -> Any:
         """One argument of an operator, nested, from its values in all runs. Raises Misfit."""
         first = values[0]
-        if isinstance(first, Node):
+        if all(isinstance(v, Node) for v in values):
             return first
         if isinstance(first, tuple) and all(isinstance(v, tuple) and len(v) == len(first) for v in values):
             return tuple(self.argument(parts) for parts in zip(*values, strict=True))
@@ -62,7 +63,7 @@ class Fit:
             return self.number(values)
         if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
             return self.real(values)
-        other = next(v for v in values if v != first)
+        other = next(v for v in values if type(v) is not type(first) or v != first)
         raise Misfit(f"an argument is {first} at one size and {other} at another", self.moving(values))
 
     def number(self, values: Sequence[int]) -> Dim:
@@ -101,8 +102,8 @@ class Fit:
 
     def _forms(self, values: tuple[int, ...]) -> Iterator[Expr]:
         """Forms that might explain the values, simplest first."""
-        moving = self.moving(values)
-        features = [(m, column) for m, column in self.features if all(s.name in moving for s in m)]
+        still = self.isolated - set(self.moving(values))
+        features = [(m, column) for m, column in self.features if not any(s.name in still for s in m)]
         for n in range(1, min(FEATURES, len(values) - SPARE) + 1):
             for chosen in combinations(features, n):
                 weights = solve([column for _, column in chosen], values)
@@ -144,4 +145,4 @@ def solve(columns: Sequence[Sequence[int]], values: Sequence[int]) -> list[Fract
         for r in range(len(rows)):
             if r != k and rows[r][k]:
                 rows[r] = [x - rows[r][k] * y for x, y in zip(rows[r], rows[k], strict=True)]
-    return None if any(row[-1] for row in rows[n:]) else [row[-1] for row in rows[:n]]
+    return [row[-1] for row in rows[:n]]

@@ -17,7 +17,9 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -164,7 +166,10 @@ def record(program: Program, name: str) -> Graph:
 def random_states() -> tuple[Any, ...]:
     """The states of the random numbers that torch does not know of: Python's, and numpy's where it is loaded."""
     numpy = sys.modules.get("numpy")
-    return random.getstate(), None if numpy is None else repr(numpy.random.get_state(legacy=False)["state"])
+    if numpy is None:
+        return random.getstate(), None
+    state = numpy.random.get_state(legacy=False)["state"]
+    return random.getstate(), {name: bytes(part) if hasattr(part, "tobytes") else part for name, part in state.items()}
 
 
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -544,9 +549,31 @@ def alias_set(argument: Any) -> str:
 
 
 def tensors_alive() -> dict[int, torch.Tensor]:
-    """Every tensor that exists now, by id."""
+    """Every tensor that exists now, by id; inside `tensors_known` those it knows and those that are new."""
     kinds, more = set[type](), [torch.Tensor]
     while more:
         kinds.update(more)
         more = [kind for parent in more for kind in type.__subclasses__(parent) if kind not in kinds]
-    return {id(thing): thing for thing in gc.get_objects() if type(thing) in kinds}
+    return dict(_known.get()) | {id(thing): thing for thing in gc.get_objects() if type(thing) in kinds}
+
+
+_known: ContextVar[Mapping[int, torch.Tensor]] = ContextVar("known", default=MappingProxyType({}))
+
+
+@contextmanager
+def tensors_known() -> Iterator[None]:
+    """Inside, finding out which tensors exist looks at new objects only: a process has hundreds of thousands of others.
+
+    Python's garbage collector is told to leave the objects of now alone, and told of them again afterwards. A process
+    that has done so itself is not touched.
+    """
+    if gc.get_freeze_count():
+        yield
+        return
+    token = _known.set(tensors_alive())
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        _known.reset(token)

@@ -8,6 +8,7 @@ in general form, for blocks of other sizes and for later runs (`rules.py`).
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -41,7 +42,8 @@ TEST_TOLERANCE = 1e-9
 
 @dataclass(slots=True)
 class Prover:
-    """Decides blocks and remembers. `deadline` (seconds on time.monotonic) bounds the whole run.
+    """Decides blocks and remembers. `deadline` (seconds on time.monotonic) bounds the whole run,
+    `until` what this prover does in it.
 
     `sizes` are the values of size symbols in the example, by name: blocks over symbols are proved for all sizes.
     `questions` are those that the solver answered, by proof; `ideal` the keys of blocks proved without guards.
@@ -51,6 +53,7 @@ class Prover:
     budget: Budget = field(default_factory=lambda: Budget(seconds=_SECONDS))
     seed: int = 0
     deadline: float | None = None
+    until: float = math.inf
     rules: dict[str, Rule] = field(default_factory=dict)
     book: Rulebook = field(default_factory=Rulebook)
     proofs: int = 0
@@ -66,6 +69,12 @@ class Prover:
         """What a proof is worth here."""
         return Rung.PROVED if self.sizes else Rung.PROVED_HERE
 
+    @property
+    def late(self) -> bool:
+        """Is there no time left?"""
+        now = time.monotonic()
+        return now > self.until or (self.deadline is not None and now > self.deadline)
+
     def decide(self, block: Block) -> Evidence | None:
         """Evidence for the block's claim, or None."""
         known = self.rules.get(block.key)
@@ -74,7 +83,7 @@ class Prover:
                 return None
             self.by_rule += 1
             return replace(known.evidence, method="rule", seconds=0.0)
-        if self.deadline is not None and time.monotonic() > self.deadline:
+        if self.late:
             return None
         started = time.monotonic()
         evidence = self._decide(block)
@@ -152,9 +161,9 @@ class Prover:
         return Evidence(self.rung, outcome.method, detail=outcome.detail, conditions=conditions)
 
     def _remaining(self) -> Budget:
-        if self.deadline is None:
-            return self.budget
-        return replace(self.budget, seconds=max(0.05, min(self.budget.seconds, self.deadline - time.monotonic())))
+        now = time.monotonic()
+        left = min(self.until - now, math.inf if self.deadline is None else self.deadline - now)
+        return replace(self.budget, seconds=max(0.05, min(self.budget.seconds, left)))
 
     def _test(self, block: Block) -> Evidence | None:
         """Opaque operators only: both sides on fresh values of the frontier."""

@@ -9,7 +9,6 @@ stays unrelated is looked through by later blocks.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -140,7 +139,7 @@ def symbols_of_constants(graph: Graph) -> set[str]:
 
 def _made_of_sizes(graph: Graph) -> set[str]:
     """Names of the tensors that are constants at any one size: what they hold at another, no draw shows."""
-    return closed(graph) & _sized(graph)
+    return _sized(graph) & closed(graph)
 
 
 def _sized(graph: Graph) -> set[str]:
@@ -196,7 +195,7 @@ def relate(
     roots = {b: a for (_, a), (_, b) in zip(left.roots, right.roots, strict=True)}
     with few_threads(value.numel() for value in chain(*map(tensors_of, (values[0][0], values[1][0])))):
         for position, node in enumerate(right.nodes):
-            if prover.deadline is not None and time.monotonic() > prover.deadline:
+            if prover.late:
                 relating.stopped = f"the time limit was reached at operator {position + 1} of {len(right.nodes)}"
                 break
             if progress is not None:

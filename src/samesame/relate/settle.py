@@ -8,7 +8,6 @@ sizes; the sizes that stayed numbers are named with the reason.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,7 @@ from samesame.relate.relating import Progress, Relating, closed_values, relate, 
 from samesame.relate.roots import compare_roots, resting
 
 SYMBOLIC_SECONDS = 2.0      # for the normal form of one block over size symbols
-SECONDS, TIMES = 1.0, 3.0   # for a family: so long, and so many times what the example took
+SECONDS, TIMES = 2.0, 4.0   # for all families: so long, and so many times what the example took
 _REASON = 160               # characters of it that are shown
 
 
@@ -69,15 +68,18 @@ def settle(
     if _lowest(here) < Rung.PROVED_HERE:
         return here
     seconds, fixed = prover.seconds, tuple[str, ...]()
+    left = SECONDS + TIMES * prover.seconds
     for found in families:
         if not found.varying:
             fixed = fixed or found.fixed
             continue
         general = replace(prover, sizes=found.example, rules={}, seconds=0.0, learning=0.0, questions={}, ideal=set())
         general.proofs = general.attempts = general.by_rule = 0
-        general.deadline = min(prover.deadline or math.inf, time.monotonic() + SECONDS + TIMES * prover.seconds)
         general.budget = replace(prover.budget, seconds=SYMBOLIC_SECONDS)
+        started = time.monotonic()
+        general.until = started + left
         there = _attempt(found.graphs, relation, values, general, progress, here.relating)
+        left -= time.monotonic() - started
         seconds += general.seconds
         if _lowest(there) is Rung.PROVED:
             there.sizes, there.seconds = _sizes_of(found), seconds
