@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test lint types bench soundness clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -22,6 +22,10 @@ types: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/check.py
+
+soundness: $(READY)    # ten thousand false claims, none of which may be proved: half an hour on two cores
+	$(BIN)/python benchmarks/soundness.py > benchmarks/soundness.tmp; status=$$?; \
+	mv benchmarks/soundness.tmp benchmarks/soundness.md; exit $$status
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "samesame needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'

@@ -153,7 +153,7 @@ def _through_exp(terms: list[Term]) -> Form | None:
 def _without_positive_factors(terms: list[Term]) -> Form | None:
     """max c·f = c·max f for a positive c that all pieces share; None if they share none."""
     bound = frozenset(v for t in terms for v in t.bound)
-    everything = form_of((t, c) for piece in terms for t, c in piece_of(piece).terms)
+    everything = form_of((t, abs(c)) for piece in terms for t, c in piece_of(piece).terms)    # none cancels another
     if not all(piece_of(t).terms for t in terms) or any(t.bound for t, _ in everything.terms):
         return None
     _, common, _ = content(everything, lambda a: positive(a) and not a.free & bound)
