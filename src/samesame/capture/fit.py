@@ -145,4 +145,4 @@ def solve(columns: Sequence[Sequence[int]], values: Sequence[int]) -> list[Fract
         for r in range(len(rows)):
             if r != k and rows[r][k]:
                 rows[r] = [x - rows[r][k] * y for x, y in zip(rows[r], rows[k], strict=True)]
-    return [row[-1] for row in rows[:n]]
+    return None if any(row[-1] for row in rows[n:]) else [row[-1] for row in rows[:n]]
