@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import itertools
 import json
 import math
 import subprocess
@@ -45,7 +46,8 @@ SOURCES = ("input", "parameter", "constant", "uninitialised")
 OPEN = ("input", "parameter", "uninitialised")          # what a constant of the program depends on none of
 NARROW = ("int8", "uint8", "int16", "uint16")           # integers that may wrap around are kinds of their own
 WIDEST = {"real": torch.float64, "int": torch.int64, "complex": torch.complex128, "bool": torch.bool}
-LARGE = 1 << 22                                         # elements of a tensor that is not worked out
+FILES, RANDOM = ("from_file", "save"), torch.Tag.nondeterministic_seeded
+LARGE = 1 << 25                                         # elements of a tensor that is not worked out
 SOLVE = """import json, sys, z3
 for text in json.load(sys.stdin):
     solver = z3.Solver(); solver.set("timeout", 20000); solver.from_string(text); print(solver.check())"""
@@ -210,6 +212,7 @@ class _Replay:
             elif not (operator == "parameter" and side == "right" and name in self.form["weights"]) and not (
                     operator.rsplit(".", 1)[0] in IDENTITIES and reads and term == terms[reads[0]]):
                 free = operator != "constant" and (kind, attributes) == ("uninitialised", [side, name])
+                require(not _is_random(node), f"{operator} draws random numbers, so it is no function")
                 if operator in SOURCES or free:
                     require(free or (kind, attributes) == (operator, [side, name]), what)
                 else:
@@ -247,8 +250,8 @@ class _Replay:
             return widened(given[term])
         if any(part is None for part in parts):
             return None
-        args = _read(attributes[0], {"slot": parts.__getitem__})
-        return _operator(kind)(*args)
+        found: torch.Tensor = _operator(kind)(*_read(attributes[0], {"slot": parts.__getitem__}))
+        return found
 
     def weights(self, tensors: tuple[Mapping[str, Any], Mapping[str, Any]] | None) -> None:
         """Each right weight is a layout of left weights, and nothing else; with the tensors given, their elements."""
@@ -265,7 +268,8 @@ class _Replay:
                 same = right["tensors"][name] == left["tensors"][names[term]]
                 require(same, f"the right weight {name} has other values than the left {names[term]}")
             elif tensors:
-                same = digest_of(self.value(term, loaded)) == right["tensors"][name]
+                value = self.value(term, loaded)
+                same = value is not None and digest_of(value) == right["tensors"][name]
                 require(same, f"the right weight {name} is not the layout of left weights it is said to be")
             else:
                 self.trusted.append(f"that the right weight {name} is the layout of left weights it is said to be")
@@ -366,8 +370,8 @@ class _Replay:
             self.trusted.append(f"that the operators of proof {name} are functions, equal where they were tested")
             return self.tried(runs, sizes)
         require(claim, f"proof {name} has no formulas")
-        self.trusted += [f"that {leaf} of proof {name} lies in the range that its operators demand"
-                         for leaf, _, _, bounds in claim["leaves"] if bounds]
+        self.trusted += [f"that {leaf} of proof {name} lies in the range {_told(claim, low)} to {_told(claim, high)}"
+                         for leaf, _, _, (low, high) in (row for row in claim["leaves"] if row[3])]
         if any(row[0] == "opaque" for row in claim["nodes"]):
             self.trusted.append(f"that what has no meaning in proof {name} is a function of its arguments")
         found = second.compare(claim)
@@ -376,7 +380,8 @@ class _Replay:
             require(found.reason == second.TOO_LARGE, f"proof {name} says nothing: {found.reason}")
             self.trusted.append(f"proof {name}, which the second prover cannot work out: {found.reason}")
             return self.tried(runs, sizes)
-        for grid in found.grids if all(_is_run(node, LARGE, sizes) for node in block["nodes"]) else ():
+        grids = found.grids if isinstance(found, second.Agreement) else ()
+        for grid in grids if all(_is_run(node, LARGE, sizes) for node in block["nodes"]) else ():
             runs.against(grid)
             self.tried(runs, grid.sizes, grid)
         return None
@@ -410,13 +415,15 @@ class _Runs:
         """The two sides against each other, on normal values of three scales and on values near the numbers of the
         block. Where conditions exclude something, it may be half of the elements."""
         rng = np.random.default_rng(0)
-        near = sorted({c + d for c in _numbers(self.block) if abs(c) < 1e6 for d in (-0.25, 0.25)}) or [0.25]
-        for how in ("1", "30", "0.001", "near"):
+        near = itertools.cycle(sorted({s * (c + d) for c in {0, *_numbers(self.block)} if abs(c) < 1e6
+                                       for d in (-0.25, 0.25) for s in (-1, 1)}))
+        for how in ("1", "30", "0.001", *["near"] * 4):
             def drawn(node: dict[str, Any], shape: list[int], how: str = how) -> Any:
                 kind, leaf = kind_of(node["type"][0]), self.leaf(node["name"], grid)
                 if kind in ("real", "complex"):
-                    free = rng.choice(near, shape) if how == "near" else rng.standard_normal(shape) * float(how)
-                    return free * rng.choice((-1, 1), shape)
+                    if how != "near":
+                        return rng.standard_normal(shape) * float(how)
+                    return rng.permutation(list(itertools.islice(near, math.prod(shape)))).reshape(shape)
                 if leaf is not None and kind == "int":
                     return leaf[0]
                 return rng.random(shape) < 0.8 if kind == "bool" else rng.integers(0, 2, shape)
@@ -454,12 +461,12 @@ class _Runs:
                 said = grid.spread(grid.number(claim[side], True), axes)
                 said = said[min(draw, len(said) - 1)]
                 pairs = zip(whole[index].flat if axes else [whole.item()], np.ravel(said), strict=True)
-                near = all(self.is_near(float(mine), x, grid.one) for mine, x in pairs)
+                near = all(self.is_near(float(mine), x, grid.one, draw) for mine, x in pairs)
                 require(near, f"the {side} formula of proof {self.name} is not what torch's operators compute")
 
-    def is_near(self, mine: float, said: Any, one: int) -> bool:
-        if said is second.UNDEFINED:
-            return bool(self.conditions) or not math.isfinite(mine)
+    def is_near(self, mine: float, said: Any, one: int, draw: int) -> bool:
+        if said is second.UNDEFINED:            # on the later draws it may also be too near to 0 to tell
+            return draw > 1 or bool(self.conditions) or not math.isfinite(mine)
         if said is second.BOTTOM:
             return mine < -1e30
         return abs(mine - float(Fraction(said) / one)) <= 1e-6 * (1 + abs(mine))
@@ -542,6 +549,14 @@ def _spoken(size: Any) -> str:
     return str(size[1]) if size[0] == "size" else f"({f' {size[0]} '.join(map(_spoken, size[1:]))})"
 
 
+def _told(claim: dict[str, Any], place: int) -> str:
+    """A size among the nodes of a claim."""
+    tag, *parts = claim["nodes"][place]
+    if tag in ("num", "size"):
+        return str(parts[0])
+    return f"({f' {tag} '.join(_told(claim, p) for p in (parts[0] if isinstance(parts[0], list) else parts))})"
+
+
 def _number(form: Any, sizes: Mapping[str, int]) -> Any:
     """The number that a size is, as formula/sizes.py writes sizes."""
     if not isinstance(form, list):
@@ -553,7 +568,7 @@ def _number(form: Any, sizes: Mapping[str, int]) -> Any:
     parts = [_number(part, sizes) for part in form[1:]]
     if form[0] in ("//", "mod"):
         return parts[0] // parts[1] if form[0] == "//" else parts[0] % parts[1]
-    operations: dict[str, Any] = {"+": sum, "·": math.prod, "max": max, "min": min}
+    operations: dict[str, Any] = {"+": sum, "·": math.prod, "max": max, "min": min, "/": lambda ab: ab[0] / ab[1]}
     return operations[form[0]](parts)
 
 
@@ -594,14 +609,21 @@ def _read(form: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Any:
 
 
 def _operator(name: str) -> Any:
-    """One of torch's own operators, by the name it has in graphs; None where it is no function of its arguments, or
-    not torch's."""
+    """An operator that is registered with torch, by the name it has in graphs; None where there is none here."""
     namespace, packet, overload = [*name.split(".", 2), "", ""][:3]
-    if namespace not in ("aten", "prims") or packet in ("from_file", "save"):
-        return None
-    found = getattr(getattr(getattr(torch.ops, namespace), packet, None), overload, None)
-    random = found is not None and torch.Tag.nondeterministic_seeded in found.tags
-    return None if random else found
+    found = getattr(getattr(getattr(torch.ops, namespace, None), packet, None), overload, None)
+    require(packet not in FILES, f"{name} reads or writes files")
+    return found
+
+
+def _is_random(node: dict[str, Any]) -> bool:
+    """Does it draw random numbers, other than for a dropout that is 0 or not in training?"""
+    found = _operator(node["operator"])
+    if found is None or RANDOM not in found.tags:
+        return False
+    given = {argument.name: argument.default_value for argument in found._schema.arguments}
+    given |= dict(zip(given, node["args"], strict=False)) | node["kwargs"]
+    return given.get("dropout_p", 1) != 0 and given.get("train", True) is not False
 
 
 def _is_run(node: dict[str, Any], most: int, sizes: Mapping[str, int]) -> bool:
@@ -636,7 +658,7 @@ class _solver:
             self.process.stdin.write(json.dumps(texts))         # type: ignore[union-attr]
             self.process.stdin.close()                          # type: ignore[union-attr]
 
-    def __enter__(self):
+    def __enter__(self) -> subprocess.Popen[str] | None:
         return self.process
 
     def __exit__(self, *_: object) -> None:
