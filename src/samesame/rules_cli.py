@@ -97,13 +97,17 @@ def rules_commands(
     def import_(file: File, store: Where = None) -> None:
         """Take over rules from a file, each proved again first; exit code 1 if any is refused."""
         with opened(store) as rules:
-            prove = reprove()
+            prove, proved = reprove(), list[Entry]()
 
             def fault(entry: Entry) -> str | None:
                 outcome = prove(entry)
-                return outcome if isinstance(outcome, str) else None
+                if isinstance(outcome, str):
+                    return outcome
+                proved.append(outcome)
+                return None
 
             imported = rules.import_(Path(file), fault)
+            rules.put(proved)                # with the evidence found here: what the file says of it is not believed
             for sentence in imported.refused:
                 typer.echo(sentence)
             typer.echo(f"{_counted(imported.kept)} imported, {len(imported.refused)} refused")

@@ -103,8 +103,7 @@ class Rulebook:
         self.own.add(rule.block.key)
 
     def _stored(self, key: str, prove: Prove) -> Rule | None:
-        entry = self.store.get(key) if self.store is not None else None
-        if entry is None:
+        if self.store is None or (entry := self.store.get(key)) is None:
             return None
         if entry.stale:
             outcome = reproved(entry, prove)
@@ -112,7 +111,11 @@ class Rulebook:
                 return None
             entry = outcome
             self.fresh.append(key)
-        rule = _rule(entry)
+        try:
+            rule = _rule(entry)
+        except NO_RULE as fault:
+            self.store.notice(f"rule {key[:12]} of the store is not used: it holds no rule ({fault})")
+            return None
         self.known[key] = rule
         return rule
 
@@ -144,7 +147,7 @@ def _generals(block: Block) -> Iterator[General]:
 
 def _at(condition: str, instance: Mapping[str, str]) -> str:
     """A condition with what its symbols stand for."""
-    return re.sub(r"\b[sc]\d+\b", lambda name: instance.get(name[0], name[0]), condition)
+    return re.sub(r"\b([sc]\d+)\b(?:\[\])?", lambda name: instance.get(name[1], name[0]), condition)
 
 
 # ----------------------------------------------------------------------------------------------------------- as entries
@@ -217,18 +220,21 @@ def _rule(entry: Entry) -> Rule:
         raise ValueError("its key is not that of its block")
     told = {name: value for name, value in entry.evidence.items() if name != "second"}
     rung = next(rung for rung, words in LADDER.items() if words == told["rung"])
+    if rung < Rung.PROVED_HERE:
+        raise ValueError("its evidence is no proof")
     evidence = Evidence(**told | {"rung": rung, "conditions": tuple(told["conditions"])})
     return Rule(entry.key[:12], block, evidence)
 
 
 NUMBERS = {"True": True, "False": False}
+NO_RULE = (GraphError, SamesameError, LookupError, ValueError, TypeError, AttributeError, StopIteration)
 
 
 def reproved(entry: Entry, prove: Prove) -> Entry | str:
     """The entry with evidence of its own, of this version; or what is wrong with it, as a sentence."""
     try:
         rule = _rule(entry)
-    except (GraphError, SamesameError, LookupError, ValueError, TypeError, AttributeError, StopIteration) as fault:
+    except NO_RULE as fault:
         return f"it holds no rule ({fault})"
     outcome = prove(rule.block)
     if isinstance(outcome, str):
