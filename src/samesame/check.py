@@ -21,7 +21,7 @@ import torch
 
 from samesame.budget import Run
 from samesame.capture import capture
-from samesame.capture.family import Family
+from samesame.capture.family import Family, Recording
 from samesame.certificate import certificate
 from samesame.diagnose import diagnose, effect_of
 from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
@@ -97,7 +97,8 @@ def _establish(
     with run.during("prove"):
         families: Iterator[Family] = iter(())
         if not run.over and not apart(graphs, values) and not any(isinstance(side, Graph) for side in programs):
-            families = run.sparing(families_of(programs[0], example, record, graphs), _SHARE, _NOT_CAPTURED)
+            alike = partial(_recorded_alike, record)
+            families = run.sparing(families_of(programs[0], example, alike, graphs), _SHARE, _NOT_CAPTURED)
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
         settled = settle(graphs, families, relation, values, prover, run.advance)
         relating = settled.relating
@@ -129,6 +130,15 @@ def _recorded(programs: tuple[Any, Any], how: str, example: Any) -> tuple[Graph,
         for program, name in zip(programs, ("left", "right"), strict=True)
     )
     return left, in_order_of(left, right, by_name=isinstance(example, Mapping))
+
+
+def _recorded_alike(record: Recording, example: Any) -> tuple[Graph, Graph]:
+    """The graphs on inputs of other sizes. Raises Refused where the programs differ in value there."""
+    graphs = record(example)
+    values: tuple[Any, Any] = tuple([execute(graph, graph.tensors)] for graph in graphs)   # type: ignore[assignment]
+    if apart(graphs, values):
+        raise Refused("the outputs of the two programs differ at other sizes")
+    return graphs
 
 
 def _instance(program: Any) -> Any:

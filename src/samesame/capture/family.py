@@ -147,7 +147,10 @@ class _Search:
                 self.keep(places, f"an example in which it is {LEAST} or more would let it vary")
 
     def vary(self, places: list[Place]) -> list[Varying]:
-        """The finest way in which these places vary: each by itself, by dimension, all together; else not at all."""
+        """The finest way in which these places vary: each by itself, by dimension, all together; else not at all.
+
+        Where they are `tied`, the coarsest way.
+        """
         size = self.sizes[places[0]]
         by_dimension = [[p for p in places if p[1] == d] for d in sorted({d for _, d in places})]
         ways = [[[place] for place in places], by_dimension, [places]]
@@ -156,6 +159,10 @@ class _Search:
             failed = self.lets_vary(parts, 1)
             if failed is None:
                 return [Varying(tuple(part), size, 1, NAMELESS) for part in parts]
+            alone = [place for place in places if len(places) > 1 and self.lets_vary([[place]], 1) is None]
+            if alone:
+                rest = [place for place in places if place not in alone]
+                return [Varying((place,), size, 1, NAMELESS) for place in alone] + (self.vary(rest) if rest else [])
         if len(by_dimension) > 1:
             return [found for part in by_dimension for found in self.vary(part)]
         assert failed is not None
@@ -178,6 +185,7 @@ class _Search:
         """Run with every size changed: all larger than the example's, then smaller ones where there are any.
 
         Where smaller ones do not run, the example's are the least of the family. With the reason if nothing runs.
+        Raises Misfit where a size cannot vary by itself.
         """
         own, n = [v.value // v.step for v in varying], len(varying)
         larger = _distinct([_above(size, n) for size in own])
@@ -185,12 +193,19 @@ class _Search:
         if failed is not None:
             return varying, failed
         for v, size in zip(varying, own, strict=True):     # by itself: which numbers change with it
-            self.run(_at([v], _above(size, 1)))
+            failed = self.run(_at([v], _above(size, 1)))
+            if failed is not None:
+                raise Misfit(failed, [v.symbol.name])
         smaller = _distinct([[*range(LEAST, size), *_above(large, n)] for size, large in zip(own, larger, strict=True)])
         if self.run(_at(varying, smaller)) is None:
             return varying, None
-        least = [replace(v, symbol=Size(v.symbol.name, size)) for v, size in zip(varying, own, strict=True)]
-        return least, self.run(_at(varying, _distinct([_above(size, n) for size in larger])))
+        fits = [size > LEAST and self.run(_at([v], [LEAST])) is None for v, size in zip(varying, own, strict=True)]
+        mixed = [small if fit else large for small, large, fit in zip(smaller, larger, fits, strict=True)]
+        if not any(fits) or self.run(_at(varying, mixed)) is not None:
+            fits = [False] * n
+            failed = self.run(_at(varying, _distinct([_above(size, n) for size in larger])))
+        minima = [LEAST if fit else size for fit, size in zip(fits, own, strict=True)]
+        return [replace(v, symbol=Size(v.symbol.name, m)) for v, m in zip(varying, minima, strict=True)], failed
 
     def run(self, sizes: Mapping[Place, int]) -> str | None:
         """Record at these sizes; the reason if the programs refuse, or turn out to be other programs."""

@@ -43,7 +43,7 @@ TEST_TOLERANCE = 1e-9
 @dataclass(slots=True)
 class Prover:
     """Decides blocks and remembers. `deadline` (seconds on time.monotonic) bounds the whole run,
-    `until` what this prover does in it.
+    `until` what this prover does in it, and `limit` (seconds) a proof.
 
     `sizes` are the values of size symbols in the example, by name: blocks over symbols are proved for all sizes.
     `questions` are those that the solver answered, by proof; `ideal` the keys of blocks proved without guards.
@@ -54,6 +54,7 @@ class Prover:
     seed: int = 0
     deadline: float | None = None
     until: float = math.inf
+    limit: float = math.inf
     rules: dict[str, Rule] = field(default_factory=dict)
     book: Rulebook = field(default_factory=Rulebook)
     proofs: int = 0
@@ -75,8 +76,9 @@ class Prover:
         now = time.monotonic()
         return now > self.until or (self.deadline is not None and now > self.deadline)
 
-    def decide(self, block: Block) -> Evidence | None:
-        """Evidence for the block's claim, or None."""
+    def decide(self, block: Block, seconds: float = math.inf) -> Evidence | None:
+        """Evidence for the block's claim, or None; `seconds` bound each way of proving it."""
+        self.limit = seconds
         known = self.rules.get(block.key)
         if known is not None:
             if known.evidence is None:
@@ -163,7 +165,7 @@ class Prover:
     def _remaining(self) -> Budget:
         now = time.monotonic()
         left = min(self.until - now, math.inf if self.deadline is None else self.deadline - now)
-        return replace(self.budget, seconds=max(0.05, min(self.budget.seconds, left)))
+        return replace(self.budget, seconds=max(0.05, min(self.budget.seconds, self.limit, left)))
 
     def _test(self, block: Block) -> Evidence | None:
         """Opaque operators only: both sides on fresh values of the frontier."""

@@ -8,6 +8,7 @@ stays unrelated is looked through by later blocks.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from samesame.relate.prove import Prover
 from samesame.relate.world import BIJECTIVE, SOURCES, World
 
 _WIDENINGS = 3
+GENERAL, GENERAL_TIMES = 0.5, 3.0       # for a proof over symbols: seconds, and times what the guide's proof took
 _PIECES = ["expand", "slice", "select", "split", "split_with_sizes", "chunk", "unbind", "narrow", "cat", "stack"]
 MOVES = BIJECTIVE | {"getitem", *(f"aten.{name}" for name in _PIECES)}
 Progress = Callable[[int, int, str], None]
@@ -303,15 +305,17 @@ def _decide(relating: Relating, node: Node, left: int, layout: Layout) -> Eviden
     """
     world, opened, constants = relating.world, frozenset[int](), 0
     right, guide = world.term[node], relating.guide
+    known = guide.related.get(guide.right[node.name]) if guide is not None else None
     if world.types[left].kind != world.types[right].kind:
         return None  # an integer and a real are never one tensor
+    seconds = math.inf if guide is None or known is None else GENERAL + GENERAL_TIMES * known[2].seconds
     first = guide.widened.get(guide.right[node.name], 0) if guide is not None else 0
     for times in range(_WIDENINGS + 2):
         try:
             block = cut(world, left, right, layout, opened=opened, constants=constants)
         except TooLarge:
             break
-        evidence = relating.prover.decide(block) if times >= first else None
+        evidence = relating.prover.decide(block, seconds) if times >= first else None
         if evidence is not None:
             relating.widened[node] = times
             relating.uses.append(Use(evidence.proof, left, right, layout, block))

@@ -1,7 +1,7 @@
 """Settle: prove two programs equal at the most general sizes for which it can be done.
 
 First at the sizes of the example: that decides what is related to what. Then the same proofs are made once more over
-size symbols, on families of graphs, the most general first: equal sizes of the example apart, then tied together, then
+size symbols, on families of graphs: with equal sizes of the example as one size, and if that succeeds apart; if not,
 without the sizes that constants depend on (a table of positions has the rows it has). What succeeds holds for all
 sizes; the sizes that stayed numbers are named with the reason.
 """
@@ -15,6 +15,7 @@ from typing import Any
 
 from samesame.capture.family import Family, Recording, family
 from samesame.evidence import Root, Rung, Sizes
+from samesame.formula.sizes import symbols
 from samesame.graph import Graph
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values
@@ -24,6 +25,7 @@ from samesame.relate.roots import compare_roots, resting
 
 SYMBOLIC_SECONDS = 2.0      # for the normal form of one block over size symbols
 SECONDS, TIMES = 2.0, 4.0   # for all families: so long, and so many times what the example took
+CONSTANT = "constants of the programs depend on it, and were compared by their values"
 _REASON = 160               # characters of it that are shown
 
 
@@ -38,20 +40,32 @@ class Settled:
 
 
 def families_of(program: Any, example: Any, record: Recording, graphs: tuple[Graph, Graph]) -> Iterator[Family]:
-    """Families to try, the most general first."""
-    free = family(program, example, record, graphs)
-    yield free
-    tied = free
-    if len({v.value for v in free.varying}) < len(free.varying):
-        tied = family(program, example, record, graphs, tied=True)
-        if {v.places for v in tied.varying} != {v.places for v in free.varying}:
-            yield tied
+    """Families to try: with equal sizes of the example as one, apart, without the sizes that constants depend on."""
+    tied = family(program, example, record, graphs, tied=True)
+    yield tied
+    if any(len(v.places) > 1 for v in tied.varying):
+        free = family(program, example, record, graphs)
+        if {v.places for v in free.varying} != {v.places for v in tied.varying}:
+            yield free
     own = [v.symbol.name for v in tied.varying]
     used = {name for graph in tied.graphs for name in symbols_of_constants(graph)}
     constant = [name for name in reversed(own) if name in used]      # a position varies faster than a batch
-    for names in [*({name} for name in constant), set(constant) if len(constant) > 1 else set()]:
+    others = [name for name in reversed(own) if name not in used]
+    for names, why in [
+        (_of_unlike_roots(tied), "the outputs have one shape at this size only"),
+        *(({name}, CONSTANT) for name in constant),
+        (set(constant), CONSTANT),
+        *(({name}, "there is a proof at this size only") for name in others),
+    ]:
         if names and names != set(own):
-            yield tied.without(names, "constants of the programs depend on it, and were compared by their values")
+            yield tied.without(names, why)
+
+
+def _of_unlike_roots(found: Family) -> set[str]:
+    """The symbols at which outputs have the same shape at some sizes only."""
+    pairs = zip(*(graph.roots for graph in found.graphs), strict=True)
+    sizes = [size for (_, a), (_, b) in pairs for size in zip(a.shape, b.shape, strict=True) if size[0] != size[1]]
+    return {symbol.name for pair in sizes for size in pair for symbol in symbols(size)}
 
 
 def settle(
@@ -69,7 +83,10 @@ def settle(
         return here
     seconds, fixed = prover.seconds, tuple[str, ...]()
     left = SECONDS + TIMES * prover.seconds
+    best: Settled | None = None
     for found in families:
+        if best is not None and len(found.varying) <= len(best.sizes.varying):
+            break
         if not found.varying:
             fixed = fixed or found.fixed
             continue
@@ -82,9 +99,13 @@ def settle(
         left -= time.monotonic() - started
         seconds += general.seconds
         if _lowest(there) is Rung.PROVED:
-            there.sizes, there.seconds = _sizes_of(found), seconds
-            return there
+            there.sizes, best = _sizes_of(found), there
+        elif best is not None:
+            break
         fixed = fixed or (*found.fixed, f"{', '.join(map(str, found.varying))}: {_why_not(there)}")
+    if best is not None:
+        best.seconds = seconds
+        return best
     here.sizes, here.seconds = Sizes(fixed=fixed), seconds
     return here
 
