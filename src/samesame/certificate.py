@@ -26,7 +26,8 @@ from samesame.relate.layout import Concat, Layout, Whole, wholes
 from samesame.relate.meanings import meanings
 from samesame.relate.relating import Relating, Use
 from samesame.relate.world import Slot, Typed, is_uniform
-from samesame.replay import FORMAT, VERSION, digest, digest_of, kind_of, widened
+from samesame.replay import FORMAT, VERSION, digest
+from samesame.replay.forms import digest_of, kind_of, widened
 
 _HELD = 1 << 14             # elements of a constant that is written down
 

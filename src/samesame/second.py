@@ -107,13 +107,13 @@ BOTTOM, ABSENT = MinusInfinity(), object()
 Value = tuple[tuple[int, ...], Any]     # index nodes, and an array of objects: axis 0 for the draw, then one for each
 
 
-def compare(claim: dict[str, Any], seed: int = 0) -> Agreement | Disagreement | Cannot:
+def compare(claim: dict[str, Any], seed: int = 0, draws: Sequence[str] = DRAWS) -> Agreement | Disagreement | Cannot:
     """Compare the two sides of a claim at two choices of sizes, on several draws. Same seed, same answer."""
     tried, points = [], 0
     try:
         symbols = sorted({row[1]: row[2] for row in claim["nodes"] if row[0] == "size"}.items())
         for choice in range(2 if symbols else 1):
-            grid, found = _expanded(claim, symbols[:: 1 - 2 * choice], choice, seed)
+            grid, found = _expanded(claim, symbols[:: 1 - 2 * choice], choice, seed, draws)
             if isinstance(found, Disagreement):
                 return found
             points += found
@@ -128,7 +128,8 @@ def compare(claim: dict[str, Any], seed: int = 0) -> Agreement | Disagreement | 
     return Agreement(tuple(grid.sizes for grid in tried), points, arithmetic, tuple(tried))
 
 
-def _expanded(claim: dict[str, Any], symbols: list[Any], choice: int, seed: int) -> tuple[Grid, Disagreement | int]:
+def _expanded(claim: dict[str, Any], symbols: list[Any], choice: int, seed: int,
+              draws: Sequence[str]) -> tuple[Grid, Disagreement | int]:
     """Both sides at small sizes: distinct ones if that is not too much, so that no coincidence hides an error."""
     for most in (13, 4, 3) if symbols else ():
         sizes: dict[str, int] = {}
@@ -136,11 +137,11 @@ def _expanded(claim: dict[str, Any], symbols: list[Any], choice: int, seed: int)
             free = [n for n in SMALL_SIZES[choice] if least <= n <= most and n not in sizes.values()]
             sizes[name] = free[0] if free else max(least, 2 + (k + choice) % 2)
         try:
-            grid = Grid(claim, sizes, f"{seed} {choice}", PREFERRED)
+            grid = Grid(claim, sizes, f"{seed} {choice}", PREFERRED, draws)
             return grid, grid.compared()
         except TooLarge:
             continue
-    grid = Grid(claim, {name: max(least, 2) for name, least in symbols}, f"{seed} {choice}", MOST)
+    grid = Grid(claim, {name: max(least, 2) for name, least in symbols}, f"{seed} {choice}", MOST, draws)
     return grid, grid.compared()
 
 
@@ -151,8 +152,10 @@ class Grid:
     an int that counts 2^-384.
     """
 
-    def __init__(self, claim: dict[str, Any], sizes: dict[str, int], seed: str, most: int) -> None:
+    def __init__(self, claim: dict[str, Any], sizes: dict[str, int], seed: str, most: int,
+                 draws: Sequence[str] = DRAWS) -> None:
         self.claim, self.nodes, self.sizes, self.seed, self.left = claim, claim["nodes"], sizes, seed, most
+        self.draws = draws
         self.kinds: list[str] = []
         for row in self.nodes:
             self.kinds.append(_kind(row, self.kinds, claim["leaves"]))
@@ -182,7 +185,8 @@ class Grid:
             return int((found == "agree").sum())
         first = tuple(map(int, wrong[0]))
         element = tuple(self.positions[v][k] for v, k in zip(axes, first[1:], strict=True))
-        return Disagreement(self.sizes, DRAWS[first[0]], element, *(self.text(side[first]) for side in (left, right)))
+        texts = (self.text(side[first]) for side in (left, right))
+        return Disagreement(self.sizes, self.draws[first[0]], element, *texts)
 
     def verdict(self, a: Any, b: Any) -> str:
         if a is UNDEFINED or b is UNDEFINED:
@@ -309,7 +313,7 @@ class Grid:
             inside = (p.clip(0, n - 1) for p, n in zip(places, source.shape[1:], strict=True))
             return np.where(reduce(np.logical_or, outside, False), UNDEFINED, source[(draw.astype(np.int64), *inside)])
 
-        return self.arrays(taken, [((), np.arange(len(DRAWS)).astype(object)), *indices])
+        return self.arrays(taken, [((), np.arange(len(self.draws)).astype(object)), *indices])
 
     def power(self, value: Value, q: Fraction, times: Callable[[Any, Any], Any]) -> Value:
         if q.denominator > 1:
@@ -382,10 +386,10 @@ class Grid:
         name, shape, kind, bounds = self.claim["leaves"][number]
         sizes = [max(self.value(p)[1].item(), 0) for p in shape]
         ends = bounds and [self.value(p)[1].item() for p in bounds]
-        whole = np.empty((len(DRAWS), math.prod(sizes)), dtype=object)
-        for k, draw in enumerate(DRAWS):
+        whole = np.empty((len(self.draws), math.prod(sizes)), dtype=object)
+        for k, draw in enumerate(self.draws):
             whole[k] = self.drawn(draw, kind, ends, whole.shape[1], np.random.default_rng(self.random(name, k)))
-        return whole.reshape(len(DRAWS), *sizes)
+        return whole.reshape(len(self.draws), *sizes)
 
     def drawn(self, draw: str, kind: str, ends: list[int] | None, count: int, rng: Any) -> list[Any]:
         if kind == "bool":

@@ -6,22 +6,20 @@ equal, or (2) a proof's block fits them: operator by operator, its two sides are
 equal terms, or (3) both programs compute the same constant, which is computed again. A proof says that the two sides
 of its block are equal as formulas: the second prover works these out, torch's own operators are run against them, and a
 fresh solver process answers each question again. Nothing here is shared with what made the certificate but the second
-prover; that file and this one are all there is to audit. What cannot be checked is listed as trusted.
+prover; that file, forms.py and this one are all there is to audit. What cannot be checked is listed as trusted.
 """
 
 from __future__ import annotations
 
-import base64
 import gzip
 import hashlib
-import itertools
 import json
 import math
 import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +27,10 @@ import numpy as np
 import torch
 
 from samesame import second
+from samesame.replay import forms
+from samesame.replay.forms import NARROW, WIDE, WIDEST, Broken, digest_of, kind_of, require, widened
+
+__all__ = ["Broken", "Unreadable", "read", "replay"]
 
 FORMAT, VERSION = "samesame certificate", 1
 Report = tuple[list[str], list[str]]                    # what was checked, and what is trusted
@@ -44,48 +46,19 @@ LAYOUTS = ("aten.reshape.default", "aten.permute.default", "aten.slice.Tensor", 
            "aten.repeat.default")
 SOURCES = ("input", "parameter", "constant", "uninitialised")
 OPEN = ("input", "parameter", "uninitialised")          # what a constant of the program depends on none of
-NARROW = ("int8", "uint8", "int16", "uint16")           # integers that may wrap around are kinds of their own
-WIDEST = {"real": torch.float64, "int": torch.int64, "complex": torch.complex128, "bool": torch.bool}
-FILES, RANDOM = ("from_file", "save"), torch.Tag.nondeterministic_seeded
+DRAWS = ("generic", "positive", "ties")                 # of the second prover
 LARGE = 1 << 25                                         # elements of a tensor that is not worked out
 SOLVE = """import json, sys, z3
 for text in json.load(sys.stdin):
     solver = z3.Solver(); solver.set("timeout", 20000); solver.from_string(text); print(solver.check())"""
 
 
-class Broken(Exception):
-    """A certificate that does not establish what it says; the message is one sentence."""
-
-
 class Unreadable(Broken):
     """What is no certificate at all, or one of another version."""
 
 
-def require(holds: Any, sentence: str) -> None:
-    if not holds:
-        raise Broken(sentence)
-
-
 def digest(form: Any) -> str:
     return hashlib.sha256(json.dumps(form, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-
-
-def digest_of(value: torch.Tensor) -> str:
-    """The same for tensors of equal shapes, kinds and elements, whatever their dtype."""
-    wide = widened(value)
-    raw = (torch.view_as_real(wide) if wide.is_complex() else wide).numpy().tobytes()
-    return hashlib.sha256(repr((kind_of(value), tuple(value.shape))).encode() + raw).hexdigest()
-
-
-def kind_of(value: torch.Tensor | str) -> str:
-    """The kind of number that a tensor or a dtype's name holds: real, int, bool, complex, or a narrow integer."""
-    name = value if isinstance(value, str) else str(value.dtype).removeprefix("torch.")
-    plain = "bool" if name == "bool" else "complex" if "complex" in name else "real" if "float" in name else "int"
-    return name if name in NARROW else plain
-
-
-def widened(value: torch.Tensor) -> torch.Tensor:
-    return value.detach().cpu().to(WIDEST.get(kind_of(value), value.dtype)).contiguous()
 
 
 def read(path: Path) -> Any:
@@ -126,7 +99,7 @@ class _Replay:
         form = self.form
         require(form["seal"] == digest({k: v for k, v in form.items() if k != "seal"}), "the certificate was changed")
         texts = [query["text"] for proof in form["proofs"].values() for query in proof["queries"]]
-        with _solver(texts) as solver:
+        with _asked(texts) as solver:
             self.structure(graphs)
             for number, step in enumerate(form["steps"], 1):
                 self.step(number, *step)
@@ -153,9 +126,9 @@ class _Replay:
                   for side in ("left", "right")]
         names = [a["name"] if a["name"] == b["name"] else f"{a['name']} (right: {b['name']})"
                  for a, b in zip(*inputs, strict=True)]
-        shapes = [f"{name} [{', '.join(map(_spoken, node['type'][1]))}]"
+        shapes = [f"{name} [{', '.join(map(forms.spoken, node['type'][1]))}]"
                   for name, node in zip(names, inputs[0], strict=True)]
-        symbols = sorted({f"{name} ≥ {least}" for _, name, least in _symbols(inputs[0])})
+        symbols = sorted({f"{name} ≥ {least}" for _, name, least in forms.symbols(inputs[0])})
         return ", ".join(shapes) + (f" for every {', '.join(symbols)}" if symbols else "")
 
     def rungs(self, claimed: str, proofs: list[str]) -> None:
@@ -174,13 +147,19 @@ class _Replay:
             require(all(0 <= a < number for a in arguments), f"term {number} is built from terms after it")
             self.closed.append(kind not in OPEN and all(self.closed[a] for a in arguments))
         for name, value in form["constants"].items():
-            self.constants[name] = _value(value)
+            self.constants[name] = forms.value_of(value)
             require(digest_of(self.constants[name]) == name, "a constant is not the one that its name says")
+        for kind, attributes, _, type_ in self.terms:
+            parts = type_ if isinstance(type_, list) else [type_]
+            require(all(part["kind"] in (*WIDEST, *NARROW) for part in parts), "a term has no kind of number")
+            if kind == "constant" and (value := self.constants.get(attributes[0])) is not None:
+                same = type_ == {"shape": list(value.shape), "kind": kind_of(value)}
+                require(same, "a constant is of another type than its value")
         inputs = [node for node in form["left"]["graph"]["nodes"] if node["operator"] == "input"]
-        declared = {(name, least) for _, name, least in _symbols(inputs)}
+        declared = {(name, least) for _, name, least in forms.symbols(inputs)}
         require({name for name, _ in declared} == set(form["sizes"]), "the sizes are not those of the inputs")
         require(len(declared) == len(form["sizes"]), "one size has two least values")
-        spoken = _symbols([form["left"]["graph"], form["right"]["graph"], self.terms, form["proofs"]])
+        spoken = forms.symbols([form["left"]["graph"], form["right"]["graph"], self.terms, form["proofs"]])
         require({(name, least) for _, name, least in spoken} <= declared, "a size is not one of the inputs'")
         require(all(form["sizes"][name] >= least >= 1 for name, least in declared), "the example is below its sizes")
         for k, side in enumerate(("left", "right")):
@@ -197,11 +176,11 @@ class _Replay:
         terms, types, inputs, values = part["terms"], {}, 0, dict[str, Any]()
         require(sorted(terms) == sorted(node["name"] for node in part["graph"]["nodes"]), f"{side} has other tensors")
         for node in part["graph"]["nodes"]:
-            name, operator, (told, reads) = node["name"], node["operator"], _slots(node)
+            name, operator, (told, reads) = node["name"], node["operator"], forms.slots(node)
             term, what = terms[name], f"the term of {name} in the {side} graph is not what the graph says"
             kind, attributes, arguments, type_ = self.terms[term]
             types[name] = node["type"]
-            require(digest(type_) == digest(_typed(node["type"])), what)
+            require(digest(type_) == digest(forms.type_of(node["type"])), what)
             require(all(read in types for read in reads), what)
             if operator == "input":
                 require((kind, attributes) == ("input", [inputs]), what)
@@ -212,14 +191,14 @@ class _Replay:
             elif not (operator == "parameter" and side == "right" and name in self.form["weights"]) and not (
                     operator.rsplit(".", 1)[0] in IDENTITIES and reads and term == terms[reads[0]]):
                 free = operator != "constant" and (kind, attributes) == ("uninitialised", [side, name])
-                require(not _is_random(node), f"{operator} draws random numbers, so it is no function")
+                require(not forms.is_random(node), f"{operator} draws random numbers, so it is no function")
                 if operator in SOURCES or free:
                     require(free or (kind, attributes) == (operator, [side, name]), what)
                 else:
                     fits = kind == operator and digest(attributes[:2]) == digest(told)
                     require(fits and attributes[2:] in ([], [[types[read] for read in reads]]), what)
                     require(arguments == [terms[read] for read in reads], what)
-            if self.closed[term] and not _symbols(node):
+            if self.closed[term] and not forms.symbols(node):
                 self.compute(node, values, term)
 
     def constant(self, side: str, name: str, named: str, term: int) -> None:
@@ -235,8 +214,8 @@ class _Replay:
             value = self.value(term)
             if value is not None:
                 values[node["name"]] = value.to(getattr(torch, node["type"][0]))
-        elif all(read in values for read in _slots(node)[1]) and _is_run(node, LARGE, {}):
-            values[node["name"]] = _applied(node, values, {}, lambda dtype: dtype)
+        elif all(read in values for read in forms.slots(node)[1]) and forms.is_run(node, LARGE, {}):
+            values[node["name"]] = forms.applied(node, values, {}, lambda dtype: dtype)
         if isinstance(value := values.get(node["name"]), torch.Tensor):
             self.computed.setdefault(term, []).append(widened(value))
 
@@ -250,7 +229,7 @@ class _Replay:
             return widened(given[term])
         if any(part is None for part in parts):
             return None
-        found: torch.Tensor = _operator(kind)(*_read(attributes[0], {"slot": parts.__getitem__}))
+        found: torch.Tensor = forms.operator(kind)(*forms.argument_of(attributes[0], {"slot": parts.__getitem__}))
         return found
 
     def weights(self, tensors: tuple[Mapping[str, Any], Mapping[str, Any]] | None) -> None:
@@ -283,7 +262,7 @@ class _Replay:
         require(side == "right" or roots[0] == roots[1], what)
         for node in mine["graph"]["nodes"]:
             yours = {key: value for key, value in nodes[node["name"]].items() if key != "origin"}
-            require(_is_at(node, yours, sizes), f"{what} (at {node['name']})")
+            require(forms.is_at(node, yours, sizes), f"{what} (at {node['name']})")
         for name, named in mine["tensors"].items():
             require(digest_of(tensors[name]) == named, f"{name} of the {side} graph given holds other values")
 
@@ -330,11 +309,11 @@ class _Replay:
         """The block, over these terms, is the claim that a = b."""
         types: dict[str, Any] = {}
         for node in block["nodes"]:
-            name, operator, (told, reads) = node["name"], node["operator"], _slots(node)
+            name, operator, (told, reads) = node["name"], node["operator"], forms.slots(node)
             require(terms[name] >= 0, f"{what}: it names no term")
             kind, attributes, arguments, type_ = self.terms[terms[name]]
             types[name] = node["type"]
-            typed = digest(type_) == digest(_typed(node["type"]))
+            typed = digest(type_) == digest(forms.type_of(node["type"]))
             require(typed, f"{what}: the proof is about tensors of another shape")
             if operator == "constant":
                 held = [t for t, term in enumerate(self.terms) if term[:2] == ["constant", [block["constants"][name]]]]
@@ -363,35 +342,35 @@ class _Replay:
 
     def proof(self, name: str, proof: dict[str, Any]) -> None:
         """The second prover on the two formulas; torch on the block, against them and one side against the other."""
-        claim, block, sizes = proof["claim"], proof["block"], {n: max(2, least) for _, n, least in _symbols(proof)}
+        claim, block, sizes = proof["claim"], proof["block"], {n: max(2, least) for _, n, least in forms.symbols(proof)}
         require(proof["method"] != "smt" or proof["queries"], f"proof {name} names a solver and asks it nothing")
         runs = _Runs(name, proof, self.constants)
+        unknown = [node["operator"] for node in block["nodes"] if not forms.is_run(node, LARGE, sizes)]
+        grids: tuple[Any, ...] = ()
         if proof["rung"] == "tested":
             self.trusted.append(f"that the operators of proof {name} are functions, equal where they were tested")
-            return self.tried(runs, sizes)
-        require(claim, f"proof {name} has no formulas")
-        self.trusted += [f"that {leaf} of proof {name} lies in the range {_told(claim, low)} to {_told(claim, high)}"
-                         for leaf, _, _, (low, high) in (row for row in claim["leaves"] if row[3])]
-        if any(row[0] == "opaque" for row in claim["nodes"]):
-            self.trusted.append(f"that what has no meaning in proof {name} is a function of its arguments")
-        found = second.compare(claim)
-        require(not isinstance(found, second.Disagreement), f"proof {name} is refuted by the second prover: {found}")
-        if isinstance(found, second.Cannot):
-            require(found.reason == second.TOO_LARGE, f"proof {name} says nothing: {found.reason}")
-            self.trusted.append(f"proof {name}, which the second prover cannot work out: {found.reason}")
-            return self.tried(runs, sizes)
-        grids = found.grids if isinstance(found, second.Agreement) else ()
-        for grid in grids if all(_is_run(node, LARGE, sizes) for node in block["nodes"]) else ():
-            runs.against(grid)
-            self.tried(runs, grid.sizes, grid)
-        return None
-
-    def tried(self, runs: _Runs, sizes: dict[str, int], grid: Any = None) -> None:
-        unknown = [n["operator"] for n in runs.block["nodes"] if not _is_run(n, LARGE, sizes)]
-        if unknown:
-            self.trusted.append(f"proof {runs.name}, whose {unknown[0]} is not run here")
         else:
-            runs.sides(sizes, grid)
+            require(claim, f"proof {name} has no formulas")
+            ranges = ((leaf, *(forms.told(claim, end) for end in ends)) for leaf, _, _, ends in claim["leaves"] if ends)
+            self.trusted += [f"that {leaf} of proof {name} lies in the range {a} to {b}" for leaf, a, b in ranges]
+            if any(row[0] == "opaque" for row in claim["nodes"]):
+                self.trusted.append(f"that what has no meaning in proof {name} is a function of its arguments")
+            found = second.compare(claim, draws=DRAWS)
+            if isinstance(found, second.Disagreement):
+                raise Broken(f"proof {name} is refuted by the second prover: {found}")
+            if isinstance(found, second.Cannot):
+                require(found.reason == second.TOO_LARGE, f"proof {name} says nothing: {found.reason}")
+                self.trusted.append(f"proof {name}, which the second prover cannot work out: {found.reason}")
+            else:
+                grids = found.grids
+        if unknown:
+            self.trusted.append(f"proof {name}, whose {unknown[0]} is not run here")
+            return
+        for grid in grids:
+            runs.against(grid)
+            runs.sides(grid.sizes, grid)
+        if not grids:
+            runs.sides(sizes, None)
 
     def solved(self, solver: subprocess.Popen[str] | None, texts: list[str]) -> None:
         if solver is None:
@@ -415,15 +394,18 @@ class _Runs:
         """The two sides against each other, on normal values of three scales and on values near the numbers of the
         block. Where conditions exclude something, it may be half of the elements."""
         rng = np.random.default_rng(0)
-        near = itertools.cycle(sorted({s * (c + d) for c in {0, *_numbers(self.block)} if abs(c) < 1e6
-                                       for d in (-0.25, 0.25) for s in (-1, 1)}))
+        near = sorted({s * (c + d) for c in {0, *forms.numbers(self.block)} if abs(c) < 1e6
+                       for d in (-0.25, 0.25) for s in (-1, 1)})
+        used = 0
         for how in ("1", "30", "0.001", *["near"] * 4):
             def drawn(node: dict[str, Any], shape: list[int], how: str = how) -> Any:
                 kind, leaf = kind_of(node["type"][0]), self.leaf(node["name"], grid)
                 if kind in ("real", "complex"):
                     if how != "near":
                         return rng.standard_normal(shape) * float(how)
-                    return rng.permutation(list(itertools.islice(near, math.prod(shape)))).reshape(shape)
+                    nonlocal used
+                    used += math.prod(shape)
+                    return rng.permutation(np.resize(np.roll(near, used), math.prod(shape))).reshape(shape)
                 if leaf is not None and kind == "int":
                     return leaf[0]
                 return rng.random(shape) < 0.8 if kind == "bool" else rng.integers(0, 2, shape)
@@ -443,7 +425,7 @@ class _Runs:
         claim = self.claim
         axes = tuple(claim["indices"])
         index = np.ix_(*(grid.positions[v] for v in axes))
-        for draw in range(len(second.DRAWS)):
+        for draw in range(len(DRAWS)):
             def drawn(node: dict[str, Any], shape: list[int], draw: int = draw) -> Any:
                 leaf = self.leaf(node["name"], grid)
                 kind = kind_of(node["type"][0])
@@ -452,7 +434,7 @@ class _Runs:
                     return free.standard_normal(shape) if kind in ("real", "complex") else free.integers(0, 2, shape)
                 if kind not in ("real", "complex"):
                     return leaf[draw]
-                return np.asarray([float(Fraction(x) / grid.one) for x in leaf[draw].flat]).reshape(leaf[draw].shape)
+                return np.frompyfunc(forms.real_of, 2, 1)(leaf[draw], grid.one).astype(float)
 
             for side, tensor in zip(("left", "right"), self.outcome(grid.sizes, drawn), strict=True):
                 whole = (torch.view_as_real(tensor) if tensor.is_complex() else tensor).double().numpy()
@@ -465,11 +447,12 @@ class _Runs:
                 require(near, f"the {side} formula of proof {self.name} is not what torch's operators compute")
 
     def is_near(self, mine: float, said: Any, one: int, draw: int) -> bool:
-        if said is second.UNDEFINED:            # on the later draws it may also be too near to 0 to tell
+        if said is second.UNDEFINED:            # on the last draw it may also be too near to 0 to tell
             return draw > 1 or bool(self.conditions) or not math.isfinite(mine)
         if said is second.BOTTOM:
             return mine < -1e30
-        return abs(mine - float(Fraction(said) / one)) <= 1e-6 * (1 + abs(mine))
+        found = forms.real_of(said, one)
+        return mine == found or abs(mine - found) <= 1e-6 * (1 + abs(mine))
 
     def leaf(self, name: str, grid: Any) -> Any:
         """The second prover's draws of a tensor; None where the formulas do not mention it."""
@@ -482,7 +465,7 @@ class _Runs:
         for node in self.block["nodes"]:
             what = f"{node['name']} of proof {self.name} is not of the type that the proof says"
             if node["operator"] in ("input", "constant"):
-                dtype, shape = getattr(torch, node["type"][0]), [_number(n, sizes) for n in node["type"][1]]
+                dtype, shape = getattr(torch, node["type"][0]), [forms.number_at(n, sizes) for n in node["type"][1]]
                 if node["operator"] == "constant":
                     value = self.constants[self.block["constants"][node["name"]]].to(dtype)
                 else:
@@ -492,176 +475,28 @@ class _Runs:
                     value = torch.from_numpy(plain.copy())
                     value = torch.view_as_complex(value) if dtype.is_complex else value.to(WIDE.get(dtype, dtype))
             else:
-                value = _applied(node, values, sizes, lambda dtype: WIDE.get(dtype, dtype))
+                value = forms.applied(node, values, sizes, lambda dtype: WIDE.get(dtype, dtype))
             for type_, part in zip(*((list(map(list, node["type"]["several"])), value) if isinstance(
                     node["type"], dict) else ([node["type"]], [value])), strict=True):
-                fits = list(part.shape) == [_number(n, sizes) for n in type_[1]] and kind_of(part) == kind_of(type_[0])
-                require(fits, what)
+                fits = list(part.shape) == [forms.number_at(n, sizes) for n in type_[1]]
+                require(fits and kind_of(part) == kind_of(type_[0]), what)
             values[node["name"]] = value
         return [values[self.block[side]] for side in ("left", "right")]
 
 
-WIDE = {torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.float32: torch.float64,
-        torch.complex64: torch.complex128}
 
 
-# ------------------------------------------------------------------------------------------------ graphs, as they stand
-
-
-def _slots(node: dict[str, Any]) -> tuple[list[Any], list[str]]:
-    """A node's arguments with numbered slots in place of nodes, as terms have them, and the nodes it reads."""
-    reads: list[str] = []
-
-    def go(argument: Any) -> Any:
-        if isinstance(argument, dict) and "node" in argument:
-            reads.append(argument["node"])
-            return {"slot": len(reads) - 1}
-        return list(map(go, argument)) if isinstance(argument, list) else argument
-
-    return [go(node["args"]), [[name, go(value)] for name, value in node["kwargs"].items()]], reads
-
-
-def _typed(form: Any) -> Any:
-    """The type of a term, from that of a node."""
-    if isinstance(form, dict):
-        return list(map(_typed, form["several"]))
-    return {"shape": form[1], "kind": kind_of(form[0])}
-
-
-def _symbols(form: Any) -> list[list[Any]]:
-    """Every size symbol in nested JSON: ["size", name, least value]."""
-    if isinstance(form, list) and len(form) == 3 and form[0] == "size":
-        return [form]
-    parts = form.values() if isinstance(form, dict) else form if isinstance(form, list) else ()
-    return [symbol for part in parts if isinstance(part, dict | list) for symbol in _symbols(part)]
-
-
-def _numbers(form: Any) -> Iterator[float]:
-    """The numbers among a block's arguments."""
-    parts = form.values() if isinstance(form, dict) else form if isinstance(form, list) else ()
-    for part in parts:
-        yield from [float(part)] if isinstance(part, int | float) else _numbers(part)
-
-
-def _spoken(size: Any) -> str:
-    if not isinstance(size, list):
-        return str(size)
-    return str(size[1]) if size[0] == "size" else f"({f' {size[0]} '.join(map(_spoken, size[1:]))})"
-
-
-def _told(claim: dict[str, Any], place: int) -> str:
-    """A size among the nodes of a claim."""
-    tag, *parts = claim["nodes"][place]
-    if tag in ("num", "size"):
-        return str(parts[0])
-    return f"({f' {tag} '.join(_told(claim, p) for p in (parts[0] if isinstance(parts[0], list) else parts))})"
-
-
-def _number(form: Any, sizes: Mapping[str, int]) -> Any:
-    """The number that a size is, as formula/sizes.py writes sizes."""
-    if not isinstance(form, list):
-        return form
-    if form[0] == "size":
-        return sizes[form[1]]
-    if form[0] == "^":
-        return _number(form[1], sizes) ** (form[2] / form[3] if form[3] > 1 else form[2])
-    parts = [_number(part, sizes) for part in form[1:]]
-    if form[0] in ("//", "mod"):
-        return parts[0] // parts[1] if form[0] == "//" else parts[0] % parts[1]
-    operations: dict[str, Any] = {"+": sum, "·": math.prod, "max": max, "min": min, "/": lambda ab: ab[0] / ab[1]}
-    return operations[form[0]](parts)
-
-
-def _is_at(form: Any, given: Any, sizes: Mapping[str, int]) -> bool:
-    """Is a part of a graph, at these sizes, what is given? A root of a size is the float nearest to it."""
-    if isinstance(form, dict) and list(form) == ["size"]:
-        number = _number(form["size"], sizes)
-        return type(given) in (int, float) and math.isclose(number, given, rel_tol=3e-7 * isinstance(number, float))
-    if isinstance(form, list) and form and form[0] in ("size", "+", "·", "//", "mod", "max", "min", "^"):
-        return type(given) is int and _number(form, sizes) == given
-    if isinstance(form, dict):
-        return isinstance(given, dict) and form.keys() == given.keys() and all(
-            _is_at(form[key], given[key], sizes) for key in form)
-    if isinstance(form, list):
-        return isinstance(given, list) and len(form) == len(given) and all(
-            _is_at(a, b, sizes) for a, b in zip(form, given, strict=True))
-    return type(form) is type(given) and form == given
-
-
-def _value(form: dict[str, Any]) -> torch.Tensor:
-    """A constant, from its one number or the bytes of its elements."""
-    dtype = WIDEST.get(form["kind"]) or getattr(torch, form["kind"])
-    if "value" in form:
-        return torch.full(form["shape"], _read(form["value"], {}), dtype=dtype)
-    return torch.frombuffer(bytearray(base64.b64decode(form["data"])), dtype=dtype).reshape(form["shape"])
-
-
-def _read(form: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Any:
-    """An argument, from its JSON."""
-    if isinstance(form, list):
-        return [_read(part, readers) for part in form]
-    if not isinstance(form, dict):
-        return form
-    ((kind, value),) = form.items()
-    if kind == "complex":
-        return complex(*(_read(part, readers) for part in value))
-    return {"float": float, **readers}[kind](value)
-
-
-def _operator(name: str) -> Any:
-    """An operator that is registered with torch, by the name it has in graphs; None where there is none here."""
-    namespace, packet, overload = [*name.split(".", 2), "", ""][:3]
-    found = getattr(getattr(getattr(torch.ops, namespace, None), packet, None), overload, None)
-    require(packet not in FILES, f"{name} reads or writes files")
-    return found
-
-
-def _is_random(node: dict[str, Any]) -> bool:
-    """Does it draw random numbers, other than for a dropout that is 0 or not in training?"""
-    found = _operator(node["operator"])
-    if found is None or RANDOM not in found.tags:
-        return False
-    given = {argument.name: argument.default_value for argument in found._schema.arguments}
-    given |= dict(zip(given, node["args"], strict=False)) | node["kwargs"]
-    return given.get("dropout_p", 1) != 0 and given.get("train", True) is not False
-
-
-def _is_run(node: dict[str, Any], most: int, sizes: Mapping[str, int]) -> bool:
-    """Can the node be run here, and is what it gives small enough?"""
-    types = node["type"]["several"] if isinstance(node["type"], dict) else [node["type"]]
-    small = all(math.prod(_number(n, sizes) for n in shape) <= most for _, shape in types)
-    return small and (node["operator"] in ("input", "constant", "getitem") or _operator(node["operator"]) is not None)
-
-
-def _applied(node: dict[str, Any], values: Mapping[str, Any], sizes: Mapping[str, int],
-             wide: Callable[[torch.dtype], torch.dtype]) -> Any:
-    """What torch computes at a node; `wide` gives the dtype in place of one that it asks for."""
-    readers: dict[str, Callable[[Any], Any]] = {
-        "node": values.__getitem__, "size": lambda size: _number(size, sizes),
-        "dtype": lambda name: wide(getattr(torch, name))}
-    args, kwargs = _read(node["args"], readers), {name: _read(form, readers) for name, form in node["kwargs"].items()}
-    if node["operator"] == "getitem":
-        return args[0][args[1]]
-    found = _operator(node["operator"])(*args, **kwargs)
-    wider = isinstance(found, torch.Tensor) and wide(found.dtype) is not found.dtype
-    return found.to(wide(found.dtype)) if wider else found
-
-
-class _solver:
+@contextmanager
+def _asked(texts: list[str]) -> Iterator[subprocess.Popen[str] | None]:
     """A fresh process that answers questions while everything else is checked; none where there is no question."""
-
-    def __init__(self, texts: list[str]) -> None:
-        self.process: subprocess.Popen[str] | None = None
-        if texts:
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-            self.process = subprocess.Popen([sys.executable, "-c", SOLVE], text=True, **pipes)    # type: ignore[call-overload]
-            self.process.stdin.write(json.dumps(texts))         # type: ignore[union-attr]
-            self.process.stdin.close()                          # type: ignore[union-attr]
-
-    def __enter__(self) -> subprocess.Popen[str] | None:
-        return self.process
-
-    def __exit__(self, *_: object) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
+    if not texts:
+        yield None
+        return
+    command, pipe = [sys.executable, "-c", SOLVE], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as solver:
+        try:
+            with solver.stdin:                                  # type: ignore[union-attr]
+                solver.stdin.write(json.dumps(texts))           # type: ignore[union-attr]
+            yield solver
+        finally:
+            solver.kill()
