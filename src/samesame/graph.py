@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from samesame.formula.expr import Expr
-from samesame.formula.sizes import replaced, size_text
+from samesame.formula.sizes import plain, replaced, size_text
 from samesame.formula.tensor import Dim
 
 SOURCES = ("input", "parameter", "constant")
@@ -185,7 +185,7 @@ def at(graph: Graph, sizes: Mapping[str, Dim]) -> Graph:
             return tuple(map(put, argument))
         if isinstance(argument, TensorType):
             return TensorType(put(argument.shape), argument.dtype)
-        return replaced(argument, sizes) if isinstance(argument, Expr) else argument
+        return plain(replaced(argument, sizes)) if isinstance(argument, Expr) else argument
 
     def make(_: Node, now: Node) -> tuple[Node]:
         kwargs = {name: put(value) for name, value in now.kwargs.items()}

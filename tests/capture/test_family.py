@@ -331,6 +331,13 @@ PROGRAMS = [
     (rolled, (ones(3, 5, 8), ones(2))),
     (strided, (ones(3, 5, 8), ones(2))),
 ]
+
+
+def shares(x, w):
+    return x * (0.1 / x.shape[1]) + x[:, 1:2] * (0.3 * x.shape[0] ** -0.5)
+
+
+PROGRAMS.append((shares, (ones(3, 5, 8), ones(2))))
 VALUES = [(0, 0), (3, 1), (9, 4)]
 
 

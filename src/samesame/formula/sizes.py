@@ -62,9 +62,32 @@ def replaced(size: Dim, values: Mapping[str, Dim]) -> Dim:
     """The size with other sizes in place of symbols, by name; symbols without a value stay."""
     if isinstance(size, int):
         return size
-    if isinstance(size, Pow) and not _is_whole(size.exponent):
-        return power(const(replaced(size.base, values)), size.exponent)
+    match size:
+        case Num(value) if value.denominator != 1:
+            return size                                    # of a number such as 1/10·T^-1, which is no size
+        case Mul(factors) if size.kind == "real":
+            return mul(*(const(replaced(factor, values)) for factor in factors))
+        case Pow(base, exponent) if not _is_whole(exponent):
+            return power(const(replaced(base, values)), exponent)
     return canonical(_with(size, values))
+
+
+def plain(size: Dim) -> Dim | float:
+    """A number for what holds no symbols: an int, or a float for what is no size, such as 1/10·8^-1/2."""
+    match size:
+        case Num(value):
+            return int(value) if value.denominator == 1 else float(value)
+        case Mul(factors) if size.kind == "real" and not symbols(size):
+            return float(prod(map(_number, factors)))
+        case Pow(base, exponent) if not _is_whole(exponent) and not symbols(size):
+            return float(_number(base) ** float(exponent))
+    return size
+
+
+def _number(size: Dim) -> float:
+    found = plain(size)
+    assert not isinstance(found, Expr), f"{size_text(size)} holds symbols"
+    return float(found)
 
 
 def _is_whole(exponent: Fraction) -> bool:
