@@ -161,12 +161,12 @@ def versions() -> tuple[str, str]:
     except metadata.PackageNotFoundError:
         release = "0"
     here = Path(__file__).parent.parent
-    return f"{release}+{_digest(here / 'formula')}", f"{release}+{_digest(here / 'operators')}"
+    return f"{release}+{_digest(here / 'formula', here / 'relate')}", f"{release}+{_digest(here / 'operators')}"
 
 
-def _digest(folder: Path) -> str:
+def _digest(*folders: Path) -> str:
     found = sha256()
-    for file in sorted(folder.glob("*.py")):
+    for file in sorted(file for folder in folders for file in folder.glob("*.py")):
         found.update(file.name.encode() + b"\0" + file.read_bytes())
     return found.hexdigest()[:12]
 
