@@ -492,9 +492,9 @@ def test_a_constant_of_a_graph_is_held_to_its_value(certificates):
 
 def test_what_depends_on_an_input_is_no_constant(certificates):
     form = copy.deepcopy(certificates["at these sizes"])
-    constant = next(k for k, term in enumerate(form["terms"]) if term[0] == "constant")
     _, a, b = form["roots"][0]
-    form["terms"][constant][3] = form["terms"][a][3]
+    constant = len(form["terms"])
+    form["terms"].append(["constant", ["0" * 64], [], form["terms"][a][3]])
     form["steps"] = [[a, constant, {"constant": True}], [b, constant, {"constant": True}]]
     assert "no constant" in refused(renamed(form))
 
