@@ -23,7 +23,7 @@ types: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/check.py
 
-soundness: $(READY)    # ten thousand false claims, none of which may be proved: half an hour on two cores
+soundness: $(READY)    # ten thousand false claims, none of which may be proved: an hour on two cores
 	$(BIN)/python benchmarks/soundness.py > benchmarks/soundness.tmp; status=$$?; \
 	mv benchmarks/soundness.tmp benchmarks/soundness.md; exit $$status
 

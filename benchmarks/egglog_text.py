@@ -24,7 +24,8 @@ COMPARISONS = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "
 def load(graph: EGraph, rules: Iterable[Rule]) -> Egglog:
     """An egglog e-graph that holds every term and given equality so far, and the rules, not run yet.
 
-    Term 7 is `(At 7)` there.
+    Term 7 is `(At 7)` there. Everything comes in by files, in one step: egglog rebuilds after every command, so that a
+    command for each term or equality would cost the square of their number.
     """
     terms = {id: graph.term(id) for id in range(len(graph))}
     arity = {term.operator: (len(term.arguments), len(term.attributes)) for term in terms.values()}
@@ -45,10 +46,16 @@ def load(graph: EGraph, rules: Iterable[Rule]) -> Egglog:
                 f'(input row_{name} "{name}.tsv")',
                 f"(rule ((row_{name} {' '.join(['id', *a, *n])})) ((union (At id) {made})) :ruleset load)",
             ]
+        given = [f"{a}\t{b}\n" for pairs in graph.evidence.values() for a, b in sorted(pairs)]
+        Path(folder, "given.tsv").write_text("".join(given))
+        program += [
+            "(relation given (i64 i64))",
+            '(input given "given.tsv")',
+            "(rule ((given a b)) ((union (At a) (At b))) :ruleset load)",
+        ]
         engine = Egglog(fact_directory=folder)
         program.insert(0, "(ruleset load)")
         program.append("(run load 1)")
-        program += [f"(union (At {a}) (At {b}))" for pairs in graph.evidence.values() for a, b in sorted(pairs)]
         run(engine, "\n".join([*program, *map(rewrite, rules)]))
     return engine
 
@@ -78,10 +85,40 @@ def sides(rule: Rule) -> tuple[ast.expr, ast.expr, list[ast.expr]]:
 
 
 def rewrite(rule: Rule) -> str:
-    """The rule in egglog's language. Raises ValueError if it has no words for it."""
+    """The rule in egglog's language. Raises ValueError if it has no words for it.
+
+    An attribute that the left side names twice is named once there, and compared last: egglog may join on any variable
+    that two patterns share, and joins on a common size or dimension first, which pairs nearly everything with
+    everything.
+    """
     left, right, conditions = sides(rule)
-    when = f" :when ({' '.join(map(expression, conditions))})" if conditions else ""
+    apart = Apart()
+    left = apart.visit(left)
+    told = [*map(expression, conditions), *(f"(= 0 (- {name} {other}))" for name, other in apart.equal)]
+    when = f" :when ({' '.join(told)})" if told else ""
     return f"(rewrite {expression(left)} {expression(right)}{when})"
+
+
+class Apart(ast.NodeTransformer):
+    """A left side in which every attribute has a name of its own; `equal` says which are the same."""
+
+    def __init__(self) -> None:
+        self.named: set[str] = set()
+        self.equal: list[tuple[str, str]] = []
+
+    def visit_Call(self, call: ast.Call) -> ast.Call:
+        _, arguments, attributes = application(call)
+        mark = call.args[len(arguments) : len(call.args) - len(attributes)]
+        own = [self.attribute(part) for part in attributes]
+        return ast.Call(call.func, [*map(self.visit, arguments), *mark, *own], [])
+
+    def attribute(self, part: ast.expr) -> ast.expr:
+        if not isinstance(part, ast.Name) or part.id not in self.named:
+            self.named |= {part.id} if isinstance(part, ast.Name) else set()
+            return part
+        other = f"{part.id}_{len(self.equal)}"
+        self.equal.append((part.id, other))
+        return ast.Name(other)
 
 
 def expression(expr: ast.expr) -> str:

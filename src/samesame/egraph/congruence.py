@@ -124,6 +124,10 @@ class TermGraph:
         operator, attributes = self._heads[key[0]]
         return operator, attributes, key[1:]
 
+    def arguments(self, term: int) -> tuple[int, ...]:
+        """The arguments the term was made with."""
+        return self._terms[term][1:]
+
     def type(self, term: int) -> Hashable:
         return self._types[term]
 

@@ -81,20 +81,21 @@ def explain(graph: TermGraph, a: int, b: int) -> Explanation:
             left, right = right, left
         if not ready and isinstance(reason, Congruence):
             paths = [graph.path(*pair) for pair in _argument_pairs(graph, left, right)]
-            rests_on[edge] = tuple(dict.fromkeys(below for path in paths for below, _ in path))
+            rests_on[edge] = tuple(dict.fromkeys([below for path in paths for below, _ in path]))
             todo.append((edge, near, True))
             todo.extend((*hop, False) for path in reversed(paths) for hop in reversed(path))
             continue
         number[edge] = len(steps)
-        since = tuple(sorted(number[below] for below in rests_on.get(edge, ())))
+        below = rests_on.get(edge, ())
+        since = tuple(sorted([number[e] for e in below])) if below else below
         steps.append(Step(left, right, reason, forward, since))
     ends = [end for step in steps for end in (step.left, step.right)]
     return Explanation(a, b, tuple(steps), _terms(graph, [a, b, *ends]))
 
 
 def _argument_pairs(graph: TermGraph, left: int, right: int) -> list[tuple[int, int]]:
-    pairs = zip(graph.application(left)[2], graph.application(right)[2], strict=True)
-    return [(a, b) for a, b in dict.fromkeys(pairs) if a != b]
+    pairs = zip(graph.arguments(left), graph.arguments(right), strict=True)
+    return list(dict.fromkeys([(a, b) for a, b in pairs if a != b]))
 
 
 def _terms(graph: TermGraph, roots: list[int]) -> dict[int, Term]:

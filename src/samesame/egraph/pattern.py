@@ -10,7 +10,7 @@ argument is *equal to* a permute.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from samesame.egraph.congruence import TermGraph
@@ -62,6 +62,11 @@ class Apply:
     operator: str | Family
     arguments: tuple[Apply | Variable | Several, ...] = ()
     attributes: tuple[Attribute | Several | Literal, ...] = ()
+    exact: bool = field(init=False)             # nothing is `Several`: places pair off one by one
+
+    def __post_init__(self) -> None:
+        several = any(isinstance(part, Several) for part in (*self.arguments, *self.attributes))
+        object.__setattr__(self, "exact", not several)
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -107,7 +112,14 @@ def _enter(
 ) -> tuple[Substitution, Goals] | None:
     """Match one node, but for the operators among its arguments, which become goals."""
     operator, attributes, arguments = graph.application(node)
-    beside, below = align(pattern.attributes, attributes), align(pattern.arguments, arguments)
+    beside: Iterable[tuple[Any, Any]] | None
+    below: Iterable[tuple[Any, Any]] | None
+    if pattern.exact:
+        if len(attributes) != len(pattern.attributes) or len(arguments) != len(pattern.arguments):
+            return None
+        beside, below = zip(pattern.attributes, attributes), zip(pattern.arguments, arguments)    # noqa: B905 just told
+    else:
+        beside, below = align(pattern.attributes, attributes), align(pattern.arguments, arguments)
     if beside is None or below is None:
         return None
     bound = bound.copy()
