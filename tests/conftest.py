@@ -1,8 +1,12 @@
-"""Tests keep what they learn in a store of their own, never in the user's."""
+"""Tests keep what they learn in a store of their own, never in the user's, and hold no machine to a speed."""
 
 import os
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
 
 
 @pytest.fixture(scope="session", autouse=True)

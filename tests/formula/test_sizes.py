@@ -1,11 +1,14 @@
 """Sizes in canonical form: the same polynomial is the same object, and it has the same value as what it was made of."""
 
+import json
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from samesame.formula.expr import Expr, Size, Unsupported, add, const, floordiv, maximum, minimum, mod, mul, power
-from samesame.formula.sizes import at_least, canonical, count, replaced, size_text, symbols, value_at
+from samesame.formula.sizes import at_least, canonical, count, decoded, encoded, replaced, size_text, symbols, value_at
 
 B, T = Size("B", 2), Size("T", 2)
 
@@ -87,3 +90,14 @@ def test_symbols_text_and_counts():
     assert count((2, 3)) == 6
     with pytest.raises(KeyError, match="no value"):
         value_at(T, {"B": 2})
+
+
+@given(sizes())
+def test_what_is_written_as_json_is_read_back(size):
+    found = canonical(size[0])
+    assert decoded(json.loads(json.dumps(encoded(found)))) == found
+
+
+def test_a_share_of_a_size_keeps_its_fraction():
+    share = mul(Fraction(2, 3), power(T, Fraction(-1, 2)))
+    assert decoded(json.loads(json.dumps(encoded(share)))) is share

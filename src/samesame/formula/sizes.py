@@ -127,7 +127,7 @@ def encoded(size: Dim) -> Any:
         case int():
             return size
         case Num(value):
-            return int(value)
+            return int(value) if value.denominator == 1 else ["/", value.numerator, value.denominator]
         case Size(name, minimum):
             return ["size", name, minimum]
         case Add(parts):
@@ -152,6 +152,8 @@ def decoded(form: Any) -> Dim:
             return form
         case ["size", str() as name, int() as minimum]:
             return Size(name, minimum)
+        case ["/", int() as above, int() as below]:
+            return Num(Fraction(above, below))
         case ["^", base, int() as above, int() as below]:
             return power(const(decoded(base)), Fraction(above, below))
         case [str() as op, *parts] if op in MAKE:
