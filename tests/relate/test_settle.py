@@ -213,3 +213,15 @@ def test_the_search_for_sizes_keeps_to_the_time_limit():
     started = time.monotonic()
     verdict = check(slow, lambda x: x + x, (ones(5, 3),), timeout=1.5)
     assert time.monotonic() - started < 3 and verdict.verdict == "same"
+
+
+def test_a_branch_on_a_size_not_far_beyond_the_example_is_seen():
+    def left(x):
+        return x * 2
+
+    def right(x):
+        return x * 2 if x.shape[1] <= 8 else x * 3
+
+    verdict = check(left, right, (torch.randn(3, 5),))
+    assert verdict.verdict == "same"
+    assert not any("x.shape[1]" in text for text in verdict.sizes.varying)

@@ -192,8 +192,8 @@ class _Search:
         failed = self.run(_at(varying, larger))
         if failed is not None:
             return varying, failed
-        for v, size in zip(varying, own, strict=True):     # by itself: which numbers change with it
-            failed = self.run(_at([v], _above(size, 1)))
+        for v, size in zip(varying, own, strict=True):     # by itself, and far: what changes with it alone
+            failed = self.run(_at([v], _above(2 * size, 1)))
             if failed is not None:
                 raise Misfit(failed, [v.symbol.name])
         smaller = _distinct([[*range(LEAST, size), *_above(large, n)] for size, large in zip(own, larger, strict=True)])
