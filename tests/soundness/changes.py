@@ -20,6 +20,7 @@ from samesame.formula.expr import (
     Fn,
     Fold,
     Index,
+    Lambda,
     Load,
     Mod,
     Mul,
@@ -53,7 +54,7 @@ PLACES: dict[str, tuple[type[Expr], ...]] = {
 
 def one_change(expr: Expr, random: Random) -> tuple[str, Expr] | None:
     """The kind of place and the changed formula; None where the place that was chosen allows no change."""
-    nodes = list(walk(expr))
+    nodes = [e for e in walk(expr) if not isinstance(e, Lambda)]       # a whole tensor is no element
     places = {kind: [e for e in nodes if isinstance(e, types)] for kind, types in PLACES.items()}
     kind = random.choice([kind for kind, found in places.items() if found] or ["none"])
     if kind == "none":
@@ -63,7 +64,14 @@ def one_change(expr: Expr, random: Random) -> tuple[str, Expr] | None:
     if new is None or new is old or not new.free <= expr.free | old.free:
         return None
     result = replace(expr, old, new)
-    return None if result is expr else (kind, result)
+    return None if result is expr or binds_twice(result) else (kind, result)
+
+
+def binds_twice(expr: Expr) -> bool:
+    """Whether an index is bound by a fold and by another one inside it, which no program's formula does."""
+    folds = [e for e in walk(expr) if isinstance(e, Fold | Lambda)]
+    return any(isinstance(inner, Fold | Lambda) and set(inner.bound) & set(outer.bound)
+               for outer in folds for inner in walk(outer.body))
 
 
 def other(kind: str, old: Expr, nodes: list[Expr], random: Random) -> Expr | None:
