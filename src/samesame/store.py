@@ -166,6 +166,10 @@ class Store:
         """The rules of this skeleton in the order they were kept, one for each key as `get` gives it."""
         return list(self._best(self._entries("WHERE skeleton = ?", (skeleton,))).values())
 
+    def is_empty(self) -> bool:
+        """Is no rule kept here?"""
+        return self._attempt(lambda connection: connection.execute("SELECT 1 FROM rules LIMIT 1").fetchone() is None)
+
     def all(self) -> list[Entry]:
         """Every rule of every version, in the order they were kept. The whole file is checked on the way."""
         self._attempt(_require_whole)

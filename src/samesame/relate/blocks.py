@@ -233,7 +233,7 @@ def key_of(graph: Graph, ranges: Mapping[str, Range]) -> str:
         (
             node.operator,
             map_nodes(number, node.args),
-            tuple((name, map_nodes(number, value)) for name, value in node.kwargs.items()),
+            tuple((name, map_nodes(number, value)) for name, value in sorted(node.kwargs.items())),
             repr(node.type),                               # with the minima of its sizes, which a proof rests on
             graph.tensors[node.name].flatten()[0].item() if node.operator == "constant" else None,
         )

@@ -79,37 +79,45 @@ class Prover:
     def decide(self, block: Block, seconds: float = math.inf) -> Evidence | None:
         """Evidence for the block's claim, or None; `seconds` bound each way of proving it."""
         self.limit = seconds
-        known = self.rules.get(block.key)
-        if known is not None:
-            if known.evidence is None:
-                return None
-            self.by_rule += 1
-            return replace(known.evidence, method="rule", seconds=0.0)
-        if self.late:
-            return None
+        recalled = self.recall(block)
+        if recalled is not None or block.key in self.rules or self.late:
+            return recalled
         started = time.monotonic()
         evidence = self._decide(block)
         spent = time.monotonic() - started
         self.seconds += spent
-        self.rules[block.key] = rule = replace(self.rules[block.key], evidence=evidence)
-        if rule.evidence is None or rule.evidence.proof not in ("", rule.name):
-            return rule.evidence
-        if rule.evidence.rung >= Rung.PROVED_HERE:
-            self._learn(block, rule.evidence, spent)
-        return replace(rule.evidence, seconds=spent)
+        if evidence is None:
+            return None
+        evidence = replace(evidence, seconds=spent)
+        self.rules[block.key] = replace(self.rules[block.key], evidence=evidence)
+        if evidence.rung >= Rung.PROVED_HERE:
+            self._learn(block, evidence, spent)
+        return evidence
+
+    def recall(self, block: Block) -> Evidence | None:
+        """Evidence for the block as an instance of a known rule; its seconds are those of the rule's proof."""
+        known = self.rules.get(block.key)
+        if known is not None:
+            self.by_rule += known.evidence is not None
+            return known.evidence and replace(known.evidence, method="rule", seconds=0.0)
+        started = time.monotonic()
+        learnt = self.book.find(block, self.prove)
+        self.seconds += time.monotonic() - started
+        if learnt is None:
+            return None
+        evidence, own = learnt
+        if own and self.sizes:  # the same proof as at the sizes of the example, in general form
+            self.proofs += 1
+        else:
+            self.by_rule += 1
+            evidence = replace(evidence, method="rule")
+        evidence = replace(evidence, rung=self.rung)
+        self.rules[block.key] = Rule(f"P{len(self.rules) + 1}", block, evidence)
+        return evidence
 
     def _decide(self, block: Block) -> Evidence | None:
-        """Decide a block that this run has not met."""
+        """Decide a block that is no instance of a known rule."""
         name = f"P{len(self.rules) + 1}"
-        learnt = self.book.find(block, self.prove)
-        if learnt is not None:
-            evidence, own = learnt
-            self.rules[block.key] = Rule(name, block, None)
-            if own and self.sizes:  # the same proof as at the sizes of the example, in general form
-                self.proofs += 1
-                return replace(evidence, rung=self.rung)
-            self.by_rule += 1
-            return replace(evidence, rung=self.rung, method="rule", seconds=0.0)
         with recording() as questions:
             outcome = self.prove(block)
         found = outcome if isinstance(outcome, Evidence) else self._test(block)

@@ -303,33 +303,44 @@ def _decide(relating: Relating, node: Node, left: int, layout: Layout) -> Eviden
 
     With a guide, the frontiers at which it had no proof are passed over, and where it had one there must be one.
     """
-    world, opened, constants = relating.world, frozenset[int](), 0
-    right, guide = world.term[node], relating.guide
+    world, right, guide = relating.world, relating.world.term[node], relating.guide
     known = guide.related.get(guide.right[node.name]) if guide is not None else None
     if world.types[left].kind != world.types[right].kind:
         return None  # an integer and a real are never one tensor
     seconds = math.inf if guide is None or known is None else GENERAL + GENERAL_TIMES * known[2].seconds
     first = guide.widened.get(guide.right[node.name], 0) if guide is not None else 0
-    for times in range(_WIDENINGS + 2):
+    prover = relating.prover
+    ways: list[Callable[[Block], Evidence | None]] = [partial(prover.decide, seconds=seconds)]
+    if prover.book.is_filled:
+        ways.insert(0, prover.recall)                             # at every frontier, before anything is proved
+    for decide in ways:
+        for times, block in enumerate(_frontiers(world, left, right, layout)):
+            evidence = decide(block) if times >= first else None
+            if evidence is not None:
+                relating.widened[node] = times
+                relating.uses.append(Use(evidence.proof, left, right, layout, block))
+                return replace(evidence, conditions=tuple(_named(world, block, c) for c in evidence.conditions))
+    if guide is not None and guide.right[node.name] in guide.widened:
+        relating.stopped = f"{node.origin.spoken} has a proof at the sizes of the example only"
+    return None
+
+
+def _frontiers(world: World, left: int, right: int, layout: Layout) -> Iterator[Block]:
+    """The claim down to ever later frontiers."""
+    opened, constants = frozenset[int](), 0
+    for _ in range(_WIDENINGS + 2):
         try:
             block = cut(world, left, right, layout, opened=opened, constants=constants)
         except TooLarge:
-            break
-        evidence = relating.prover.decide(block, seconds) if times >= first else None
-        if evidence is not None:
-            relating.widened[node] = times
-            relating.uses.append(Use(evidence.proof, left, right, layout, block))
-            return replace(evidence, conditions=tuple(_named(world, block, c) for c in evidence.conditions))
+            return
+        yield block
         if block.untold and constants < 2:
             constants += 1
             continue
         inner = {name for name in block.frontier.values() if not _is_source(world, name)} - opened
         if not inner:
-            break
+            return
         opened |= inner
-    if guide is not None and guide.right[node.name] in guide.widened:
-        relating.stopped = f"{node.origin.spoken} has a proof at the sizes of the example only"
-    return None
 
 
 def _named(world: World, block: Block, condition: str) -> str:

@@ -58,17 +58,26 @@ class Rule:
 class Rulebook:
     """Rules by the key of their block: this run's `own`, and those of a store; `fresh` ones the store has not yet.
 
-    `narrow` keys are of general blocks that could not be proved; `used` ones closed a gap. A book that is `closed` is
-    neither read nor written.
+    `narrow` keys are of general blocks that could not be proved, `missing` ones are not in the store; `used` ones
+    closed a gap. A book that is `closed` is neither read nor written.
     """
 
     store: Store | None = None
     closed: bool = False
+    filled: bool | None = None
     known: dict[str, Rule] = field(default_factory=dict)
     own: set[str] = field(default_factory=set)
     fresh: list[str] = field(default_factory=list)
     narrow: set[str] = field(default_factory=set)
+    missing: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
+
+    @property
+    def is_filled(self) -> bool:
+        """Does a store hold rules of earlier runs?"""
+        if self.filled is None:
+            self.filled = not self.closed and self.store is not None and not self.store.is_empty()
+        return self.filled
 
     def find(self, block: Block, prove: Prove) -> tuple[Evidence, bool] | None:
         """Evidence for the block as an instance of a known rule, and whether the rule is this run's own; a rule of
@@ -92,7 +101,8 @@ class Rulebook:
             wide = replace(block, graph=general.graph, ranges=general.ranges, key=key)
             found = prove(wide)
             if isinstance(found, Evidence):
-                self._keep(Rule(key[:12], wide, replace(found, rung=Rung.PROVED, proof=key[:12])))
+                found = replace(found, rung=Rung.PROVED, proof=key[:12], seconds=evidence.seconds)
+                self._keep(Rule(key[:12], wide, found))
                 return
             self.narrow.add(key)
         self._keep(Rule(block.key[:12], block, evidence))
@@ -103,7 +113,8 @@ class Rulebook:
         self.own.add(rule.block.key)
 
     def _stored(self, key: str, prove: Prove) -> Rule | None:
-        if self.store is None or (entry := self.store.get(key)) is None:
+        if key in self.missing or self.store is None or (entry := self.store.get(key)) is None:
+            self.missing.add(key)
             return None
         if entry.stale:
             outcome = reproved(entry, prove)

@@ -24,7 +24,7 @@ from samesame.relate.relating import Progress, Relating, closed_values, relate, 
 from samesame.relate.roots import compare_roots, resting
 
 SYMBOLIC_SECONDS = 2.0      # for the normal form of one block over size symbols
-SECONDS, TIMES = 2.0, 4.0   # for all families: so long, and so many times what the example took
+SECONDS, TIMES = 4.0, 4.0   # for all families: so long, and so many times what the example took
 CONSTANT = "constants of the programs depend on it, and were compared by their values"
 _REASON = 160               # characters of it that are shown
 
@@ -82,7 +82,7 @@ def settle(
     if _lowest(here) < Rung.PROVED_HERE:
         return here
     seconds, fixed = prover.seconds, tuple[str, ...]()
-    left = SECONDS + TIMES * prover.seconds
+    left = SECONDS + TIMES * sum(relation.evidence.seconds for relation in here.relating.relations())
     best: Settled | None = None
     for found in families:
         if best is not None and len(found.varying) <= len(best.sizes.varying):

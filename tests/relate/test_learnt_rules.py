@@ -327,3 +327,20 @@ def test_what_a_file_says_of_the_evidence_is_not_believed(tmp_path):
         assert store.all()
         for entry in store.all():
             assert not {(name, str(entry.evidence[name])) for name in told} & {(k, str(v)) for k, v in told.items()}
+
+
+def test_a_rule_whose_arguments_have_names_comes_back_from_the_store(tmp_path):
+    """JSON keeps names in an order of its own; a key must not depend on it."""
+
+    def fused(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, scale=0.4, enable_gqa=True)
+
+    def plain(q, k, v):
+        return ((q * 0.4) @ k.transpose(-1, -2)).softmax(-1) @ v
+
+    inputs = tuple(torch.randn(2, 3, n, 5) for n in (4, 7, 7))
+    counts = []
+    for _ in range(2):
+        with Store.open(tmp_path / "rules.db", prover="p", semantics="s", notice=pytest.fail) as store:
+            counts.append(check(fused, plain, inputs, store=store).counts["proofs"])
+    assert counts[0] > 0 and counts[1] == 0
