@@ -249,33 +249,38 @@ class TermGraph:
     def path(self, a: int, b: int) -> list[tuple[int, int]]:
         """The edges from `a` to `b` in the proof forest, as (edge, the end that is nearer to `a`).
 
-        The two must be equal.
+        The two must be equal. Both are followed upwards in turn until the ways meet, so that the cost is that of the
+        path, however deep its tree.
         """
-        link = self._link
-        above: dict[int, int] = {}
-        term, steps = a, 0
-        while True:
-            above[term] = steps
-            onward = link[term]
-            if onward is None:
-                break
-            term, steps = onward[0], steps + 1
-        right: list[tuple[int, int]] = []
-        term = b
-        while term not in above:
-            onward = link[term]
-            if onward is None:
-                raise EGraphError(f"terms {a} and {b} are not known to be equal, so there is nothing to explain")
-            right.append((onward[1], onward[0]))
-            term = onward[0]
-        left: list[tuple[int, int]] = []
-        meeting, term = term, a
-        while term != meeting:
-            onward = link[term]
+        meeting = self._meeting(a, b)
+        left, right = self._upwards(a, meeting), self._upwards(b, meeting)
+        return [(edge, low) for edge, low, _ in left] + [(edge, high) for edge, _, high in reversed(right)]
+
+    def _meeting(self, a: int, b: int) -> int:
+        """The lowest term above both, or one of them."""
+        link, met = self._link, ({a}, {b})
+        ends: list[int | None] = [a, b]
+        if a == b:
+            return a
+        while ends != [None, None]:
+            for side, term in enumerate(tuple(ends)):
+                onward = link[term] if term is not None else None
+                ends[side] = above = onward[0] if onward is not None else None
+                if above is not None:
+                    if above in met[1 - side]:
+                        return above
+                    met[side].add(above)
+        raise EGraphError(f"terms {a} and {b} are not known to be equal, so there is nothing to explain")
+
+    def _upwards(self, term: int, top: int) -> list[tuple[int, int, int]]:
+        """The edges on the way up: edge, its lower end, its upper end."""
+        found: list[tuple[int, int, int]] = []
+        while term != top:
+            onward = self._link[term]
             assert onward is not None
-            left.append((onward[1], term))
+            found.append((onward[1], term, onward[0]))
             term = onward[0]
-        return left + right[::-1]
+        return found
 
     def edge(self, number: int) -> tuple[int, int, Reason]:
         """The two terms a merge was stated of, and its reason."""
