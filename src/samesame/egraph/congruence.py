@@ -258,18 +258,21 @@ class TermGraph:
 
     def _meeting(self, a: int, b: int) -> int:
         """The lowest term above both, or one of them."""
-        link, met = self._link, ({a}, {b})
-        ends: list[int | None] = [a, b]
+        link, above_a, above_b = self._link, {a}, {b}
+        left, right = link[a], link[b]
         if a == b:
             return a
-        while ends != [None, None]:
-            for side, term in enumerate(tuple(ends)):
-                onward = link[term] if term is not None else None
-                ends[side] = above = onward[0] if onward is not None else None
-                if above is not None:
-                    if above in met[1 - side]:
-                        return above
-                    met[side].add(above)
+        while left is not None or right is not None:
+            if left is not None:
+                if left[0] in above_b:
+                    return left[0]
+                above_a.add(left[0])
+                left = link[left[0]]
+            if right is not None:
+                if right[0] in above_a:
+                    return right[0]
+                above_b.add(right[0])
+                right = link[right[0]]
         raise EGraphError(f"terms {a} and {b} are not known to be equal, so there is nothing to explain")
 
     def _upwards(self, term: int, top: int) -> list[tuple[int, int, int]]:
