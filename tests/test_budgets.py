@@ -172,8 +172,8 @@ def test_the_library_is_bounded_too_and_leaves_the_alarm_as_it_was():
             x = x + 1
 
     started = time.monotonic()
-    found = check(endless, endless, X, timeout=3.5)
-    assert time.monotonic() - started < 1.2 * 3.5
+    found = check(endless, endless, X, timeout=8.0)
+    assert time.monotonic() - started < 1.2 * 8.0
     assert found.verdict == "undecided" and not found.roots
     assert "while capturing the programs" in found.notes[-1] and "test_budgets.py" in found.notes[-1]
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
@@ -238,17 +238,18 @@ def test_an_interrupt_before_anything_is_established_is_one_sentence(source, wor
     cli.interrupt()
     started = time.monotonic()
     code, out, err = cli.end()
-    assert time.monotonic() - started < 4                       # the process has to end, too
+    assert time.monotonic() - started < 8                       # the process has to end, too
     assert (code, out) == (130, "")
     assert err == "samesame: interrupted"
 
 
 PROVING = """
 import samesame.relate.prove as prove
-original = prove.Prover.decide
-def decide(self, block):
-    found = original(self, block)
-    if len(self.rules) == 2:
+original, paused = prove.Prover.decide, []
+def decide(self, block, **limits):
+    found = original(self, block, **limits)
+    if len(self.rules) == 2 and not paused:
+        paused.append(block)
         print("proving", file=sys.stderr, flush=True)
         for _ in range(PAUSE):               # short sleeps: a signal may reach another thread, which ends none
             time.sleep(0.1)
