@@ -10,6 +10,7 @@ import random
 import resource
 import signal
 import sqlite3
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -508,7 +509,7 @@ def reachable(tmp_path) -> Path:
     """A folder that every user can get into."""
     folder = Path(tmp_path)
     for above in (folder, *folder.parents):
-        if above.stat().st_uid == os.getuid() and str(above).startswith("/tmp/"):
+        if above.stat().st_uid == os.getuid() and Path(tempfile.gettempdir()) in above.parents:
             above.chmod(above.stat().st_mode | 0o755)
     return folder
 

@@ -43,10 +43,7 @@ class Disagreement(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A decided block: its two sides as a graph over variables, and the evidence, or the reason why there is none.
-
-    `ideal` says that guards against extremes were left out of the proof.
-    """
+    """A decided block: its two sides as a graph over variables, and the evidence, or the reason why there is none."""
 
     name: str
     block: Block
@@ -58,8 +55,8 @@ class Rule:
 class Rulebook:
     """Rules by the key of their block: this run's `own`, and those of a store; `fresh` ones the store has not yet.
 
-    `narrow` keys are of general blocks that could not be proved, `missing` ones are not in the store; `used` ones
-    closed a gap. A book that is `closed` is neither read nor written.
+    `narrow` keys are of general blocks that could not be proved, `missing` ones are not in the store. A book that is
+    `closed` is neither read nor written.
     """
 
     store: Store | None = None
@@ -70,7 +67,6 @@ class Rulebook:
     fresh: list[str] = field(default_factory=list)
     narrow: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
-    used: set[str] = field(default_factory=set)
 
     @property
     def is_filled(self) -> bool:
@@ -85,7 +81,6 @@ class Rulebook:
         for key, instance in () if self.closed else _forms(block):
             rule = self.known.get(key) or self._stored(key, prove)
             if rule is not None and rule.evidence is not None:
-                self.used.add(key)
                 conditions = tuple(_at(condition, instance) for condition in rule.evidence.conditions)
                 return replace(rule.evidence, conditions=conditions), key in self.own
         return None

@@ -55,7 +55,7 @@ def families_of(program: Any, example: Any, record: Recording, graphs: tuple[Gra
         (_of_unlike_roots(tied), "the outputs have one shape at this size only"),
         *(({name}, CONSTANT) for name in constant),
         (set(constant), CONSTANT),
-        *(({name}, "there is a proof at this size only") for name in others),
+        *(({name}, "no proof was found for every one") for name in others),
     ]:
         if names and names != set(own):
             yield tied.without(names, why)
