@@ -152,6 +152,15 @@ def test_an_opaque_operator_sees_whole_rows() -> None:
         evaluate(rows, VALUES)
 
 
+def test_an_opaque_result_is_undefined_outside_of_its_positions() -> None:
+    def next_of_row(i: Expr, j: Expr) -> Expr:
+        x = index(4)
+        return Opaque("sort", (), (Lambda((x,), a[i, x]),), (j + 1,), "real")
+
+    found = evaluate(tensor((3, 4), next_of_row), VALUES, opaque=lambda *given: np.sort(given[2][0]))
+    assert (found[:, :3] == np.sort(A, 1)[:, 1:]).all() and np.isnan(found[:, 3]).all()
+
+
 def test_what_is_too_large_to_expand_is_refused() -> None:
     big = leaf("c", (1000, 1000))
     with pytest.raises(Unsupported, match="too large"):

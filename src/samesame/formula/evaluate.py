@@ -352,7 +352,10 @@ class _Evaluation:
         results = results.reshape(self.shape(outer) + results.shape[1:])
         rows = [Grid((axis,), np.arange(self.extent(axis))) for axis in outer]
         axes, positions, undefined = self.align([*rows, *indices])
-        return Grid.of(axes, results[tuple(p.astype(np.int64) for p in positions)], undefined)
+        places = [p.astype(np.int64) for p in positions]
+        beyond = [(p < 0) | (p >= n) for p, n in zip(places, results.shape, strict=True)]
+        inside = tuple(np.where(far, 0, p) for p, far in zip(places, beyond, strict=True))
+        return Grid.of(axes, results[inside], [*undefined, *beyond])
 
 
 def _ordered(axes: Iterable[Index]) -> tuple[Index, ...]:
