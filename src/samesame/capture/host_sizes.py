@@ -1,0 +1,239 @@
+"""Sizes that stay symbols while host code runs: torch's symbolic integers, read back as our own sizes.
+
+The code around a kernel computes with sizes: a grid of `cdiv(n, 1024)` programs, a stride, `if n <= 4096`. Example
+tensors get symbolic sizes, torch carries them through, and what comes out at a launch is an expression over the
+symbols. A branch that such code takes becomes a guard: a condition under which it would take it again. Sizes that are
+equal in the example are one symbol. A symbol is 2 or more: 0 and 1 are other programs to torch (broadcasting).
+
+What a size is rounded to (`next_power_of_2(n)`) is a choice, not a size: the number is used, and noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import sympy
+import torch
+from torch._dynamo.source import LocalSource
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+
+from samesame.formula.expr import (
+    TRUE,
+    Expr,
+    Size,
+    Unsupported,
+    add,
+    and_,
+    compare,
+    const,
+    floordiv,
+    maximum,
+    minimum,
+    mod,
+    mul,
+    not_,
+    or_,
+    power,
+)
+from samesame.formula.sizes import canonical, size_text
+from samesame.formula.tensor import Dim
+
+LEAST = 2                                   # the smallest size that a symbol stands for
+NAMES = ("n", "m", "k", "p", "q", "r", "s", "t", "u", "v", "w")
+
+
+class HostSizes:
+    """The symbols of one run of host code."""
+
+    def __init__(self) -> None:
+        self.env = ShapeEnv(duck_shape=True, specialize_zero_one=True)
+        self.example: dict[sympy.Symbol, int] = {}
+        self.names: dict[sympy.Symbol, str] = {}
+        self.choices: dict[str, int] = {}
+        self._made: dict[int, torch.SymInt] = {}
+
+    def size(self, value: int, name: str = "") -> int | torch.SymInt:
+        """The symbol for a size of the example; 0 and 1 stay numbers."""
+        if value < LEAST:
+            return value
+        if value not in self._made:
+            source = LocalSource(f"size{len(self._made)}")
+            symbol = self.env.create_symbol(value, source=source, dynamic_dim=DimDynamic.DYNAMIC)
+            self._made[value] = self.env.create_symintnode(symbol, hint=value, source=source)
+            assert isinstance(symbol, sympy.Symbol)
+            self.example[symbol] = value
+        symbol = self._made[value].node.expr
+        if name:
+            self.names.setdefault(symbol, name)
+        return self._made[value]
+
+    def suggest(self, name: str, value: Any) -> None:
+        """A name for a symbol that has none: that of a parameter whose value it is."""
+        if isinstance(value, torch.SymInt) and isinstance(value.node.expr, sympy.Symbol) and name.isidentifier():
+            self.names.setdefault(value.node.expr, name)
+
+    def number(self, value: Any, what: str = "") -> Any:
+        """A plain number for what must be one, such as a block size: a size that is fixed thereby, or a choice."""
+        if not isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+            return value
+        expression = value.node.expr
+        if not isinstance(value, torch.SymBool) and not isinstance(expression, sympy.Symbol | sympy.Number):
+            chosen = self.at_example(value)
+            self.choices[what or str(expression)] = chosen
+            return chosen
+        return bool(value) if isinstance(value, torch.SymBool) else value.__int__()
+
+    def at_example(self, value: Any) -> Any:
+        """The number that a symbolic number is for the example, without a guard."""
+        return value.node.hint if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool) else value
+
+    def finished(self) -> Reading:
+        """The run is over: names for all symbols, and the reading of expressions by them."""
+        used: set[str] = set()
+        final: dict[sympy.Symbol, Dim] = {}
+        fresh = iter(name for name in NAMES if name not in self.names.values())
+        for symbol in self.example:
+            replaced = self.env.simplify(symbol)
+            if isinstance(replaced, sympy.Integer):
+                final[symbol] = int(replaced)
+            else:
+                name = self.names.get(symbol) or next(fresh, f"size{len(used)}")
+                name = name if name not in used else f"{name}_{len(used)}"
+                used.add(name)
+                final[symbol] = Size(name, LEAST)
+        return Reading(self, final)
+
+
+class Reading:
+    """Turns torch's expressions into sizes and conditions over named symbols."""
+
+    def __init__(self, host: HostSizes, symbols: Mapping[sympy.Symbol, Dim]) -> None:
+        self.host, self.symbols = host, symbols
+
+    @property
+    def example(self) -> dict[str, int]:
+        """The example's value of each size, by name."""
+        pairs = ((size, self.host.example[symbol]) for symbol, size in self.symbols.items())
+        return {size.name: value for size, value in pairs if isinstance(size, Size)}
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """Sizes of the example that the host code held to their value."""
+        pairs = ((symbol, size) for symbol, size in self.symbols.items() if isinstance(size, int))
+        return tuple(f"{self.host.names.get(symbol, 'a size')} = {size}" for symbol, size in pairs)
+
+    def guards(self) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
+        """The conditions under which the host code does what it did; and, as text, those that cannot be read."""
+        read: dict[Expr, None] = {}
+        unread: dict[str, None] = {}
+        for guard in self.host.env.guards:
+            expression = self.host.env.simplify(guard.expr)
+            if expression in (sympy.true, sympy.S.true):
+                continue
+            try:
+                read[self.condition(expression)] = None
+            except Unsupported:
+                unread[str(expression)] = None
+        return tuple(c for c in read if c is not TRUE), tuple(unread)
+
+    def number(self, value: Any) -> Any:
+        """A number of the host code: as it is, or as an expression over the symbols; the example's where that has no
+        formula, which counts as a choice."""
+        if not isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+            return value
+        expression = self.host.env.simplify(value.node.expr)
+        try:
+            if isinstance(value, torch.SymBool):
+                return self.condition(expression)
+            found = self.expression(expression)
+            if isinstance(value, torch.SymInt):
+                return whole(found)
+            return found if isinstance(found, Expr) else float(found)
+        except Unsupported:
+            self.host.choices[str(expression)] = self.host.at_example(value)
+            return self.host.at_example(value)
+
+    def expression(self, e: Any) -> Expr | int | Fraction:
+        """A sympy expression over the run's symbols. Raises Unsupported."""
+        if isinstance(e, sympy.Symbol) and e in self.symbols:
+            return self.symbols[e]
+        if isinstance(e, sympy.Rational):
+            return Fraction(int(e.p), int(e.q))
+        if isinstance(e, sympy.Float):
+            return Fraction(float(e))
+        quotient = rounded_quotient(e)
+        if quotient is not None:
+            return floordiv(*map(self.expression, quotient))
+        make = MAKE.get(type(e).__name__)
+        if make is None:
+            raise Unsupported(f"{e} is no size")
+        return make(*map(self.expression, e.args))
+
+    def condition(self, e: Any) -> Expr:
+        """A sympy condition over the run's symbols. Raises Unsupported."""
+        if isinstance(e, sympy.logic.boolalg.BooleanAtom):
+            return TRUE if bool(e) else not_(TRUE)
+        name = type(e).__name__
+        if name in JOINED:
+            return JOINED[name](*map(self.condition, e.args))
+        if name not in COMPARED:
+            raise Unsupported(f"{e} is no condition")
+        left, right = map(self.expression, e.args)
+        return compare(COMPARED[name], left, right)
+
+
+def rounded_quotient(e: Any) -> tuple[Any, Any] | None:
+    """Numerator and divisor of `ceil(a/b)` and `floor(a/b)`, as a floor division."""
+    name = type(e).__name__
+    if name not in ("CeilToInt", "FloorToInt", "TruncToInt") or type(e.args[0]).__name__ != "IntTrueDiv":
+        return (e.args[0] + e.args[1] - 1, e.args[1]) if name == "CeilDiv" else None
+    a, b = e.args[0].args
+    return (a + b - 1, b) if name == "CeilToInt" else (a, b)
+
+
+def whole(value: Expr | int | Fraction) -> Dim:
+    """The canonical size. Raises Unsupported for what is none."""
+    return canonical(int(value) if isinstance(value, Fraction) and value.denominator == 1 else const(value))
+
+
+def exponent(value: Any) -> Fraction:
+    if isinstance(value, Expr):
+        raise Unsupported("a power with a symbolic exponent")
+    return Fraction(value)
+
+
+MAKE: dict[str, Callable[..., Any]] = {
+    "Add": add,
+    "Mul": mul,
+    "Pow": lambda a, b: power(a, exponent(b)),
+    "PowByNatural": lambda a, b: power(a, exponent(b)),
+    "FloatPow": lambda a, b: power(a, exponent(b)),
+    "OpaqueUnaryFn_sqrt": lambda a: power(a, Fraction(1, 2)),
+    "FloorDiv": floordiv,
+    "CleanDiv": floordiv,
+    "Mod": mod,
+    "PythonMod": mod,
+    "Max": maximum,
+    "Min": minimum,
+    "ToFloat": lambda a: a,
+    "TruncToFloat": lambda a: a,
+    "Identity": lambda a: a,
+    "FloatTrueDiv": lambda a, b: mul(a, power(b, -1)),
+    "IntTrueDiv": lambda a, b: mul(a, power(b, -1)),
+}
+JOINED = {"And": and_, "Or": or_, "Not": not_}
+COMPARED = {
+    "Equality": "=",
+    "Unequality": "≠",
+    "StrictLessThan": "<",
+    "LessThan": "≤",
+    "StrictGreaterThan": ">",
+    "GreaterThan": "≥",
+}
+
+
+def condition_text(condition: Expr) -> str:
+    """A guard as people write it."""
+    return size_text(condition)

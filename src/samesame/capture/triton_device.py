@@ -1,0 +1,226 @@
+"""A CUDA device that is not there: what host code around Triton kernels asks of one, answered without a GPU.
+
+Wrappers ask which device is current and what it can do, choose block sizes by it, and launch. `pretended` puts plain
+answers in the place of torch's and Triton's questions to the driver, and takes them away again. Nothing is launched:
+whoever captures or interprets says what happens to a launch instead, for every kind of launcher: kernels, autotuners,
+heuristics, and launchers of the user's own that derive from Triton's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import threading
+import types
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any
+
+import torch
+
+from samesame.evidence import Refused
+
+try:
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.runtime import driver
+    from triton.runtime.autotuner import Autotuner, Heuristics
+    from triton.runtime.jit import JITFunction, KernelInterface
+except ImportError as missing:
+    raise Refused(f"Triton cannot be imported ({missing}); install samesame[triton]") from missing
+
+TARGET = GPUTarget("cuda", 90, 32)
+PROPERTIES = types.SimpleNamespace(
+    name="a device of compute capability 9.0",
+    major=9,
+    minor=0,
+    multi_processor_count=132,
+    total_memory=80 << 30,
+    L2_cache_size=50 << 20,
+    max_threads_per_multi_processor=2048,
+    shared_memory_per_block=48 << 10,
+    shared_memory_per_block_optin=227 << 10,
+    warp_size=32,
+    regs_per_multiprocessor=65536,
+    gcnArchName="",
+    is_integrated=False,
+)
+LIMITS = {
+    "max_shared_mem": 227 << 10,
+    "multiprocessor_count": 132,
+    "warpSize": 32,
+    "sm_clock_rate": 1,
+    "mem_clock_rate": 1,
+    "mem_bus_width": 1,
+    "max_num_regs": 65536,
+}
+
+Launcher = Callable[[Any, tuple[Any, ...], dict[str, Any], Any], Any]    # kernel, args, keywords, grid
+
+
+class Driver:
+    """What Triton asks a driver."""
+
+    utils = types.SimpleNamespace(get_device_properties=lambda device: dict(LIMITS))
+
+    def get_current_target(self) -> GPUTarget:
+        return TARGET
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def get_current_stream(self, device: int = 0) -> int:
+        return 0
+
+    def get_active_torch_device(self) -> torch.device:
+        return torch.device("cuda", 0)
+
+    def get_device_interface(self) -> Any:
+        return torch.cuda
+
+    def get_benchmarker(self) -> Any:
+        return lambda call, **options: [0.0, 0.0, 0.0]
+
+
+class Stream:
+    """A stream that has nothing to wait for."""
+
+    cuda_stream = 0
+
+    def wait_stream(self, other: Any) -> None:
+        return None
+
+    def synchronize(self) -> None:
+        return None
+
+
+class Dice:
+    """A generator of random numbers, which wrappers ask for its seed."""
+
+    def get_state(self) -> torch.Tensor:
+        return torch.zeros(16, dtype=torch.uint8)
+
+    def set_state(self, state: torch.Tensor) -> None:
+        return None
+
+    def initial_seed(self) -> int:
+        return 0
+
+
+def no_context(*_: Any, **__: Any) -> Any:
+    return contextlib.nullcontext()
+
+
+# torch.cuda's questions, and the answers.
+ANSWERS: dict[str, Any] = {
+    "_lazy_init": lambda: None,
+    "is_available": lambda: True,
+    "is_initialized": lambda: True,
+    "device_count": lambda: 1,
+    "current_device": lambda: 0,
+    "set_device": lambda device: None,
+    "get_device_properties": lambda device=None: PROPERTIES,
+    "get_device_capability": lambda device=None: (9, 0),
+    "get_device_name": lambda device=None: PROPERTIES.name,
+    "get_arch_list": lambda: ["sm_90"],
+    "synchronize": lambda device=None: None,
+    "empty_cache": lambda: None,
+    "current_stream": lambda device=None: Stream(),
+    "default_stream": lambda device=None: Stream(),
+    "device": no_context,
+    "stream": no_context,
+    "_DeviceGuard": no_context,
+    "is_bf16_supported": lambda *_, **__: True,
+    "is_current_stream_capturing": lambda: False,
+    "default_generators": (Dice(),),
+    "manual_seed": lambda seed: None,
+    "manual_seed_all": lambda seed: None,
+}
+
+
+@contextmanager
+def pretended(launch: Launcher | None = None) -> Iterator[None]:
+    """As if there were a device. A launch calls `launch(kernel, args, keywords, grid)`; where that is None, it is
+    refused."""
+    found = launch or refuse
+
+    def get(self: Any, grid: Any) -> Callable[..., Any]:
+        return lambda *args, **keywords: found(self, args, keywords, grid)
+
+    def run(self: Any, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
+        return None if warmup else found(self, args, keywords, grid)
+
+    with ExitStack() as stack:
+        put = partial(replaced, stack)
+        for name, answer in ANSWERS.items():
+            put(torch.cuda, name, answer)
+        put(KernelInterface, "__getitem__", get)
+        for launcher in (JITFunction, Autotuner, Heuristics):
+            put(launcher, "run", run)
+        active = driver._active
+        driver.set_active(Driver())
+        stack.callback(setattr, driver, "_active", active)
+        yield
+
+
+def replaced(stack: ExitStack, holder: Any, name: str, value: Any) -> None:
+    """Put a value in the place of an attribute until the stack unwinds."""
+    held = vars(holder) if not isinstance(holder, types.ModuleType) else holder.__dict__
+    if name in held:
+        stack.callback(setattr, holder, name, held[name])
+    else:
+        stack.callback(delattr, holder, name)
+    setattr(holder, name, value)
+
+
+def refuse(kernel: Any, args: tuple[Any, ...], keywords: dict[str, Any], grid: Any) -> Any:
+    raise Refused(f"the kernel {name_of(kernel)} is launched while the file is imported; launch it in a function")
+
+
+def name_of(launcher: Any) -> str:
+    return str(getattr(jit_of(launcher), "__name__", "?"))
+
+
+def jit_of(launcher: Any) -> JITFunction[Any]:
+    """The kernel inside autotuners, heuristics and launchers of the user's own."""
+    while not isinstance(launcher, JITFunction):
+        if not hasattr(launcher, "fn"):
+            raise Refused(f"{launcher!r} launches something that is no Triton kernel")
+        launcher = launcher.fn
+    return launcher
+
+
+def compiled(*_: Any) -> Any:
+    """What a launch returns to host code that looks at it."""
+    return types.SimpleNamespace(n_regs=0, n_spills=0, asm={}, metadata=types.SimpleNamespace(shared=0, num_warps=4))
+
+
+class TimeUp(BaseException):
+    """The host code has run too long. Not an Exception: the user's program must not take it for one of its own."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise TimeUp in this thread after so many seconds, in a loop of Python's, wherever that runs."""
+    thread, over = threading.get_ident(), threading.Lock()
+    done = False
+
+    def raise_there() -> None:
+        with over:
+            if not done:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TimeUp))
+
+    timer = threading.Timer(seconds, raise_there)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        with over:
+            done = True
+        timer.cancel()
+
+
+__all__ = ["TARGET", "Autotuner", "Heuristics", "JITFunction", "TimeUp", "compiled", "jit_of", "limited", "name_of",
+           "pretended", "replaced", "triton"]

@@ -1,0 +1,504 @@
+"""Runs host code around Triton kernels on fake tensors, and notes launches and tensor operators.
+
+Two of torch's modes see what the host does: one stands above its functions and answers what a fake device cannot
+(addresses, contiguous copies), one sees each operator it dispatches to. Example tensors are those that the launch
+function is given or makes in its own body; their sizes become symbols. Names are those of the host's variables.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensor,
+    FakeTensorMode,
+    UnsupportedFakeTensorException,
+)
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten_with_path, tree_map
+from triton._C.libtriton import native_specialize_impl
+from triton.backends.compiler import BaseBackend
+
+from samesame.capture.host_sizes import HostSizes, Reading
+from samesame.capture.origins import is_users, line_of_error, place
+from samesame.capture.program import kind_of_value, path_name
+from samesame.capture.targets import module_of_file, module_of_name, named
+from samesame.capture.triton_device import (
+    Autotuner,
+    Heuristics,
+    JITFunction,
+    TimeUp,
+    compiled,
+    jit_of,
+    limited,
+    pretended,
+    replaced,
+    triton,
+)
+from samesame.capture.triton_launch import UNDEFINED, Call, Captured, HostStep, Launch, Memory, View
+from samesame.evidence import Refused
+from samesame.graph import Origin
+
+CUDA = "cuda"
+
+# What tensors hold that are made by operators that compute nothing: by the operator's packet.
+CONTENTS: dict[str, Any] = {
+    **dict.fromkeys(("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted"),
+                    UNDEFINED),
+    **dict.fromkeys(("zeros", "zeros_like", "new_zeros"), 0),
+    **dict.fromkeys(("ones", "ones_like", "new_ones"), 1),
+}
+FILLED = ("full", "full_like", "new_full")
+VALUES = "values"
+
+DATA_DECIDES = (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    GuardOnDataDependentSymNode,
+)
+
+
+def run_host(target: Any, inputs: Any, symbolic: bool, timeout: float, may_fail: bool = False) -> Captured:
+    """One run. Raises Refused where it reached no launch, unless it `may_fail`."""
+    host = Host(symbolic)
+    returned, refused = None, []
+    with ExitStack() as stack:
+        stack.enter_context(pretended(host.launch))
+        function = loaded(target)
+        args, keywords = host.arguments(function, inputs)
+        replaced(stack, triton, "next_power_of_2", host.next_power_of_2)
+        stack.enter_context(host.fake)
+        stack.enter_context(Operators(host))
+        stack.enter_context(Functions(host))
+        try:
+            with limited(timeout):
+                returned = call(function, args, keywords)
+        except TimeUp as error:
+            where = line_of_error(error).spoken
+            refused.append(f"{where} still runs after {timeout:g} seconds; a launch function has to come to an end")
+        except Refused as error:
+            refused.append(str(error))
+        except Exception as error:
+            refused.append(host.reason(error))
+        captured = host.captured(returned, tuple(refused))
+    if not may_fail and not captured.launches:
+        name = target if isinstance(target, str) else getattr(function, "__qualname__", "the function")
+        raise Refused(refused[0] if refused else f"{name} launches no Triton kernel")
+    return captured
+
+
+def loaded(target: Any) -> Any:
+    """The function that a target names; whatever its file asks of a device on import is answered."""
+    if not isinstance(target, str):
+        return target
+    source, _, _ = target.rpartition(":")
+    if source.endswith(".py"):
+        module_of_file(Path(source))
+    elif source:
+        module_of_name(source)
+    found = named(target)
+    if not callable(found):
+        raise Refused(f"{target} is {kind_of_value(found)}, not a function that launches kernels")
+    return found
+
+
+def call(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The one place from which host code is called: frames are looked at down to here."""
+    return function(*args, **keywords)
+
+
+def users_frames() -> list[FrameType]:
+    """The frames of the host code that runs now, outermost first; Triton's own left out."""
+    found: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code is not call.__code__:
+        if is_users(frame.f_code.co_filename) and not frame.f_globals.get("__name__", "").startswith("triton."):
+            found.append(frame)
+        frame = frame.f_back
+    return found[::-1] if frame is not None else []
+
+
+class Host:
+    """What one run of host code has done so far."""
+
+    def __init__(self, symbolic: bool) -> None:
+        self.symbolic = symbolic
+        self.sizes = HostSizes()
+        self.fake = FakeTensorMode(shape_env=self.sizes.env, allow_non_fake_inputs=True)
+        self.steps: list[Call | HostStep] = []
+        self.memories: dict[int, tuple[int, dict[str, Any]]] = {}      # by storage
+        self.names: dict[int, str] = {}                                # of memories, by number
+        self.alive: list[Any] = []                                     # what must not be freed: its id is a key
+
+    # ---------------------------------------------------------------------------------------------- example tensors
+
+    def arguments(self, function: Any, inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of the launch function: tensors made fake, ints made symbols."""
+        try:
+            parameters = inspect.signature(function).parameters
+        except (TypeError, ValueError):
+            parameters = inspect.signature(lambda *args, **keywords: None).parameters
+        positional = [p.name for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        given: dict[str, Any] = {}
+        args: list[Any] = []
+        if isinstance(inputs, Mapping):
+            given = {name: self.example(value, name) for name, value in inputs.items()}
+        elif inputs is not None:
+            values = inputs if isinstance(inputs, tuple | list) else (inputs,)
+            names = [*positional, *(f"arg{k}" for k in range(len(positional), len(values)))]
+            args = [self.example(value, names[k]) for k, value in enumerate(values)]
+        for p in list(parameters.values())[len(args):]:
+            if p.name not in given and type(p.default) is int:
+                given[p.name] = self.size(p.default, p.name)
+        required = [p.name for p in list(parameters.values())[len(args):] if p.default is p.empty
+                    and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name not in given]
+        if required:
+            raise Refused(
+                f"{getattr(function, '__qualname__', function)} asks for {', '.join(required)}; give example inputs, "
+                "or a function without arguments that makes them"
+            )
+        return tuple(args), given
+
+    def size(self, value: int, name: str = "") -> Any:
+        return self.sizes.size(value, name) if self.symbolic else value
+
+    def example(self, value: Any, name: str) -> Any:
+        """An argument: its tensors as fake ones with symbolic sizes, its ints as symbols."""
+        def one(leaf: Any) -> Any:
+            if isinstance(leaf, torch.Tensor):
+                return self.example_tensor(leaf, name)
+            return self.size(leaf, name) if type(leaf) is int else leaf
+
+        return tree_map(one, value)
+
+    def example_tensor(self, real: torch.Tensor, name: str) -> torch.Tensor:
+        shape = [self.size(n) for n in real.shape]
+        order = sorted(range(real.dim()), key=lambda d: (-real.stride(d), d))
+        dense = torch.empty([real.shape[d] for d in order]).permute([order.index(d) for d in range(real.dim())])
+        if dense.stride() == real.stride():
+            running: Any = 1
+            strides: list[Any] = [1] * real.dim()
+            for d in reversed(order):
+                strides[d] = running
+                running = running * shape[d]
+        else:
+            strides = [self.size(n) for n in real.stride()]
+        with self.fake:
+            made = torch.empty_strided(shape, strides, dtype=real.dtype, device=CUDA)
+        self.remember(made, given=True, contents=VALUES, origin=Origin(parameter=name), name=name)
+        return made
+
+    # ------------------------------------------------------------------------------------------------------- memory
+
+    def remember(self, tensor: torch.Tensor, given: bool, contents: Any, origin: Origin, name: str = "") -> None:
+        """A tensor in memory of its own."""
+        storage = tensor.untyped_storage()
+        number = len(self.memories)
+        self.alive.append(storage)
+        elements = storage.nbytes() // tensor.element_size()
+        told = {"given": given, "contents": contents, "elements": elements, "dtype": dtype_name(tensor.dtype),
+                "origin": origin}
+        self.memories[storage._cdata] = number, told
+        if name:
+            self.names[number] = name
+
+    def memory(self, tensor: torch.Tensor) -> int:
+        """The number of a tensor's memory; one that was there before the run is given."""
+        key = tensor.untyped_storage()._cdata
+        if key not in self.memories:
+            self.remember(tensor, given=True, contents=VALUES, origin=self.here())
+        return self.memories[key][0]
+
+    def view(self, tensor: torch.Tensor) -> View:
+        return View(
+            self.memory(tensor), tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset(),
+            dtype_name(tensor.dtype),
+        )
+
+    def here(self) -> Origin:
+        frames = users_frames()
+        if not frames:
+            return Origin()
+        code = frames[-1].f_code
+        return place(code.co_filename, frames[-1].f_lineno, code.co_name)
+
+    def look_for_names(self) -> None:
+        """Name memories by the variables of the host's frames, the launch function's first."""
+        for frame in users_frames():
+            for name, value in frame.f_locals.items():
+                if isinstance(value, FakeTensor):
+                    number, _ = self.memories.get(value.untyped_storage()._cdata, (None, {}))
+                    if number is not None:
+                        self.names.setdefault(number, name)
+                elif type(value) is torch.SymInt:
+                    self.sizes.suggest(name, value)
+
+    # ----------------------------------------------------------------------------------------------------- launches
+
+    def next_power_of_2(self, n: Any) -> int:
+        """Triton's, of the example's size: a choice of the wrapper's, which no guard holds."""
+        value = self.sizes.at_example(n)
+        found = 1 << max(int(value) - 1, 0).bit_length() if value > 0 else 0
+        if not isinstance(n, int):
+            self.sizes.choices[f"next_power_of_2({n})"] = found
+        return found
+
+    def launch(self, launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any], grid: Any) -> Any:
+        jit = jit_of(launcher)
+        self.look_for_names()
+        keywords = {k: v for k, v in keywords.items() if k not in ("grid", "warmup")}
+        called, variants = self.here(), dict[str, Launch]()
+        call = sum(isinstance(step, Call) for step in self.steps)
+        found = list(self.configurations(launcher, args, keywords))
+        for label, kept in found:
+            launch = self.bound(jit, args, kept, grid, label, called, call)
+            variants.setdefault(repr((launch.constexprs, launch.grid, launch.signature)), launch)
+        self.steps.append(Call(tuple(variants.values())))
+        return compiled()
+
+    def configurations(
+        self, launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Every choice of the autotuners around a kernel: a label, and the keywords with what was chosen."""
+        if isinstance(launcher, JITFunction):
+            yield "", keywords
+        elif isinstance(launcher, Autotuner):
+            configs = self.pruned(launcher, args, keywords)
+            for number, config in enumerate(configs):
+                chosen = config.all_kwargs()
+                if number == 0 and config.pre_hook is not None:
+                    config.pre_hook({**dict(zip(launcher.arg_names, args, strict=False)), **keywords, **chosen})
+                label = ", ".join(f"{k}={v}" for k, v in config.kwargs.items()) if len(configs) > 1 else ""
+                for inner, kept in self.configurations(launcher.fn, args, {**chosen, **keywords}):
+                    yield ", ".join(filter(None, (label, inner))), kept
+        else:
+            if isinstance(launcher, Heuristics):
+                keywords = dict(keywords)
+                for name, heuristic in launcher.values.items():
+                    keywords[name] = heuristic({**dict(zip(launcher.arg_names, args, strict=False)), **keywords})
+            yield from self.configurations(launcher.fn, args, keywords)
+
+    def pruned(self, tuner: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> list[Any]:
+        """The configurations that the tuner would try here."""
+        tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
+        configs = tuner.prune_configs(keywords) if tuner.early_config_prune else tuner.configs
+        return list(configs) or list(tuner.configs)
+
+    def bound(
+        self, jit: Any, args: tuple[Any, ...], keywords: dict[str, Any], grid: Any, label: str, called: Origin, call: int
+    ) -> Launch:
+        """The arguments by name, constants apart."""
+        own = {k: v for k, v in keywords.items() if k in jit.arg_names}
+        options = {k: v for k, v in keywords.items() if k not in own}
+        try:
+            binding = jit.signature.bind(*args, **own)
+        except TypeError as error:
+            raise Refused(f"{called.spoken} launches {jit.__name__} with wrong arguments: {error}") from None
+        binding.apply_defaults()
+        values = binding.arguments
+        signature, constants, arguments = {}, {}, {}
+        for parameter in jit.params:
+            name, value = parameter.name, values[parameter.name]
+            type_ = "constexpr" if parameter.is_constexpr else self.type_of(parameter, value, jit, called)
+            signature[name] = type_
+            if type_ == "constexpr":
+                constants[name] = values[name] = tree_map(lambda v, n=name: self.sizes.number(v, n), value)
+            else:
+                arguments[name] = tree_map(self.told, value)
+                self.sizes.suggest(name, value)
+        extent = grid(dict(values)) if callable(grid) else grid
+        extent = tuple(extent) if isinstance(extent, tuple | list) else (extent,)
+        if len(extent) > 3:
+            raise Refused(f"{called.spoken} launches {jit.__name__} on a grid of {len(extent)} dimensions; at most 3")
+        origin = place(jit.file_name, jit.def_file_line_number, jit.__name__)
+        return Launch(
+            jit.__name__, origin, called, call, label, (*extent, 1, 1)[:3], signature, arguments, constants, options, jit
+        )
+
+    def type_of(self, parameter: Any, value: Any, jit: Any, called: Origin) -> Any:
+        """Triton's type of an argument, without its specialisation to 1 and to multiples of 16."""
+        if isinstance(value, tuple):
+            return tuple(self.type_of(parameter, part, jit, called) for part in value)
+        if parameter.annotation_type:
+            return parameter.annotation_type
+        plain = Pointer(value) if isinstance(value, torch.Tensor) else self.sizes.at_example(value)
+        try:
+            return native_specialize_impl(BaseBackend, plain, parameter.is_const, False, False)[0]
+        except TypeError as error:
+            raise Refused(
+                f"{called.spoken} gives {jit.__name__} {kind_of_value(value)} as {parameter.name}, which is no "
+                f"argument for a kernel ({error})"
+            ) from None
+
+    def told(self, value: Any) -> Any:
+        return self.view(value) if isinstance(value, torch.Tensor) else value
+
+    # ------------------------------------------------------------------------------------------------------ the end
+
+    def reason(self, error: Exception) -> str:
+        """Why the host code could not go on, in a sentence with its line."""
+        where = line_of_error(error)
+        spoken = where.spoken if where.file else "the launch function"
+        text = (str(error).strip().splitlines() or ["no message"])[0]
+        if isinstance(error, DATA_DECIDES):
+            what = getattr(error, "func", None)
+            how = f" ({what})" if what is not None else ""
+            return (
+                f"{spoken} lets values of tensors decide what the host does{how}, so no launch can be known without "
+                "them; pass the number as an argument"
+            )
+        cuda = "CUDA" in text or "cuda" in text or isinstance(error, UnsupportedFakeTensorException)
+        if cuda or "dummy base class" in text:
+            return f"{spoken} needs a real CUDA device ({type(error).__name__}: {text}); launch the kernel without it"
+        return f"{spoken} raises {type(error).__name__}: {text}"
+
+    def captured(self, returned: Any, refused: tuple[str, ...]) -> Captured:
+        leaves, _ = tree_flatten_with_path(returned)
+        outputs = [(path_name((), path) or "0", self.view(leaf)) for path, leaf in leaves
+                   if isinstance(leaf, torch.Tensor)]
+        reading = self.sizes.finished()
+        steps = tuple(read_step(step, reading) for step in self.steps)
+        memories = tuple(
+            Memory(number, self.names.get(number, f"memory{number}"), told["given"], told["contents"],
+                   reading.number(told["elements"]), told["dtype"], told["origin"])
+            for number, told in self.memories.values()
+        )
+        shown = tuple((name, read(view, reading)) for name, view in outputs)
+        guards, unread = reading.guards()
+        return Captured(steps, memories, shown, reading.example, guards, unread, reading.fixed,
+                        dict(self.sizes.choices), refused)
+
+
+class Pointer:
+    """What Triton asks of a tensor for its type."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.dtype = tensor.dtype
+
+    def data_ptr(self) -> int:
+        return 0
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def read(value: Any, reading: Reading) -> Any:
+    """A recorded value with sizes in the place of torch's symbols."""
+    match value:
+        case View(memory, shape, strides, offset, dtype):
+            return View(memory, tuple(map(reading.number, shape)), tuple(map(reading.number, strides)),
+                        reading.number(offset), dtype)
+        case tuple():
+            return tuple(read(part, reading) for part in value)
+        case list():
+            return [read(part, reading) for part in value]
+        case dict():
+            return {name: read(part, reading) for name, part in value.items()}
+    return reading.number(value)
+
+
+def read_step(step: Call | HostStep, reading: Reading) -> Call | HostStep:
+    if isinstance(step, HostStep):
+        return HostStep(step.operator, read(step.args, reading), read(step.kwargs, reading),
+                        read(step.results, reading), step.origin)
+    return Call(tuple(
+        Launch(v.kernel, v.origin, v.called, v.call, v.configuration, read(v.grid, reading), v.signature,
+               read(v.arguments, reading), v.constexprs, v.options, v.jit)
+        for v in step.variants
+    ))
+
+
+class Functions(TorchFunctionMode):
+    """Answers what fake tensors on a device that is not there do not."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__()
+        self.host = host
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if function is torch.Tensor.data_ptr and isinstance(args[0], FakeTensor):
+            offset = self.host.sizes.at_example(args[0].storage_offset())
+            return ((self.host.memory(args[0]) + 1) << 40) + offset * args[0].element_size()
+        if function is torch.Tensor.contiguous and isinstance(args[0], FakeTensor):
+            form = kwargs.get("memory_format", args[1] if len(args) > 1 else torch.contiguous_format)
+            same = args[0].is_contiguous(memory_format=form)
+            return args[0] if same else args[0].clone(memory_format=form)
+        if function is torch.Tensor.cuda:
+            return args[0].to(CUDA)
+        return function(*args, **kwargs)
+
+
+class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes operators as torch dispatches them, and gives the example's tensors their sizes."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.host = host
+
+    def __torch_dispatch__(
+        self, operation: OpOverload, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        tensors = [leaf for leaf in leaves_of((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        own = len(users_frames()) == 1
+        if not tensors and own and self.host.symbolic:
+            args, kwargs = self.with_sizes(operation, args, kwargs)
+        known = {t.untyped_storage()._cdata for t in tensors if has_storage(t)}
+        result = operation(*args, **kwargs)
+        results = [leaf for leaf in leaves_of(result) if isinstance(leaf, torch.Tensor) and has_storage(leaf)]
+        fresh = [t for t in results if t.untyped_storage()._cdata not in known | set(self.host.memories)]
+        name = operation._schema.name.removeprefix("aten::")
+        contents = args[-1] if name == "fill" else CONTENTS.get(name, VALUES)
+        if name in FILLED:
+            contents = next((a for a in args[1:] if isinstance(a, int | float)), kwargs.get("fill_value", VALUES))
+        for tensor in fresh:
+            self.host.remember(tensor, own and not tensors, contents, self.host.here())
+        computed = bool(tensors) and bool(fresh) and contents is VALUES
+        if computed or operation._schema.is_mutable:
+            told = tree_map(self.host.told, (args, kwargs))
+            self.host.steps.append(HostStep(str(operation), told[0], told[1], tuple(map(self.host.view, results)),
+                                            self.host.here()))
+        return result
+
+    def with_sizes(
+        self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of an operator that makes an example tensor, with symbols for its sizes."""
+        names = [argument.name for argument in operation._schema.arguments]
+
+        def one(name: str, value: Any) -> Any:
+            if name == "size" and isinstance(value, list | tuple):
+                return [self.host.size(n) if type(n) is int else n for n in value]
+            if name == "end" and type(value) is int and operation._schema.name == "aten::arange" and "start" not in names:
+                return self.host.size(value)
+            return value
+
+        return tuple(one(n, v) for n, v in zip(names, args, strict=False)), {n: one(n, v) for n, v in kwargs.items()}
+
+
+def leaves_of(value: Any) -> Iterator[Any]:
+    if isinstance(value, tuple | list):
+        for part in value:
+            yield from leaves_of(part)
+    elif isinstance(value, dict):
+        yield from leaves_of(tuple(value.values()))
+    else:
+        yield value
+
+
+def has_storage(tensor: torch.Tensor) -> bool:
+    return tensor.layout is torch.strided
