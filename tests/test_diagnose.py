@@ -16,9 +16,9 @@ from models import build
 from planted import FUSED, FUSED_LLAMA, IN_FUSED, IN_LLAMA, PLAIN, Planted, program
 from samesame import check
 from samesame.capture import capture
-from samesame.check import take_draws
 from samesame.diagnose import diagnose
 from samesame.evidence import Site, Verdict
+from samesame.relate.draws import take_draws
 from samesame.relate.prove import Prover
 from samesame.relate.relating import closed_values, input_relation, relate
 
@@ -146,7 +146,7 @@ def test_an_edit_of_what_both_roots_read_is_reported():
 def searched(left, right, inputs, deadline):
     graphs = capture(left, inputs, name="left"), capture(right, inputs, name="right")
     relation = input_relation(*graphs)
-    taken, values = take_draws(graphs, relation, 0)
+    taken, values = take_draws(graphs, relation.layouts, 0)
     constants = closed_values(graphs[0], values[0]), closed_values(graphs[1], values[1])
     relating = relate(*graphs, relation, values, constants, Prover())
     started = time.monotonic()

@@ -21,7 +21,7 @@ FLOORS = [
     {"diagnose", "edits", "change", "likewise", "relate"},
     {"execute", "operators", "capture"},
     {"replay", "store", "store_entry", "store_exchange", "store_pages"},
-    {"graph", "graph_text", "formula", "egraph", "evidence", "second"},
+    {"graph", "graph_text", "formula", "egraph", "evidence", "second", "versions"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 VERBS = {"check", "refine", "lift", "fuzz", "optimize"}

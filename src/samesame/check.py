@@ -9,12 +9,10 @@ be established.
 from __future__ import annotations
 
 import inspect
-import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from importlib import metadata
 from typing import Any
 
 import torch
@@ -28,7 +26,7 @@ from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
 from samesame.execute import execute
 from samesame.graph import Graph, Node
 from samesame.operators.defaults import with_defaults
-from samesame.relate.draws import LABELS, Draw, draw
+from samesame.relate.draws import Draw, has_nan, take_draws
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values, agree, difference
 from samesame.relate.prove import Prover
@@ -37,8 +35,8 @@ from samesame.relate.roots import apart, resting
 from samesame.relate.rules import Rulebook
 from samesame.relate.settle import families_of, settle
 from samesame.store import Store
+from samesame.versions import versions_of_packages
 
-_DRAWS = 3
 _NAMES = 8
 _REASONS = 5
 _SHARE = 0.4                # of the time that is left, for capturing the programs at other sizes
@@ -71,7 +69,7 @@ def check(
     be compared.
     """
     run = run or Run(timeout, progress)
-    verdict = Verdict("undecided", Rung.UNDECIDED, versions=_versions(), seed=seed)
+    verdict = Verdict("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed)
     with run.bounded():
         _establish(verdict, left, right, inputs, how, run, Rulebook(store, closed=certify))
     verdict.notes += run.notes()
@@ -93,7 +91,7 @@ def _establish(
         verdict.roots = [_not_reached(name, a, b) for (name, a), (_, b) in zip(*(g.roots for g in graphs), strict=True)]
     with run.during("execute"):
         relation = input_relation(*graphs)
-        taken, values = take_draws(graphs, relation, verdict.seed)
+        taken, values = take_draws(graphs, relation.layouts, verdict.seed)
     with run.during("prove"):
         families: Iterator[Family] = iter(())
         if not run.over and not apart(graphs, values) and not any(isinstance(side, Graph) for side in programs):
@@ -181,7 +179,7 @@ def _require_comparable(left: Graph, right: Graph) -> None:
     for a, b in zip(mine, yours, strict=True):
         x, y = left.tensors[a.name], right.tensors[b.name]
         for tensor in x, y:
-            if _has_nan(tensor):
+            if has_nan(tensor):
                 raise Refused(f"input {a.name} holds NaN, on which no two programs can be compared; give numbers")
         if x.shape != y.shape or x.dtype != y.dtype:
             raise Refused(
@@ -210,49 +208,6 @@ def _counted(things: tuple[Node, ...] | tuple[tuple[str, Node], ...], word: str)
     more = ", …" if len(things) > _NAMES else ""
     number = f"{len(things)} {word}{'' if len(things) == 1 else 's'}"
     return f"{number} ({names}{more})" if things else f"no {word}"
-
-
-def take_draws(
-    graphs: tuple[Graph, Graph], relation: InputRelation, seed: int
-) -> tuple[list[Draw], tuple[Values, Values]]:
-    """The draws, and every node's float64 value on each, for both sides.
-
-    The first is the example, on which neither side may compute NaN. A draw on which either does has left a
-    program's domain and is passed over; one near the example then stands in.
-    """
-    taken: list[Draw] = []
-    runs: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
-    for label in LABELS:
-        if label == LABELS[-1] and len(taken) >= _DRAWS:
-            break
-        fresh = draw(label, *graphs, relation.layouts, seed=seed)
-        both = execute(graphs[0], fresh.left), execute(graphs[1], fresh.right)
-        if any(_has_nan(both[k][root.name]) for k in (0, 1) for _, root in graphs[k].roots):
-            if not taken:
-                _refuse_nan(graphs, both)
-            continue
-        taken.append(fresh)
-        runs[0].append(both[0])
-        runs[1].append(both[1])
-    return taken, runs
-
-
-def _refuse_nan(graphs: tuple[Graph, Graph], runs: tuple[Mapping[str, Any], Mapping[str, Any]]) -> None:
-    """A NaN made by a program on the user's own example is the user's to know about before anything is compared."""
-    for side, graph, values in zip(("left", "right"), graphs, runs, strict=True):
-        for name, root in graph.roots:
-            if _has_nan(values[root.name]):
-                first = next(node for node in graph.nodes if _has_nan(values.get(node.name)))
-                if first.is_source:
-                    raise Refused(f"the {first.operator} {first.name} of {side} holds NaN; give it numbers")
-                raise Refused(
-                    f"{side} computes NaN in output {name}: {first.operator} makes it first, at {first.origin}; "
-                    "give inputs on which it computes numbers"
-                )
-
-
-def _has_nan(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and bool(torch.isnan(value).any())
 
 
 # ---------------------------------------------------------------------------------------------------------- the verdict
@@ -338,16 +293,6 @@ def _numeric(graphs: tuple[Graph, Graph], taken: list[Draw], values: tuple[Value
         ]
         rows.append(Numeric(name, errors[0], errors[1], a.type.dtype, len(taken)))  # type: ignore[union-attr]
     return rows
-
-
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for package in ("samesame", "torch", "z3-solver", "transformers"):
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
 
 
 def _title(program: Any) -> str:

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from samesame.capture import capture
-from samesame.check import take_draws
 from samesame.formula.expr import Expr, Load, Num, Pow
 from samesame.formula.sizes import replaced
 from samesame.graph import Graph, Node, TensorType
 from samesame.relate.blocks import Block, key_of
+from samesame.relate.draws import take_draws
 from samesame.relate.generalise import General, generalise
 from samesame.relate.prove import Prover
 from samesame.relate.relating import closed_values, input_relation, relate
@@ -26,7 +26,7 @@ def blocks(left, right, *inputs) -> list[Block]:
     """The blocks that are decided on the way to relate the two."""
     graphs = capture(left, inputs, name="left"), capture(right, inputs, name="right")
     relation = input_relation(*graphs)
-    _, values = take_draws(graphs, relation, 0)
+    _, values = take_draws(graphs, relation.layouts, 0)
     constants = closed_values(graphs[0], values[0]), closed_values(graphs[1], values[1])
     prover = Prover()
     relating = relate(*graphs, relation, values, constants, prover)

@@ -8,11 +8,11 @@ from torch.nn import functional as F
 
 import opaque_operators  # noqa: F401    registers them
 from samesame.capture import capture
-from samesame.check import take_draws
 from samesame.egraph import replay
 from samesame.evidence import Rung
 from samesame.graph import Graph, Node, TensorType
 from samesame.relate.blocks import cut
+from samesame.relate.draws import take_draws
 from samesame.relate.layout import Permute, Reshape, Whole
 from samesame.relate.prove import Prover
 from samesame.relate.relating import closed_values, input_relation, relate
@@ -75,7 +75,7 @@ def related(left, right, inputs):
     """The two programs, related as `check` relates them."""
     graphs = capture(left, inputs, name="left"), capture(right, inputs, name="right")
     relation = input_relation(*graphs)
-    _, values = take_draws(graphs, relation, 0)
+    _, values = take_draws(graphs, relation.layouts, 0)
     constants = closed_values(graphs[0], values[0]), closed_values(graphs[1], values[1])
     return relate(*graphs, relation, values, constants, Prover())
 

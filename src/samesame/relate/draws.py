@@ -12,12 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
+from samesame.evidence import Refused
+from samesame.execute import execute
 from samesame.graph import Graph
 from samesame.relate.layout import Layout, values, wholes
+from samesame.relate.propose import Values
 
+_DRAWS = 3
 _SMALL = 1e-2
 _NEAR = 1e-2
 LABELS = ("the example", "jittered", "small", "near the example")
@@ -33,13 +38,16 @@ class Draw:
 
 
 def draw(label: str, left: Graph, right: Graph, layouts: Mapping[str, Layout], *, seed: int = 0) -> Draw:
-    """One draw, by label. `layouts` gives each right parameter, by node name, as a layout over left ones."""
+    """One draw, by label. `layouts` gives right parameters and inputs, by node name, as layouts over left ones; inputs
+    that have none are the left's, in order."""
     generator = torch.Generator().manual_seed(seed * len(LABELS) + LABELS.index(label))
-    mine: dict[str, torch.Tensor] = {}
+    mine = {a.name: _input(label, left.tensors[a.name], generator) for a in left.sources("input")}
     yours: dict[str, torch.Tensor] = {}
-    for a, b in zip(left.sources("input"), right.sources("input"), strict=True):
-        mine[a.name] = yours[b.name] = _input(label, left.tensors[a.name], generator)
-    held = {node.name: right.tensors[node.name] for node in right.sources("parameter")}
+    placed = [b for b in right.sources("input") if b.name in layouts]
+    if not placed:
+        pairs = zip(left.sources("input"), right.sources("input"), strict=True)
+        yours = {b.name: mine[a.name] for a, b in pairs}
+    held = {node.name: right.tensors[node.name] for node in (*placed, *right.sources("parameter"))}
     shared = _shared_dtypes(left, held, layouts)
     for node in left.sources("parameter"):
         value = left.tensors[node.name]
@@ -114,3 +122,46 @@ def _jitter(value: torch.Tensor, amount: float, generator: torch.Generator) -> t
         other = torch.randn(value.shape, generator=generator, dtype=torch.float64)
         moved = moved + torch.where(value == 0, 0.2 * amount * _spread(value) * other, torch.zeros_like(other))
     return moved.to(value.dtype)
+
+
+def take_draws(
+    graphs: tuple[Graph, Graph], layouts: Mapping[str, Layout], seed: int
+) -> tuple[list[Draw], tuple[Values, Values]]:
+    """The draws, and every node's float64 value on each, for both sides.
+
+    The first is the example, on which neither side may compute NaN. A draw on which either does has left a
+    program's domain and is passed over; one near the example then stands in.
+    """
+    taken: list[Draw] = []
+    runs: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+    for label in LABELS:
+        if label == LABELS[-1] and len(taken) >= _DRAWS:
+            break
+        fresh = draw(label, *graphs, layouts, seed=seed)
+        both = execute(graphs[0], fresh.left), execute(graphs[1], fresh.right)
+        if any(has_nan(both[k][root.name]) for k in (0, 1) for _, root in graphs[k].roots):
+            if not taken:
+                _refuse_nan(graphs, both)
+            continue
+        taken.append(fresh)
+        runs[0].append(both[0])
+        runs[1].append(both[1])
+    return taken, runs
+
+
+def _refuse_nan(graphs: tuple[Graph, Graph], runs: tuple[Mapping[str, Any], Mapping[str, Any]]) -> None:
+    """A NaN made by a program on the user's own example is the user's to know about before anything is compared."""
+    for side, graph, run in zip(("left", "right"), graphs, runs, strict=True):
+        for name, root in graph.roots:
+            if has_nan(run[root.name]):
+                first = next(node for node in graph.nodes if has_nan(run.get(node.name)))
+                if first.is_source:
+                    raise Refused(f"the {first.operator} {first.name} of {side} holds NaN; give it numbers")
+                raise Refused(
+                    f"{side} computes NaN in output {name}: {first.operator} makes it first, at {first.origin}; "
+                    "give inputs on which it computes numbers"
+                )
+
+
+def has_nan(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and bool(torch.isnan(value).any())

@@ -1,4 +1,5 @@
-"""A layout says how the elements of one tensor sit in others: reshape, permute, slice and concat, and nothing else.
+"""A layout says how the elements of one tensor sit in others: reshape, permute, slice and concat, and nothing else
+(but a constant factor, where one is asked for: the gradient of one rank's mean is a multiple of its piece).
 
 No arithmetic can hide in a layout, so "the right tensor is this layout of left tensors" is a relation people can
 check by eye: `concat(q_proj.weight, k_proj.weight, v_proj.weight; 0)`. The tensors a layout speaks of are given by
@@ -9,7 +10,8 @@ name; what a name stands for (values, a formula, a node of a graph) is up to who
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TypeVar
 
 import torch
@@ -70,7 +72,18 @@ class Concat:
         return f"concat({', '.join(map(str, self.parts))}; {self.dim})"
 
 
-Layout = Whole | Reshape | Permute | Slice | Concat
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """A constant times the part: no layout proper, so it is always named where it occurs."""
+
+    part: Layout
+    factor: Fraction
+
+    def __str__(self) -> str:
+        return f"{self.factor}·{self.part}"
+
+
+Layout = Whole | Reshape | Permute | Slice | Concat | Scaled
 
 
 def _sizes(numbers: tuple[Dim, ...]) -> str:
@@ -91,6 +104,10 @@ def build(layout: Layout, whole: Callable[[str], Built], apply: Callable[[str, t
             return apply("aten.slice.Tensor", (build(part, whole, apply), dim, start, stop))
         case Concat(parts, dim):
             return apply("aten.cat.default", (tuple(build(part, whole, apply) for part in parts), dim))
+        case Scaled(part, factor):
+            built = build(part, whole, apply)
+            built = built if factor.numerator == 1 else apply("aten.mul.Scalar", (built, factor.numerator))
+            return built if factor.denominator == 1 else apply("aten.div.Scalar", (built, factor.denominator))
 
 
 def wholes(layout: Layout) -> tuple[str, ...]:
@@ -117,6 +134,8 @@ def values(layout: Layout, lookup: Callable[[str], torch.Tensor]) -> torch.Tenso
             return values(part, lookup).narrow(dim, start, stop - start)
         case Concat(parts, dim):
             return torch.cat([values(part, lookup) for part in parts], dim)
+        case Scaled(part, factor):
+            return values(part, lookup) * factor.numerator / factor.denominator
 
 
 def over_symbols(layout: Layout, mine: tuple[Dim, ...], yours: tuple[Dim, ...]) -> Layout:
@@ -134,6 +153,16 @@ def over_symbols(layout: Layout, mine: tuple[Dim, ...], yours: tuple[Dim, ...]) 
         case Reshape(part, _):
             return Reshape(part, yours)
     return layout
+
+
+def onto(layout: Layout, part: Layout) -> Layout:
+    """The steps of a layout of one tensor, over `part` in its place."""
+    match layout:
+        case Whole():
+            return part
+        case Concat():
+            raise ValueError(f"{layout} is of several tensors")
+    return replace(layout, part=onto(layout.part, part))
 
 
 def reshaped(part: Layout, old: tuple[int, ...], new: tuple[int, ...]) -> Layout:

@@ -73,7 +73,7 @@ class Proposer:
         order: dict[int, list[tuple[float, int, str]]] = defaultdict(list)
         for position, name in enumerate(names):
             value = left[self._draw][name]
-            if _telling(value):
+            if is_telling(value):
                 order[value.numel()].append((_moment(value), position, name))
         self._by_size = {size: sorted(rows) for size, rows in order.items()}
 
@@ -81,7 +81,7 @@ class Proposer:
         """Left tensors that agree on every draw, with the layout that makes the right one; plainest layout first."""
         value = right[self._draw][name]
         rows = self._by_size.get(value.numel(), [])
-        if not rows or not _telling(value):
+        if not rows or not is_telling(value):
             return []
         moment = _moment(value)
         slack = abs(moment) * 1e-8 + 1e-300
@@ -96,7 +96,7 @@ class Proposer:
         return [(other, layout) for _, _, other, layout in found[:_CANDIDATES]]
 
     def _layout(self, other: str, right: Values, name: str, shape: tuple[int, ...]) -> Layout | None:
-        for layout in _rearrangements(other, self.left[self._draw][other], right[self._draw][name]):
+        for layout in rearrangements(other, self.left[self._draw][other], right[self._draw][name]):
             if all(
                 agree(values(layout, mine.__getitem__), yours[name])
                 for mine, yours in zip(self.left, right, strict=True)
@@ -105,7 +105,7 @@ class Proposer:
         return None
 
 
-def _telling(value: torch.Tensor) -> bool:
+def is_telling(value: torch.Tensor) -> bool:
     """Does the value identify the tensor? One that is the same everywhere agrees with too much."""
     if value.numel() < 2 or value.dtype.is_complex:
         return False
@@ -123,7 +123,7 @@ def _steps(layout: Layout) -> int:
     return 0 if isinstance(layout, Whole) else 1 + _steps(layout.part)  # type: ignore[union-attr]
 
 
-def _rearrangements(name: str, left: torch.Tensor, right: torch.Tensor) -> Iterator[Layout]:
+def rearrangements(name: str, left: torch.Tensor, right: torch.Tensor) -> Iterator[Layout]:
     """Layouts reshape(permute(reshape(left))) that might make the right tensor, plainest first; sampled, so to be
     checked.
     """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -99,9 +99,10 @@ class Relating:
         """Every relation, the input relation first, in the order of the right graph."""
         found = []
         for node in self.right.nodes:
-            if node.operator == "parameter" and node.name in self.inputs.layouts:
+            if node.is_source and node.name in self.inputs.layouts:
                 layout = self.inputs.layouts[node.name]
-                evidence = Evidence(self.prover.rung, "input", detail="equal values of the loaded weights")
+                told = "equal values of the loaded weights" if node.operator == "parameter" else "given"
+                evidence = Evidence(self.prover.rung, "input", detail=told)
                 found.append(self._relation(node, layout, evidence))
             elif node in self.related:
                 _, layout, evidence = self.related[node]
@@ -176,14 +177,16 @@ def relate(
     prover: Prover,
     progress: Progress | None = None,
     guide: Relating | None = None,
+    proposer: Callable[[Values, Sequence[str]], Proposer] = Proposer,
 ) -> Relating:
-    """Relate every right tensor that can be related. `values` hold every node's value per draw, for each side."""
+    """Relate every right tensor that can be related. `values` hold every node's value per draw, for each side;
+    `proposer` finds candidates among the left tensors of these values and names."""
     world = World()
     held = (graph.tensors[node.name] for graph in (left, right) for node in graph.sources("constant"))
     world.enter_tables(chain(held, *(values.values() for values in closed)))
     world.add_graph("left", left, closed[0], {}, {})
-    parameters = {node.name: world.term[node] for node in left.sources("parameter")}
-    world.add_graph("right", right, closed[1], inputs.layouts, parameters)
+    sources = {node.name: world.term[node] for node in left.nodes if node.is_source}
+    world.add_graph("right", right, closed[1], inputs.layouts, sources)
     world.note_negatives(left, values[0])
     world.note_negatives(right, values[1])
     for graph in (left, right):
@@ -191,7 +194,7 @@ def relate(
     world.anchor_shared_constants()
     relating = Relating(left, right, inputs, world, prover, guide=guide)
     names = [node.name for node in left.nodes if isinstance(values[0][0].get(node.name), torch.Tensor)]
-    proposer = Proposer(values[0], names)
+    candidates_of = proposer(values[0], names)
     by_name = {node.name: node for node in left.nodes}
     relating.rounded = _rounded_constants(left, right, closed)
     roots = {b: a for (_, a), (_, b) in zip(left.roots, right.roots, strict=True)}
@@ -206,7 +209,7 @@ def relate(
             if guide is not None:
                 candidates = partial(_guided, guide, position)
             else:
-                candidates = partial(_proposed, proposer, values, node, partner)
+                candidates = partial(_proposed, candidates_of, values, node, partner)
             _relate_node(relating, node, partner, candidates, by_name)
             if relating.stopped:
                 break

@@ -127,18 +127,18 @@ class World:
         graph: Graph,
         closed: Mapping[str, torch.Tensor],
         layouts: Mapping[str, Layout],
-        parameters: Mapping[str, int],
+        sources: Mapping[str, int],
     ) -> None:
-        """Enter one side. `closed` gives the values of closed tensors; `layouts` the right weights over left ones
-        by name.
+        """Enter one side. `closed` gives the values of closed tensors; `layouts` the right sources over left ones
+        by name, whose terms `sources` has.
         """
         unsettled: set[Node] = set()  # reads memory that was not written yet, so it is no constant
         inputs = {node: position for position, node in enumerate(graph.sources("input"))}
         for node in graph.nodes:
-            if node in inputs:
+            if node.is_source and node.name in layouts:
+                term = self.add_layout(layouts[node.name], sources)
+            elif node in inputs:
                 term = self._source("input", (inputs[node],), node)
-            elif node.operator == "parameter" and node.name in layouts:
-                term = self.add_layout(layouts[node.name], parameters)
             elif node.operator == "parameter":
                 term = self._source("parameter", (side, node.name), node)
             elif node.operator.rsplit(".", 1)[0] in UNINITIALISED:
@@ -417,6 +417,8 @@ def moved_type(operator: str, parts: list[Any], rest: tuple[Any, ...]) -> Typed:
             shape = [shape[d] for d in dims]
         case "aten.slice.Tensor", (dim, start, stop):
             shape[dim] = stop - start
+        case "aten.mul.Scalar" | "aten.div.Scalar", (_,):
+            pass
         case "aten.cat.default", (dim,):
             shape[dim] = canonical(add(*(part.shape[dim] for part in parts)))
         case _:

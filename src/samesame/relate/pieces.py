@@ -1,0 +1,130 @@
+"""Pieces: proposals where one side holds parts of the other's tensors, as the ranks of a distributed program do.
+
+A rank's tensor may be a slice of a sequential one over some dimension, a strided slice of it (the heads of every
+sequence in a merged dimension), or either times the number of ranks. The fingerprint is a row of moments: for each
+dimension, the sum of squares at each of its positions. A slice over that dimension has a run of the row for its own,
+however its other dimensions are arranged, and a factor shows as its square. So all rows of the left are kept in one
+sorted list, and a right tensor's row is looked up by its first number. As ever, values only propose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd
+
+import numpy as np
+import torch
+
+from samesame.relate.layout import Layout, Reshape, Scaled, Slice, Whole, onto, values
+from samesame.relate.propose import Proposer, Values, agree, is_telling, rearrangements
+
+_HITS = 200                 # places in the left's rows that are looked at, for one row of a right tensor
+_FOUND = 3
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The moments of a left tensor over one dimension."""
+
+    name: str
+    dim: int
+    moments: np.ndarray
+
+
+class PieceProposer:
+    """Candidates among the left tensors for a right tensor: rearrangements first, then pieces, then multiples of
+    either. `factors` are the multiples to think of, such as the number of ranks and its inverse.
+    """
+
+    def __init__(self, left: Values, names: Sequence[str], factors: Sequence[Fraction] = ()) -> None:
+        self.left, self.factors = left, (Fraction(1), *factors)
+        self._draw = min(1, len(left) - 1)
+        self._whole = Proposer(left, names)
+        self._order = {name: position for position, name in enumerate(names)}
+        self._rows: list[_Row] = []
+        for name in names:
+            value = left[self._draw][name]
+            if is_telling(value):
+                self._rows += (_Row(name, dim, row) for dim, row in _rows(value) if dim is not None)
+        lengths = [len(row.moments) for row in self._rows]
+        moments = np.concatenate([row.moments for row in self._rows]) if lengths else np.zeros(0)
+        owners = np.repeat(np.arange(len(lengths)), lengths)
+        starts = np.concatenate([np.arange(length) for length in lengths]) if lengths else np.zeros(0, dtype=int)
+        order = np.argsort(moments, kind="stable")
+        self._moments, self._owners, self._starts = moments[order], owners[order], starts[order]
+
+    def candidates(self, right: Values, name: str, shape: tuple[int, ...]) -> list[tuple[str, Layout]]:
+        """Left tensors of which the right one is a rearrangement, a piece or a multiple on every draw."""
+        found = self._whole.candidates(right, name, shape)
+        value = right[self._draw][name]
+        if found or not isinstance(value, torch.Tensor) or not is_telling(value) or value.dtype.is_complex:
+            return found
+        seen: dict[str, Layout] = {}
+        for layout, other in self._pieces(value):
+            if other not in seen and self._fits(layout, right, name):
+                seen[other] = layout
+                if len(seen) == _FOUND:
+                    break
+        return sorted(seen.items(), key=lambda pair: self._order[pair[0]])
+
+    def _fits(self, layout: Layout, right: Values, name: str) -> bool:
+        pairs = zip(self.left, right, strict=True)
+        return all(agree(values(layout, mine.__getitem__), yours[name]) for mine, yours in pairs)
+
+    def _pieces(self, value: torch.Tensor) -> Iterator[tuple[Layout, str]]:
+        """Layouts whose row of moments fits, on one draw; the plain ones before multiples."""
+        rows = list(_rows(value))
+        for factor in self.factors:
+            if factor != 1 and not value.dtype.is_floating_point:
+                continue
+            for _, row in rows:
+                for other, cut in self._cuts(row / float(factor) ** 2, value.numel(), whole=factor != 1):
+                    made = cut if factor == 1 else Scaled(cut, factor)
+                    piece = values(made, self.left[self._draw].__getitem__)
+                    for layout in rearrangements(other, piece, value):
+                        yield onto(layout, made), other
+
+    def _cuts(self, row: np.ndarray, elements: int, *, whole: bool) -> Iterator[tuple[str, Layout]]:
+        """Slices and strided slices of left tensors, with as many elements, whose moments are these; also the `whole`
+        of them."""
+        slack = abs(row[0]) * _CLOSE + 1e-300
+        low, high = np.searchsorted(self._moments, (row[0] - slack, row[0] + slack))
+        for place in range(low, min(high, low + _HITS)):
+            mine, start, length = self._rows[self._owners[place]], int(self._starts[place]), len(row)
+            size = len(mine.moments)
+            shape = tuple(self.left[self._draw][mine.name].shape)
+            if size * elements != length * self.left[self._draw][mine.name].numel():
+                continue
+            if size == length:
+                if whole and start == 0 and np.allclose(mine.moments, row, rtol=_CLOSE):
+                    yield mine.name, Whole(mine.name)
+                continue
+            if np.allclose(mine.moments[start : start + length], row, rtol=_CLOSE) and start + length <= size:
+                yield mine.name, Slice(Whole(mine.name), mine.dim, start, start + length)
+            for times in _divisors(gcd(size, length)):
+                inner, kept = size // times, length // times
+                if start + kept <= inner and np.allclose(
+                    mine.moments.reshape(times, inner)[:, start : start + kept].reshape(-1), row, rtol=_CLOSE
+                ):
+                    split = (*shape[: mine.dim], times, inner, *shape[mine.dim + 1 :])
+                    cut = Slice(Reshape(Whole(mine.name), split), mine.dim + 1, start, start + kept)
+                    merged = (*shape[: mine.dim], length, *shape[mine.dim + 1 :])
+                    yield mine.name, Reshape(cut, merged)
+
+
+def _rows(value: torch.Tensor) -> Iterator[tuple[int | None, np.ndarray]]:
+    """The moments over each dimension of more than one position, and, for a piece of one, the sum of them all."""
+    squares = torch.nan_to_num(value.double(), nan=0.5, posinf=3.0, neginf=-2.0).square()
+    yield None, squares.sum().reshape(1).numpy()
+    for dim, size in enumerate(value.shape):
+        if size > 1:
+            others = [d for d in range(value.dim()) if d != dim]
+            yield dim, (squares.sum(others) if others else squares).numpy()
+
+
+def _divisors(number: int) -> list[int]:
+    """Those above 1."""
+    return [d for d in range(2, number + 1) if number % d == 0]
