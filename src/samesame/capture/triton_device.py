@@ -191,6 +191,39 @@ def jit_of(launcher: Any) -> JITFunction[Any]:
     return launcher
 
 
+def configurations(
+    launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every choice of the autotuners around a kernel: a label, and the keywords with what was chosen.
+
+    A hook that runs before the first configuration (it zeroes an output, say) is called.
+    """
+    if isinstance(launcher, JITFunction):
+        yield "", keywords
+    elif isinstance(launcher, Autotuner):
+        configs = tried(launcher, args, keywords)
+        for number, config in enumerate(configs):
+            chosen = config.all_kwargs()
+            if number == 0 and config.pre_hook is not None:
+                config.pre_hook({**dict(zip(launcher.arg_names, args, strict=False)), **keywords, **chosen})
+            label = ", ".join(f"{k}={v}" for k, v in config.kwargs.items()) if len(configs) > 1 else ""
+            for inner, kept in configurations(launcher.fn, args, {**chosen, **keywords}):
+                yield ", ".join(filter(None, (label, inner))), kept
+    else:
+        if isinstance(launcher, Heuristics):
+            keywords = dict(keywords)
+            for name, heuristic in launcher.values.items():
+                keywords[name] = heuristic({**dict(zip(launcher.arg_names, args, strict=False)), **keywords})
+        yield from configurations(launcher.fn, args, keywords)
+
+
+def tried(tuner: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> list[Any]:
+    """The configurations that a tuner would try here."""
+    tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
+    configs = tuner.prune_configs(keywords) if tuner.early_config_prune else tuner.configs
+    return list(configs) or list(tuner.configs)
+
+
 def compiled(*_: Any) -> Any:
     """What a launch returns to host code that looks at it."""
     return types.SimpleNamespace(n_regs=0, n_spills=0, asm={}, metadata=types.SimpleNamespace(shared=0, num_warps=4))
@@ -222,5 +255,5 @@ def limited(seconds: float) -> Iterator[None]:
         timer.cancel()
 
 
-__all__ = ["TARGET", "Autotuner", "Heuristics", "JITFunction", "TimeUp", "compiled", "jit_of", "limited", "name_of",
+__all__ = ["TARGET", "Autotuner", "Heuristics", "JITFunction", "TimeUp", "compiled", "configurations", "jit_of", "limited", "name_of",
            "pretended", "replaced", "triton"]

@@ -36,11 +36,9 @@ from samesame.capture.origins import is_users, line_of_error, place
 from samesame.capture.program import kind_of_value, path_name
 from samesame.capture.targets import module_of_file, module_of_name, named
 from samesame.capture.triton_device import (
-    Autotuner,
-    Heuristics,
-    JITFunction,
     TimeUp,
     compiled,
+    configurations,
     jit_of,
     limited,
     pretended,
@@ -261,40 +259,12 @@ class Host:
         keywords = {k: v for k, v in keywords.items() if k not in ("grid", "warmup")}
         called, variants = self.here(), dict[str, Launch]()
         call = sum(isinstance(step, Call) for step in self.steps)
-        found = list(self.configurations(launcher, args, keywords))
+        found = list(configurations(launcher, args, keywords))
         for label, kept in found:
             launch = self.bound(jit, args, kept, grid, label, called, call)
             variants.setdefault(repr((launch.constexprs, launch.grid, launch.signature)), launch)
         self.steps.append(Call(tuple(variants.values())))
         return compiled()
-
-    def configurations(
-        self, launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any]
-    ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Every choice of the autotuners around a kernel: a label, and the keywords with what was chosen."""
-        if isinstance(launcher, JITFunction):
-            yield "", keywords
-        elif isinstance(launcher, Autotuner):
-            configs = self.pruned(launcher, args, keywords)
-            for number, config in enumerate(configs):
-                chosen = config.all_kwargs()
-                if number == 0 and config.pre_hook is not None:
-                    config.pre_hook({**dict(zip(launcher.arg_names, args, strict=False)), **keywords, **chosen})
-                label = ", ".join(f"{k}={v}" for k, v in config.kwargs.items()) if len(configs) > 1 else ""
-                for inner, kept in self.configurations(launcher.fn, args, {**chosen, **keywords}):
-                    yield ", ".join(filter(None, (label, inner))), kept
-        else:
-            if isinstance(launcher, Heuristics):
-                keywords = dict(keywords)
-                for name, heuristic in launcher.values.items():
-                    keywords[name] = heuristic({**dict(zip(launcher.arg_names, args, strict=False)), **keywords})
-            yield from self.configurations(launcher.fn, args, keywords)
-
-    def pruned(self, tuner: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> list[Any]:
-        """The configurations that the tuner would try here."""
-        tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
-        configs = tuner.prune_configs(keywords) if tuner.early_config_prune else tuner.configs
-        return list(configs) or list(tuner.configs)
 
     def bound(
         self, jit: Any, args: tuple[Any, ...], keywords: dict[str, Any], grid: Any, label: str, called: Origin, call: int

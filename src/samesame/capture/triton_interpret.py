@@ -1,0 +1,620 @@
+"""Triton kernels on values, without a GPU: the launch function runs on the CPU, its kernels in Triton's interpreter.
+
+This is the numeric oracle beside `triton_launch`: the same function, the same wrapper, real numbers. Pointers are not
+addresses here: each allocation has a range of its own, far from the others, so that every access is known to belong to
+one tensor, and one that leaves its memory is noted (program, lane, line) and left out instead of carried out. What is
+undefined on a GPU is NaN, or a conspicuous integer: lanes of a masked load without `other`, memory from `torch.empty`.
+What two programs do to one element is noted where the order would matter.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from types import FrameType, FunctionType
+from typing import Any
+
+import numpy as np
+import torch
+import triton.language as tl
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten_with_path, tree_map
+from triton.language.extra import libdevice
+from triton.language.extra.cuda import libdevice as cuda_libdevice
+from triton.runtime import interpreter
+from triton.runtime.interpreter import TensorHandle, interpreter_builder, interpreter_semantic
+from triton.runtime.jit import mangle_type
+
+from samesame.capture.origins import is_users, line_of_error, place
+from samesame.capture.program import path_name
+from samesame.capture.targets import seeded
+from samesame.capture.triton_device import (
+    JITFunction,
+    TimeUp,
+    compiled,
+    configurations,
+    jit_of,
+    limited,
+    pretended,
+    replaced,
+)
+from samesame.capture.triton_host import CONTENTS, UNDEFINED, call, loaded, users_frames
+from samesame.evidence import Refused
+from samesame.graph import Origin
+
+RANGE = 40                                  # each allocation's addresses: 2^40 bytes
+GARBAGE = 0x5EADBEEF                        # what undefined integers hold, cut to their width
+MOST_FAULTS = 16                            # noted for one kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that a kernel must not do: "load out of bounds", "store out of bounds" or "race".
+
+    `element` counts from the start of the memory of `argument`; `other` is the other program of a race.
+    """
+
+    kind: str
+    kernel: str
+    program: tuple[int, int, int]
+    lane: tuple[int, ...]
+    origin: Origin
+    argument: str
+    element: int
+    other: tuple[int, int, int] | None = None
+
+    def __str__(self) -> str:
+        where = f"{self.origin.spoken}: {self.kind} by program {self.program}, lane {self.lane}"
+        also = f", and program {self.other}" if self.other else ""
+        return f"{where}{also}, at element {self.element} of {self.argument}"
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One launch: its tensor arguments before and after, by parameter, and the faults seen.
+
+    `written` says which elements of an argument's memory some program wrote, by parameter (1-d, bool).
+    """
+
+    kernel: str
+    grid: tuple[int, int, int]
+    scalars: dict[str, Any]
+    before: dict[str, torch.Tensor]
+    after: dict[str, torch.Tensor]
+    written: dict[str, torch.Tensor]
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a launch function on values: the example tensors before anything was written, by name; what it
+    returned, by name; and each launch."""
+
+    inputs: dict[str, torch.Tensor]
+    outputs: dict[str, torch.Tensor]
+    executions: tuple[Execution, ...]
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        return tuple(fault for execution in self.executions for fault in execution.faults)
+
+
+def interpret(
+    target: Any,
+    inputs: Any = None,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    example: Mapping[str, int] | None = None,
+    seed: int = 0,
+    configuration: int = 0,
+    timeout: float = 120.0,
+) -> Run:
+    """Run a launch function on the CPU, with its kernels in Triton's interpreter.
+
+    `target` and `inputs` are as for `capture_launches`. `sizes` replaces sizes of the example: ints among the function's
+    parameters by name, and sizes named in `example` (the `sizes` of a capture) wherever the function makes a tensor of
+    that size. `configuration` is the number of the autotuner's choice. Random tensors come from `seed`. Raises Refused
+    with the line where the function or a kernel fails.
+    """
+    changed = {value: (sizes or {}).get(name, value) for name, value in (example or {}).items()}
+    oracle = Oracle(changed, configuration)
+    with ExitStack() as stack:
+        stack.enter_context(pretended(oracle.launch))
+        function = loaded(target)
+        args, keywords = oracle.arguments(function, inputs, sizes or {})
+        stack.enter_context(seeded(seed))
+        stack.enter_context(np.errstate(all="ignore"))
+        stack.enter_context(interpreted(oracle))
+        stack.enter_context(Making(oracle))
+        stack.enter_context(OnTheCpu(oracle))
+        try:
+            with limited(timeout):
+                returned = call(function, args, keywords)
+        except TimeUp as error:
+            raise Refused(f"{line_of_error(error).spoken} still runs after {timeout:g} seconds") from None
+        except Refused:
+            raise
+        except Exception as error:
+            where = line_of_error(error)
+            cause: BaseException = error
+            while cause.__cause__ is not None:
+                cause = cause.__cause__
+            text = (str(cause).strip().splitlines() or ["no message"])[0]
+            raise Refused(f"{where.spoken} fails in the interpreter: {type(cause).__name__}: {text}") from error
+    leaves, _ = tree_flatten_with_path(returned)
+    outputs = {path_name((), path) or "0": leaf for path, leaf in leaves if isinstance(leaf, torch.Tensor)}
+    return Run(oracle.inputs(), outputs, tuple(oracle.executions))
+
+
+# ------------------------------------------------------------------------------------------------------------- memory
+
+
+@dataclass(slots=True)
+class Slot:
+    """One allocation, and who touched its elements in the running launch: 0 nobody, else a program's number plus 1."""
+
+    storage: torch.UntypedStorage
+    base: int
+    name: str = ""
+    width: int = 1                          # bytes of an element
+    written: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    read: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    atomic: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+
+
+class Oracle:
+    """What one run on values has done so far."""
+
+    def __init__(self, changed: Mapping[int, int], configuration: int) -> None:
+        self.changed, self.configuration = dict(changed), configuration
+        self.slots: dict[int, Slot] = {}                     # by storage
+        self.by_number: list[Slot] = []
+        self.executions: list[Execution] = []
+        self.faults: list[Fault] = []
+        self.kernel = ""
+        self.program = (0, 0, 0)
+        self.grid = (1, 1, 1)
+        self.functions: dict[Any, Callable[..., Any]] = {}
+        self.made: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}    # by storage: example tensors, first values
+        self.names: dict[int, str] = {}
+
+    def arguments(
+        self, function: Any, inputs: Any, sizes: Mapping[str, int]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        try:
+            parameters = inspect.signature(function).parameters
+        except (TypeError, ValueError):
+            parameters = inspect.signature(lambda *args, **keywords: None).parameters
+        names = list(parameters)
+
+        def example(value: Any, name: str) -> Any:
+            def one(leaf: Any) -> Any:
+                if isinstance(leaf, torch.Tensor):
+                    tensor = self.resized(leaf)
+                    self.keep(tensor, name)
+                    return tensor
+                return sizes.get(name, self.changed.get(leaf, leaf)) if type(leaf) is int else leaf
+            return tree_map(one, value)
+
+        if isinstance(inputs, Mapping):
+            return (), {name: example(value, name) for name, value in inputs.items()}
+        if inputs is not None:
+            values = inputs if isinstance(inputs, tuple | list) else (inputs,)
+            return tuple(example(v, names[k] if k < len(names) else f"arg{k}") for k, v in enumerate(values)), {}
+        keywords = {}
+        for name, p in parameters.items():
+            if type(p.default) is int:
+                keywords[name] = sizes.get(name, self.changed.get(p.default, p.default))
+                self.changed.setdefault(p.default, keywords[name])
+        return (), keywords
+
+    def resized(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor with other sizes, its values repeated or cut."""
+        for d, size in enumerate(tensor.shape):
+            wanted = self.changed.get(size, size) if size > 1 else size
+            if wanted != size:
+                tensor = tensor.index_select(d, torch.arange(wanted) % size)
+        return tensor.detach().clone()
+
+    def keep(self, tensor: torch.Tensor, name: str = "") -> None:
+        key = tensor.untyped_storage()._cdata
+        self.made[key] = tensor, tensor.detach().clone()
+        if name:
+            self.names[key] = name
+
+    def inputs(self) -> dict[str, torch.Tensor]:
+        return {self.names.get(key, f"made{k}"): value for k, (key, (_, value)) in enumerate(self.made.items())}
+
+    def look_for_names(self) -> None:
+        for frame in users_frames():
+            for name, value in frame.f_locals.items():
+                if isinstance(value, torch.Tensor) and value.untyped_storage()._cdata in self.made:
+                    self.names.setdefault(value.untyped_storage()._cdata, name)
+
+    def slot(self, tensor: torch.Tensor) -> Slot:
+        storage = tensor.untyped_storage()
+        if storage._cdata not in self.slots:
+            slot = Slot(storage, (len(self.slots) + 1) << RANGE)
+            self.slots[storage._cdata] = slot
+            self.by_number.append(slot)
+        return self.slots[storage._cdata]
+
+    def address(self, tensor: torch.Tensor) -> int:
+        """A tensor's address: not where it is, but in its allocation's own range."""
+        return self.slot(tensor).base + tensor.storage_offset() * tensor.element_size()
+
+    # ----------------------------------------------------------------------------------------------------- launches
+
+    def launch(self, launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any], grid: Any) -> Any:
+        jit = jit_of(launcher)
+        self.look_for_names()
+        keywords = {k: v for k, v in keywords.items() if k not in ("grid", "warmup")}
+        found = [kept for _, kept in configurations(launcher, args, keywords)]
+        chosen = found[min(self.configuration, len(found) - 1)]
+        own = {k: v for k, v in chosen.items() if k in jit.arg_names}
+        binding = jit.signature.bind(*args, **own)
+        binding.apply_defaults()
+        values = dict(binding.arguments)
+        extent = grid(dict(values)) if callable(grid) else grid
+        extent = tuple(extent) if isinstance(extent, tuple | list) else (extent,)
+        self.run(jit, values, (*map(int, extent), 1, 1)[:3])
+        return compiled()
+
+    def run(self, jit: Any, values: dict[str, Any], grid: tuple[int, ...]) -> None:
+        tensors = {name: v for name, v in values.items() if isinstance(v, torch.Tensor)}
+        for name, tensor in tensors.items():
+            slot = self.slot(tensor)
+            elements = slot.storage.nbytes() // tensor.element_size()
+            slot.name, slot.width = name, tensor.element_size()
+            slot.written, slot.read = np.zeros(elements, np.int64), np.zeros(elements, np.int64)
+            slot.atomic = np.zeros(elements, bool)
+        constant = {p.name for p in jit.params if p.is_constexpr}
+        args = {name: v if name in constant else self.handle(v) for name, v in values.items()}
+        before = {name: tensor.detach().clone() for name, tensor in tensors.items()}
+        self.kernel, self.faults, self.grid = jit.__name__, [], (grid[0], grid[1], grid[2])
+        interpreter_builder.set_grid_dim(*grid)
+        function = self.function(jit)
+        for x in range(grid[0]):
+            for y in range(grid[1]):
+                for z in range(grid[2]):
+                    self.program = x, y, z
+                    interpreter_builder.set_grid_idx(x, y, z)
+                    function(**args)
+        after = {name: tensor.detach().clone() for name, tensor in tensors.items()}
+        written = {name: torch.from_numpy(self.slot(tensor).written > 0) for name, tensor in tensors.items()}
+        scalars = {name: v for name, v in values.items() if name not in tensors}
+        self.executions.append(
+            Execution(self.kernel, self.grid, scalars, before, after, written, tuple(self.faults))
+        )
+
+    def handle(self, value: Any) -> Any:
+        """An argument as the interpreter takes it."""
+        if isinstance(value, torch.Tensor):
+            type_ = tl.str_to_ty(mangle_type(value), None)
+            return tl.tensor(TensorHandle(np.array([self.address(value)], dtype=np.uint64), type_), type_)
+        if isinstance(value, tuple):
+            return tl.tuple([self.handle(part) for part in value])
+        if isinstance(value, float):
+            return tl.tensor(TensorHandle(np.array([value], dtype=np.float32), tl.float32), tl.float32)
+        return interpreter._implicit_cvt(value)
+
+    def function(self, jit: Any) -> Callable[..., Any]:
+        """The kernel as a Python function over the interpreter's tensors."""
+        if jit.fn not in self.functions:
+            self.functions[jit.fn] = Rewriter(jit.fn).rewrite_ast()
+        return self.functions[jit.fn]
+
+    # ----------------------------------------------------------------------------------------------------- accesses
+
+    def number(self) -> int:
+        x, y, z = self.program
+        return (x * self.grid[1] + y) * self.grid[2] + z + 1
+
+    def program_of(self, number: int) -> tuple[int, int, int]:
+        rest, z = divmod(int(number) - 1, self.grid[2])
+        return (*divmod(rest, self.grid[1]), z)
+
+    def access(
+        self, pointers: np.ndarray, mask: np.ndarray, what: str, width: int, values: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Real addresses, and the mask without lanes that leave their memory. Notes who touches what."""
+        mask = np.broadcast_to(mask, pointers.shape)
+        signed = pointers.astype(np.int64)
+        slots = (signed + (1 << (RANGE - 1))) >> RANGE
+        real, allowed = np.zeros_like(pointers), mask.copy()
+        for number in np.unique(slots[mask]) if mask.any() else ():
+            here = mask & (slots == number)
+            if not 1 <= number <= len(self.by_number):
+                self.note(f"{what} out of bounds", here, signed, None)
+                allowed &= ~here
+                continue
+            slot = self.by_number[int(number) - 1]
+            offset = signed - slot.base
+            outside = here & ((offset < 0) | (offset + width > slot.storage.nbytes()))
+            if outside.any():
+                self.note(f"{what} out of bounds", outside, offset // width, slot)
+                allowed &= ~outside
+            real = np.where(here, (offset + slot.storage.data_ptr()).astype(np.uint64), real)
+            inside = here & ~outside
+            if inside.any() and slot.width == width and slot.written.size:
+                self.touch(slot, inside, offset // width, what, values)
+        return real, allowed
+
+    def touch(self, slot: Slot, inside: np.ndarray, element: np.ndarray, what: str, values: np.ndarray | None) -> None:
+        """Note an access, and a race with another program."""
+        me, at = self.number(), element[inside]
+        written, read, atomic = slot.written[at], slot.read[at], slot.atomic[at]
+        if what == "load":
+            race = (written != 0) & (written != me)
+            slot.read[at] = np.where((read != 0) & (read != me), -1, me)
+        else:
+            race = (written != 0) & (written != me)
+            if what == "store" and values is not None:
+                held = self.held(slot, at)
+                fresh = np.broadcast_to(values, inside.shape)[inside].view(held.dtype)
+                race &= held != fresh
+            if what == "atomic":
+                race &= ~atomic
+            else:
+                race |= (read != 0) & (read != me)
+            slot.written[at], slot.atomic[at] = me, what == "atomic"
+        if race.any():
+            lanes = np.zeros_like(inside)
+            lanes[inside] = race
+            first = int(np.flatnonzero(race)[0])
+            other = next((n for n in (written[first], read[first]) if n > 0 and n != me), 0)
+            self.note("race", lanes, element, slot, self.program_of(other) if other > 0 else None)
+
+    def held(self, slot: Slot, at: np.ndarray) -> np.ndarray:
+        """The bits of elements, as unsigned integers."""
+        raw = torch.empty(0, dtype=torch.uint8).set_(slot.storage, 0, (slot.storage.nbytes(),))
+        whole = slot.storage.nbytes() // slot.width * slot.width
+        return raw[:whole].numpy().view(f"u{slot.width}")[at]
+
+    def note(
+        self, kind: str, lanes: np.ndarray, element: np.ndarray, slot: Slot | None, other: Any = None
+    ) -> None:
+        origin = kernels_line()
+        same = sum(f.kind == kind and f.origin.line == origin.line for f in self.faults)
+        if len(self.faults) < MOST_FAULTS and not same:
+            lane = tuple(map(int, np.argwhere(lanes)[0]))
+            name = slot.name if slot is not None else "no argument"
+            at = int(np.broadcast_to(element, lanes.shape)[lane])
+            self.faults.append(Fault(kind, self.kernel, self.program, lane, origin, name, at, other))
+
+
+def kernels_line() -> Origin:
+    """The line of the kernel that runs now."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if is_users(frame.f_code.co_filename) and not name.startswith(("triton.", "numpy.")):
+            return place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+        frame = frame.f_back
+    return Origin()
+
+
+# -------------------------------------------------------------------------------------------------------- the modes
+
+
+class OnTheCpu(TorchFunctionMode):
+    """Tensors live on the CPU, and say that they live on the device."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        super().__init__()
+        self.oracle = oracle
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if function in TOLD:
+            return TOLD[function]
+        if function is torch.Tensor.data_ptr:
+            return self.oracle.address(args[0])
+        if function is torch.Tensor.cuda:
+            return args[0]
+        if function is torch.Tensor.get_device:
+            return 0
+        if function is not torch.Tensor.__repr__:
+            args, kwargs = tree_map(elsewhere, (args, kwargs))
+        return function(*args, **kwargs)
+
+
+TOLD: dict[Any, Any] = {
+    torch.Tensor.device.__get__: torch.device("cuda", 0),      # type: ignore[attr-defined]
+    torch.Tensor.is_cuda.__get__: True,                        # type: ignore[attr-defined]
+    torch.Tensor.is_cpu.__get__: False,                        # type: ignore[attr-defined]
+}
+
+
+def elsewhere(value: Any) -> Any:
+    """The CPU in the place of the device."""
+    if isinstance(value, torch.device):
+        return torch.device("cpu") if value.type == "cuda" else value
+    return "cpu" if isinstance(value, str) and value.split(":")[0] == "cuda" else value
+
+
+class Making(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Example tensors get the sizes of this run; uninitialised memory gets values that show."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.oracle = oracle
+
+    def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        name = operation._schema.name.removeprefix("aten::")
+        tensors = any(isinstance(leaf, torch.Tensor) for leaf in torch.utils._pytree.tree_leaves((args, kwargs)))
+        own = not tensors and len(users_frames()) == 1
+        if own:
+            names = [argument.name for argument in operation._schema.arguments]
+            args = tuple(self.sized(name, n, v) for n, v in zip(names, args, strict=False))
+            kwargs = {n: self.sized(name, n, v) for n, v in kwargs.items()}
+        result = operation(*args, **kwargs)
+        if CONTENTS.get(name, 0) is UNDEFINED and isinstance(result, torch.Tensor):
+            result.fill_(undefined(result.dtype))
+        elif own and isinstance(result, torch.Tensor) and not operation._schema.is_mutable:
+            self.oracle.keep(result)
+        return result
+
+    def sized(self, operator: str, name: str, value: Any) -> Any:
+        changed = self.oracle.changed
+        if name == "size" and isinstance(value, list | tuple):
+            return [changed.get(n, n) for n in value]
+        return changed.get(value, value) if name == "end" and operator == "arange" and type(value) is int else value
+
+
+def undefined(dtype: torch.dtype) -> Any:
+    """The value that stands for an undefined one."""
+    if dtype.is_floating_point or dtype.is_complex:
+        return float("nan")
+    if dtype == torch.bool:
+        return True
+    return GARBAGE & torch.iinfo(dtype).max
+
+
+# --------------------------------------------------------------------------------------------------- the interpreter
+
+
+@contextmanager
+def interpreted(oracle: Oracle) -> Iterator[None]:
+    """Triton's language means its interpreter; its accesses go through the oracle."""
+    builder = interpreter_builder
+    with ExitStack() as stack:
+        scope = interpreter._patch_lang(FunctionType((lambda: None).__code__, {"tl": tl, "core": tl.core}))
+        stack.callback(scope.restore)
+        for name, access in (("create_masked_load", load), ("create_masked_store", store),
+                             ("create_atomic_rmw", rmw), ("create_atomic_cas", cas)):
+            replaced(stack, builder, name, access(oracle, getattr(builder, name)))
+        replaced(stack, builder, "create_extern_elementwise", extern)
+        for name, function in vars(cuda_libdevice).items():
+            if getattr(function, "__triton_builtin__", False):
+                with_semantic = semantic(function)
+                replaced(stack, cuda_libdevice, name, with_semantic)
+                replaced(stack, libdevice, name, with_semantic)
+        replaced(stack, JITFunction, "__call__", lambda self, *a, **k: oracle.function(self)(*a, **k))
+        replaced(stack, JITFunction, "__get__", lambda self, thing, owner=None: self if thing is None else
+                 lambda *a, **k: oracle.function(self)(thing, *a, **k))
+        yield
+
+
+def semantic(function: Any) -> Callable[..., Any]:
+    """A builtin of Triton's language as the interpreter calls it."""
+    def called(*args: Any, **keywords: Any) -> Any:
+        return function(*args, **{**keywords, "_semantic": interpreter_semantic})
+
+    called.__name__, called.__module__ = function.__name__, function.__module__
+    return called
+
+
+class Rewriter(interpreter.FunctionRewriter):
+    """Triton's rewriting of a kernel, with names of its own, so that the kernel's module stays as it is."""
+
+    def _compile_and_exec(self, transformed_ast: Any) -> Any:
+        outer = inspect.getclosurevars(self.fn).nonlocals
+        names = {**vars(interpreter), **self.fn.__globals__, **outer}
+        for name, value in names.items():
+            if getattr(value, "__module__", "") in LIBDEVICES and callable(value) and hasattr(libdevice, name):
+                names[name] = getattr(libdevice, value.__name__)
+            elif getattr(value, "__triton_builtin__", False):
+                names[name] = semantic(value)
+        local: dict[str, Any] = {}
+        exec(compile(transformed_ast, filename=self.filename, mode="exec"), names, local)
+        return local[self.fn.__name__]
+
+
+LIBDEVICES = (libdevice.__name__, cuda_libdevice.__name__)
+
+
+def load(oracle: Oracle, original: Callable[..., Any]) -> Callable[..., Any]:
+    def access(pointers: Any, mask: Any, other: Any, *rest: Any, **options: Any) -> Any:
+        type_ = pointers.get_element_ty()
+        dtype = interpreter._get_np_dtype(type_)
+        filled = np.broadcast_to(mask.data, pointers.data.shape)
+        nothing = np.full(pointers.data.shape, bits_of_undefined(type_, dtype), dtype)
+        real, allowed = oracle.access(pointers.data, mask.data, "load", dtype.itemsize)
+        held = nothing if other is None else np.where(filled, nothing, other.data.astype(dtype, copy=False))
+        result = original(
+            TensorHandle(real, pointers.dtype), TensorHandle(allowed, tl.int1), TensorHandle(held, type_), *rest,
+            **options,
+        )
+        return result
+
+    return access
+
+
+def store(oracle: Oracle, original: Callable[..., Any]) -> Callable[..., Any]:
+    def access(pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:
+        width = value.data.dtype.itemsize
+        real, allowed = oracle.access(pointers.data, mask.data, "store", width, value.data)
+        return original(TensorHandle(real, pointers.dtype), value, TensorHandle(allowed, tl.int1), *rest)
+
+    return access
+
+
+def rmw(oracle: Oracle, original: Callable[..., Any]) -> Callable[..., Any]:
+    def access(operation: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:
+        real, allowed = oracle.access(pointers.data, mask.data, "atomic", value.data.dtype.itemsize)
+        return original(operation, TensorHandle(real, pointers.dtype), value, TensorHandle(allowed, tl.int1), *rest)
+
+    return access
+
+
+def cas(oracle: Oracle, original: Callable[..., Any]) -> Callable[..., Any]:
+    def access(pointers: Any, compared: Any, value: Any, *rest: Any) -> Any:
+        everywhere = np.ones(pointers.data.shape, bool)
+        real, allowed = oracle.access(pointers.data, everywhere, "atomic", value.data.dtype.itemsize)
+        if not allowed.all():
+            raise Refused(f"{kernels_line().spoken} compares and swaps outside of its memory")
+        return original(TensorHandle(real, pointers.dtype), compared, value, *rest)
+
+    return access
+
+
+def bits_of_undefined(type_: Any, dtype: np.dtype) -> Any:
+    """What an undefined element holds, in the interpreter's arrays: bfloat16 and float8 are bits there."""
+    if dtype.kind == "f":
+        return np.nan
+    if dtype.kind == "b":
+        return True
+    if type_.is_floating():
+        return 0x7FC0 if dtype.itemsize == 2 else 0x7F
+    return GARBAGE & np.iinfo(dtype).max
+
+
+# Functions of CUDA's library by torch's names, where these differ.
+EXTERN: dict[str, Callable[..., torch.Tensor]] = {
+    "rint": torch.round,
+    "nearbyint": torch.round,
+    "fabs": torch.abs,
+    "fmod": torch.fmod,
+    "isinfd": torch.isinf,
+    "isnand": torch.isnan,
+    "finite": torch.isfinite,
+    "isfinited": torch.isfinite,
+    "fast_tanh": torch.tanh,
+    "fast_exp": torch.exp,
+    "fast_log": torch.log,
+    "fast_divide": torch.div,
+    "div_rn": torch.div,
+    "div_rz": torch.div,
+    "cyl_bessel_i0": torch.special.i0,
+    "cyl_bessel_i1": torch.special.i1,
+    "tgamma": lambda x: torch.exp(torch.lgamma(x)),
+    "normcdf": torch.special.ndtr,
+}
+
+
+def extern(library: Any, path: Any, symbol: str, args: list[Any], type_: Any, pure: Any) -> Any:
+    """A function of CUDA's library, worked out by torch."""
+    name = symbol.removeprefix("__nv_")
+    candidates = [name, name.removesuffix("f"), name.removesuffix("d")]
+    found = next((f for n in candidates if (f := EXTERN.get(n) or getattr(torch, n, None)) is not None), None)
+    if found is None:
+        raise Refused(f"{kernels_line().spoken} calls {symbol}, which the interpreter does not know")
+    values = [torch.from_numpy(np.ascontiguousarray(arg.data)) for arg in args]
+    dtype = interpreter._get_np_dtype(type_)
+    return TensorHandle(found(*values).numpy().astype(dtype), type_.scalar)
