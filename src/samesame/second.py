@@ -18,7 +18,7 @@ places of the output's index variables; `left` and `right`, the places of the tw
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, reduce
@@ -32,7 +32,7 @@ PLACES = 384                        # binary places of a real
 ONE = 1 << PLACES
 ZERO = ONE >> 192                   # a real nearer to zero is zero: so is what rounding leaves of it
 AGREE = 128                         # binary digits of the larger side (or of 2^-32) in which both sides must agree
-PREFERRED, MOST = 1 << 15, 1 << 21  # numbers worked out, for good sizes and for the smallest ones
+PREFERRED, TOLERATED, MOST = 1 << 15, 1 << 18, 1 << 21      # numbers worked out, for good sizes, and the smallest ones
 WHOLE, FEW = 512, 4                 # of an output with more elements, four positions along each dimension are compared
 TOO_LARGE = "the claim is too large to expand element by element"
 DRAWS = ("generic", "positive", "small", "ties", "generic")
@@ -109,40 +109,50 @@ Value = tuple[tuple[int, ...], Any]     # index nodes, and an array of objects: 
 
 def compare(claim: dict[str, Any], seed: int = 0, draws: Sequence[str] = DRAWS) -> Agreement | Disagreement | Cannot:
     """Compare the two sides of a claim at two choices of sizes, on several draws. Same seed, same answer."""
-    tried, points = [], 0
+    grids: list[Grid] = []
+    points = 0
     try:
         symbols = sorted({row[1]: row[2] for row in claim["nodes"] if row[0] == "size"}.items())
         for choice in range(2 if symbols else 1):
-            grid, found = _expanded(claim, symbols[:: 1 - 2 * choice], choice, seed, draws)
-            if isinstance(found, Disagreement):
-                return found
-            points += found
-            tried.append(grid)
+            for sizes, most in _sizes(symbols[:: 1 - 2 * choice], choice):
+                if sizes in [grid.sizes for grid in grids]:
+                    break
+                try:
+                    grid = Grid(claim, sizes, f"{seed} {choice}", most, draws)
+                    found = grid.compared()
+                except TooLarge:
+                    if most == MOST:
+                        raise
+                    continue
+                if isinstance(found, Disagreement):
+                    return found
+                points += found
+                grids.append(grid)
+                break
     except Stop as reason:
         return Cannot(str(reason))
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as fault:
         return Cannot(f"the claim is malformed ({type(fault).__name__}: {fault})")
-    arithmetic = "fractions" if grid.exact else f"{PLACES} binary places"
     if not points:
         return Cannot("nowhere are both sides defined")
-    return Agreement(tuple(grid.sizes for grid in tried), points, arithmetic, tuple(tried))
+    arithmetic = "fractions" if grids[0].exact else f"{PLACES} binary places"
+    return Agreement(tuple(grid.sizes for grid in grids), points, arithmetic, tuple(grids))
 
 
-def _expanded(claim: dict[str, Any], symbols: list[Any], choice: int, seed: int,
-              draws: Sequence[str]) -> tuple[Grid, Disagreement | int]:
-    """Both sides at small sizes: distinct ones if that is not too much, so that no coincidence hides an error."""
-    for most in (13, 4, 3) if symbols else ():
+def _sizes(symbols: list[Any], choice: int) -> Iterator[tuple[dict[str, int], int]]:
+    """Small sizes to try, each with the numbers that may be worked out for it: distinct ones if that is not too much,
+    so that no coincidence hides an error."""
+    tried: list[dict[str, int]] = []
+    for most in (13, 4, 3):
         sizes: dict[str, int] = {}
         for k, (name, least) in enumerate(symbols):
             free = [n for n in SMALL_SIZES[choice] if least <= n <= most and n not in sizes.values()]
             sizes[name] = free[0] if free else max(least, 2 + (k + choice) % 2)
-        try:
-            grid = Grid(claim, sizes, f"{seed} {choice}", PREFERRED, draws)
-            return grid, grid.compared()
-        except TooLarge:
-            continue
-    grid = Grid(claim, {name: max(least, 2) for name, least in symbols}, f"{seed} {choice}", MOST, draws)
-    return grid, grid.compared()
+        if sizes not in tried:
+            tried.append(sizes)
+            yield sizes, PREFERRED
+    yield tried[-1], TOLERATED
+    yield {name: max(least, 2) for name, least in symbols}, MOST
 
 
 class Grid:
@@ -164,6 +174,11 @@ class Grid:
         self.values: list[Value] = []
         self.positions: dict[int, list[int]] = {}
         self.leaf, self.call = cache(self.leaf), cache(self.call)         # type: ignore[method-assign]
+        # Where a formula may change its mind: at 0, ±1, its constants and next to them; halves, if it has a mind.
+        held = sorted({Fraction(0), Fraction(1), *(abs(Fraction(row[1])) for row in self.nodes if row[0] == "num")})
+        apart = (-1, 0, 1, *[Fraction(1, 2)] * any(_chooses(row, self.kinds) for row in self.nodes))
+        near = {s * (c + d) for c in held[:8] if c <= 32 for d in apart for s in (-1, 1)}
+        self.ties = [self.rational(x) for x in sorted(near)]
 
     def compared(self) -> Disagreement | int:
         """The first element that differs, or at how many points both sides are defined."""
@@ -399,11 +414,8 @@ class Grid:
             if low > high and count:
                 raise Stop("an integer has no value within its bounds")
             return [int(n) for n in rng.integers(low, high + 1, count)] if count else []
-        if draw == "ties":              # where a formula may change its mind: at 0, ±1, its constants and next to them
-            held = sorted({abs(Fraction(row[1])) for row in self.nodes if row[0] == "num"} | {Fraction(0), Fraction(1)})
-            near = {c + d for c in held[:8] if c <= 32 for d in (-1, 0, Fraction(1, 2), 1)}
-            values = [self.rational(x) for x in sorted(near | {-x for x in near})]
-            return [values[k] for k in rng.integers(0, len(values), count)]
+        if draw == "ties":
+            return [self.ties[k] for k in rng.integers(0, len(self.ties), count)]
         signs = 1 if draw == "positive" else 1 - 2 * rng.integers(0, 2, count)
         scale = 1 if self.exact and draw != "small" else 1 << (20 if draw == "small" else 10)
         odd = ((2 * rng.integers(8, 1024, count) + 1) * signs).tolist()
@@ -431,6 +443,11 @@ def _kind(row: list[Any], kinds: list[str], leaves: list[list[Any]]) -> str:
 def _is_irrational(row: list[Any]) -> bool:
     root = row[0] == "pow" and Fraction(row[2]).denominator != 1
     return root or row[0] in ("named", "-inf") or (row[0] == "fn" and row[1] not in EXACT)
+
+
+def _chooses(row: list[Any], kinds: list[str]) -> bool:
+    """May it have jumps or corners in real numbers?"""
+    return row[0] in ("extremum", "fn", "opaque") or (row[0] == "compare" and "real" in (kinds[row[2]], kinds[row[3]]))
 
 
 def _connected(parts: Iterable[Any], decisive: bool) -> Any:
