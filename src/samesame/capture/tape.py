@@ -7,7 +7,7 @@ may decide how the program runs. What is open may not.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -70,9 +70,9 @@ class Tape:
         self.names.add(candidate)
         return candidate
 
-    def graph(self, name: str, roots: list[tuple[str, Node]]) -> Graph:
-        """The graph of what the roots depend on. Inputs stay even if nothing reads them."""
-        live = {root for _, root in roots} | {node for node in self.nodes if node.operator == "input"}
+    def graph(self, name: str, roots: list[tuple[str, Node]], kept: Iterable[Node] = ()) -> Graph:
+        """The graph of what the roots and the nodes `kept` depend on. Inputs stay even if nothing reads them."""
+        live = {root for _, root in roots} | {node for node in self.nodes if node.operator == "input"} | set(kept)
         for node in reversed(self.nodes):
             if node in live:
                 live.update(node.inputs)

@@ -1,0 +1,79 @@
+"""A process group of one: this process, as one rank of many, with nobody on the other side.
+
+torch's fake process group answers every collective at once and moves no data, so that a single process can run the
+program of any rank. Two things would betray that the others are missing. DTensor remembers offsets and plans per mesh
+and takes the meshes of two ranks for one, so its memory is cleared between ranks. And a whole tensor that is dealt out
+to the ranks while the program is built (`distribute_tensor`) has to arrive: every rank builds the same whole, so each
+takes its own part.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import torch
+import torch.distributed as dist
+from torch.distributed import device_mesh
+from torch.distributed.tensor import (
+    DTensor,
+    _api,
+    _dtensor_spec,
+    _random,
+    _redistribute,
+    _sharding_prop,
+    _utils,
+    placement_types,
+)
+from torch.distributed.tensor import _collective_utils as collective_utils
+from torch.testing._internal.distributed.fake_pg import FakeStore
+
+from samesame.evidence import Refused
+
+MEMORISING = (
+    _api, _dtensor_spec, _redistribute, _sharding_prop, _utils, collective_utils, device_mesh, placement_types
+)
+
+
+@contextmanager
+def one_of(rank: int, world_size: int) -> Iterator[None]:
+    """Inside, this process is rank `rank` of `world_size`. Raises Refused where it already belongs to a group."""
+    if dist.is_initialized():
+        raise Refused("this process belongs to a process group; call torch.distributed.destroy_process_group() first")
+    forget()
+    environment = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": world_size, "LOCAL_WORLD_SIZE": world_size}
+    dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=world_size)
+    try:
+        with patch.dict(os.environ, {name: str(value) for name, value in environment.items()}):
+            yield
+    finally:
+        if dist.is_initialized():
+            dist.destroy_process_group()
+        forget()
+
+
+@contextmanager
+def dealing() -> Iterator[None]:
+    """Inside, what one rank deals out to all arrives, taken from this rank's own copy of the whole."""
+
+    def scatter(output: torch.Tensor, parts: list[torch.Tensor], mesh: Any, mesh_dim: int = 0, **_: Any) -> None:
+        output.copy_(parts[mesh.get_local_rank(mesh_dim)])
+
+    with patch.object(placement_types, "mesh_scatter", scatter):
+        yield
+
+
+def forget() -> None:
+    """Clear what DTensor remembers of meshes: it takes those of different ranks for one."""
+    for module in MEMORISING:
+        for thing in list(vars(module).values()):
+            if hasattr(thing, "cache_clear") and not isinstance(thing, type):
+                thing.cache_clear()
+    propagator = DTensor._op_dispatcher.sharding_propagator
+    propagator.propagate_op_sharding.cache_clear()
+    torch._C._clear_DTensor_sharding_propagator_cache()
+    _redistribute.clear_redistribute_planner_cache()
+    _random._rng_tracker = None

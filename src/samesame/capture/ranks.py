@@ -1,0 +1,457 @@
+"""Record a distributed program: each rank in turn, in one process, with nobody else there.
+
+`program(rank, world_size)` builds what a rank runs; a process group of one (`group.py`) lets it believe in the others.
+The recorder is the one for ordinary programs with three additions. DTensors are let through to torch, which turns them
+into operators on their local tensors and collectives; those are what is noted, so a rank's graph holds what this rank
+computes, with local shards as parameters. Collectives become nodes in normal form (`collectives.py`), whose values
+nobody may look at: they are not known before all ranks stand in one graph (`world.py`). And autograd may run: a node of
+the backward pass has the origin of the operator whose derivative it is.
+
+Sequential program and ranks are recorded alike, so that both speak of the same operators: those below autograd.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import cache
+from math import prod
+from types import FrameType
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch._decomp import decomposition_table
+from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.autograd.graph import _engine_run_backward
+from torch.distributed._functional_collectives import AsyncCollectiveTensor
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import DTensor, Partial, Replicate
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils._pytree import tree_map_only
+
+from samesame.capture.collectives import (
+    ARRIVED,
+    IGNORED,
+    NAMESPACES,
+    RETURNS,
+    Call,
+    Collective,
+    group_of,
+    is_collective,
+    spelled,
+)
+from samesame.capture.group import dealing, one_of
+from samesame.capture.memory import place_of
+from samesame.capture.origins import running_modules, users_line
+from samesame.capture.placements import Placed, placed
+from samesame.capture.program import Program, failed, holdings
+from samesame.capture.record import Exits, Recorder, confirm, general_kernels, random_states, tensors_known
+from samesame.capture.tape import dtype_of, type_of
+from samesame.capture.targets import seeded
+from samesame.evidence import Refused, SamesameError
+from samesame.execute import bound, few_threads, tensors_in
+from samesame.graph import NOWHERE, Graph, Node, Origin, TensorType, rewritten
+
+FAKE = torch._C._TorchDispatchModeKey.FAKE
+LEADS_BACK = _engine_run_backward.__code__
+WRAPPERS = (DTensor, AsyncCollectiveTensor)                # tensors that are operators on other tensors
+
+
+@dataclass(frozen=True, slots=True)
+class RankGraph(Graph):
+    """What one rank computes. `placed` says of each parameter, input and root that is a DTensor's local tensor which
+    part of the whole it is, by the name it has in the graph."""
+
+    rank: int = 0
+    world_size: int = 1
+    placed: dict[str, Placed] = field(default_factory=dict)
+
+
+def placements(graph: Graph) -> dict[str, Placed]:
+    """Which part of which whole the local tensors of a rank's graph are, as far as DTensor tells."""
+    return graph.placed if isinstance(graph, RankGraph) else {}
+
+
+def capture_ranks(
+    program: Callable[..., Any],
+    example: Any,
+    world_size: int,
+    *,
+    mesh: Mapping[str, int] | None = None,
+    backward: bool = False,
+) -> tuple[RankGraph, ...]:
+    """The graph of each rank of a distributed program.
+
+    `program(rank, world_size)` returns the module, or the function over tensors, that a rank runs; with `mesh`, sizes
+    of the dimensions of a device mesh by name, it is given that mesh as a third argument. `example(rank, world_size)`
+    returns the example inputs of a rank (a tuple, or a dict by name); anything else is the inputs of every rank. Both
+    are called under the same seed on every rank. With `backward`, the gradients of all parameters and of all floating
+    inputs are roots too: see `Ranks.gradients`.
+
+    Values at roots and in `tensors` of what a collective gave are not those of a real run: execute the graph of all
+    ranks (`world`) for these. Raises Refused, with the program's line, where a graph would not stand for the program.
+    """
+    if world_size < 1:
+        raise Refused(f"a world of {world_size} ranks cannot be captured; give 1 or more")
+    with tensors_known():
+        return tuple(_one_rank(program, example, rank, world_size, mesh, backward) for rank in range(world_size))
+
+
+def capture_sequential(program: Any, inputs: Any, *, backward: bool = False, name: str = "sequential") -> RankGraph:
+    """The graph of a program on one device, in the operators that ranks are recorded in."""
+    return _recorded(program, inputs, backward, name, 0, 1)
+
+
+def _one_rank(
+    program: Any, example: Any, rank: int, world_size: int, mesh: Mapping[str, int] | None, backward: bool
+) -> RankGraph:
+    with one_of(rank, world_size):
+        place = () if mesh is None else (_mesh(mesh, world_size),)
+        with dealing():
+            with seeded(0):
+                built = _called(program, rank, world_size, *place)
+            with seeded(1):
+                inputs = _called(example, rank, world_size) if _makes(example) else example
+        return _recorded(built, inputs, backward, f"rank {rank}", rank, world_size)
+
+
+def _makes(example: Any) -> bool:
+    return callable(example) and not isinstance(example, torch.Tensor)
+
+
+def _mesh(sizes: Mapping[str, int], world_size: int) -> Any:
+    mesh = init_device_mesh("cpu", tuple(sizes.values()), mesh_dim_names=tuple(sizes))
+    if mesh.size() != world_size:
+        raise Refused(f"the mesh {dict(sizes)} has {mesh.size()} ranks, and the world {world_size}")
+    return mesh
+
+
+def _called(function: Callable[..., Any], rank: int, world_size: int, *more: Any) -> Any:
+    try:
+        return function(rank, world_size, *more)
+    except SamesameError:
+        raise
+    except Exception as error:
+        raise failed(error, getattr(function, "__qualname__", "the program")) from error
+
+
+def _recorded(program: Any, inputs: Any, backward: bool, name: str, rank: int, world_size: int) -> RankGraph:
+    target = RankProgram(program, inputs)
+    with few_threads(tensor.numel() for tensor in target.held):
+        return Ranks(target, rank, backward).graph(name, rank, world_size)
+
+
+# ----------------------------------------------------------------------------------------------------------- programs
+
+
+class RankProgram(Program):
+    """A program whose parameters and inputs may be DTensors: their local tensors have the names."""
+
+    def __init__(self, program: Any, inputs: Any) -> None:
+        self.placed: dict[str, Placed] = {}
+        self.leaves: dict[str, torch.Tensor] = {}          # floating inputs, as the program gets them
+        super().__init__(program, inputs)
+        self.weights: dict[str, torch.Tensor] = {}
+        seen = set[int]()
+        for kind, name, tensor in holdings(program)[1]:
+            if id(tensor) in seen:
+                continue
+            seen.add(id(tensor))
+            if isinstance(tensor, DTensor):
+                local = local_of(tensor)
+                self.held.append(local)
+                self.names[place_of(local)] = kind, name
+                self.placed[name] = placed(tensor)
+            if kind == "parameter" and tensor.requires_grad:
+                self.weights[name] = tensor
+
+    def copy(self, leaf: Any, name: str) -> Any:
+        made = super().copy(local_of(leaf) if isinstance(leaf, DTensor) else leaf, name)
+        if isinstance(leaf, DTensor):
+            self.placed[name] = placed(leaf)
+            made = DTensor.from_local(
+                made, leaf.device_mesh, leaf.placements, run_check=False, shape=leaf.shape, stride=leaf.stride()
+            )
+        if isinstance(made, torch.Tensor) and made.is_floating_point():
+            self.leaves[name] = made
+        return made
+
+
+def local_of(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor that this rank holds of a DTensor, or of one that is still under way; another tensor itself."""
+    with torch.no_grad():
+        if isinstance(tensor, DTensor):
+            tensor = tensor.to_local()
+        return tensor.wait() if isinstance(tensor, AsyncCollectiveTensor) else tensor
+
+
+# ------------------------------------------------------------------------------------------------------- the recorder
+
+
+class Ranks(Recorder):
+    """Notes what one rank does, collectives and gradients included."""
+
+    program: RankProgram
+
+    def __init__(self, program: RankProgram, rank: int, backward: bool) -> None:
+        super().__init__(program)
+        self.rank, self.backward = rank, backward
+        self.lines: dict[int, Origin] = {}                 # of operators that autograd counts, by their numbers
+        self.arrived: dict[str, torch.Tensor] = {}         # what stands for a collective's result here, by its node
+        self.collectives: list[Node] = []
+
+    def graph(self, name: str, rank: int, world_size: int) -> RankGraph:
+        """Run the program; its graph, with every collective and what it depends on."""
+        dice = random_states()
+        try:
+            outputs = self.run()
+            roots = [(root, self.memory.read(output)) for root, output in outputs]
+            plain = self.tape.graph(name, roots, kept=self.collectives)
+            confirm(self.without_collectives(plain), outputs)
+        finally:
+            with torch.no_grad():
+                self.memory.restore()
+        if random_states() != dice:
+            raise Refused(
+                f"{self.program.title} draws random numbers (Python's or numpy's), so no two runs agree; call .eval() "
+                "on the module, or pass the random number as an argument"
+            )
+        names = {node.name for node in plain.nodes} | {root for root, _ in roots}
+        held = {name: place for name, place in self.program.placed.items() if name in names}
+        return RankGraph(plain.name, plain.nodes, plain.roots, plain.tensors, rank, world_size, held)
+
+    def without_collectives(self, graph: Graph) -> Graph:
+        """The graph with what stood for the collectives' results as constants: this one can be run."""
+
+        def make(node: Node, now: Node) -> tuple[Node]:
+            return (Node(node.name, "constant", type=node.type) if is_collective(node.operator) else now,)
+
+        return replace(rewritten(graph, make), tensors=graph.tensors | self.arrived)
+
+    def run(self) -> list[tuple[str, torch.Tensor]]:
+        program = self.program
+        with ExitStack() as stack:
+            forward_only = isinstance(program.program, nn.Module) and not self.backward
+            stack.enter_context(torch.no_grad() if forward_only else torch.enable_grad())
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+            stack.enter_context(general_kernels())
+            stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+            self.modules = stack.enter_context(running_modules(program.modules))
+            stack.enter_context(self.leaves() if self.backward else nullcontext())
+            stack.enter_context(Exits(self))
+            stack.enter_context(self)
+            try:
+                outputs = program.roots(program.call())
+                outputs += self.gradients(outputs) if self.backward else []
+                return [(name, self.local(name, output)) for name, output in outputs]
+            except Exception as error:
+                raise refusal_in(error) or failed(error, program.spoken(self.here())) from error
+
+    def local(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
+        """This rank's tensor of an output, whose place in the whole is noted."""
+        if isinstance(tensor, DTensor):
+            self.program.placed[name] = placed(tensor)
+        return local_of(tensor).detach()
+
+    # ---------------------------------------------------------------------------------------------------- gradients
+
+    @contextmanager
+    def leaves(self) -> Iterator[None]:
+        """Inside, floating inputs want gradients, and the weights have none yet."""
+        before = [(weight, weight.grad) for weight in self.program.weights.values()]
+        for weight, _ in before:
+            weight.grad = None
+        for tensor in self.program.leaves.values():
+            tensor.requires_grad_()
+        try:
+            yield
+        finally:
+            for weight, grad in before:
+                weight.grad = grad
+
+    def gradients(self, outputs: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:
+        """The gradients `grad.NAME` of all weights and floating inputs that have one.
+
+        Outputs that are single numbers are losses, and the gradient is that of their sum. Where there is none, the
+        gradient is that of Σ output·cotangent over all floating outputs, and each cotangent is an input more,
+        `cotangent.NAME`, of the output's shape on this rank.
+        """
+        differentiable = [(name, y) for name, y in outputs if y.requires_grad]
+        losses = [y for _, y in differentiable if y.dim() == 0]
+        if not differentiable:
+            raise Refused(f"no output of {self.program.title} depends on a weight or an input that has a gradient")
+        if losses:
+            torch.autograd.backward(losses)
+        else:
+            cotangents = [self.cotangent(name, y) for name, y in differentiable]
+            torch.autograd.backward([y for _, y in differentiable], cotangents)
+        leaves = self.program.weights | self.program.leaves
+        return [(f"grad.{name}", leaf.grad) for name, leaf in leaves.items() if leaf.grad is not None]
+
+    def cotangent(self, name: str, output: torch.Tensor) -> torch.Tensor:
+        """A new input for the gradient that reaches this output. Of parts that add up, each gets the gradient of the
+        whole."""
+        local, title = local_of(output), f"cotangent.{name}"
+        with _disable_current_modes(), torch.no_grad():
+            dice = torch.Generator().manual_seed(1)
+            value = torch.randn(local.shape, generator=dice, dtype=local.dtype)
+            self.memory.fresh(value, self.tape.source("input", title, value, Origin()), source=True)
+        if not isinstance(output, DTensor):
+            return value
+        whole = [Replicate() if isinstance(place, Partial) else place for place in output.placements]
+        made = DTensor.from_local(
+            value, output.device_mesh, whole, run_check=False, shape=output.shape, stride=output.stride()
+        )
+        self.program.placed[title] = placed(made)
+        return made
+
+    def here(self) -> Origin:
+        """Where the program is; in the backward pass, where it was for the operator whose derivative this is."""
+        own = users_line(LEADS_BACK)                       # a hook, or a derivative written by the user
+        node = torch._C._current_autograd_node()
+        if own.file or node is None:
+            return own if own.file else super().here()
+        return self.lines.get(node._sequence_nr(), NOWHERE)
+
+    # -------------------------------------------------------------------------------------------------- one operator
+
+    def __torch_dispatch__(
+        self, operation: OpOverload, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if any(issubclass(kind, WRAPPERS) for kind in types):
+            return NotImplemented                          # torch opens it, and comes back with what is inside
+        if imagined(types):
+            return operation(*args, **kwargs)
+        if torch._C._current_autograd_node() is None:
+            self.lines.setdefault(torch.autograd._get_sequence_nr() - 1, super().here())
+        if operation.namespace in NAMESPACES:
+            return self.collective(operation, args, kwargs)
+        opened = in_parts(operation)
+        if opened is not None:
+            with self:
+                return opened(*args, **kwargs)
+        return super().__torch_dispatch__(operation, types, args, kwargs)
+
+    def collective(self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A collective: its nodes, and in the tensors that take its result something of the right shape."""
+        name, given = operation._opname, bound(operation, args, kwargs)
+        if name in ARRIVED:
+            return self.again(args[0].detach(), args[0])
+        if name in IGNORED:
+            return None
+        results = operation(*_copied(args), **_copied(kwargs))     # the fake group answers with what c10d wants to have
+        if operation.namespace != "c10d":
+            for result in tensors_in(results):
+                torch.ops._c10d_functional.wait_tensor(result)     # there is nothing to wait for
+        fresh = tuple(tensors_in(results)) if operation.namespace != "c10d" and name not in RETURNS else ()
+        group = group_of(given)
+        if self.rank not in group:
+            raise self.refusal(f"calls {name} on a group that this rank ({self.rank}) is not in, {list(group)}")
+        try:
+            for one in spelled(Call(operation, given, fresh, group, self.rank)):
+                self.note(one, fresh)
+        except Refused as why:
+            raise self.refusal(str(why)) from None
+        return given[RETURNS[name]] if name in RETURNS else results
+
+    def note(self, one: Collective, fresh: tuple[torch.Tensor, ...]) -> None:
+        """The node of one collective, and its pieces in the tensors that take them."""
+        for tensor in one.taken:
+            if not any(tensor is result for result in fresh):
+                self.memory.will_write(tensor)
+        given = () if one.gives is None else (self.joined(one.given, one.gives),)
+        like = (*one.taken, *one.given, torch.empty(()))[0]
+        result = TensorType(one.takes, dtype_of(like.dtype).name) if one.takes is not None else NOTHING
+        attributes = one.attributes | ({"waits": runs(dist.recv)} if one.operator == "collective.recv" else {})
+        node = self.tape.emit(one.operator, given, attributes, result)
+        self.tape.open.add(node)
+        self.collectives.append(node)
+        if one.takes is None:
+            return
+        value = plausible(one.given, one.takes, like)
+        self.arrived[node.name] = value
+        start = 0
+        for tensor in one.taken:
+            part, rows = (value, node), None
+            if len(one.taken) > 1:
+                rows = tuple(tensor.shape)[:1] or (1,)
+                stop = start + rows[0]
+                cut = self.tape.emit("aten.slice.Tensor", (node, 0, start, stop), {}, type_of(value[start:stop]))
+                part, start = (value[start:stop], cut), stop
+            self.give(tensor, *part, new=any(tensor is result for result in fresh))
+
+    def give(self, tensor: torch.Tensor, value: torch.Tensor, node: Node, *, new: bool) -> None:
+        """Put a result, or a piece of it, into a tensor: one that the collective made, or one of the program's."""
+        tensor.copy_(value.reshape(tensor.shape))
+        node = self.shaped(node, tuple(tensor.shape))
+        if new:
+            self.memory.fresh(tensor, node)
+        else:
+            self.memory.write(tensor, node)
+
+    def joined(self, tensors: Sequence[torch.Tensor], shape: tuple[int, ...]) -> Node:
+        """The value of these pieces in one tensor of this shape."""
+        pieces = [self.memory.read(tensor) for tensor in tensors]
+        if len(pieces) == 1:
+            return self.shaped(pieces[0], shape)
+        rows = tuple(self.shaped(part, tuple(x.shape) or (1,)) for part, x in zip(pieces, tensors, strict=True))
+        return self.tape.emit("aten.cat.default", (rows, 0), {}, TensorType(shape, dtype_of(tensors[0].dtype).name))
+
+    def shaped(self, node: Node, shape: tuple[int, ...]) -> Node:
+        assert isinstance(node.type, TensorType)
+        if node.shape == shape:
+            return node
+        return self.tape.emit("aten.reshape.default", (node, shape), {}, TensorType(shape, node.type.dtype))
+
+
+NOTHING = TensorType((), "NoneType")
+
+
+def plausible(given: Sequence[torch.Tensor], shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
+    """What stands for a collective's result while one rank is recorded: what this rank gave, over and over."""
+    count = prod(shape)
+    elements = torch.cat([x.detach().reshape(-1) for x in given]) if given else like.new_zeros(0)
+    if elements.numel() == 0:
+        return like.new_zeros(shape)
+    return elements.repeat(-(-count // elements.numel()))[:count].reshape(shape).clone()
+
+
+def imagined(types: Any) -> bool:
+    """Whether an operator runs on no values: DTensor asks for shapes this way."""
+    return torch._C._get_dispatch_mode(FAKE) is not None or any(issubclass(kind, FakeTensor) for kind in types)
+
+
+def runs(function: Callable[..., Any]) -> bool:
+    """Whether this function of torch.distributed is what asked for the running operator."""
+    code = inspect.unwrap(function).__code__
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return frame is not None
+
+
+def refusal_in(error: BaseException | None) -> SamesameError | None:
+    """The refusal that an error is, or that torch has wrapped in one of its own."""
+    while error is not None and not isinstance(error, SamesameError):
+        error = error.__cause__ or error.__context__
+    return error
+
+
+def _copied(arguments: Any) -> Any:
+    return tree_map_only(torch.Tensor, torch.clone, arguments)
+
+
+@cache
+def in_parts(operation: OpOverload) -> Callable[..., Any] | None:
+    """Torch's own definition of an operator that has no meaning here, such as many derivatives; None if it has one."""
+    if operation.namespace != "aten" or not operation._opname.endswith(("_backward", "_backward_data")):
+        return None
+    return decomposition_table.get(operation)
