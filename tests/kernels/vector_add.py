@@ -24,3 +24,13 @@ def launch(n=1000):
 
 def reference(x, y):
     return x + y
+
+
+# What is changed, into what, which obligation that breaks, and how it shows when it runs.
+BROKEN = {
+    "mask_le": ("offsets < n", "offsets <= n", "bounds", "fault"),
+    "missing_block": ("triton.cdiv(n, 64)", "n // 64", "coverage", "value"),
+    "overlapping_blocks": ("program_id(0) * BLOCK", "program_id(0) * (BLOCK - 1)", "coverage", "proof"),
+    "unmasked_load": ("tl.load(y_ptr + offsets, mask=inside)", "tl.load(y_ptr + offsets)", "bounds", "fault"),
+    "wrong_operand": ("tl.load(y_ptr", "tl.load(x_ptr", "value", "value"),
+}

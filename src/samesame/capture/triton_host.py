@@ -139,6 +139,8 @@ class Host:
         self.memories: dict[int, tuple[int, dict[str, Any]]] = {}      # by storage
         self.names: dict[int, str] = {}                                # of memories, by number
         self.alive: list[Any] = []                                     # what must not be freed: its id is a key
+        self.inputs: dict[str, View] = {}
+        self.launched = False
 
     # ---------------------------------------------------------------------------------------------- example tensors
 
@@ -211,6 +213,7 @@ class Host:
         self.memories[storage._cdata] = number, told
         if name:
             self.names[number] = name
+            self.inputs[name] = self.view(tensor)
 
     def memory(self, tensor: torch.Tensor) -> int:
         """The number of a tensor's memory; one that was there before the run is given."""
@@ -237,9 +240,11 @@ class Host:
         for frame in users_frames():
             for name, value in frame.f_locals.items():
                 if isinstance(value, FakeTensor):
-                    number, _ = self.memories.get(value.untyped_storage()._cdata, (None, {}))
-                    if number is not None:
-                        self.names.setdefault(number, name)
+                    number, told = self.memories.get(value.untyped_storage()._cdata, (None, {}))
+                    if number is not None and number not in self.names:
+                        self.names[number] = name
+                        if not self.launched and told["given"] and told["contents"] is VALUES:
+                            self.inputs[name] = self.view(value)
                 elif type(value) is torch.SymInt:
                     self.sizes.suggest(name, value)
 
@@ -256,6 +261,7 @@ class Host:
     def launch(self, launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any], grid: Any) -> Any:
         jit = jit_of(launcher)
         self.look_for_names()
+        self.launched = True
         keywords = {k: v for k, v in keywords.items() if k not in ("grid", "warmup")}
         called, variants = self.here(), dict[str, Launch]()
         call = sum(isinstance(step, Call) for step in self.steps)
@@ -345,9 +351,10 @@ class Host:
                    reading.number(told["elements"]), told["dtype"], told["origin"])
             for number, told in self.memories.values()
         )
-        shown = tuple((name, read(view, reading)) for name, view in outputs)
+        inputs, shown = (tuple((name, read(view, reading)) for name, view in views)
+                         for views in (self.inputs.items(), outputs))
         guards, unread = reading.guards()
-        return Captured(steps, memories, shown, reading.example, guards, unread, reading.fixed,
+        return Captured(steps, memories, inputs, shown, reading.example, guards, unread, reading.fixed,
                         dict(self.sizes.choices), refused)
 
 
@@ -424,7 +431,7 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         kwargs = kwargs or {}
         tensors = [leaf for leaf in leaves_of((args, kwargs)) if isinstance(leaf, torch.Tensor)]
-        own = len(users_frames()) == 1
+        own = len(users_frames()) == 1 and not self.host.launched
         if not tensors and own and self.host.symbolic:
             args, kwargs = self.with_sizes(operation, args, kwargs)
         known = {t.untyped_storage()._cdata for t in tensors if has_storage(t)}
@@ -436,9 +443,12 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if name in FILLED:
             contents = next((a for a in args[1:] if isinstance(a, int | float)), kwargs.get("fill_value", VALUES))
         for tensor in fresh:
-            self.host.remember(tensor, own and not tensors, contents, self.host.here())
+            self.host.remember(tensor, own, contents, self.host.here())
         computed = bool(tensors) and bool(fresh) and contents is VALUES
-        if computed or operation._schema.is_mutable:
+        if own and operation._schema.is_mutable:
+            for key in known & set(self.host.memories):
+                self.host.memories[key][1]["contents"] = VALUES        # no longer what it was made with
+        elif not own and (computed or operation._schema.is_mutable):
             told = tree_map(self.host.told, (args, kwargs))
             self.host.steps.append(HostStep(str(operation), told[0], told[1], tuple(map(self.host.view, results)),
                                             self.host.here()))

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import triton.compiler.code_generator      # binds Triton's language before the interpreter stands in for it
 import triton.language as tl
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -42,7 +43,7 @@ from samesame.capture.triton_device import (
     pretended,
     replaced,
 )
-from samesame.capture.triton_host import CONTENTS, UNDEFINED, call, loaded, users_frames
+from samesame.capture.triton_host import CONTENTS, UNDEFINED, VALUES, call, loaded, users_frames
 from samesame.evidence import Refused
 from samesame.graph import Origin
 
@@ -91,8 +92,8 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of a launch function on values: the example tensors before anything was written, by name; what it
-    returned, by name; and each launch."""
+    """One run of a launch function on values: the example tensors as they were before the first launch, by the names of
+    the host's variables; what it returned, by name; and each launch."""
 
     inputs: dict[str, torch.Tensor]
     outputs: dict[str, torch.Tensor]
@@ -147,7 +148,7 @@ def interpret(
             raise Refused(f"{where.spoken} fails in the interpreter: {type(cause).__name__}: {text}") from error
     leaves, _ = tree_flatten_with_path(returned)
     outputs = {path_name((), path) or "0": leaf for path, leaf in leaves if isinstance(leaf, torch.Tensor)}
-    return Run(oracle.inputs(), outputs, tuple(oracle.executions))
+    return Run(oracle.inputs, outputs, tuple(oracle.executions))
 
 
 # ------------------------------------------------------------------------------------------------------------- memory
@@ -179,8 +180,9 @@ class Oracle:
         self.program = (0, 0, 0)
         self.grid = (1, 1, 1)
         self.functions: dict[Any, Callable[..., Any]] = {}
-        self.made: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}    # by storage: example tensors, first values
-        self.names: dict[int, str] = {}
+        self.made: set[int] = set()                          # the memory of example tensors
+        self.alive: list[torch.Tensor] = []                  # so that no other memory takes their place
+        self.inputs: dict[str, torch.Tensor] = {}            # their values before the first launch
 
     def arguments(
         self, function: Any, inputs: Any, sizes: Mapping[str, int]
@@ -195,7 +197,8 @@ class Oracle:
             def one(leaf: Any) -> Any:
                 if isinstance(leaf, torch.Tensor):
                     tensor = self.resized(leaf)
-                    self.keep(tensor, name)
+                    self.alive.append(tensor)
+                    self.inputs.setdefault(name, tensor.clone())
                     return tensor
                 return sizes.get(name, self.changed.get(leaf, leaf)) if type(leaf) is int else leaf
             return tree_map(one, value)
@@ -220,20 +223,18 @@ class Oracle:
                 tensor = tensor.index_select(d, torch.arange(wanted) % size)
         return tensor.detach().clone()
 
-    def keep(self, tensor: torch.Tensor, name: str = "") -> None:
-        key = tensor.untyped_storage()._cdata
-        self.made[key] = tensor, tensor.detach().clone()
-        if name:
-            self.names[key] = name
+    def keep(self, tensor: torch.Tensor) -> None:
+        """An example tensor."""
+        self.made.add(tensor.untyped_storage()._cdata)
+        self.alive.append(tensor)
 
-    def inputs(self) -> dict[str, torch.Tensor]:
-        return {self.names.get(key, f"made{k}"): value for k, (key, (_, value)) in enumerate(self.made.items())}
-
-    def look_for_names(self) -> None:
+    def look_for_inputs(self) -> None:
+        """The example tensors by the names of the host's variables, the launch function's first."""
         for frame in users_frames():
             for name, value in frame.f_locals.items():
                 if isinstance(value, torch.Tensor) and value.untyped_storage()._cdata in self.made:
-                    self.names.setdefault(value.untyped_storage()._cdata, name)
+                    self.inputs.setdefault(name, value.detach().clone())
+                    self.made.remove(value.untyped_storage()._cdata)
 
     def slot(self, tensor: torch.Tensor) -> Slot:
         storage = tensor.untyped_storage()
@@ -251,7 +252,8 @@ class Oracle:
 
     def launch(self, launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any], grid: Any) -> Any:
         jit = jit_of(launcher)
-        self.look_for_names()
+        if not self.executions:
+            self.look_for_inputs()
         keywords = {k: v for k, v in keywords.items() if k not in ("grid", "warmup")}
         found = [kept for _, kept in configurations(launcher, args, keywords)]
         chosen = found[min(self.configuration, len(found) - 1)]
@@ -447,8 +449,7 @@ class Making(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = operation._schema.name.removeprefix("aten::")
-        tensors = any(isinstance(leaf, torch.Tensor) for leaf in torch.utils._pytree.tree_leaves((args, kwargs)))
-        own = not tensors and len(users_frames()) == 1
+        own = not self.oracle.executions and len(users_frames()) == 1
         if own:
             names = [argument.name for argument in operation._schema.arguments]
             args = tuple(self.sized(name, n, v) for n, v in zip(names, args, strict=False))
@@ -456,7 +457,7 @@ class Making(TorchDispatchMode):  # type: ignore[no-untyped-call]
         result = operation(*args, **kwargs)
         if CONTENTS.get(name, 0) is UNDEFINED and isinstance(result, torch.Tensor):
             result.fill_(undefined(result.dtype))
-        elif own and isinstance(result, torch.Tensor) and not operation._schema.is_mutable:
+        elif own and isinstance(result, torch.Tensor) and CONTENTS.get(name, VALUES) != 0:
             self.oracle.keep(result)
         return result
 

@@ -119,11 +119,12 @@ class Captured:
     on them under which the wrapper does what it did here; `unread` are those that have no formula (the claim then is
     about the sizes for which the wrapper does the same). `fixed` says which sizes the wrapper held to the example's
     value, and `choices` which numbers it chose by a size and how (`BLOCK` = 1024 where it is `next_power_of_2(n)`).
-    `outputs` are what the function returned, by name. `refused` are sentences about what could not go on.
+    `inputs` are the example tensors with values, by the names of the host's variables; `outputs` are what the function returned, by name. `refused` are sentences about what could not go on.
     """
 
     steps: tuple[Call | HostStep, ...]
     memories: tuple[Memory, ...]
+    inputs: tuple[tuple[str, View], ...]
     outputs: tuple[tuple[str, View], ...]
     sizes: Mapping[str, int]
     guards: tuple[Expr, ...] = ()
