@@ -79,7 +79,7 @@ def test_the_node_budget_stops_an_explosion() -> None:
     g = EGraph()
     sum_of(g, 14)
     report = g.saturate(EXPLOSIVE, Budget(nodes=2000))
-    assert report.stopped == "nodes" and 2000 < g.node_count < 2010
+    assert report.stopped == "nodes" and 1900 < g.node_count < 2010  # a last rebuild may join some
 
 
 def test_the_time_budget_stops_an_explosion() -> None:

@@ -47,7 +47,9 @@ class TermGraph:
         self._stale: list[int] = []                                 # terms with an argument whose class was merged away
         self._edges: list[tuple[int, int, Reason]] = []             # the proof forest: what each merge was stated of
         self._link: list[tuple[int, int] | None] = []               # term → (next term on the way to the root, edge)
-        self._touched: list[int] = []                               # classes that gained a node, in order
+        self._changes: list[int] = []                               # nodes whose arguments or class changed, in order
+        self._keyed: list[int] = []                                 # term → length of that when its arguments changed
+        self._changed: list[int] = []                               # … when its arguments or its class changed
 
     # ----------------------------------------------------------------------------------------------------------- terms
 
@@ -88,29 +90,37 @@ class TermGraph:
             raise EGraphError(f"{operator} is given the type {stated}, but its arguments make it {found}")
         return stated if found is None else found
 
+    def _interned(self, key: tuple[int, ...], type: Hashable) -> int:
+        known = self._term_of.get(key)
+        return self._make(key, type) if known is None else known
+
     def _make(self, key: tuple[int, ...], type: Hashable) -> int:
         find = self.find
         classes = (key[0], *map(find, key[1:]))
         twin = self._node_of.get(classes)
+        operator = self._heads[key[0]][0]
         if twin is not None and type != self._types[twin]:
-            operator = self._heads[key[0]][0]
             raise EGraphError(f"{operator} has the type {type} and, of equal arguments, the type {self._types[twin]}")
         term = len(self._terms)
         self._terms.append(key)
         self._term_of[key] = term
         self._types.append(type)
-        self._keys.append(None)
+        self._keys.append(None if twin is not None else classes)
+        self._keyed.append(0)
+        self._changed.append(0)
+        if twin is not None:                                        # the same node in other words
+            cls = find(twin)
+            self._up.append(cls)
+            self._members[cls].append(term)
+            self._link.append((twin, len(self._edges)))
+            self._edges.append((term, twin, CONGRUENCE))
+            return term
         self._up.append(term)
         self._link.append(None)
-        self._members[term], self._nodes[term], self._parents[term] = [term], {}, []
-        if twin is not None:
-            self._merge(term, twin, CONGRUENCE)
-            return term
-        self._keys[term] = classes
+        self._members[term], self._nodes[term], self._parents[term] = [term], {operator: {term: None}}, []
         self._node_of[classes] = term
-        self._nodes[term][self._heads[key[0]][0]] = {term: None}
-        self._touched.append(term)
-        for argument in set(classes[1:]):
+        self._note_key(term)
+        for argument in {*classes[1:]}:
             self._parents[argument].append(term)
         return term
 
@@ -164,6 +174,10 @@ class TermGraph:
         """Every class, by its current number."""
         return list(self._members)
 
+    def tables(self) -> tuple[Any, ...]:
+        """What compiled patterns read; good until the next term or union. The graph must be rebuilt."""
+        return self._terms, self._keys, self._heads, self._nodes, self._keyed, self._changed
+
     @property
     def node_count(self) -> int:
         """How many nodes there are in all: what budgets count."""
@@ -190,29 +204,33 @@ class TermGraph:
                 f"{self._heads[self._terms[a][0]][0]} (term {a}) of type {self._types[a]} cannot equal "
                 f"{self._heads[self._terms[b][0]][0]} (term {b}) of type {self._types[b]}"
             )
-        self._grow_forest(a, b, reason)
-        if self._weight(winner) < self._weight(loser):
+        mine, yours = self._members[winner], self._members[loser]
+        if len(mine) > len(yours):
+            self._link_up(b, a, len(self._edges))
+        else:
+            self._link_up(a, b, len(self._edges))
+        self._edges.append((a, b, reason))
+        if len(mine) + len(self._parents[winner]) < len(yours) + len(self._parents[loser]):
             winner, loser = loser, winner
         self._up[loser] = winner
         self._members[winner] += self._members.pop(loser)
-        nodes = self._nodes[winner]
+        nodes, now = self._nodes[winner], len(self._changes)
         for operator, terms in self._nodes.pop(loser).items():
             nodes.setdefault(operator, {}).update(terms)
+            self._changes += terms
+            for term in terms:
+                self._changed[term] = now
         parents = self._parents.pop(loser)
         self._parents[winner] += parents
         self._stale += parents
-        self._touched.append(winner)
         return True
 
-    def _weight(self, cls: int) -> int:
-        return len(self._members[cls]) + len(self._parents[cls])
+    def _note_key(self, node: int) -> None:
+        self._keyed[node] = self._changed[node] = len(self._changes)
+        self._changes.append(node)
 
-    def _grow_forest(self, a: int, b: int, reason: Reason) -> None:
-        """Join the trees of `a` and `b` by an edge; the smaller is turned so that its end of the edge is its root."""
-        edge = len(self._edges)
-        self._edges.append((a, b, reason))
-        if len(self._members[self.find(a)]) > len(self._members[self.find(b)]):
-            a, b = b, a
+    def _link_up(self, a: int, b: int, edge: int) -> None:
+        """Join the trees of `a` and `b` by an edge; that of `a`, the smaller, is turned so that `a` is its root."""
         term: int | None = a
         link: tuple[int, int] | None = (b, edge)
         while term is not None:
@@ -236,6 +254,7 @@ class TermGraph:
             twin = node_of.get(new)
             if twin is None:
                 node_of[new], keys[term] = term, new
+                self._note_key(term)
                 continue
             keys[term] = None
             operator, cls = self._heads[old[0]][0], find(term)
@@ -252,6 +271,11 @@ class TermGraph:
         The two must be equal. Both are followed upwards in turn until the ways meet, so that the cost is that of the
         path, however deep its tree.
         """
+        up, down = self._link[a], self._link[b]
+        if up is not None and up[0] == b:
+            return [(up[1], a)]
+        if down is not None and down[0] == a:
+            return [(down[1], a)]
         meeting = self._meeting(a, b)
         left, right = self._upwards(a, meeting), self._upwards(b, meeting)
         return [(edge, low) for edge, low, _ in left] + [(edge, high) for edge, _, high in reversed(right)]

@@ -7,11 +7,11 @@
     g.saturate(RULES, Budget(seconds=10))
     print(g.explain(a, b))
 
-Saturation alternates two phases. *Search*: every rule is matched against the nodes that may match anew since it last
-ran: those above a class that changed, as many levels up as the rule looks down. *Apply*: for every match, the
-instance of the left side and the right side are added and united, with the rule and its substitution as the reason.
-It stops when nothing changes or a budget is spent, and can be resumed. A rule that matches too often is rested for
-some rounds, so that one explosive rule does not starve the others; what it has not seen is kept for it.
+Saturation alternates two phases. *Search*: every rule is matched where it may match anew since it last ran, at the
+nodes that hold or are a node whose arguments or class changed. *Apply*: for every match, the instance of the left side
+and the right side are added and united, with the rule and its substitution as the reason. It stops when nothing
+changes or a budget is spent, and can be resumed. A rule that matches too often is rested for some rounds, so that one
+explosive rule does not starve the others; what it has not seen is kept for it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from samesame.egraph.congruence import TermGraph, Typed
 from samesame.egraph.explain import Explanation, explain
 from samesame.egraph.extract import Cost, Extraction, extract
-from samesame.egraph.pattern import Made, Substitution, instance, matches
+from samesame.egraph.matcher import Match, Place
+from samesame.egraph.pattern import Made
 from samesame.egraph.rules import Rule, unique
 from samesame.egraph.terms import EGraphError, Evidence, RuleUse
 
@@ -50,12 +52,35 @@ class Report:
     seconds: float = 0.0
 
 
-Match = tuple[Rule, int, Substitution, list[Made | int]]
 REST = 3          # rounds a rule rests the first time it matches too often; both double each time
+AT_ONCE = 1000    # nodes that are searched between two looks at the clock
 
 
 class OutOfTime(Exception):
     """The time budget of a saturation is spent."""
+
+
+class _Way(NamedTuple):
+    """Where an operator leads: the rules whose root it is (a set of nodes each), and upwards from inside others."""
+
+    roots: list[dict[int, None]]
+    above: dict[str, _Way]
+
+
+def _ways(roots: Mapping[Rule, dict[int, None]], *, inside: bool) -> dict[str, _Way]:
+    """The ways from an operator to the roots of the rules that look for it at the root and, if so told, inside."""
+    ways: dict[str, _Way] = {}
+    for rule, found in roots.items():
+        for place in rule.matcher.places[: None if inside else 1]:
+            ends, here = [ways], place
+            while True:
+                met = [end.setdefault(operator, _Way([], {})) for end in ends for operator in here.operators]
+                if here.above is None:
+                    break
+                ends, here = [way.above for way in met], rule.matcher.places[here.above]
+            for way in met:
+                way.roots.append(found)
+    return ways
 
 
 class EGraph(TermGraph):
@@ -64,7 +89,7 @@ class EGraph(TermGraph):
     def __init__(self, typed: Typed | None = None) -> None:
         super().__init__(typed)
         self._evidence: dict[str, set[tuple[int, int]]] = {}
-        self._seen: dict[Rule, int] = {}          # how far each rule has read the list of touched classes
+        self._seen: dict[Rule, int] = {}          # how far each rule has read the list of changes
 
     # -------------------------------------------------------------------------------------------------------- evidence
 
@@ -100,14 +125,14 @@ class EGraph(TermGraph):
                 self.rebuild()
                 before = (len(self._edges), len(self._node_of))
                 awake = [rule for rule in rules if resting[rule] < report.iterations]
-                read = len(self._touched)
+                read = len(self._changes)
                 found = self._search(awake, budget, report, start)
                 for rule in awake:
                     if rule not in found:
                         report.rested[rule.name] = times = report.rested.get(rule.name, 0) + 1
                         resting[rule] = report.iterations + (REST << (times - 1))
                 for rule, matched in found.items():
-                    if not self._apply(matched, budget, report, start):
+                    if not self._apply(rule, matched, budget, report, start):
                         report.stopped = "nodes"
                         return report
                     self._seen[rule] = read
@@ -125,101 +150,109 @@ class EGraph(TermGraph):
         return report
 
     def _search(self, rules: list[Rule], budget: Budget, report: Report, start: float) -> dict[Rule, list[Match]]:
-        """What each rule may do next; a rule that matches too often is left out."""
-        found: dict[Rule, list[Match]] = {rule: [] for rule in rules}
+        """The new matches of each rule; a rule that matches too often is left out."""
+        found: dict[Rule, list[Match]] = {}
         for since in sorted({self._seen.get(rule, 0) for rule in rules}):
             group = [rule for rule in rules if self._seen.get(rule, 0) == since]
-            by_operator: dict[str, list[Rule]] = {}
-            for rule in group:
-                for operator in rule.left.operators:
-                    by_operator.setdefault(operator, []).append(rule)
-            for cls, distance in self._above(since, max(rule.height for rule in group)).items():
-                if time.monotonic() - start > budget.seconds:
-                    raise OutOfTime
-                for operator, nodes in self._nodes[cls].items():
-                    for rule in by_operator.get(operator, ()):
-                        if rule.height < distance or rule not in found:
-                            continue
-                        found[rule] += self._match(rule, nodes)
-                        if len(found[rule]) > budget.matches << report.rested.get(rule.name, 0):
-                            del found[rule]
+            for rule, roots in self._roots(group, since).items():
+                found[rule] = []
+                for at in range(0, len(roots), AT_ONCE):
+                    if time.monotonic() - start > budget.seconds:
+                        raise OutOfTime
+                    found[rule] += rule.matcher.matches(self, roots[at : at + AT_ONCE], since)
+                    if len(found[rule]) > budget.matches << report.rested.get(rule.name, 0):
+                        del found[rule]
+                        break
         return found
 
-    def _match(self, rule: Rule, nodes: Iterable[int]) -> list[Match]:
-        """Every use of the rule at the nodes of one class."""
-        found: list[Match] = []
-        for node in nodes:
-            if rule.needs and not self._may_match(node, rule):
+    def _roots(self, rules: list[Rule], since: int) -> dict[Rule, list[int]]:
+        """The nodes at which each rule may match anew: those whose arguments changed since then, and those that hold,
+        where the rule looks for its operator, a node that changed."""
+        roots: dict[Rule, dict[int, None]] = {rule: {} for rule in rules}
+        ways = _ways(roots, inside=since > 0)                    # at first every node is new, and so every root
+        keys, heads, parents, find = self._keys, self._heads, self._parents, self.find
+        for node in dict.fromkeys(self._changes[since:]):
+            key = keys[node]
+            way = None if key is None else ways.get(heads[key[0]][0])
+            if way is None:
                 continue
-            for substitution in matches(self, rule.left, node):
-                results = rule.apply(substitution, self._types.__getitem__)
-                if results:
-                    found.append((rule, node, substitution, results))
-        return found
+            if self._keyed[node] >= since:
+                for found in way.roots:
+                    found[node] = None
+            todo = [(node, way.above)] if way.above else []
+            while todo:
+                inside, above = todo.pop()
+                for parent in parents[find(inside)]:
+                    key = keys[parent]
+                    onward = None if key is None else above.get(heads[key[0]][0])
+                    if onward is not None:
+                        for found in onward.roots:
+                            found[parent] = None
+                        if onward.above:
+                            todo.append((parent, onward.above))
+        return {rule: list(found) for rule, found in roots.items()}
 
-    def _may_match(self, node: int, rule: Rule) -> bool:
-        """A quick first test: the arguments that must be certain operators can be."""
-        key = self._keys[node]
-        if key is None:
-            return False
-        for place, operators in rule.needs:
-            if place >= len(key) or self._nodes[key[place]].keys().isdisjoint(operators):
-                return False
-        return True
-
-    def _above(self, since: int, height: int) -> dict[int, int]:
-        """The classes touched since then, and those up to `height` levels above them, with the number of levels."""
-        find = self.find
-        found = dict.fromkeys(map(find, self._touched[since:]), 0)
-        layer = list(found)
-        for level in range(1, height + 1):
-            parents = (parent for cls in layer for parent in self._parents[cls] if self._keys[parent] is not None)
-            layer = [cls for cls in dict.fromkeys(map(find, parents)) if cls not in found]
-            found.update(dict.fromkeys(layer, level))
-        return found
-
-    def _apply(self, matched: list[Match], budget: Budget, report: Report, start: float) -> bool:
+    def _apply(self, rule: Rule, matched: list[Match], budget: Budget, report: Report, start: float) -> bool:
         """Unite both sides of each match; False when the node budget is spent."""
-        for rule, node, substitution, results in matched:
-            if self.node_count > budget.nodes:
+        places, variables, types = rule.matcher.places, tuple(rule.kinds), self._types.__getitem__
+        end, first = start + budget.seconds, len(places)
+        for match in matched:
+            if len(self._node_of) > budget.nodes:
                 return False
-            if time.monotonic() - start > budget.seconds:
+            if time.monotonic() > end:
                 raise OutOfTime
+            values = match[first:]
+            results = rule.results(values, types)
+            if not results:
+                continue
             report.matches += 1
             report.uses[rule.name] = report.uses.get(rule.name, 0) + 1
             for result in results:
+                known = self.lookup(result)
+                if known is not None and self.find(known) == self.find(match[0]):
+                    continue
+                substitution = dict(zip(variables, values, strict=True))
                 try:
-                    self._use(rule, node, substitution, result)
+                    left = self._instance(places, match)
+                    right = self.build(result, self._types[left])
+                    self._merge(left, right, RuleUse(rule.name, substitution))
                 except EGraphError as error:
                     raise EGraphError(f"rule {rule.name} breaks on {substitution}: {error}") from error
         return True
 
-    def _use(self, rule: Rule, node: int, substitution: Substitution, result: Made | int) -> None:
-        known = self.lookup(result)
-        if known is not None and self.find(known) == self.find(node):
-            return
-        left = self.build(instance(rule.left, substitution))
-        right = self.build(result, self._types[left])
-        self._merge(left, right, RuleUse(rule.name, substitution))
+    def _instance(self, places: tuple[Place, ...], match: Match) -> int:
+        """The left side's instance: the nodes that matched, put in the place of the arguments that they equal."""
+        terms: list[int] = list(match[: len(places)])
+        keys: dict[int, list[int]] = {}
+        for number in range(len(places) - 1, -1, -1):
+            if number in keys:
+                terms[number] = self._interned(tuple(keys[number]), self._types[terms[number]])
+            place = places[number]
+            if place.above is not None:
+                key = keys.setdefault(place.above, list(self._terms[terms[place.above]]))
+                key[place.index] = terms[number]
+        return terms[0]
 
     def lookup(self, made: Made | int) -> int | None:
         """A node equal to the described term, if there is one."""
         if not isinstance(made, Made):
             return made
-        arguments: list[int] = []
+        find, key = self.find, [self._head(made.operator, made.attributes)]
         for argument in made.arguments:
-            found = self.lookup(argument)
+            found = self.lookup(argument) if isinstance(argument, Made) else argument
             if found is None:
                 return None
-            arguments.append(self.find(found))
-        return self._node_of.get((self._head(made.operator, made.attributes), *arguments))
+            key.append(find(found))
+        return self._node_of.get(tuple(key))
 
     def build(self, made: Made | int, type: Hashable = None) -> int:
         """Add the described term. Where nobody can tell its type, it is the one given."""
         if not isinstance(made, Made):
             return made
-        arguments = tuple([self.build(argument) for argument in made.arguments])
-        if type is not None and self._typed is not None:
-            types = tuple([self._types[argument] for argument in arguments])
-            type = None if self._typed(made.operator, made.attributes, types) is not None else type
-        return self.add(made.operator, made.attributes, arguments, type)
+        arguments = [self.build(argument) if isinstance(argument, Made) else argument for argument in made.arguments]
+        key = (self._head(made.operator, made.attributes), *arguments)
+        known = self._term_of.get(key)
+        if known is not None:
+            return known
+        told = self._typed and self._typed(made.operator, made.attributes, tuple(map(self.type, arguments)))
+        return self._make(key, type if told is None else told)

@@ -7,11 +7,12 @@ of them the terms fall apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from samesame.egraph.congruence import TermGraph
-from samesame.egraph.terms import Congruence, Evidence, Reason, RuleUse, Term, show_term
+from samesame.egraph.terms import CONGRUENCE, Evidence, Reason, RuleUse, Term, show_term
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,41 +70,52 @@ def explain(graph: TermGraph, a: int, b: int) -> Explanation:
     """Why `a` equals `b`. The graph must be rebuilt. Raises EGraphError if they are not known to be equal."""
     steps: list[Step] = []
     number: dict[int, int] = {}                     # edge of the proof forest → its step
-    rests_on: dict[int, tuple[int, ...]] = {}       # congruence edge → the edges that equate its arguments
-    todo = [(edge, near, False) for edge, near in reversed(graph.path(a, b))]
+    edge_of, arguments, path = graph.edge, graph.arguments, graph.path
+    todo: list[tuple[int, int, list[int] | None]] = [(edge, near, None) for edge, near in reversed(path(a, b))]
     while todo:
-        edge, near, ready = todo.pop()
+        edge, near, below = todo.pop()              # an edge waits once more for those below it
         if edge in number:
             continue
-        left, right, reason = graph.edge(edge)
-        forward = near == left
-        if not forward:
+        left, right, reason = edge_of(edge)
+        if near != left:
             left, right = right, left
-        if not ready and isinstance(reason, Congruence):
-            paths = [graph.path(*pair) for pair in _argument_pairs(graph, left, right)]
-            rests_on[edge] = tuple(dict.fromkeys([below for path in paths for below, _ in path]))
-            todo.append((edge, near, True))
-            todo.extend((*hop, False) for path in reversed(paths) for hop in reversed(path))
+        if below is None and reason is CONGRUENCE:
+            pairs = dict.fromkeys(zip(arguments(left), arguments(right), strict=True))
+            hops = [hop for one, other in pairs if one != other for hop in path(one, other)]
+            todo.append((edge, near, [edge for edge, _ in hops]))
+            todo += [(edge, near, None) for edge, near in reversed(hops) if edge not in number]
             continue
         number[edge] = len(steps)
-        below = rests_on.get(edge, ())
-        since = tuple(sorted([number[e] for e in below])) if below else below
-        steps.append(Step(left, right, reason, forward, since))
-    ends = [end for step in steps for end in (step.left, step.right)]
-    return Explanation(a, b, tuple(steps), _terms(graph, [a, b, *ends]))
+        since = tuple(sorted({number[edge] for edge in below})) if below else ()
+        steps.append(Step(left, right, reason, near == edge_of(edge)[0], since))
+    return Explanation(a, b, tuple(steps), Inside(graph, (a, b), steps))
 
 
-def _argument_pairs(graph: TermGraph, left: int, right: int) -> list[tuple[int, int]]:
-    pairs = zip(graph.arguments(left), graph.arguments(right), strict=True)
-    return list(dict.fromkeys([(a, b) for a, b in pairs if a != b]))
+class Inside(Mapping[int, Term]):
+    """Every term that some steps between two terms speak of, and those inside them, by id, arguments first.
 
+    Gathered when it is first looked into: a proof of many steps is often wanted for its steps alone.
+    """
 
-def _terms(graph: TermGraph, roots: list[int]) -> dict[int, Term]:
-    """The roots and every term inside them, by id, arguments first."""
-    found: dict[int, Term] = {}
-    while roots:
-        term = roots.pop()
-        if term not in found:
-            found[term] = graph.term(term)
-            roots.extend(found[term].arguments)
-    return dict(sorted(found.items()))
+    def __init__(self, graph: TermGraph, ends: tuple[int, int], steps: list[Step]) -> None:
+        self._graph, self._ends, self._steps = graph, ends, steps
+
+    @cached_property
+    def _terms(self) -> dict[int, Term]:
+        found: dict[int, Term] = {}
+        todo = [*self._ends, *(end for step in self._steps for end in (step.left, step.right))]
+        while todo:
+            term = todo.pop()
+            if term not in found:
+                found[term] = self._graph.term(term)
+                todo.extend(found[term].arguments)
+        return dict(sorted(found.items()))
+
+    def __getitem__(self, term: int) -> Term:
+        return self._terms[term]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._terms)
+
+    def __len__(self) -> int:
+        return len(self._terms)

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from samesame.egraph.matcher import Matcher, compiled
 from samesame.egraph.pattern import (
     Apply,
     Attribute,
@@ -39,8 +40,6 @@ from samesame.egraph.pattern import (
     Several,
     Substitution,
     Variable,
-    height,
-    needs,
 )
 from samesame.egraph.terms import EGraphError
 
@@ -58,7 +57,8 @@ class Operand(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """left = right. `right` takes the operands of the variables and gives every right side that the clauses allow.
+    """left = right. `right` takes a function that gives a term's type, then the value of each variable, and gives every
+    right side that the clauses allow.
 
     `kinds` says of each variable whether it stands for "a term", "terms", "an attribute", "attributes" or "an
     operator".
@@ -71,27 +71,21 @@ class Rule:
     text: str
 
     @cached_property
-    def height(self) -> int:
-        """How many levels below the root a change can make the left side match."""
-        return height(self.left)
+    def matcher(self) -> Matcher:
+        """The left side as a function; its matches give the variables in the order of `kinds`."""
+        return compiled(self.left, self.kinds)
 
-    @cached_property
-    def needs(self) -> tuple[tuple[int, tuple[str, ...]], ...]:
-        """(1 + place, operators): the argument in that place must equal an application of one of the operators."""
-        return needs(self.left)
+    def results(self, values: Sequence[Any], type_of: Callable[[int], Any]) -> list[Made | int]:
+        """Every right side for these values of the variables; none where a condition fails."""
+        try:
+            return self.right(type_of, *values)
+        except Exception as error:
+            bound = dict(zip(self.kinds, values, strict=True))
+            raise RuleError(f"rule {self.name} fails on {bound}: {type(error).__name__}: {error}") from error
 
     def apply(self, substitution: Substitution, type_of: Callable[[int], Any]) -> list[Made | int]:
         """Every right side under the substitution; none where a condition fails."""
-        operands = dict(substitution)
-        for name, kind in self.kinds.items():
-            if kind == "a term":
-                operands[name] = Operand(operands[name], type_of(operands[name]))
-            elif kind == "terms":
-                operands[name] = tuple([Operand(term, type_of(term)) for term in operands[name]])
-        try:
-            return self.right(**operands)
-        except Exception as error:
-            raise RuleError(f"rule {self.name} fails on {substitution}: {type(error).__name__}: {error}") from error
+        return self.results([substitution[name] for name in self.kinds], type_of)
 
     def __str__(self) -> str:
         return f"{self.name}  {self.text}"
@@ -140,7 +134,9 @@ def _lines(table: str) -> Iterable[tuple[str, str]]:
 
 
 ATTRIBUTES = "__attributes__"         # stands for the semicolon, so that a side is a Python expression
-MAKE = "__make__"                     # what a call that makes a term is compiled to
+ID = "__id_"                          # before the name of a variable: the terms themselves, not as operands
+TYPE_OF = "__type_of__"               # the function that gives a term's type
+OPERANDS = {"a term": "__operand__", "terms": "__operands__"}
 
 Helpers = Mapping[str, Callable[..., Any]]
 Families = Mapping[str, Family]
@@ -233,45 +229,78 @@ def _declare(kinds: dict[str, str], name: str, kind: str) -> str:
 def _right_side(
     right: str, clauses: str, kinds: Mapping[str, str], helpers: Helpers, families: Families
 ) -> Callable[..., list[Made | int]]:
-    """A function of the variables that lists the right sides: `[right for … if …]`, where calls make terms."""
+    """A function of `type_of` and the variables that lists the right sides: `[right for … if …]`, where calls make
+    terms. Where terms are all that is made of the variables, as in most rules, their ids are enough; a variable that
+    Python looks at is first made an operand."""
     rounds = ast.parse(f"[{right} for {ATTRIBUTES} in (0,) {clauses}]", mode="eval").body
     assert isinstance(rounds, ast.ListComp)
-    rounds.elt = _term(rounds.elt, families)
-    known = {*kinds, *helpers, MAKE, *dir(builtins)}
-    known |= {n.id for n in ast.walk(rounds) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    for unknown in ast.walk(rounds):
-        if isinstance(unknown, ast.Name) and unknown.id not in known:
-            raise RuleError(f"`{unknown.id}` is no variable of the left side and no function given to the table")
-    parameters = ast.arguments([], [ast.arg(name) for name in kinds], None, [], [], None, [])
-    source = ast.fix_missing_locations(ast.Expression(ast.Lambda(parameters, rounds)))
-    inner = eval(compile(source, "<rule>", "eval"), {**helpers, MAKE: _make})
-
-    def function(**operands: Any) -> list[Made | int]:
-        return [_settle(result) for result in inner(**operands)]
-
+    anew = {node.id for node in ast.walk(rounds) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    terms = _Terms({name: kind for name, kind in kinds.items() if name not in anew}, families)
+    rounds.elt = terms.made(rounds.elt)
+    read = {node.id for node in ast.walk(rounds) if isinstance(node, ast.Name)}
+    given = {name: ID + name if kind in OPERANDS else name for name, kind in kinds.items()}
+    for unknown in sorted(read - {*kinds, *given.values(), *anew, *helpers, *MAKERS, *dir(builtins)}):
+        raise RuleError(f"`{unknown}` is no variable of the left side and no function given to the table")
+    operands = [name for name, kind in kinds.items() if kind in OPERANDS and name in read]
+    rounds.generators[:0] = [_operand(name, OPERANDS[kinds[name]]) for name in operands]
+    listed = rounds if operands or clauses else ast.List([rounds.elt], ast.Load())
+    parameters = ast.arguments([], [ast.arg(name) for name in (TYPE_OF, *given.values())], None, [], [], None, [])
+    source = ast.fix_missing_locations(ast.Expression(ast.Lambda(parameters, listed)))
+    function: Callable[..., list[Made | int]] = eval(compile(source, "<rule>", "eval"), {**helpers, **MAKERS})
     return function
 
 
-def _term(expr: ast.expr, families: Families) -> ast.expr:
-    """The expression, where a term is expected: calls make terms; anything else is Python that must give an operand."""
-    match expr:
-        case ast.Call():
-            operator, arguments, attributes = application(expr)
-            head = ast.Name(operator, ast.Load()) if operator in families else ast.Constant(operator)
-            below = [_term(argument, families) for argument in arguments]
-            parts: list[ast.expr] = [head, ast.Tuple(attributes, ast.Load()), ast.Tuple(below, ast.Load())]
-            return ast.Call(ast.Name(MAKE, ast.Load()), parts, [])
-        case ast.Starred(ast.ListComp(elt, generators) | ast.GeneratorExp(elt, generators)):
-            return ast.Starred(ast.ListComp(_term(elt, families), generators), ast.Load())
-        case ast.IfExp(test, body, orelse):
-            return ast.IfExp(test, _term(body, families), _term(orelse, families))
-    return expr
+def _operand(name: str, maker: str) -> ast.comprehension:
+    """`for x in (operand of x,)`: gives clauses and attributes the variable as they may look at it."""
+    made = _call(maker, ast.Name(ID + name, ast.Load()), ast.Name(TYPE_OF, ast.Load()))
+    return ast.comprehension(ast.Name(name, ast.Store()), ast.Tuple([made], ast.Load()), [], 0)
 
 
-def _make(operator: str, attributes: tuple[Any, ...], arguments: Sequence[Any]) -> Made:
+class _Terms:
+    """Turns Python that stands where a term is expected into Python that gives one: calls make terms, variables are
+    the terms they stand for, and anything else must give an operand. `kinds` are those of variables that are nowhere
+    bound anew."""
+
+    def __init__(self, kinds: Mapping[str, str], families: Families) -> None:
+        self.kinds, self.families = kinds, families
+
+    def made(self, expr: ast.expr) -> ast.expr:
+        match expr:
+            case ast.Call():
+                return self.application(expr)
+            case ast.Name(name) if self.kinds.get(name) == "a term":
+                return ast.Name(ID + name, ast.Load())
+            case ast.Starred(ast.Name(name)) if self.kinds.get(name) == "terms":
+                return ast.Starred(ast.Name(ID + name, ast.Load()), ast.Load())
+            case ast.Starred(ast.ListComp(elt, generators) | ast.GeneratorExp(elt, generators)):
+                return ast.Starred(ast.ListComp(self.made(elt), generators), ast.Load())
+            case ast.Starred(several):
+                return ast.Starred(_call("__settled__", several), ast.Load())
+            case ast.IfExp(test, body, orelse):
+                return ast.IfExp(test, self.made(body), self.made(orelse))
+        return _call("__settle__", expr)
+
+    def application(self, call: ast.Call) -> ast.expr:
+        operator, arguments, attributes = application(call)
+        head = ast.Name(operator, ast.Load()) if operator in self.families else ast.Constant(operator)
+        below = [self.made(argument) for argument in arguments]
+        maker = "__made__" if all(map(self.is_attribute, attributes)) else "__make__"
+        return _call(maker, head, ast.Tuple(attributes, ast.Load()), ast.Tuple(below, ast.Load()))
+
+    def is_attribute(self, expr: ast.expr) -> bool:
+        """Can this be nothing else than an attribute?"""
+        names = [node.id for node in ast.walk(expr) if isinstance(node, ast.Name)]
+        return all(self.kinds.get(name) in ("an attribute", "attributes") for name in names)
+
+
+def _call(function: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
+
+
+def _make(operator: str, attributes: tuple[Any, ...], arguments: tuple[Made | int, ...]) -> Made:
     if any(isinstance(attribute, Operand) for attribute in attributes):
         raise TypeError(f"{operator} takes a term as an attribute")
-    return Made(operator, attributes, tuple([_settle(argument) for argument in arguments]))
+    return Made(operator, attributes, arguments)
 
 
 def _settle(value: Any) -> Made | int:
@@ -281,3 +310,13 @@ def _settle(value: Any) -> Made | int:
     if isinstance(value, Made):
         return value
     raise TypeError(f"{value!r} stands where a term is expected")
+
+
+MAKERS: Mapping[str, Callable[..., Any]] = {
+    "__made__": Made,
+    "__make__": _make,
+    "__settle__": _settle,
+    "__settled__": lambda values: map(_settle, values),
+    "__operand__": lambda term, type_of: Operand(term, type_of(term)),
+    "__operands__": lambda terms, type_of: tuple([Operand(term, type_of(term)) for term in terms]),
+}
