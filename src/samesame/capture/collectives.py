@@ -91,7 +91,7 @@ class Call:
         """How values are combined. Raises Refused for what has no meaning in real numbers (bitwise operations)."""
         named = next(self.given[name] for name in ("reduce_op", "reduceOp") if name in self.given)
         if isinstance(named, torch.ScriptObject):
-            named = str(named.op()).rpartition(".")[2]                                    # type: ignore[attr-defined]
+            named = dist.ReduceOp.RedOpType(named.op()).name
         name = str(named).lower()
         if name not in REDUCTIONS:
             raise Refused(f"reduces by {name}, which is not supported; use one of {', '.join(REDUCTIONS)}")
@@ -115,9 +115,9 @@ def group_of(given: dict[str, Any]) -> tuple[int, ...]:
         return tuple(given["ranks"])
     found = given.get("process_group", given.get("group_name"))
     if isinstance(found, str):
-        found = dist.distributed_c10d._resolve_process_group(found)                          # type: ignore[arg-type]
+        found = torch._C._distributed_c10d._resolve_process_group(found)
     if isinstance(found, torch.ScriptObject):
-        found = dist.ProcessGroup.unbox(found)                                               # type: ignore[attr-defined]
+        found = dist.ProcessGroup.unbox(found)
     return tuple(dist.get_process_group_ranks(found))
 
 
@@ -312,9 +312,11 @@ RETURNS = {
 
 def first(call: Call) -> torch.Tensor:
     """The tensor that a functional collective is given; its name differs between namespaces."""
-    return next(call.given[name] for name in ("input", "self", "shard") if name in call.given)
+    found: torch.Tensor = next(call.given[name] for name in ("input", "self", "shard") if name in call.given)
+    return found
 
 
 def many(call: Call) -> Sequence[torch.Tensor]:
     """The same for a list of tensors."""
-    return next(call.given[name] for name in ("inputs", "input", "self") if name in call.given)
+    found: Sequence[torch.Tensor] = next(call.given[name] for name in ("inputs", "input", "self") if name in call.given)
+    return found

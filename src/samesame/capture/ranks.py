@@ -17,7 +17,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cache
 from math import prod
 from types import FrameType
 from typing import Any
@@ -25,7 +24,6 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch._decomp import decomposition_table
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.autograd.graph import _engine_run_backward
@@ -47,6 +45,7 @@ from samesame.capture.collectives import (
     is_collective,
     spelled,
 )
+from samesame.capture.derivatives import derivative
 from samesame.capture.group import dealing, one_of
 from samesame.capture.memory import place_of
 from samesame.capture.origins import running_modules, users_line
@@ -334,7 +333,7 @@ class Ranks(Recorder):
             self.lines.setdefault(torch.autograd._get_sequence_nr() - 1, super().here())
         if operation.namespace in NAMESPACES:
             return self.collective(operation, args, kwargs)
-        opened = in_parts(operation)
+        opened = derivative(operation)
         if opened is not None:
             with self:
                 return opened(*args, **kwargs)
@@ -447,11 +446,3 @@ def refusal_in(error: BaseException | None) -> SamesameError | None:
 
 def _copied(arguments: Any) -> Any:
     return tree_map_only(torch.Tensor, torch.clone, arguments)
-
-
-@cache
-def in_parts(operation: OpOverload) -> Callable[..., Any] | None:
-    """Torch's own definition of an operator that has no meaning here, such as many derivatives; None if it has one."""
-    if operation.namespace != "aten" or not operation._opname.endswith(("_backward", "_backward_data")):
-        return None
-    return decomposition_table.get(operation)
