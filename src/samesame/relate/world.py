@@ -211,12 +211,14 @@ class World:
     def _table(self, core: torch.Tensor) -> int:
         """The term of a table: a piece of a larger one that was entered before, or a constant of its own."""
         for whole, table in self.whole_tables.items():
-            corner = _corner(core, table)
+            padded = core.reshape(*(1,) * (table.dim() - core.dim()), *core.shape)           # a row of it, perhaps
+            corner = _corner(padded, table)
             if corner is not None:
                 layout: Layout = Whole("table")
-                for dim, (start, size) in enumerate(zip(corner, core.shape, strict=True)):
+                for dim, (start, size) in enumerate(zip(corner, padded.shape, strict=True)):
                     if size != table.shape[dim]:
                         layout = Slice(layout, dim, start, start + size)
+                layout = reshaped(layout, tuple(padded.shape), tuple(core.shape))
                 term = self.add_layout(layout, {"table": whole})
                 self.values[term] = core
                 return term
