@@ -1,0 +1,16 @@
+"""What a Triton kernel computes, for every size, and whether it is safe.
+
+    lift("softmax.py:launch").kernels[0].formulas[0].text      # out[i, j] = exp(x[i, j]) / Σ_{l<n} exp(x[i, l])
+
+`ttir` reads Triton's IR; `symbolic` executes it for all programs and lanes at once, loops in closed form (`loops`);
+`detile` finds who writes each output element; `simplify` lets masks, tiles and program ids vanish; `obligations` says
+what must hold besides, and `concrete` looks for a case where it does not.
+"""
+
+from __future__ import annotations
+
+from samesame.lift.kernel import Settings, lift_launch
+from samesame.lift.launch import Launch, Memory
+from samesame.lift.verdict import Formula, KernelVerdict, LiftVerdict, Obligation
+
+__all__ = ["Formula", "KernelVerdict", "Launch", "LiftVerdict", "Memory", "Obligation", "Settings", "lift_launch"]

@@ -1,0 +1,193 @@
+"""Which program and lane writes an element: a store's offsets solved for the output's indices.
+
+A store writes element o(p, l) from program p and lane l. For an output index i, program and lane are found by reading
+o as digits: with o = p·B + l they are p = ⌊i/B⌋ and l = i − p·B. A program id that the kernel itself takes apart
+(`pid // W`, `pid % W`, swizzles) is taken apart in the same way first. That gives a guess; what it is good for is then
+proved: that it is a program and a lane, that o gives back i, that the mask lets it through, and the other way round,
+that p and l can be told from o, so that no two programs write one element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from samesame.formula.expr import (
+    TRUE,
+    ZERO,
+    Expr,
+    FloorDiv,
+    Index,
+    Num,
+    and_,
+    const,
+    index,
+    substitute,
+    walk,
+)
+from samesame.lift import integers
+from samesame.lift.integers import polynomial
+from samesame.lift.launch import Memory
+from samesame.lift.memory import element, magnitude
+from samesame.lift.simplify import Simplifier, with_fact
+from samesame.lift.solver import Facts
+from samesame.lift.symbolic import Access
+
+SPLITS = 8                                        # divisions of program ids that are taken apart for one store
+
+
+@dataclass(frozen=True, eq=False)
+class Write:
+    """One store or atomic operation over its variables: programs, iterations and lanes."""
+
+    access: Access
+    memory: Memory
+    variables: tuple[Index, ...]
+    offset: Expr
+    condition: Expr
+    value: Expr
+
+    @property
+    def facts(self) -> Facts:
+        return with_fact((), self.condition)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """For output indices, the program, iteration and lane that write them.
+
+    `values` gives each variable that the offset determines; `free` are the others. `covers` is the condition on the
+    indices under which the element is written; `at` the output's indices over the write's variables.
+    """
+
+    write: Write
+    indices: tuple[Index, ...]
+    values: dict[Index, Expr]
+    free: tuple[Index, ...]
+    covers: Expr
+    at: tuple[Expr, ...]
+
+
+def write_of(access: Access, programs: Sequence[Index], simplify: Simplifier) -> Write:
+    """The access over index variables, simplified."""
+    lanes = tuple(index(n) for n in access.pointers.shape)
+    mask = access.mask[lanes] if access.mask is not None else TRUE
+    condition = integers.tidied(and_(*access.path, mask))
+    facts = with_fact((), condition)
+    offset = simplify(access.pointers.offsets[lanes], facts)
+    value = integers.tidied(access.value[lanes]) if access.value is not None else ZERO
+    variables = [v for v in (*programs, *access.loops, *lanes) if v.extent is not const(1)]
+    one = {v: cast(Expr, ZERO) for v in lanes if v.extent is const(1)}
+    if one:
+        condition, offset, value = (integers.tidied(substitute(e, one)) for e in (condition, offset, value))
+    return Write(access, access.pointers.memory, tuple(variables), offset, condition, value)
+
+
+def solved(write: Write, simplify: Simplifier) -> Solution | None:
+    """Program and lane for each element. None where the offset cannot be read as an element's."""
+    at = element(write.memory, write.offset, write.facts, simplify)
+    if at is None:
+        return None
+    indices = tuple(index(integers.tidied(const(n))) for n in write.memory.shape)
+    digits, back = taken_apart(at, write.variables, simplify)
+    guesses = guess(at, indices, digits)
+    back = {v: substitute(e, guesses) for v, e in back.items()}
+    values: dict[Index, Expr] = {}
+    for v in write.variables:
+        e = back.get(v, guesses.get(v))
+        if e is not None and not e.free - frozenset(indices):
+            values[v] = simplify(e)
+    free = tuple(v for v in write.variables if v not in values)
+    covers = condition_of(write, at, indices, values, simplify)
+    return Solution(write, indices, values, free, covers, at)
+
+
+def taken_apart(
+    at: tuple[Expr, ...], variables: tuple[Index, ...], simplify: Simplifier
+) -> tuple[tuple[Expr, ...], dict[Index, Expr]]:
+    """The element's indices with quotients of variables as variables of their own, and each variable from these."""
+    back: dict[Index, Expr] = {}
+    known: set[Index] = set(variables)
+    for _ in range(SPLITS):
+        ratio = next((e for i in at for e in walk(i) if isinstance(e, FloorDiv) and _splits(e, known)), None)
+        if ratio is None:
+            break
+        (v,) = (a for m in polynomial(ratio.numerator) for a in m if a in known)
+        high = index(integers.ceiling(v.extent, ratio.divisor))
+        low = index(ratio.divisor)
+        value = integers.plus_(integers.times_(high, ratio.divisor), low)
+        at = tuple(simplify(substitute(i, {v: value})) for i in at)
+        back = {w: integers.tidied(substitute(e, {v: value})) for w, e in back.items()}
+        if v in variables:
+            back[cast(Index, v)] = value
+        known |= {high, low}
+    return at, back
+
+
+def _splits(e: FloorDiv, known: set[Index]) -> bool:
+    """Whether this is a variable divided by something without variables that are still to be found."""
+    terms = polynomial(e.numerator)
+    return len(terms) == 1 and next(iter(terms.items()))[1] == 1 and len(next(iter(terms))) == 1 and next(iter(terms))[0] in known and e.numerator not in e.divisor.free
+
+
+def guess(at: tuple[Expr, ...], indices: tuple[Index, ...], digits: tuple[Expr, ...]) -> dict[Index, Expr]:
+    """Values of the variables in `digits`, read off as digits of the indices, dimension by dimension."""
+    found: dict[Index, Expr] = {}
+    for expr, i in sorted(zip(digits, indices, strict=True), key=lambda pair: len(pair[0].free)):
+        rest: Expr = i
+        terms: list[tuple[Index, int, tuple[Expr, ...]]] = []
+        for monomial, c in polynomial(integers.tidied(substitute(expr, found))).items():
+            unknown = [a for a in monomial if isinstance(a, Index) and a not in indices]
+            if len(unknown) == 1:
+                others = list(monomial)
+                others.remove(unknown[0])
+                terms.append((unknown[0], c, tuple(others)))
+            else:
+                rest = integers.minus(rest, integers.written({monomial: c}))
+        terms.sort(key=lambda term: magnitude(integers.written({term[2]: term[1]})), reverse=True)
+        for k, (v, c, factors) in enumerate(terms):
+            size = integers.written({factors: abs(c)})
+            sign = 1 if c > 0 else -1
+            digit = integers.quotient(integers.times_(rest, sign), size)
+            if sign < 0 and k < len(terms) - 1:
+                break
+            found[v] = digit
+            rest = integers.minus(rest, integers.times_(integers.times_(digit, sign), size))
+    return found
+
+
+def condition_of(
+    write: Write, at: tuple[Expr, ...], indices: tuple[Index, ...], values: dict[Index, Expr], simplify: Simplifier
+) -> Expr:
+    """When the guess is a program and lane that write the element; TRUE where that is proved for all elements."""
+    free = {v: cast(Expr, ZERO) for v in write.variables if v not in values}
+    whole: dict[Index, Expr] = {**free, **values}
+    parts: list[Expr] = []
+    for v, e in whole.items():
+        extent = integers.tidied(substitute(v.extent, whole))
+        parts += [integers.at_least_zero(e), integers.less(e, extent)]
+    parts += [integers.equal(substitute(a, whole), i) for a, i in zip(at, indices, strict=True)]
+    parts.append(substitute(write.condition, whole))
+    return simplify(and_(*map(integers.tidied, parts)))
+
+
+def value_at(solution: Solution, simplify: Simplifier, facts: Facts = ()) -> Expr:
+    """What is written at the output's indices, where the solution covers them."""
+    known = with_fact(facts, solution.covers)
+    return simplify(substitute(solution.write.value, cast("dict[Index, Expr]", solution.values)), known)
+
+
+def tells_programs(solution: Solution, simplify: Simplifier) -> list[Index]:
+    """The determined variables that cannot be shown to follow from the element: two writers of one element."""
+    write = solution.write
+    there = dict(zip(solution.indices, solution.at, strict=True))
+    unsure: list[Index] = []
+    for v, e in solution.values.items():
+        back = simplify(substitute(e, cast("dict[Index, Expr]", there)), write.facts)
+        if not simplify.prover.proves(write.facts, integers.equal(back, v)):
+            unsure.append(v)
+    return unsure
+
+
+__all__ = ["Num", "Solution", "Write", "solved", "value_at", "write_of"]

@@ -1,0 +1,272 @@
+"""Integer expressions in one canonical form: polynomials over sizes, indices and what does not simplify.
+
+Offsets are long sums of products, written in many orders; as polynomials with their terms in one order they are the
+same object when they are equal. `x mod y` is written as x − y·⌊x/y⌋, so that `(i // B)·B + i mod B` is i by itself.
+Comparisons of integers become `0 ≤ p` and `0 = p`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import count
+from math import gcd
+from typing import cast
+from weakref import WeakKeyDictionary
+
+from samesame.formula.expr import (
+    TRUE,
+    ZERO,
+    Add,
+    Compare,
+    Expr,
+    Extremum,
+    FloorDiv,
+    Index,
+    Mod,
+    Mul,
+    Num,
+    Pow,
+    Where,
+    add,
+    compare,
+    const,
+    floordiv,
+    mul,
+    not_,
+    rebuild,
+    where,
+)
+
+Monomial = tuple[Expr, ...]                      # atoms in the order of their ranks, repeated for powers
+Polynomial = dict[Monomial, int]                 # no zero coefficients
+
+_ranks: WeakKeyDictionary[Expr, int] = WeakKeyDictionary()
+_counter = count()
+
+
+def rank(atom: Expr) -> int:
+    """A number that orders atoms: that of the first time one was met."""
+    found = _ranks.get(atom)
+    if found is None:
+        found = _ranks[atom] = next(_counter)
+    return found
+
+
+def polynomial(expr: Expr) -> Polynomial:
+    """The polynomial of a canonical integer expression; it is not to be changed."""
+    return _polynomial(expr)
+
+
+@lru_cache(maxsize=1 << 16)
+def _polynomial(expr: Expr) -> Polynomial:
+    match expr:
+        case Num(value) if value.denominator == 1:
+            return {(): int(value)} if value else {}
+        case Add(terms):
+            total: Polynomial = {}
+            for term in terms:
+                total = plus(total, _polynomial(term))
+            return total
+        case Mul(factors):
+            product: Polynomial = {(): 1}
+            for factor in factors:
+                product = times(product, _polynomial(factor))
+            return product
+        case Pow(base, exponent) if exponent.denominator == 1 and exponent > 0:
+            product = {(): 1}
+            for _ in range(int(exponent)):
+                product = times(product, _polynomial(base))
+            return product
+    return {(expr,): 1}
+
+
+def plus(a: Polynomial, b: Polynomial, factor: int = 1) -> Polynomial:
+    total = dict(a)
+    for monomial, coefficient in b.items():
+        total[monomial] = total.get(monomial, 0) + factor * coefficient
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+
+
+def times(a: Polynomial, b: Polynomial) -> Polynomial:
+    total: Polynomial = {}
+    for left, c in a.items():
+        for right, d in b.items():
+            monomial = tuple(sorted(left + right, key=rank))
+            total[monomial] = total.get(monomial, 0) + c * d
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+
+
+def written(p: Polynomial) -> Expr:
+    """The polynomial as an expression: longer products first, the constant last."""
+    ordered = sorted(p.items(), key=lambda item: (-len(item[0]), [rank(atom) for atom in item[0]]))
+    return add(*(mul(c, *monomial) for monomial, c in ordered))
+
+
+# ----------------------------------------------------------------------------------------------------------- arithmetic
+
+
+def plus_(*parts: Expr | int) -> Expr:
+    """The sum of canonical integers."""
+    total: Polynomial = {}
+    for part in parts:
+        total = plus(total, polynomial(const(part)))
+    return written(total)
+
+
+def minus(a: Expr | int, b: Expr | int) -> Expr:
+    return written(plus(polynomial(const(a)), polynomial(const(b)), -1))
+
+
+def times_(a: Expr | int, b: Expr | int) -> Expr:
+    return written(times(polynomial(const(a)), polynomial(const(b))))
+
+
+def quotient(a: Expr, b: Expr) -> Expr:
+    """⌊a / b⌋ for b > 0: what b divides term by term, and one division of the rest."""
+    p, q = polynomial(a), polynomial(b)
+    if not p or q == {(): 1}:
+        return a
+    if p == q:
+        return const(1)
+    exact, rest = _divided(p, q)
+    if not rest:
+        return written(exact)
+    if set(rest) == {()} and set(q) == {()} and q[()] > 0:
+        return plus_(written(exact), rest[()] // q[()])
+    return plus_(written(exact), _smaller(rest, q))
+
+
+def _divided(p: Polynomial, q: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """p = exact·q + rest, taking out every term that a lone term q divides."""
+    if len(q) != 1:
+        return {}, p
+    ((atoms, size),) = q.items()
+    exact: Polynomial = {}
+    rest: Polynomial = {}
+    for monomial, c in p.items():
+        left = _without(monomial, atoms)
+        if left is None or (c % size and left):
+            rest[monomial] = c
+        elif c % size == 0:
+            exact[left] = c // size
+        else:
+            whole, part = divmod(c, size)
+            if whole:
+                exact[left] = whole
+            rest[monomial] = part
+    return exact, rest
+
+
+def _without(monomial: Monomial, atoms: Monomial) -> Monomial | None:
+    left = list(monomial)
+    for atom in atoms:
+        if atom not in left:
+            return None
+        left.remove(atom)
+    return tuple(left)
+
+
+def _smaller(rest: Polynomial, q: Polynomial) -> Expr:
+    """⌊rest / q⌋ without a number that divides all of q and of rest but its constant."""
+    common = gcd(*q.values(), *(c for monomial, c in rest.items() if monomial))
+    if common > 1:
+        rest = {monomial: c // common for monomial, c in rest.items() if c // common}
+        q = {monomial: c // common for monomial, c in q.items()}
+        return quotient(written(rest), written(q))
+    return floordiv(written(rest), written(q))
+
+
+def remainder(a: Expr, b: Expr) -> Expr:
+    """a − b·⌊a / b⌋, for b > 0."""
+    return minus(a, times_(b, quotient(a, b)))
+
+
+def at_least_zero(p: Expr) -> Expr:
+    """0 ≤ p, divided by what its coefficients have in common."""
+    terms = polynomial(p)
+    common = gcd(*(c for monomial, c in terms.items() if monomial))
+    if common > 1:
+        p = written({monomial: c // common for monomial, c in terms.items() if c // common})
+    return compare("≤", ZERO, p)
+
+
+def is_zero(p: Expr) -> Expr:
+    """0 = p, with a positive first coefficient."""
+    terms = polynomial(p)
+    if not terms:
+        return TRUE
+    first = min((m for m in terms if m), key=lambda m: (-len(m), [rank(a) for a in m]), default=())
+    return compare("=", ZERO, p if terms[first] > 0 else minus(0, p))
+
+
+def less(a: Expr | int, b: Expr | int) -> Expr:
+    return at_least_zero(minus(minus(b, a), 1))
+
+
+def at_most(a: Expr | int, b: Expr | int) -> Expr:
+    return at_least_zero(minus(b, a))
+
+
+def equal(a: Expr | int, b: Expr | int) -> Expr:
+    return is_zero(minus(a, b))
+
+
+COMPARISONS: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "eq": equal,
+    "ne": lambda a, b: not_(equal(a, b)),
+    "slt": less,
+    "sle": at_most,
+    "sgt": lambda a, b: less(b, a),
+    "sge": lambda a, b: at_most(b, a),
+}
+
+
+def ceiling(a: Expr, b: Expr) -> Expr:
+    """⌈a / b⌉ for b > 0."""
+    return quotient(plus_(a, minus(b, 1)), b)
+
+
+# ------------------------------------------------------------------------------------------------------- canonical form
+
+
+def tidied(expr: Expr) -> Expr:
+    """The expression with every integer, comparison and negation in it in canonical form."""
+    return _tidied(expr)
+
+
+@lru_cache(maxsize=1 << 16)
+def _tidied(expr: Expr) -> Expr:
+    new = rebuild(expr, _tidied)
+    match new:
+        case Add() | Mul() | Pow() if new.kind == "int":
+            return written(polynomial(new))
+        case FloorDiv(a, b):
+            return quotient(a, b)
+        case Mod(a, b):
+            return remainder(a, b)
+        case Compare(op, a, b) if a.kind == "int" and b.kind == "int":
+            return {"<": less, "≤": at_most, "=": equal}[op](a, b)
+        case Extremum(op, parts):
+            return flattened(op, parts)
+        case Where(c, x, y) if c is x:
+            return where(c, True, y)
+    return new
+
+
+def flattened(op: str, parts: tuple[Expr, ...]) -> Expr:
+    """A maximum or minimum, nested ones and repetitions taken together."""
+    flat: dict[Expr, None] = {}
+    for part in parts:
+        flat |= dict.fromkeys(part.arguments if isinstance(part, Extremum) and part.op == op else (part,))
+    kept = tuple(flat)
+    return kept[0] if len(kept) == 1 else cast(Expr, Extremum(op, kept))
+
+
+def linear(p: Expr, variable: Index) -> tuple[int, Expr] | None:
+    """(c, r) with p = c·variable + r and r free of the variable; None if p is not so."""
+    terms = polynomial(p)
+    rest = {m: c for m, c in terms.items() if m != (variable,)}
+    if any(variable in atom.free for m in rest for atom in m):
+        return None
+    return terms.get((variable,), 0), written(rest)

@@ -1,0 +1,270 @@
+"""One launch from end to end: formulas, preconditions, obligations.
+
+Preconditions are found, not asked for: where an obligation fails only beyond some size (a row longer than its tile),
+the condition on that size is assumed if the recorded launch itself fulfils it, and printed. A condition that the
+launch does not fulfil is never assumed: then the launch itself is the counterexample.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from samesame.evidence import Refused
+from samesame.formula.expr import (
+    TRUE,
+    ZERO,
+    Compare,
+    Expr,
+    Index,
+    NegInf,
+    Size,
+    Unsupported,
+    and_,
+    const,
+    index,
+    substitute,
+    walk,
+    where,
+)
+from samesame.formula.show import latex_tensor, unicode, unicode_tensor
+from samesame.formula.tensor import Tensor
+from samesame.lift import concrete, integers, obligations
+from samesame.lift.detile import Solution, Write, value_at
+from samesame.lift.launch import Launch, Memory
+from samesame.lift.memory import with_elements
+from samesame.lift.obligations import LIMITS, Kernel, Limit
+from samesame.lift.present import presentable
+from samesame.lift.simplify import Simplifier, literals, with_fact
+from samesame.lift.solver import Prover
+from samesame.lift.symbolic import Machine
+from samesame.lift.ttir import parse
+from samesame.lift.values import undefined_in
+from samesame.lift.verdict import Formula, KernelVerdict, Obligation
+from samesame.operators.numbers import readings
+
+MOST_PRECONDITIONS = 8
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`seconds` and `milliseconds` limit the solver for one kernel and one query; `elements` is how many elements
+    tensors may have where that matters for overflow (0: the largest number for which the kernel is right is found)."""
+
+    seconds: float = 30.0
+    milliseconds: int = 600
+    elements: int = 0
+
+
+def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdict:
+    """Lift one launch. What is not supported is named in the verdict, which then is undecided."""
+    settings = settings or Settings()
+    started = time.perf_counter()
+    verdict = KernelVerdict(launch.name, launch.place)
+    try:
+        with readings() as found:
+            _Lifting(launch, settings, verdict).run()
+        verdict.readings = sorted(found)
+    except (Refused, Unsupported) as refused:
+        verdict.unsupported.append(str(refused))
+    except RecursionError:
+        verdict.unsupported.append(f"{launch.place or launch.name}: the kernel's formulas are nested too deeply")
+    verdict.seconds = time.perf_counter() - started
+    return verdict
+
+
+class _Lifting:
+    def __init__(self, launch: Launch, settings: Settings, verdict: KernelVerdict) -> None:
+        self.launch, self.settings, self.verdict = launch, settings, verdict
+        self.prover = Prover(settings.milliseconds, settings.seconds)
+        self.prover.assumed += [integers.tidied(guard) for guard in launch.guards]
+        self.simplify = Simplifier(self.prover)
+        self.preconditions: dict[Expr, None] = {}
+
+    def run(self) -> None:
+        machine = Machine(self.launch, self.prover)
+        machine.run(parse(self.launch.ttir, self.launch.name))
+        self.kernel = Kernel(machine, self.simplify)
+        self.kernel.read()
+        if not self.kernel.outputs:
+            raise Refused(f"{self.launch.place or self.launch.name}: the kernel stores nothing")
+        self.find_preconditions()
+        found = [self.formula(name, writes) for name, writes in self.kernel.outputs.items()]
+        for name, writes in self.kernel.outputs.items():
+            self.note(self.with_case(obligations.coverage(self.kernel, name, writes), lambda w=writes: concrete.uncovered(self.kernel, w)))
+            self.note(self.with_case(obligations.race(self.kernel, name, writes), lambda w=writes: concrete.written_twice(self.kernel, w)))
+        self.note(self.with_case(obligations.bounds(self.kernel), lambda: concrete.outside(self.kernel)))
+        self.undefined()
+        self.overflow()
+        self.note(obligations.aliasing(self.kernel))
+        self.value(found)
+        self.verdict.preconditions[:0] = [
+            *(unicode(presentable(c)) for c in self.launch.guards), *(unicode(presentable(c)) for c in self.preconditions)]
+
+    def note(self, obligation: Obligation) -> None:
+        self.verdict.obligations.append(obligation)
+
+    def with_case(self, obligation: Obligation, search) -> Obligation:    # type: ignore[no-untyped-def]
+        """An obligation that is open is tried on numbers."""
+        if obligation.state == "undecided":
+            started = time.perf_counter()
+            case = search()
+            obligation.seconds += time.perf_counter() - started
+            if case is not None:
+                obligation.state, obligation.counterexample = "violated", case
+                obligation.place = case.get("line", obligation.place)
+        return obligation
+
+    # ---------------------------------------------------------------------------------------------- preconditions
+
+    def find_preconditions(self) -> None:
+        for _ in range(MOST_PRECONDITIONS):
+            wanted = next((c for c in self.wanted() if self.may_assume(c)), None)
+            if wanted is None:
+                return
+            self.preconditions[wanted] = None
+            self.prover.assume(wanted)
+            self.simplify.forget()
+            self.kernel.solve()
+
+    def wanted(self):    # type: ignore[no-untyped-def]
+        """Conditions on sizes under which something would hold that does not hold now."""
+        for writes in self.kernel.outputs.values():
+            covers = obligations.covered(self.kernel, writes)
+            if covers is not None and covers is not TRUE:
+                for part in literals(covers):
+                    yield from at_the_end(part)
+            for write in writes:
+                solution = self.kernel.solutions[write]
+                if solution is not None:
+                    value_at(solution, self.simplify)
+        yield from self.simplify.wishes
+
+    def may_assume(self, condition: Expr) -> bool:
+        """An upper limit on one size, which the recorded launch keeps."""
+        if condition in self.preconditions or not is_capacity(condition):
+            return False
+        return bool(self.launch.example) and concrete.holds([condition], self.launch.example)
+
+    # --------------------------------------------------------------------------------------------------- formulas
+
+    def formula(self, name: str, writes: list[Write]) -> Expr | None:
+        """What the output holds, from the stores in program order; the last one that reaches an element counts."""
+        memory = writes[0].memory
+        solutions = [self.kernel.solutions[w] for w in writes]
+        if any(s is None for s in solutions):
+            raise Refused(f"{writes[0].access.place}: which element of {name} is stored to cannot be told from the offset")
+        indices = tuple(index(integers.tidied(const(n))) for n in memory.shape)
+        expr = self.stored(memory, indices, [s for s in solutions if s is not None])
+        names = {f"{a.memory.name}*": a.memory for a in (*self.kernel.reads, *self.kernel.writes)}
+        covered = obligations.covered(self.kernel, writes)
+        facts = with_fact((), renamed(covered, solutions, indices)) if covered is not None else ()
+        expr = self.simplify(with_elements(expr, names, facts, self.simplify), facts)
+        shown = presentable(expr)
+        whole = Tensor(memory.shape, lambda *i: substitute(shown, dict(zip(indices, i, strict=True))), expr.kind)
+        self.verdict.formulas.append(
+            Formula(name, unicode_tensor(name, whole), latex_tensor(name, whole), expr=(indices, expr)))
+        return expr
+
+    def stored(self, memory: Memory, indices: tuple[Index, ...], solutions: list[Solution]) -> Expr:
+        total: Expr | None = None
+        for solution in solutions:
+            one = self.written(solution)
+            here = {i: j for i, j in zip(solution.indices, indices, strict=True)}
+            value, covers = (substitute(e, here) for e in (one, solution.covers))
+            if solution.write.access.kind not in ("store",):
+                total = self.added(memory, indices, total, value, solution)
+            elif total is None and len(solutions) == 1:
+                total = value
+            else:
+                total = value if total is None else where(covers, value, total)
+        assert total is not None
+        return total
+
+    def added(self, memory: Memory, indices: tuple[Index, ...], before: Expr | None, value: Expr, solution: Solution) -> Expr:
+        from samesame.lift.memory import offset_of
+        from samesame.lift.values import element_at
+
+        if solution.write.access.kind not in ("fadd", "add"):
+            raise Refused(f"{solution.write.access.place}: the atomic operation {solution.write.access.kind} is not supported")
+        start = before if before is not None else element_at(memory, offset_of(memory, indices))
+        return start + value
+
+    def written(self, solution: Solution) -> Expr:
+        """What one store writes; of an atomic addition, the sum over the programs and iterations that add."""
+        write = solution.write
+        if write.access.kind == "store":
+            return value_at(solution, self.simplify)
+        from samesame.formula.expr import Fold
+
+        condition = substitute(write.condition, solution.values)      # type: ignore[arg-type]
+        value = where(condition, substitute(write.value, solution.values), ZERO)      # type: ignore[arg-type]
+        return self.simplify(Fold("sum", solution.free, value) if solution.free else value)
+
+    # ------------------------------------------------------------------------------------------------ obligations
+
+    def undefined(self) -> None:
+        """No undefined value reaches a store, nor decides where something is stored."""
+        with obligations.timed(Obligation("undefined", "proved", "no undefined value reaches a store")) as found:
+            for formula, writes in zip(self.verdict.formulas, self.kernel.outputs.values(), strict=True):
+                places = sorted({*undefined_in(formula.expr[1]), *(p for w in writes for p in undefined_in(and_(w.condition, const(True)))),
+                                 *(p for w in writes for p in undefined_in(w.offset))})
+                if places:
+                    found.state, found.place = "undecided", places[0]
+                    found.detail = f"an undefined value of {places[0]} reaches {formula.tensor}"
+                    case = next((c for w in writes if (c := concrete.reaches_undefined(self.kernel, w))), None)
+                    if case is not None:
+                        found.state, found.counterexample = "violated", case
+                    break
+        self.note(found)
+
+    def overflow(self) -> None:
+        limits = [Limit(self.settings.elements)] if self.settings.elements else LIMITS
+        found, limit = obligations.overflow(self.kernel, limits, self.keeps)
+        if limit is not None:
+            self.verdict.preconditions.append(str(limit))
+        self.note(found)
+
+    def keeps(self, condition: Expr) -> bool:
+        return not self.launch.example or concrete.holds([condition], self.launch.example)
+
+    def value(self, found: list[Expr | None]) -> None:
+        """What is stored is the formula: by the inductive steps of the loops, and because nothing of tiles is left."""
+        steps = sum(self.kernel.machine.steps.values())
+        detail = "the stored value is the formula" + (f"; {steps} inductive steps of loops" if steps else "")
+        with obligations.timed(Obligation("value", "proved", detail)) as obligation:
+            for formula, expr in zip(self.verdict.formulas, found, strict=True):
+                indices = formula.expr[0]
+                left = expr.free - frozenset(indices) if expr is not None else frozenset()
+                if expr is None or left or any(isinstance(e, NegInf) for e in walk(expr)):
+                    obligation.state = "undecided"
+                    obligation.detail = f"{formula.tensor} depends on the program or lane that writes it" if left else (
+                        f"an infinity is left in the formula of {formula.tensor}")
+        self.note(obligation)
+
+
+def renamed(covered: Expr, solutions: list[Solution | None], indices: tuple[Index, ...]) -> Expr:
+    first = solutions[0]
+    assert first is not None
+    return substitute(covered, dict(zip(first.indices, indices, strict=True)))
+
+
+def at_the_end(condition: Expr):    # type: ignore[no-untyped-def]
+    """A condition on an output's index, as one on sizes: at the index's last value."""
+    if isinstance(condition, Compare) and condition.left is ZERO and condition.op == "≤":
+        p = condition.right
+        for v in list(p.free):
+            found = integers.linear(p, v)
+            if found is None:
+                return
+            p = integers.tidied(substitute(p, {v: integers.minus(v.extent, 1) if found[0] < 0 else ZERO}))
+        yield integers.at_least_zero(p)
+
+
+def is_capacity(condition: Expr) -> bool:
+    """c − k·n ≥ 0 for one size n and numbers k, c > 0."""
+    if not isinstance(condition, Compare) or condition.left is not ZERO or condition.op != "≤":
+        return False
+    terms = integers.polynomial(condition.right)
+    sizes = [m for m in terms if m]
+    return len(sizes) == 1 and all(isinstance(a, Size) for a in sizes[0]) and terms[sizes[0]] < 0 < terms.get((), 0)

@@ -1,0 +1,178 @@
+"""From offsets back to elements: which index of a tensor lies so far behind its pointer.
+
+An offset is Σ stride·index. Each stride takes the terms it divides, larger strides first; a contiguous tensor can also
+be read as one line and divided. Whichever it is, the indices must be shown to lie in the tensor's shape: only then is
+the offset that element, and only then does the tensor's shape say that the access is in bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from samesame.formula.expr import ZERO, Expr, Leaf, Load, and_, const
+from samesame.lift import integers
+from samesame.lift.integers import Polynomial, polynomial, written
+from samesame.lift.launch import Memory
+from samesame.lift.simplify import Simplifier
+from samesame.lift.solver import Facts
+
+Indices = tuple[Expr, ...]
+
+
+def leaf_of(memory: Memory) -> Leaf:
+    """The tensor with its own shape."""
+    return Leaf(memory.name, memory.shape, memory.kind)
+
+
+def flat_size(memory: Memory) -> Expr:
+    """One more than the greatest offset of an element."""
+    last: Expr = ZERO
+    for n, stride in zip(memory.shape, memory.strides, strict=True):
+        last = integers.plus_(last, integers.times_(integers.minus(n, 1), integers.tidied(const(stride))))
+    return integers.plus_(last, 1)
+
+
+def offset_of(memory: Memory, indices: Indices) -> Expr:
+    """How far behind the pointer an element lies."""
+    total: Expr = ZERO
+    for i, stride in zip(indices, memory.strides, strict=True):
+        total = integers.plus_(total, integers.times_(i, integers.tidied(const(stride))))
+    return total
+
+
+def is_contiguous(memory: Memory) -> bool:
+    """Whether the elements lie in order without gaps."""
+    expected: Expr = const(1)
+    for n, stride in reversed(list(zip(memory.shape, memory.strides, strict=True))):
+        if integers.tidied(const(stride)) is not expected and const(n) is not const(1):
+            return False
+        expected = integers.times_(expected, integers.tidied(const(n)))
+    return True
+
+
+def in_shape(memory: Memory, indices: Indices) -> Expr:
+    """The condition that the indices are those of an element."""
+    parts: list[Expr] = []
+    for i, n in zip(indices, memory.shape, strict=True):
+        parts += [integers.at_least_zero(i), integers.less(i, integers.tidied(const(n)))]
+    return and_(*parts)
+
+
+def readings(memory: Memory, offset: Expr) -> Iterator[Indices]:
+    """Indices whose offset this is, in the order in which they are to be tried."""
+    by_strides = along_strides(memory, polynomial(offset))
+    if by_strides is not None:
+        yield by_strides
+    if is_contiguous(memory):
+        yield along_line(memory, offset)
+
+
+def along_strides(memory: Memory, offset: Polynomial) -> Indices | None:
+    """Each stride takes the terms that it divides; None where something is left over."""
+    strides = [integers.tidied(const(stride)) for stride in memory.strides]
+    order = sorted(range(len(strides)), key=lambda d: magnitude(strides[d]), reverse=True)
+    found: dict[int, Expr] = {}
+    rest = dict(offset)
+    for d in order:
+        if const(memory.shape[d]) is const(1):
+            found[d] = ZERO
+            continue
+        divisor = polynomial(strides[d])
+        if len(divisor) != 1:
+            taken = _by_sum(rest, divisor)
+        else:
+            taken = _by_term(rest, divisor)
+        quotient, rest = taken
+        found[d] = written(quotient)
+    return None if rest else tuple(found[d] for d in range(len(strides)))
+
+
+def magnitude(stride: Expr) -> tuple[int, int]:
+    """Strides with more symbols are taken to be larger."""
+    terms = polynomial(stride)
+    degree = max((len(m) for m in terms), default=0)
+    return degree, max((abs(c) for m, c in terms.items() if len(m) == degree), default=0)
+
+
+def _by_term(offset: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomial]:
+    ((atoms, size),) = divisor.items()
+    quotient: Polynomial = {}
+    rest: Polynomial = {}
+    for monomial, c in offset.items():
+        left = list(monomial)
+        for atom in atoms:
+            if atom in left:
+                left.remove(atom)
+            else:
+                left = []
+                break
+        else:
+            if c % size == 0:
+                quotient[tuple(left)] = c // size
+                continue
+        rest[monomial] = c
+    return quotient, rest
+
+
+def _by_sum(offset: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """Whole multiples of a stride that is a sum, found by its longest term."""
+    lead = max(divisor, key=lambda m: (len(m), [integers.rank(a) for a in m]))
+    candidates, _ = _by_term({m: c for m, c in offset.items()}, {lead: divisor[lead]})
+    quotient: Polynomial = {}
+    rest = dict(offset)
+    for monomial, c in candidates.items():
+        smaller = integers.plus(rest, integers.times({monomial: c}, divisor), -1)
+        if len(smaller) < len(rest):
+            rest, quotient = smaller, integers.plus(quotient, {monomial: c})
+    return quotient, rest
+
+
+def along_line(memory: Memory, offset: Expr) -> Indices:
+    """The indices of an element of a contiguous tensor, by division."""
+    found: list[Expr] = []
+    rest = offset
+    for k, n in enumerate(reversed(memory.shape)):
+        extent = integers.tidied(const(n))
+        last = k == len(memory.shape) - 1
+        found.append(rest if last else integers.remainder(rest, extent))
+        rest = integers.quotient(rest, extent)
+    return tuple(reversed(found))
+
+
+def element(memory: Memory, offset: Expr, facts: Facts, simplify: Simplifier) -> Indices | None:
+    """The indices of the element at an offset, shown to be in the shape under the facts; None where that fails."""
+    offset = simplify(offset, facts)
+    for indices in readings(memory, offset):
+        simpler = tuple(simplify(i, facts) for i in indices)
+        if simplify.prover.proves(facts, in_shape(memory, simpler)):
+            return simpler
+    return None
+
+
+def with_elements(expr: Expr, memories: dict[str, Memory], facts: Facts, simplify: Simplifier) -> Expr:
+    """The formula with tensors' own indices in place of offsets, wherever these are shown to be in the shape."""
+    from samesame.formula.expr import Where, not_, rebuild
+    from samesame.lift.simplify import with_fact
+
+    memo: dict[tuple[Expr, Facts], Expr] = {}
+
+    def go(e: Expr, known: Facts) -> Expr:
+        key = e, known
+        if key not in memo:
+            memo[key] = visit(e, known)
+        return memo[key]
+
+    def visit(e: Expr, known: Facts) -> Expr:
+        if isinstance(e, Where):
+            c = go(e.condition, known)
+            return Where(c, go(e.then, with_fact(known, e.condition)), go(e.otherwise, with_fact(known, not_(e.condition))))
+        if isinstance(e, Load) and e.leaf.name in memories and len(e.indices) == 1:
+            memory = memories[e.leaf.name]
+            offset = e.indices[0]
+            indices = element(memory, offset, known, simplify)
+            if indices is not None:
+                return Load(leaf_of(memory), tuple(go(i, known) for i in indices))
+            return Load(e.leaf, (go(offset, known),))
+        return rebuild(e, lambda part: go(part, known))
+
+    return go(expr, facts)

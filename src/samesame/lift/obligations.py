@@ -1,0 +1,326 @@
+"""What must hold besides the formula, each for all sizes, programs and lanes.
+
+A formula alone is not enough: a mask with `<=`, overlapping blocks and a load past the end can leave it unchanged. So
+every element of an output must be written (coverage), by one program (race), through pointers that stay in their
+tensors (bounds); no undefined value may reach a store (undefined); no 32-bit number may wrap around (overflow); and
+what a kernel reads must be what was there before the launch (aliasing). Z3 proves each for all sizes; what it does
+not prove is tried on numbers, in `concrete.py`, and is violated only where that finds a case.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import cast
+
+from samesame.formula.expr import TRUE, ZERO, Expr, Index, Num, and_, const, index, not_, or_, substitute, walk
+from samesame.lift import integers
+from samesame.lift.detile import Solution, Write, solved, tells_programs, write_of
+from samesame.lift.launch import Memory
+from samesame.lift.memory import element, flat_size, leaf_of
+from samesame.lift.simplify import Simplifier, with_fact
+from samesame.lift.solver import Facts
+from samesame.lift.symbolic import Access, Machine
+from samesame.lift.values import wraps
+from samesame.lift.verdict import Obligation
+
+STORES = ("store",)
+
+
+@dataclass
+class Kernel:
+    """A kernel after its symbolic execution: what it reads and writes, over index variables."""
+
+    machine: Machine
+    simplify: Simplifier
+    reads: list[Write] = field(default_factory=list)
+    writes: list[Write] = field(default_factory=list)
+    solutions: dict[Write, Solution | None] = field(default_factory=dict)
+
+    @property
+    def outputs(self) -> dict[str, list[Write]]:
+        found: dict[str, list[Write]] = {}
+        for write in self.writes:
+            found.setdefault(write.memory.name, []).append(write)
+        return found
+
+    def read(self) -> None:
+        """Accesses as expressions over programs, iterations and lanes."""
+        for access in self.machine.accesses:
+            one = write_of(access, self.machine.programs, self.simplify)
+            (self.reads if access.kind == "load" else self.writes).append(one)
+        self.solve()
+
+    def solve(self) -> None:
+        self.solutions = {write: solved(write, self.simplify) for write in self.writes}
+
+
+@contextmanager
+def timed(obligation: Obligation) -> Iterator[Obligation]:
+    started = time.perf_counter()
+    yield obligation
+    obligation.seconds = time.perf_counter() - started
+
+
+# ------------------------------------------------------------------------------------------------------------ coverage
+
+
+def coverage(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
+    """Every element of the output is written."""
+    place = str(writes[0].access.place)
+    with timed(Obligation("coverage", "undecided", f"every element of {name} is written", place)) as found:
+        covers = covered(kernel, writes)
+        if covers is TRUE:
+            found.state = "proved"
+        elif covers is None:
+            found.detail = f"which elements of {name} are written cannot be told from the offsets"
+    return found
+
+
+def covered(kernel: Kernel, writes: Sequence[Write]) -> Expr | None:
+    """The condition under which an element is written by one of the stores; None where a store is not understood."""
+    solutions = [kernel.solutions[write] for write in writes]
+    if any(s is None for s in solutions):
+        return None
+    known = cast("list[Solution]", solutions)
+    common = known[0].indices
+    parts = [renamed(s.covers, s.indices, common) for s in known]
+    whole = or_(*parts)
+    return TRUE if kernel.simplify.prover.proves((), whole) else kernel.simplify(whole)
+
+
+def renamed(expr: Expr, old: Sequence[Index], new: Sequence[Index]) -> Expr:
+    return integers.tidied(substitute(expr, cast("dict[Index, Expr]", dict(zip(old, new, strict=True)))))
+
+
+# ---------------------------------------------------------------------------------------------------------------- race
+
+
+def race(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
+    """No two programs write one element. Atomic operations may."""
+    place = str(writes[0].access.place)
+    with timed(Obligation("race", "undecided", f"no two programs write one element of {name}", place)) as found:
+        stores = [w for w in writes if w.access.kind in STORES]
+        if len(stores) != len(writes) and stores:
+            found.detail = f"{name} is stored to and updated atomically: the result may depend on the order of programs"
+            return found
+        kinds = {w.access.kind for w in writes}
+        if not stores:
+            found.state = "proved" if len(kinds) == 1 and kinds <= {"fadd", "add"} else "undecided"
+            found.detail = f"{name} is only added to, atomically" if found.state == "proved" else f"atomic {', '.join(kinds)}"
+            return found
+        alone = all(written_once(kernel, w) for w in stores)
+        apart = all(disjoint(kernel, a, b) for a, b in combinations(stores, 2))
+        if alone and apart:
+            found.state = "proved"
+    return found
+
+
+def written_once(kernel: Kernel, write: Write) -> bool:
+    """Whether the element tells the program, iteration and lane; what it does not depend on must not matter either."""
+    solution = kernel.solutions[write]
+    if solution is not None:
+        unsure = tells_programs(solution, kernel.simplify)
+        extra = [v for v in solution.free if v in kernel.machine.programs or v in write.access.loops or v in write.value.free]
+        if not unsure and not extra:
+            return True
+        if extra:
+            return False
+    return not_twice(kernel, write, write)
+
+
+def not_twice(kernel: Kernel, a: Write, b: Write) -> bool:
+    """Whether no two different (program, iteration, lane) of the two writes meet in one element, asked directly."""
+    first, second = copied(a), copied(b)
+    same = at_same_element(kernel, first, second)
+    if same is None:
+        return False
+    other = or_(*(not_(integers.equal(v, w)) for v, w in zip(first.variables, second.variables, strict=True))) if a is b else TRUE
+    known: Facts = with_fact(with_fact(with_fact((), first.condition), second.condition), same)
+    return kernel.simplify.prover.proves(known, not_(other))
+
+
+def copied(write: Write) -> Write:
+    """The same write over variables of its own."""
+    fresh: dict[Index, Expr] = {}
+    for v in write.variables:
+        fresh[v] = index(integers.tidied(substitute(v.extent, fresh)))
+    new = [integers.tidied(substitute(e, fresh)) for e in (write.offset, write.condition, write.value)]
+    return Write(write.access, write.memory, tuple(cast(Index, fresh[v]) for v in write.variables), *new)
+
+
+def at_same_element(kernel: Kernel, a: Write, b: Write) -> Expr | None:
+    """The condition that two accesses to one tensor meet."""
+    if a.memory == b.memory:
+        first, second = (element(w.memory, w.offset, w.facts, kernel.simplify) for w in (a, b))
+        if first is not None and second is not None:
+            return and_(*(integers.equal(x, y) for x, y in zip(first, second, strict=True)))
+        return integers.equal(a.offset, b.offset)
+    return None
+
+
+def disjoint(kernel: Kernel, a: Write, b: Write) -> bool:
+    """Whether two stores never meet in one element, in whichever programs."""
+    return not_twice(kernel, a, b)
+
+
+# -------------------------------------------------------------------------------------------------------------- bounds
+
+
+def bounds(kernel: Kernel) -> Obligation:
+    """Every load and store that is not masked out stays inside its tensor."""
+    with timed(Obligation("bounds", "proved", "every load and store stays inside its tensor")) as found:
+        for access in (*kernel.reads, *kernel.writes):
+            if not is_inside(kernel, access):
+                found.state, found.place = "undecided", str(access.access.place)
+                found.detail = f"{access.access.kind} of {access.memory.name} is not shown to stay inside it"
+                break
+    return found
+
+
+def is_inside(kernel: Kernel, access: Write) -> bool:
+    if element(access.memory, access.offset, access.facts, kernel.simplify) is not None:
+        return True
+    end = flat_size(access.memory)
+    inside = and_(integers.at_least_zero(access.offset), integers.less(access.offset, end))
+    return kernel.simplify.prover.proves(access.facts, inside)
+
+
+# ------------------------------------------------------------------------------------------------------------ overflow
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit on sizes under which 32-bit numbers are asked not to wrap around. 0 elements: no limit on tensors."""
+
+    elements: int
+
+    def facts(self, kernel: Kernel) -> Facts:
+        found: dict[Expr, None] = {}
+        memories = {a.memory.name: a.memory for a in (*kernel.reads, *kernel.writes)}
+        for memory in memories.values():
+            if self.elements:
+                found[integers.at_most(flat_size(memory), self.elements)] = None
+        return tuple(found)
+
+    def __str__(self) -> str:
+        return f"every tensor spans at most {power_text(self.elements)} elements"
+
+
+def power_text(value: int) -> str:
+    exponent = value.bit_length() - 1
+    if value == 1 << exponent:
+        return f"2^{exponent}"
+    below = (1 << value.bit_length()) - value
+    return f"2^{value.bit_length()} − {below}" if below < 1 << 20 else str(value)
+
+
+LIMITS = (Limit(0), Limit((1 << 31) - (1 << 16)), Limit(1 << 30))
+
+
+def overflow(kernel: Kernel, limits: Sequence[Limit], allowed: Callable[[Expr], bool]) -> tuple[Obligation, Limit | None]:
+    """No 32-bit number that is compared, divided, widened or added to a pointer has wrapped around."""
+    with timed(Obligation("overflow", "undecided", "no 32-bit number wraps around")) as found:
+        numbers = list(numbers_of(kernel))
+        for limit in limits:
+            facts = limit.facts(kernel)
+            if not all(map(allowed, facts)):
+                continue
+            failing = next((n for n in numbers if not fits(kernel, n, facts)), None)
+            if failing is None:
+                found.state = "proved"
+                if limit.elements:
+                    found.detail = f"no 32-bit number wraps around, if {limit}"
+                return found, limit if limit.elements else None
+            found.place = str(failing[2])
+            found.detail = f"a number of {failing[3]} bits may wrap around"
+    return found, None
+
+
+Number = tuple[Expr, Facts, object, int]
+
+
+def numbers_of(kernel: Kernel) -> Iterator[Number]:
+    """Each number that must fit, with the conditions where it is used, its line and its bits."""
+    seen: set[tuple[Expr, Facts, int]] = set()
+    machine = kernel.machine
+    for arithmetic in machine.arithmetic:
+        lanes = tuple(index(n) for n in arithmetic.result.shape)
+        yield from _number(arithmetic.result[lanes], and_(*arithmetic.path), arithmetic.place, arithmetic.bits, seen)
+    for access in machine.accesses:
+        lanes = tuple(index(n) for n in access.pointers.shape)
+        condition = and_(*access.path, access.mask[lanes] if access.mask is not None else TRUE)
+        for part in access.pointers.parts:
+            yield from _number(part[lanes], condition, access.place, 32, seen)
+
+
+def _number(expr: Expr, condition: Expr, place: object, bits: int, seen: set[tuple[Expr, Facts, int]]) -> Iterator[Number]:
+    e = integers.tidied(expr)
+    facts = with_fact((), integers.tidied(condition))
+    if isinstance(e, Num) or wraps(e) or (e, facts, bits) in seen:
+        return
+    seen.add((e, facts, bits))
+    yield e, facts, place, bits
+
+
+def fits(kernel: Kernel, number: Number, limits: Facts) -> bool:
+    expr, facts, _, bits = number
+    most = (1 << (bits - 1)) - 1
+    inside = and_(integers.at_most(-most - 1, expr), integers.at_most(expr, most))
+    arguments = tuple(
+        integers.at_most(given, most)
+        for given in kernel.machine.scalars.values()
+        if given.kind == "int" and not isinstance(given, Num)
+    )
+    return kernel.simplify.prover.proves((*facts, *limits, *arguments), inside)
+
+
+# ------------------------------------------------------------------------------------------------------------ aliasing
+
+
+def aliasing(kernel: Kernel) -> Obligation:
+    """What the kernel reads is what was there before the launch, or what the same lane stored before."""
+    with timed(Obligation("aliasing", "proved", "no program reads what another one writes")) as found:
+        for read in kernel.reads:
+            for write in kernel.writes:
+                same_storage = read.memory.storage and read.memory.storage == write.memory.storage
+                if read.memory != write.memory and not same_storage:
+                    continue
+                if not reads_what_was_there(kernel, read, write):
+                    found.state, found.place = "undecided", str(read.access.place)
+                    found.detail = f"{read.memory.name} is read here and written at {write.access.place}"
+                    return found
+    return found
+
+
+def reads_what_was_there(kernel: Kernel, read: Write, write: Write) -> bool:
+    """Whether no write reaches what is read, except for a later one by the same program."""
+    first, second = copied(read), copied(write)
+    same = at_same_element(kernel, first, second)
+    if same is None:
+        return False
+    known = with_fact(with_fact(with_fact((), first.condition), second.condition), same)
+    prover = kernel.simplify.prover
+    if prover.proves(known, not_(TRUE)):
+        return True
+    programs = [v for v in kernel.machine.programs if v in read.variables or v in write.variables]
+    mine, theirs = (dict(zip(w.variables, c.variables, strict=True)) for w, c in ((read, first), (write, second)))
+    if not all(v in mine and v in theirs for v in programs):
+        return False
+    if not all(prover.proves(known, integers.equal(mine[v], theirs[v])) for v in programs):
+        return False                              # another program may write it
+    shared = [t for t in read.access.loops if t in write.access.loops]
+    later = read.access.number < write.access.number
+    if not shared:
+        return later
+    (outer, *inner) = shared
+    if inner or outer not in mine or outer not in theirs:
+        return False
+    when = integers.at_most(mine[outer], theirs[outer]) if later else integers.less(mine[outer], theirs[outer])
+    return prover.proves(known, when)
+
+
+__all__ = ["Access", "Memory", "ZERO", "const", "leaf_of", "walk"]

@@ -1,0 +1,60 @@
+"""Formulas for people: comparisons with a size on each side, and no quotient that a remainder says better."""
+
+from __future__ import annotations
+
+from samesame.formula.expr import ZERO, Compare, Expr, FloorDiv, Mod, Not, const, mul, rebuild
+from samesame.lift import integers
+from samesame.lift.integers import Polynomial, polynomial, written
+
+
+def presentable(expr: Expr) -> Expr:
+    """The same expression, written as a person would."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            memo[e] = _shown(e, go)
+        return memo[e]
+
+    return go(expr)
+
+
+def _shown(e: Expr, go) -> Expr:    # type: ignore[no-untyped-def]
+    match e:
+        case Not(Compare(op, a, b)) if op == "≤" and a is ZERO and b.kind == "int":
+            return go(integers.at_least_zero(integers.minus(-1, b)))
+        case Compare(op, a, b) if a is ZERO and b.kind == "int":
+            terms = polynomial(b)
+            left = {m: -c for m, c in terms.items() if c < 0 and m}
+            right = {m: c for m, c in terms.items() if c > 0 and m}
+            offset = terms.get((), 0)
+            if op == "≤" and offset == -1 and right:
+                return Compare("<", go(written(left)), go(written(right)))
+            if offset:
+                (right if offset > 0 else left)[()] = abs(offset)
+            return Compare(op, go(written(left)), go(written(right)))
+    if e.kind == "int":
+        found = _remainder(polynomial(e))
+        if found is not None:
+            return rebuild(found, go)
+    return rebuild(e, go)
+
+
+def _remainder(terms: Polynomial) -> Expr | None:
+    """x − y·⌊x/y⌋ as x mod y, with what is left over."""
+    for monomial, c in terms.items():
+        for atom in monomial:
+            if not isinstance(atom, FloorDiv):
+                continue
+            others = list(monomial)
+            others.remove(atom)
+            if written({tuple(others): -c}) is not atom.divisor:
+                continue
+            rest = integers.plus(terms, {monomial: c}, -1)
+            over = integers.plus(rest, polynomial(atom.numerator), -1)
+            if len(over) < len(rest):
+                return written(over) + Mod(atom.numerator, atom.divisor) if over else Mod(atom.numerator, atom.divisor)
+    return None
+
+
+__all__ = ["const", "mul"]

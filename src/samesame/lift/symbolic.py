@@ -1,0 +1,620 @@
+"""Symbolic execution of one program instance: every name of the kernel becomes a block of formulas.
+
+The program ids, lanes and loop counters are index variables, and the kernel's arguments are sizes and leaves, so one
+walk through the operations stands for every program of every launch. What is read and written is noted as accesses,
+each with its mask, the conditions on the path to it and the loops around it. A masked load without `other` gives an
+undefined value in the lanes it leaves out: these are kept as such, and no law applies to them.
+
+Loops are summarised in `loops.py`. An operation that is not known here is refused, with its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, cast
+
+from samesame.evidence import Refused
+from samesame.formula.expr import (
+    FALSE,
+    TRUE,
+    ZERO,
+    Expr,
+    Fold,
+    Index,
+    Lambda,
+    Leaf,
+    Load,
+    Opaque,
+    Size,
+    Truth,
+    add,
+    and_,
+    compare,
+    const,
+    eq,
+    index,
+    lt,
+    mul,
+    not_,
+    numeric,
+    or_,
+    where,
+)
+from samesame.formula.tensor import Tensor
+from samesame.lift import integers
+from samesame.lift.launch import Argument, Launch, Memory
+from samesame.lift.loops import summarised, summarised_while
+from samesame.lift.operations import (
+    BITWISE,
+    BOOLEANS,
+    IGNORED,
+    INTEGERS,
+    MAY_OVERFLOW,
+    NEEDS_SIGN,
+    REALS,
+    bitwise,
+    compared,
+    largest,
+    library,
+    modular,
+    number,
+    smallest,
+)
+from samesame.lift.solver import Prover
+from samesame.lift.ttir import Function, Operation, Place, Region, Type
+from samesame.lift.values import Pointers, Value, block, element_at, same_everywhere, undefined, wraps
+from samesame.operators.numbers import constant
+
+Environment = dict[str, Value]
+AXES = ("x", "y", "z")
+
+
+class Shuffled(Tensor):
+    """A block whose elements may be in any order: only what does not depend on the order may read it."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """One load, store or atomic operation, for all lanes, programs and iterations at once."""
+
+    kind: str                                     # load, store, or an atomic operation's name
+    pointers: Pointers
+    mask: Tensor | None
+    value: Tensor | None
+    path: tuple[Expr, ...]                        # conditions under which it happens
+    loops: tuple[Index, ...]
+    place: Place
+    number: int                                   # in program order
+
+
+@dataclass(frozen=True, eq=False)
+class Arithmetic:
+    """A number that must not have wrapped around: it is compared, divided, widened or added to a pointer. Sums and
+    products that are only added and multiplied further may wrap around and come right again."""
+
+    result: Tensor
+    bits: int
+    path: tuple[Expr, ...]
+    place: Place
+
+
+@dataclass
+class Machine:
+    """The state of the walk. `programs` are the program ids along the grid's axes."""
+
+    launch: Launch
+    prover: Prover
+    programs: tuple[Index, ...] = ()
+    accesses: list[Access] = field(default_factory=list)
+    arithmetic: list[Arithmetic] = field(default_factory=list)
+    path: list[Expr] = field(default_factory=list)
+    loops: list[Index] = field(default_factory=list)
+    scalars: dict[str, Expr] = field(default_factory=dict)
+    steps: dict[str, int] = field(default_factory=dict)      # inductive steps proved, by line
+
+    def run(self, function: Function) -> None:
+        """Execute the kernel. Raises Refused where an operation has no meaning here."""
+        self.programs = tuple(index(integers.tidied(self.launch.programs(axis))) for axis in range(len(AXES)))
+        env: Environment = {}
+        for name, kind in function.arguments:
+            plain = name.lstrip("%")
+            if plain not in self.launch.arguments:
+                raise Refused(f"{function.place}: the launch of {function.name} does not say what {plain} is")
+            env[name] = self.argument(plain, kind, self.launch.arguments[plain])
+        self.block(function.body, env)
+
+    def argument(self, name: str, kind: Type, given: Argument) -> Value:
+        if isinstance(given, Memory):
+            return Pointers(given, same_everywhere(ZERO))
+        if isinstance(given, bool) or kind.kind == "bool":
+            return same_everywhere(const(bool(given)) if not isinstance(given, Expr) else given)
+        if kind.kind == "pointer":
+            raise Refused(f"the argument {name} is a pointer, and the launch gives {given!r}")
+        if isinstance(given, Expr):
+            return same_everywhere(integers.tidied(given) if given.kind == "int" else given)
+        return same_everywhere(const(given) if isinstance(given, int) and kind.kind == "int" else constant(given))
+
+    def block(self, region: Region, env: Environment) -> list[Value]:
+        """Execute a region; the operands of its terminator."""
+        for operation in region.operations:
+            if operation.name in ("scf.yield", "tt.return", "tt.reduce.return", "tt.scan.return", "scf.condition"):
+                return [env[name] for name in operation.operands]
+            self.execute(operation, env)
+        return []
+
+    def execute(self, operation: Operation, env: Environment) -> None:
+        if operation.name in IGNORED:
+            return
+        if operation.name in CONTROL:
+            results = CONTROL[operation.name](self, operation, env)
+        else:
+            operands = [self.operand(operation, name, env) for name in operation.operands]
+            made = self.value(operation, operands)
+            results = list(made) if isinstance(made, tuple) else [made] if made is not None else []
+        for name, result in zip(operation.results, results, strict=True):
+            env[name] = result
+
+    def operand(self, operation: Operation, name: str, env: Environment) -> Value:
+        if name not in env:
+            raise Refused(f"{operation.place}: {operation.name} reads {name}, which is nowhere computed")
+        found = env[name]
+        if isinstance(found, Shuffled) and operation.name != "tt.reduce":
+            raise Refused(f"{operation.place}: the order of a reshaped block is left to the compiler; pass can_reorder=False")
+        return found
+
+    # ------------------------------------------------------------------------------------------------- operations
+
+    def value(self, operation: Operation, operands: list[Value]) -> Any:
+        if operation.name in MEMORY:
+            return MEMORY[operation.name](self, operation, operands)
+        if operation.name in SHAPES:
+            return SHAPES[operation.name](self, operation, operands)
+        if any(isinstance(x, Pointers) for x in operands):
+            return self.of_pointers(operation, operands)
+        blocks = cast("list[Tensor]", operands)
+        kinds = {x.kind for x in blocks}
+        name = operation.name
+        if name not in MAY_OVERFLOW and operation.given and operation.given[0].bits < 64:
+            self.arithmetic += [
+                Arithmetic(x, operation.given[0].bits, tuple(self.path), operation.place) for x in blocks if x.kind == "int"
+            ]
+        if name in ("arith.cmpi", "arith.cmpf"):
+            return self.comparison(operation, blocks)
+        if name == "arith.select":
+            return self.elementwise(operation, blocks, where, blocks[1].kind)
+        if name in REALS:
+            return self.elementwise(operation, blocks, REALS[name], "real")
+        if name == "tt.extern_elementwise":
+            return self.elementwise(operation, blocks, library(operation), "real")
+        if kinds == {"bool"} and name in BOOLEANS:
+            kind = operation.type.kind if name.startswith(("arith.ext", "arith.uitofp", "arith.sitofp")) else "bool"
+            return self.elementwise(operation, blocks, BOOLEANS[name], kind)
+        if name == "arith.trunci" and operation.type.kind == "bool":
+            odd = lambda a: not_(integers.equal(integers.remainder(a, const(2)), 0))    # noqa: E731
+            return self.elementwise(operation, blocks, odd, "bool")
+        if name in NEEDS_SIGN:
+            return self.elementwise(operation, blocks, self.division(operation), "int")
+        if name in BITWISE:
+            return self.elementwise(operation, blocks, bitwise(name, operation.type.bits), "int")
+        if name in MAY_OVERFLOW:
+            return self.elementwise(operation, blocks, modular(name, operation.type.bits), "int")
+        if name in INTEGERS:
+            return self.elementwise(operation, blocks, INTEGERS[name], operation.type.kind)
+        raise Refused(f"{operation.place}: the operation {name} is not supported")
+
+    def elementwise(
+        self, operation: Operation, operands: Sequence[Tensor], make: Callable[..., Expr], kind: str
+    ) -> Tensor:
+        shape = operands[0].shape if operands else operation.type.shape
+        if operation.name == "arith.select" and not operands[0].shape:
+            shape = operands[1].shape
+        return block(shape, lambda *i: make(*(x[i] if x.shape else x[()] for x in operands)), kind)
+
+    def comparison(self, operation: Operation, operands: list[Tensor]) -> Tensor:
+        predicate = operation.word()
+        if operation.name == "arith.cmpf":
+            return self.elementwise(operation, operands, compared(predicate), "bool")
+        if operands[0].kind == "bool":
+            same = lambda a, b: or_(and_(a, b), and_(not_(a), not_(b)))    # noqa: E731
+            make = {"eq": same, "ne": lambda a, b: not_(same(a, b))}.get(predicate)
+        elif predicate[0] == "u":
+            signed = integers.COMPARISONS["s" + predicate[1:]]
+            make = lambda a, b: self.where_not_negative(operation, (a, b), signed(a, b))    # noqa: E731
+        else:
+            make = integers.COMPARISONS.get(predicate)
+        if make is None:
+            raise Refused(f"{operation.place}: the comparison {predicate} is not supported")
+        return self.elementwise(operation, operands, make, "bool")
+
+    def where_not_negative(self, operation: Operation, operands: Sequence[Expr], result: Expr) -> Expr:
+        """A result that is right for operands ≥ 0, and undefined for others."""
+        signs = [integers.at_least_zero(x) for x in operands if not wraps(x)]
+        missing = [sign for sign in signs if not self.prover.proves(self.path, sign)]
+        return where(and_(*missing), result, undefined(operation.place, result.kind)) if missing else result
+
+    def note_steps(self, start: Value, after: Value, place: Place) -> None:
+        """What an iteration adds to a pointer must not have wrapped around."""
+        if isinstance(start, Pointers) and isinstance(after, Pointers):
+            new = after.parts[len(start.parts) :]
+            self.arithmetic += [Arithmetic(part, 32, tuple(self.path), place) for part in new]
+
+    def division(self, operation: Operation) -> Callable[[Expr, Expr], Expr]:
+        make = NEEDS_SIGN[operation.name]
+
+        def divide(a: Expr, b: Expr) -> Expr:
+            if wraps(a) or wraps(b):
+                return bitwise(operation.name, operation.type.bits)(a, b)
+            return self.where_not_negative(operation, (a, integers.minus(b, 1)), make(a, b))
+
+        return divide
+
+    def of_pointers(self, operation: Operation, operands: list[Value]) -> Value:
+        if operation.name == "tt.addptr":
+            pointers, offsets = operands
+            if not isinstance(pointers, Pointers) or isinstance(offsets, Pointers):
+                raise Refused(f"{operation.place}: a pointer is added to a pointer")
+            moved = self.elementwise(operation, [pointers.offsets, offsets], integers.plus_, "int")
+            parts = (offsets,) if operation.given[1].bits < 64 else ()
+            return Pointers(pointers.memory, moved, (*pointers.parts, *parts))
+        if operation.name == "tt.bitcast":
+            (pointers,) = operands
+            assert isinstance(pointers, Pointers)
+            bits = operation.type.pointee.bits
+            if bits == 8 and pointers.memory.kind == "bool":
+                return pointers
+        if operation.name == "arith.select":
+            condition, a, b = operands
+            if isinstance(a, Pointers) and isinstance(b, Pointers) and a.memory == b.memory:
+                offsets = [cast(Tensor, condition), a.offsets, b.offsets]
+                return Pointers(a.memory, self.elementwise(operation, offsets, where, "int"), (*a.parts, *b.parts))
+        raise Refused(f"{operation.place}: {operation.name} of pointers is not supported")
+
+
+# -------------------------------------------------------------------------------------------------------------- memory
+
+
+def _load(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+    pointers, *rest = operands
+    if not isinstance(pointers, Pointers):
+        raise Refused(f"{operation.place}: a load from what is no pointer")
+    mask, other = (*cast("list[Tensor]", rest), None, None)[:2]
+    kind = operation.given[0].pointee.kind
+    memory, place, loops = pointers.memory, operation.place, tuple(machine.loops)
+    if memory.kind != kind and not (memory.kind == "bool" and kind == "int"):
+        raise Refused(f"{place}: {memory.name} holds {memory.element}, and is read as {operation.given[0].pointee.element}")
+    machine.accesses.append(
+        Access("load", pointers, mask, None, tuple(machine.path), loops, place, len(machine.accesses))
+    )
+
+    def at(*i: Expr) -> Expr:
+        offset = pointers.offsets[i]
+        found = element_at(memory, offset)
+        found = where(found, 1, 0) if memory.kind == "bool" and kind == "int" else found
+        if mask is None:
+            return found
+        missing = other[i] if other is not None else undefined(place, kind, offset, *loops)
+        return where(mask[i], found, missing)
+
+    return block(pointers.shape, at, kind)
+
+
+def _store(machine: Machine, operation: Operation, operands: list[Value]) -> None:
+    pointers, value, *mask = operands
+    _noted(machine, operation, "store", pointers, value, mask)
+
+
+def _atomic(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+    """The old value that an atomic operation returns depends on the order of programs: it is undefined."""
+    pointers, value, *mask = operands
+    _noted(machine, operation, operation.word(), pointers, value, mask)
+    loops = tuple(machine.loops)
+    assert isinstance(value, Tensor)
+    return block(value.shape, lambda *i: undefined(operation.place, value.kind, *i, *loops), value.kind)
+
+
+def _noted(
+    machine: Machine, operation: Operation, kind: str, pointers: Value, value: Value, mask: list[Value]
+) -> None:
+    if not isinstance(pointers, Pointers) or isinstance(value, Pointers):
+        raise Refused(f"{operation.place}: {operation.name} needs a pointer and a number")
+    memory = pointers.memory
+    if memory.kind == "bool" and value.kind == "int":
+        number_ = value
+        value = block(value.shape, lambda *i: not_(integers.equal(number_[i], 0)), "bool")
+    if memory.kind == "int" and value.kind == "real":
+        raise Refused(f"{operation.place}: {memory.name} holds {memory.element}, and a float is stored")
+    access = Access(
+        kind, pointers, cast("Tensor | None", mask[0] if mask else None), value, tuple(machine.path),
+        tuple(machine.loops), operation.place, len(machine.accesses),
+    )
+    machine.accesses.append(access)
+
+
+MEMORY: dict[str, Callable[[Machine, Operation, list[Value]], Any]] = {
+    "tt.load": _load,
+    "tt.store": _store,
+    "tt.atomic_rmw": _atomic,
+}
+
+
+# -------------------------------------------------------------------------------------------------------------- shapes
+
+
+def moved(machine: Machine, operation: Operation, operands: list[Value], source: Callable[..., Any]) -> Value:
+    """A block whose elements are elements of another: `source` gives the other's lanes."""
+    (x,) = operands
+    shape = operation.type.shape
+
+    def one(t: Tensor) -> Tensor:
+        return block(shape, lambda *i: t[tuple(source(t.shape, *i))], t.kind)
+
+    return Pointers(x.memory, one(x.offsets), tuple(map(one, x.parts))) if isinstance(x, Pointers) else one(x)
+
+
+def _splat(machine: Machine, operation: Operation, operands: list[Value]) -> Value:
+    return moved(machine, operation, operands, lambda shape, *i: (ZERO,) * len(shape))
+
+
+def _broadcast(machine: Machine, operation: Operation, operands: list[Value]) -> Value:
+    return moved(machine, operation, operands, lambda shape, *i: [ZERO if n == 1 else k for n, k in zip(shape, i, strict=True)])
+
+
+def _expand(machine: Machine, operation: Operation, operands: list[Value]) -> Value:
+    axis = operation.attribute("axis")
+    return moved(machine, operation, operands, lambda shape, *i: i[:axis] + i[axis + 1 :])
+
+
+def _transpose(machine: Machine, operation: Operation, operands: list[Value]) -> Value:
+    found = re.search(r"order = array<i32: ([\d, ]+)>", operation.text)
+    order = [int(k) for k in found[1].split(",")] if found else list(range(len(operation.type.shape)))[::-1]
+    return moved(machine, operation, operands, lambda shape, *i: [i[order.index(d)] for d in range(len(order))])
+
+
+def _reshape(machine: Machine, operation: Operation, operands: list[Value]) -> Value:
+    shape = operation.type.shape
+
+    def source(old: tuple[int, ...], *i: Expr) -> list[Expr]:
+        line: Expr = ZERO
+        for k, n in zip(i, shape, strict=True):
+            line = integers.plus_(integers.times_(line, n), k)
+        found: list[Expr] = []
+        for n in reversed(old):
+            found.append(integers.remainder(line, const(n)) if len(old) > 1 else line)
+            line = integers.quotient(line, const(n))
+        return found[::-1]
+
+    result = moved(machine, operation, operands, source)
+    if "allow_reorder" in operation.text and isinstance(result, Tensor) and sum(n > 1 for n in operands[0].shape) > 0:
+        return Shuffled(result.shape, lambda *i: result[i], result.kind)
+    return result
+
+
+def _range(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+    start = operation.attribute("start")
+    return block(operation.type.shape, lambda i: integers.plus_(i, start), "int")
+
+
+def _constant(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+    dense = re.search(r"dense<(.*)>", operation.text)
+    text = dense[1] if dense else operation.text.split("}")[-1]
+    kind = operation.type if operation.given else Type((), "i1")
+    if text.strip().startswith("["):
+        raise Refused(f"{operation.place}: a constant table is not supported")
+    value = number(text, kind, operation)
+    return block(kind.shape, lambda *i: value, kind.kind)
+
+
+def _program(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+    axis = AXES.index(operation.word())
+    extent = machine.programs[axis].extent
+    return same_everywhere(ZERO if extent is const(1) else machine.programs[axis])
+
+
+def _programs(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+    return same_everywhere(machine.programs[AXES.index(operation.word())].extent)
+
+
+def _dot(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+    a, b, c = cast("list[Tensor]", operands[:3])
+
+    def at(*i: Expr) -> Expr:
+        *batch, m, n = i
+        k = index(a.shape[-1])
+        product = Fold("sum", (k,), mul(a[(*batch, m, k)], b[(*batch, k, n)]))
+        return add(c[i], product)
+
+    return block(c.shape, at, c.kind)
+
+
+def _join(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+    a, b = cast("list[Tensor]", operands)
+    return block((*a.shape, 2), lambda *i: where(integers.equal(i[-1], 0), a[i[:-1]], b[i[:-1]]), a.kind)
+
+
+def _split(machine: Machine, operation: Operation, operands: list[Value]) -> tuple[Tensor, Tensor]:
+    (x,) = cast("list[Tensor]", operands)
+    first, second = (block(x.shape[:-1], lambda *i, k=k: x[(*i, const(k))], x.kind) for k in (0, 1))
+    return first, second
+
+
+def _cat(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+    a, b = cast("list[Tensor]", operands)
+    length = a.shape[0]
+
+    def at(*i: Expr) -> Expr:
+        return where(integers.less(i[0], length), a[i], b[(integers.minus(i[0], length), *i[1:])])
+
+    return Shuffled(operation.type.shape, at, a.kind)     # Triton's cat may reorder
+
+
+def _poison(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+    kind = operation.type
+    return block(kind.shape, lambda *i: undefined(operation.place, kind.kind, *i), kind.kind)
+
+
+# ---------------------------------------------------------------------------------------------------------- reductions
+
+
+def combiner(machine: Machine, operation: Operation) -> tuple[Expr, ...]:
+    """What the region of a reduction or scan makes of a left and a right element, as expressions of both."""
+    region = operation.regions[0]
+    env: Environment = {}
+    for name, kind in region.arguments:
+        env[name] = same_everywhere(Load(Leaf(name, (), kind.kind), ()))
+    kept = len(machine.arithmetic)
+    found = machine.block(region, env)
+    del machine.arithmetic[kept:]
+    return tuple(cast(Tensor, x)[()] for x in found)
+
+
+def monoid_of(machine: Machine, operation: Operation) -> str:
+    """The name of the monoid that a region with two arguments combines in. Raises Refused."""
+    (made,) = combiner(machine, operation)
+    (left, kind), (right, _) = operation.regions[0].arguments
+    a, b = (Load(Leaf(name, (), kind.kind), ()) for name in (left, right))
+    known: dict[str, Any] = {"sum": (add, integers.plus_), "prod": (mul, integers.times_)}
+    if kind.kind == "bool":
+        known = {"any": (or_,), "all": (and_,)}
+    for name, makers in known.items():
+        if any(made is make(x, y) for make in makers for x, y in ((a, b), (b, a))):
+            return name
+    for name, best in (("max", largest), ("min", smallest)):
+        if kind.kind != "bool" and made in (best(a, b), best(b, a)):
+            return name
+    raise Refused(f"{operation.place}: a reduction that combines elements in a way that is not supported")
+
+
+def _reduce(machine: Machine, operation: Operation, operands: list[Value]) -> Any:
+    axis = operation.attribute("axis")
+    blocks = cast("list[Tensor]", operands)
+    length = blocks[0].shape[axis]
+    shape = blocks[0].shape[:axis] + blocks[0].shape[axis + 1 :]
+    if len(blocks) == 2:
+        return _chosen(machine, operation, blocks, axis, shape)
+    if len(blocks) > 2:
+        raise Refused(f"{operation.place}: a reduction of {len(blocks)} values at once is not supported")
+    (x,) = blocks
+    monoid = monoid_of(machine, operation)
+
+    def at(*i: Expr) -> Expr:
+        k = index(length)
+        return Fold(monoid, (k,), x[(*i[:axis], k, *i[axis:])])
+
+    return block(shape, at, x.kind)
+
+
+def _chosen(machine: Machine, operation: Operation, blocks: list[Tensor], axis: int, shape: Any) -> tuple[Tensor, Tensor]:
+    """The greatest (least) element and where it stands; the first one where several are equal."""
+    value, place = combiner(machine, operation)
+    names = operation.regions[0].arguments
+    a, i, b, j = (Load(Leaf(name, (), kind.kind), ()) for name, kind in names)
+    x, at_lane = blocks
+    monoid = next((m for m, ahead in (("max", lt(b, a)), ("min", lt(a, b))) if _picks(value, place, a, i, b, j, ahead)), "")
+    lane = index(x.shape[axis])
+    probe = tuple(index(n) for n in shape)
+    if not monoid or at_lane[(*probe[:axis], lane, *probe[axis:])] is not lane or isinstance(x, Shuffled):
+        raise Refused(f"{operation.place}: a reduction of pairs other than (max, argmax) and (min, argmin) is not supported")
+
+    def best(*i: Expr) -> Expr:
+        k = index(x.shape[axis])
+        return Fold(monoid, (k,), x[(*i[:axis], k, *i[axis:])])
+
+    def where_(*i: Expr) -> Expr:
+        k = index(x.shape[axis])
+        row = Lambda((k,), x[(*i[:axis], k, *i[axis:])])
+        return Opaque(f"aten.arg{monoid}", (), (row,), (), "int")
+
+    return block(shape, best, x.kind), block(shape, where_, "int")
+
+
+def _picks(value: Expr, place: Expr, a: Expr, i: Expr, b: Expr, j: Expr, ahead: Expr) -> bool:
+    """Whether the left pair is kept where it is ahead, or equal and earlier."""
+    earlier = integers.less(i, j)
+    ties = (and_(eq(a, b), earlier), and_(earlier, eq(a, b)))
+    known = [ahead, *(or_(x, tie) for tie in ties for x in (ahead,)), *(or_(tie, ahead) for tie in ties)]
+    return any(value is where(c, a, b) and place is where(c, i, j) for c in known)
+
+
+def _scan(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+    if len(operands) != 1:
+        raise Refused(f"{operation.place}: a scan of {len(operands)} values at once is not supported")
+    (x,) = cast("list[Tensor]", operands)
+    axis, reverse = operation.attribute("axis"), operation.attribute("reverse", 0)
+    monoid = monoid_of(machine, operation)
+    length = x.shape[axis]
+
+    def at(*i: Expr) -> Expr:
+        here = i[axis]
+        k = index(integers.minus(length, here) if reverse else integers.plus_(here, 1))
+        lane = integers.plus_(here, k) if reverse else k
+        return Fold(monoid, (k,), x[(*i[:axis], lane, *i[axis + 1 :])])
+
+    return block(x.shape, at, x.kind)
+
+
+SHAPES: dict[str, Callable[[Machine, Operation, list[Value]], Any]] = {
+    "arith.constant": _constant,
+    "tt.get_program_id": _program,
+    "tt.get_num_programs": _programs,
+    "tt.make_range": _range,
+    "tt.splat": _splat,
+    "tt.unsplat": lambda machine, operation, operands: moved(machine, operation, operands, lambda shape, *i: (ZERO,) * len(shape)),
+    "tt.broadcast": _broadcast,
+    "tt.expand_dims": _expand,
+    "tt.trans": _transpose,
+    "tt.reshape": _reshape,
+    "tt.dot": _dot,
+    "tt.join": _join,
+    "tt.split": _split,
+    "tt.cat": _cat,
+    "ub.poison": _poison,
+    "tt.reduce": _reduce,
+    "tt.scan": _scan,
+}
+
+
+# ------------------------------------------------------------------------------------------------------------- control
+
+
+def _if(machine: Machine, operation: Operation, env: Environment) -> list[Value]:
+    condition = cast(Tensor, env[operation.operands[0]])[()]
+    decided = condition if isinstance(condition, Truth) else None
+    for goal, answer in ((condition, TRUE), (not_(condition), FALSE)):
+        if decided is None and machine.prover.proves(machine.path, goal):
+            decided = cast(Truth, answer)
+    branches: list[list[Value]] = []
+    for region, holds in zip((*operation.regions, Region())[:2], (True, False), strict=True):
+        if decided is not None and decided.value != holds:
+            branches.append([])
+            continue
+        machine.path.append(condition if holds else not_(condition))
+        branches.append(machine.block(region, dict(env)))
+        machine.path.pop()
+    if decided is not None:
+        return branches[0] if decided.value else branches[1]
+    return [chosen(operation, condition, a, b) for a, b in zip(*branches, strict=True)] if operation.results else []
+
+
+def chosen(operation: Operation, condition: Expr, a: Value, b: Value) -> Value:
+    """One value where a condition on the whole program holds, else another."""
+    if isinstance(a, Pointers) and isinstance(b, Pointers):
+        if a.memory != b.memory:
+            raise Refused(f"{operation.place}: a pointer into {a.memory.name} or {b.memory.name}, as a condition decides")
+        offsets = cast(Tensor, chosen(operation, condition, a.offsets, b.offsets))
+        return Pointers(a.memory, offsets, (*a.parts, *b.parts))
+    assert isinstance(a, Tensor) and isinstance(b, Tensor)
+    return block(a.shape, lambda *i: where(condition, a[i], b[i]), a.kind)
+
+
+CONTROL: dict[str, Callable[[Machine, Operation, Environment], list[Value]]] = {
+    "scf.if": _if,
+    "scf.for": summarised,
+    "scf.while": summarised_while,
+}
+
+__all__ = ["Size", "compare", "numeric", "prod"]

@@ -1,0 +1,131 @@
+"""What `lift` answers, as data: the formulas, what they stand on, and what breaks them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+VERSION = 1
+EXIT = {"verified": 0, "violated": 1, "undecided": 3}
+
+
+@dataclass
+class Obligation:
+    """One thing that must hold for a kernel to be verified.
+
+    `state` is proved, violated or undecided; a violated one has a `counterexample`: sizes, and the program, lane or
+    element where it fails. `seconds` is what deciding it took.
+    """
+
+    name: str
+    state: str
+    detail: str = ""
+    place: str = ""
+    counterexample: dict[str, Any] | None = None
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "state": self.state,
+            "detail": self.detail,
+            "line": self.place,
+            "counterexample": self.counterexample,
+            "ms": round(1000 * self.seconds, 3),
+        }
+
+
+@dataclass
+class Formula:
+    """What one tensor holds after the launch: `out[i, j] = …` as text, LaTeX and expression."""
+
+    tensor: str
+    text: str
+    latex: str
+    name: str = ""
+    expr: Any = None                              # (indices, expression); not part of the JSON
+
+    def to_json(self) -> dict[str, Any]:
+        return {"tensor": self.tensor, "text": self.text, "latex": self.latex, "name": self.name}
+
+
+@dataclass
+class KernelVerdict:
+    """The answer for one launch."""
+
+    kernel: str
+    place: str = ""
+    formulas: list[Formula] = field(default_factory=list)
+    preconditions: list[str] = field(default_factory=list)
+    obligations: list[Obligation] = field(default_factory=list)
+    readings: list[str] = field(default_factory=list)
+    unsupported: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def verdict(self) -> str:
+        states = {o.state for o in self.obligations}
+        if "violated" in states:
+            return "violated"
+        return "verified" if states == {"proved"} and not self.unsupported else "undecided"
+
+    @property
+    def name(self) -> str:
+        return ", ".join(dict.fromkeys(f.name for f in self.formulas if f.name))
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kernel": self.kernel,
+            "line": self.place,
+            "verdict": self.verdict,
+            "name": self.name,
+            "formulas": [f.to_json() for f in self.formulas],
+            "preconditions": self.preconditions,
+            "obligations": [o.to_json() for o in self.obligations],
+            "readings": self.readings,
+            "unsupported": self.unsupported,
+            "ms": round(1000 * self.seconds, 3),
+        }
+
+
+@dataclass
+class LiftVerdict:
+    """The answer for all launches of a target, and against a reference where one was given.
+
+    `against` is same, different, undecided, or empty where there is no reference.
+    """
+
+    target: str
+    kernels: list[KernelVerdict] = field(default_factory=list)
+    reference: str = ""
+    against: str = ""
+    against_detail: str = ""
+    unsupported: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        verdicts = {k.verdict for k in self.kernels}
+        if "violated" in verdicts or self.against == "different":
+            return "violated"
+        whole = verdicts == {"verified"} and not self.unsupported and self.against in ("", "same")
+        return "verified" if whole else "undecided"
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT[self.verdict]
+
+    def to_json(self) -> dict[str, Any]:
+        kernels = [k.to_json() for k in self.kernels]
+        joined = {part: [x for k in kernels for x in k[part]] for part in ("formulas", "preconditions", "obligations")}
+        return {
+            "version": VERSION,
+            "verdict": self.verdict,
+            "target": self.target,
+            "name": ", ".join(dict.fromkeys(k.name for k in self.kernels if k.name)),
+            **joined,
+            "against": self.against,
+            "reference": self.reference,
+            "against_detail": self.against_detail,
+            "unsupported": [*self.unsupported, *(u for k in self.kernels for u in k.unsupported)],
+            "kernels": kernels,
+        }
