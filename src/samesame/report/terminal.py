@@ -9,7 +9,6 @@ asks for every relation.
 
 from __future__ import annotations
 
-import linecache
 import math
 import os
 from collections import Counter
@@ -19,18 +18,27 @@ from typing import IO
 
 from rich.console import Console, Group, RenderableType
 from rich.constrain import Constrain
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from samesame.evidence import Edit, Effect, Evidence, Relation, Root, Rung, Site, Verdict
-from samesame.graph import Origin
+from samesame.evidence import Edit, Effect, Relation, Root, Rung, Verdict
 from samesame.report.repetition import inline, repeated
+from samesame.report.words import (
+    QUIET,
+    below,
+    code_in_words,
+    counted,
+    indented,
+    number_in_words,
+    place_in_words,
+    rung_in_words,
+    seconds_in_words,
+    site_in_words,
+)
 
 WIDEST = 120
 UNSEEN = 100                                      # columns where no terminal says how many there are
 COLOUR = {"same": "bold green", "different": "bold red", "undecided": "bold yellow"}
-QUIET = "dim"
 PROOFS = ("normal form", "smt")                   # methods that decide a relation by a proof of its own
 WAYS = {"rule": "by rule", "congruence": "by congruence", "constant": "by constant", "test": "tested"}
 WITHIN = ("total", "proofs")                      # timings that are no stage: the sum of all, and a part of proving
@@ -43,8 +51,8 @@ def render(verdict: Verdict, verbose: bool = False, width: int | None = None) ->
     for title, section in SECTIONS:
         rows = list(section(verdict, verbose))
         if rows:
-            blocks += [Text(), Text(title, style="bold"), *map(_indented, rows)]
-    blocks += [Text(), _footer(verdict)]
+            blocks += [Text(), Text(title, style="bold"), *map(indented, rows)]
+    blocks += [Text(), footer(verdict)]
     return Constrain(Group(*blocks), min(width or WIDEST, WIDEST))
 
 
@@ -81,7 +89,7 @@ def headline(verdict: Verdict) -> Text:
 
 def _same(verdict: Verdict) -> str:
     at_least = "at least " if any(root.evidence.rung > verdict.evidence for root in verdict.roots) else ""
-    return f"every output {at_least}{verdict.evidence}{_tally(verdict.relations)}"
+    return f"every output {at_least}{verdict.evidence}{tally(verdict.relations)}"
 
 
 def _different(verdict: Verdict) -> str:
@@ -100,7 +108,7 @@ def _different(verdict: Verdict) -> str:
 def _amount(error: float) -> str:
     if not math.isfinite(error):
         return ", by infinity on some draw"
-    return f", by up to {_number(error)} over all draws" if error else ""
+    return f", by up to {number_in_words(error)} over all draws" if error else ""
 
 
 def _names(roots: list[Root]) -> str:
@@ -120,18 +128,18 @@ def _undecided(verdict: Verdict) -> str:
 HEADLINES: dict[str, Callable[[Verdict], str]] = {"same": _same, "different": _different, "undecided": _undecided}
 
 
-def _tally(relations: list[Relation]) -> str:
+def tally(relations: list[Relation]) -> str:
     """` (312 relations, 23 proofs, 289 by rule)`; what stayed undecided beside the outputs is not counted."""
     established = [relation for relation in relations if relation.evidence.rung >= Rung.TESTED]
-    return f" ({', '.join((_plural(len(established), 'relation'), *_methods(established)))})" if established else ""
+    return f" ({', '.join((counted(len(established), 'relation'), *ways_of(established)))})" if established else ""
 
 
-def _methods(relations: Iterable[Relation]) -> Iterator[str]:
+def ways_of(relations: Iterable[Relation]) -> Iterator[str]:
     """How relations were established, each way with its number."""
     found = [relation.evidence for relation in relations]
     methods = Counter(evidence.method for evidence in found if evidence.rung >= Rung.TESTED)
     if proofs := sum(methods[method] for method in PROOFS):
-        yield _plural(proofs, "proof")
+        yield counted(proofs, "proof")
     for method, words in WAYS.items():
         if methods[method]:
             yield f"{methods[method]} {words}"
@@ -159,21 +167,10 @@ def _parting(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
         if site is None:
             table.add_row(Text(side, style=QUIET), Text("no counterpart"))
         else:
-            table.add_row(Text(side, style=QUIET), _site(site))
+            table.add_row(Text(side, style=QUIET), site_in_words(site))
     yield table
     if found.agreeing_inputs:
         yield Text(f"Inputs that still agree: {', '.join(found.agreeing_inputs)}")
-
-
-def _site(site: Site) -> Text:
-    """Two lines: the operator and its place; the source text there."""
-    place = "   ".join(part for part in (_place(site.origin), site.origin.parameter or site.origin.module) if part)
-    text = Text.assemble((site.operator, "bold"), f" ({site.node})" if site.node != site.operator else "")
-    if place:
-        text.append(f"   {place}")
-    if code := _code(site.origin):
-        text.append(f"\n    {code}", style="cyan")
-    return text
 
 
 def _effect(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
@@ -186,7 +183,7 @@ def _effect(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
 def _effect_in_words(effect: Effect) -> str:
     words = _difference(effect)
     if effect.max_log_prob_change is not None:
-        words += f"; log-probabilities change by at most {_number(effect.max_log_prob_change)}"
+        words += f"; log-probabilities change by at most {number_in_words(effect.max_log_prob_change)}"
     if effect.argmax_changed is not None:
         total = f" of {effect.argmax_total}" if effect.argmax_total is not None else ""
         words += f"; the argmax changes in {effect.argmax_changed}{total} positions"
@@ -198,7 +195,8 @@ def _difference(measured: Effect | Root) -> str:
         return "no difference"
     if math.isinf(measured.max_error):
         return "infinities are not in the same places"
-    return f"difference at most {_number(measured.max_error)}, on average {_number(measured.mean_error)}"
+    most, mean = number_in_words(measured.max_error), number_in_words(measured.mean_error)
+    return f"difference at most {most}, on average {mean}"
 
 
 def _edits(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
@@ -209,15 +207,15 @@ def _edits(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
 
 
 def _edit(edit: Edit, opening: str) -> Iterator[RenderableType]:
-    side, place = edit.site.side, _place(edit.site.origin)
+    side, place = edit.site.side, place_in_words(edit.site.origin)
     what = edit.description if edit.description.startswith(side) else f"{side} {edit.description}"
     yield Text.assemble(f"{opening} ", (what, "bold"), f"  ({place})" if place else "")
     for site in edit.site, edit.counterpart:
-        if site is not None and (code := _code(site.origin)):
-            yield _below(f"{site.side:<5}  {code}")
-    yield _below(VERIFIED.get(edit.verified, edit.verified))
+        if site is not None and (code := code_in_words(site.origin)):
+            yield below(f"{site.side:<5}  {code}")
+    yield below(VERIFIED.get(edit.verified, edit.verified))
     if edit.effect is not None:
-        yield _below(f"without it: {_effect_in_words(edit.effect)}")
+        yield below(f"without it: {_effect_in_words(edit.effect)}")
 
 
 VERIFIED = {
@@ -235,7 +233,7 @@ def _outputs(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     table = Table.grid(padding=(0, 3))
     for root in verdict.roots:
         found = root.evidence
-        words = _rung(found)
+        words = rung_in_words(found)
         if found.rung <= Rung.UNDECIDED:
             words.append(f": {_difference(root)}, over all draws" if root.max_error else ": no difference on any draw")
         if found.detail and (verbose or found.rung <= Rung.TESTED):
@@ -262,16 +260,20 @@ def _left_open(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     if verdict.verdict == "undecided":
         for relation in verdict.relations:
             if relation.evidence.rung is Rung.UNDECIDED:
-                yield from _in_full(relation)
+                yield from in_full(relation)
 
 
 def _relations(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
-    inner = [relation for relation in verdict.relations if not _given(relation)]
+    yield from relations_by_place([relation for relation in verdict.relations if not _given(relation)], verbose)
+
+
+def relations_by_place(inner: list[Relation], verbose: bool) -> Iterator[RenderableType]:
+    """What was proved, a line for each module or function of the left; every relation if `verbose`."""
     if not inner:
         return
     if verbose:
         for relation in inner:
-            yield from _in_full(relation)
+            yield from in_full(relation)
         return
     wheres = [_where(relation) for relation in inner]
     names = inline(wheres)
@@ -283,8 +285,8 @@ def _relations(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     table.add_column(justify="right", no_wrap=True)
     for where, members in groups.items():
         lowest = min((relation.evidence for relation in members), key=lambda found: found.rung)
-        ways = Text(", ".join(_methods(members)), style=QUIET)
-        table.add_row(Text(where), Text(str(len(members))), _rung(lowest), ways)
+        ways = Text(", ".join(ways_of(members)), style=QUIET)
+        table.add_row(Text(where), Text(str(len(members))), rung_in_words(lowest), ways)
     yield table
 
 
@@ -299,34 +301,37 @@ def _where(relation: Relation) -> str:
     return left.module or right.module or left.function or right.function or "elsewhere"
 
 
-def _in_full(relation: Relation) -> Iterator[RenderableType]:
+def in_full(relation: Relation) -> Iterator[RenderableType]:
     """One relation with its evidence, both places, and what was assumed."""
     found = relation.evidence
     yield Text(f"{relation.right} = {relation.layout}")
     words = [f"{found.rung}, {found.method} {found.proof}".rstrip()]
     for side, origin in ("left", relation.left_origin), ("right", relation.right_origin):
-        if place := _place(origin):
+        if place := place_in_words(origin):
             words.append(f"{side} {place}")
-    yield _below("; ".join(words))
+    yield below("; ".join(words))
     for line in (*found.detail.splitlines(), *found.conditions):
-        yield _below(line)
+        yield below(line)
 
 
 def _parameters(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    yield from given_relations([relation for relation in verdict.relations if _given(relation)], verbose)
+
+
+def given_relations(given: list[Relation], verbose: bool) -> Iterator[RenderableType]:
     """`right = layout(left…)` for what the programs are given; a plain change of name is only counted."""
-    given = [relation for relation in verdict.relations if _given(relation)]
     if verbose:
         for relation in given:
-            yield from _in_full(relation)
+            yield from in_full(relation)
         return
     shown = [relation for relation in given if not _renames(relation)]
     for group in repeated((_right_name(relation), *_layout(relation)) for relation in shown):
         right, layout, folder = group.texts
         yield Text(f"{right} = {layout}")
         if aside := "   ".join(part for part in (f"of {folder}" if folder else "", group.range) if part):
-            yield _below(aside)
+            yield below(aside)
     if renamed := len(given) - len(shown):
-        yield Text(f"{'and ' if shown else ''}{_plural(renamed, 'tensor')} one to one", style=QUIET)
+        yield Text(f"{'and ' if shown else ''}{counted(renamed, 'tensor')} one to one", style=QUIET)
 
 
 def _layout(relation: Relation) -> tuple[str, str]:
@@ -345,7 +350,7 @@ def _right_name(relation: Relation) -> str:
     return relation.right_origin.parameter or relation.right
 
 
-def _conditions(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+def conditions(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     found = [relation.evidence for relation in verdict.relations] + [root.evidence for root in verdict.roots]
     used = Counter(condition for evidence in found for condition in evidence.conditions)
     table = Table.grid(padding=(0, 3))
@@ -371,12 +376,13 @@ def _rounding(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     table = Table.grid(padding=(0, 3))
     table.add_row(*(Text(title, style=QUIET) for title in ("output", "left", "right", "")))
     for row in verdict.numeric:
-        basis = Text(f"{row.dtype}, worst of {_plural(row.draws, 'draw')}", style=QUIET)
-        table.add_row(Text(row.root), Text(_number(row.left_error)), Text(_number(row.right_error)), basis)
+        basis = Text(f"{row.dtype}, worst of {counted(row.draws, 'draw')}", style=QUIET)
+        errors = (Text(number_in_words(error)) for error in (row.left_error, row.right_error))
+        table.add_row(Text(row.root), *errors, basis)
     yield table
 
 
-def _notes(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+def notes(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     notes = verdict.notes if any("over the real" in note for note in verdict.notes) else [HONESTY, *verdict.notes]
     table = Table.grid(padding=(0, 1))
     for note in notes:
@@ -384,12 +390,12 @@ def _notes(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     yield table
 
 
-def _footer(verdict: Verdict) -> Text:
+def footer(verdict: Verdict) -> Text:
     """Seconds in all and by stage, then what it takes to run this again."""
     stages = {name: spent for name, spent in verdict.timing.items() if name not in WITHIN}
     total = verdict.timing.get("total", sum(stages.values()))
-    shown = ", ".join(f"{name} {_seconds(spent)}" for name, spent in stages.items() if spent >= 0.05)
-    parts = [f"{_seconds(total)} s" + (f" ({shown})" if shown else "")] if verdict.timing else []
+    shown = ", ".join(f"{name} {seconds_in_words(spent)}" for name, spent in stages.items() if spent >= 0.05)
+    parts = [f"{seconds_in_words(total)} s" + (f" ({shown})" if shown else "")] if verdict.timing else []
     parts += [f"seed {verdict.seed}", *(f"{name} {version}" for name, version in verdict.versions.items())]
     return Text(" · ".join(parts), style=QUIET)
 
@@ -404,50 +410,7 @@ SECTIONS: tuple[tuple[str, Callable[[Verdict, bool], Iterator[RenderableType]]],
     ("left open", _left_open),
     ("relations", _relations),
     ("inputs and parameters (right = layout over left)", _parameters),
-    ("conditions used", _conditions),
+    ("conditions used", conditions),
     ("rounding: error of each side against float64, relative to its largest value", _rounding),
-    ("notes", _notes),
+    ("notes", notes),
 )
-
-
-# ---------------------------------------------------------------------------------------------------- words and numbers
-
-
-def _below(words: str) -> RenderableType:
-    """A quiet line that belongs to the line above it."""
-    return _indented(Text(words, style=QUIET))
-
-
-def _indented(row: RenderableType) -> RenderableType:
-    return Padding(row, (0, 0, 0, 2), expand=False)
-
-
-def _rung(evidence: Evidence) -> Text:
-    colour = {Rung.REFUTED: "red", Rung.UNDECIDED: "yellow", Rung.TESTED: "yellow"}.get(evidence.rung, "green")
-    return Text(str(evidence.rung), style=colour)
-
-
-def _place(origin: Origin) -> str:
-    """`file:line`, the file relative to the working folder where it lies below it."""
-    if not origin.file:
-        return ""
-    here = os.getcwd() + os.sep
-    return f"{origin.file.removeprefix(here)}:{origin.line}"
-
-
-def _code(origin: Origin) -> str:
-    return (origin.code or (linecache.getline(origin.file, origin.line) if origin.file else "")).strip()
-
-
-def _plural(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
-def _number(value: float) -> str:
-    if not math.isfinite(value):
-        return "not finite"
-    return "0" if value == 0 else f"{value:.1e}"
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.1f}" if value < 100 else f"{value:.0f}"
