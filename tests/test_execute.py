@@ -183,3 +183,11 @@ def test_three_thousand_nodes_take_less_than_a_second():
     start = time.perf_counter()
     values(graph, {})
     assert time.perf_counter() - start < 1
+
+
+def test_as_strided_counts_offsets_from_the_start_of_its_argument():
+    def program(x):
+        return torch.as_strided(x[2:].clone(), (2, 2), (2, 1), 1)
+
+    x = random(8)
+    assert torch.equal(values(capture(program, (x,)), {})["as_strided"], program(x.double()))

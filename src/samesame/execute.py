@@ -234,13 +234,20 @@ def pure(operation: OpOverload) -> Callable[..., Value]:
 
 aten = torch.ops.aten
 
-# These read strides; a graph knows none.
+
+def _compact(x: torch.Tensor) -> torch.Tensor:
+    """The tensor in memory of its own, row by row from the start: offsets are counted from there."""
+    x = x.contiguous()
+    return x if x.storage_offset() == 0 else x.clone()
+
+
+# These read strides and offsets; a graph knows none.
 STRIDELESS: dict[str, Callable[..., Value]] = {
     "aten.view.default": aten.reshape.default,
     "aten._unsafe_view.default": aten.reshape.default,
-    "aten.as_strided.default": lambda x, *where: aten.as_strided(x.contiguous(), *where),
-    "aten.as_strided_scatter.default": lambda x, y, *where: aten.as_strided_scatter(x.contiguous(), y, *where),
-    "aten.view_as_complex.default": lambda x: aten.view_as_complex(x.contiguous()),
+    "aten.as_strided.default": lambda x, *where: aten.as_strided(_compact(x), *where),
+    "aten.as_strided_scatter.default": lambda x, y, *where: aten.as_strided_scatter(_compact(x), y, *where),
+    "aten.view_as_complex.default": lambda x: aten.view_as_complex(_compact(x)),
     "aten.view.dtype": lambda x, dtype: aten.view.dtype(x.contiguous(), dtype),
 }
 
