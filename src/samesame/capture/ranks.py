@@ -31,6 +31,7 @@ from torch.distributed._functional_collectives import AsyncCollectiveTensor
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor, Partial, Replicate
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.parallel import DistributedDataParallel
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map_only
 
@@ -46,8 +47,9 @@ from samesame.capture.collectives import (
     spelled,
 )
 from samesame.capture.derivatives import derivative
+from samesame.capture.fsdp import PACKING, strided
 from samesame.capture.group import dealing, one_of
-from samesame.capture.memory import place_of
+from samesame.capture.memory import address, extent, place_of
 from samesame.capture.origins import running_modules, users_line
 from samesame.capture.placements import Placed, placed
 from samesame.capture.program import Program, failed, holdings
@@ -116,6 +118,11 @@ def _one_rank(
         with dealing():
             with seeded(0):
                 built = _called(program, rank, world_size, *place)
+                if isinstance(built, DistributedDataParallel):
+                    raise Refused(
+                        "DistributedDataParallel reduces gradients inside torch, where that cannot be recorded; use "
+                        "fully_shard, or reduce them by hooks (parameter.register_hook) or after the backward pass"
+                    )
             with seeded(1):
                 inputs = _called(example, rank, world_size) if _makes(example) else example
         return _recorded(built, inputs, backward, f"rank {rank}", rank, world_size)
@@ -170,6 +177,7 @@ class RankProgram(Program):
                 self.placed[name] = placed(tensor)
             if kind == "parameter" and tensor.requires_grad:
                 self.weights[name] = tensor
+        self.places = {address(tensor): tensor for tensor in self.held}
 
     def copy(self, leaf: Any, name: str) -> Any:
         made = super().copy(local_of(leaf) if isinstance(leaf, DTensor) else leaf, name)
@@ -253,6 +261,15 @@ class Ranks(Recorder):
             except Exception as error:
                 raise refusal_in(error) or failed(error, program.spoken(self.here())) from error
 
+    def source(self, tensor: torch.Tensor) -> Node:
+        """A tensor that was there before; a weight may be there under another shape too."""
+        weight = self.program.places.get(address(tensor))
+        if weight is not None and self.program.named(tensor) is None:
+            if not (tensor.is_contiguous() and weight.is_contiguous() and extent(tensor) == extent(weight)):
+                raise self.refusal("reads a part of a weight by a tensor made before; take that part when it is read")
+            return self.shaped(self.memory.read(weight), tuple(tensor.shape))
+        return super().source(tensor)
+
     def local(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         """This rank's tensor of an output, whose place in the whole is noted."""
         if isinstance(tensor, DTensor):
@@ -333,10 +350,15 @@ class Ranks(Recorder):
             self.lines.setdefault(torch.autograd._get_sequence_nr() - 1, super().here())
         if operation.namespace in NAMESPACES:
             return self.collective(operation, args, kwargs)
-        opened = derivative(operation)
+        opened = derivative(operation) or PACKING.get(str(operation))
         if opened is not None:
             with self:
                 return opened(*args, **kwargs)
+        if operation is torch.ops.aten.as_strided.default:
+            with self:
+                simple = strided(*args, **kwargs)
+            if simple is not None:
+                return simple
         return super().__torch_dispatch__(operation, types, args, kwargs)
 
     def collective(self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
