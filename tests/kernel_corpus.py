@@ -35,7 +35,8 @@ class Broken:
         if not path.exists():
             text = (FOLDER / f"{self.kernel}.py").read_text()
             code, table, _ = text.partition("\nBROKEN")
-            assert table and code.count(self.old) == 1, f"{self.kernel}.py has {self.old!r} {code.count(self.old)} times"
+            found = code.count(self.old)
+            assert table and found == 1, f"{self.kernel}.py has {self.old!r} {found} times"
             path.write_text(code.replace(self.old, self.new))
         return f"{path}:launch"
 

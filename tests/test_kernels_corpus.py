@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("triton")
 
 import torch
-from kernel_corpus import KERNELS, OBLIGATIONS, broken_variants, target
 
+from kernel_corpus import KERNELS, OBLIGATIONS, broken_variants, target
 from samesame.capture.targets import named
 from samesame.capture.triton_interpret import Run, interpret
 from samesame.capture.triton_launch import capture_launches

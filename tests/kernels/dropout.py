@@ -21,7 +21,7 @@ def launch(n=300):
 
 
 def philox(seed, offsets, rounds=10):
-    """The first word of Philox 4x32 (Salmon et al., 2011) for each counter (offset, 0, 0, 0) under the key (seed, 0)."""
+    """The first word of Philox 4x32 (Salmon et al., 2011) for the counters (offset, 0, 0, 0) and the key (seed, 0)."""
     word = (1 << 32) - 1
     counter = [offsets, *(torch.zeros_like(offsets) for _ in range(3))]
     key = [seed & word, seed >> 32]

@@ -1,4 +1,4 @@
-"""A matrix is copied between two layouts, tile by tile; offsets are 64-bit, so that large matrices may be copied too."""
+"""A matrix is copied between two layouts, tile by tile; offsets have 64 bits, so that a large one may be copied."""
 
 import torch
 import triton

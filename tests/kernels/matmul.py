@@ -1,4 +1,4 @@
-"""Matrix product: tiles of the output in an order that keeps GROUP rows of tiles together, a loop over the inner size."""
+"""Matrix product: tiles of the output, GROUP rows of them together, and a loop over the inner size."""
 
 import torch
 import triton
@@ -22,7 +22,7 @@ def matmul_kernel(
     cols = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
     inner = tl.arange(0, BLOCK_K)
     total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BLOCK_K)):
+    for k in range(tl.cdiv(K, BLOCK_K)):
         ks = k * BLOCK_K + inner
         a = tl.load(a_ptr + rows[:, None] * a_row + ks[None, :] * a_col,
                     mask=(rows[:, None] < M) & (ks[None, :] < K), other=0.0)
@@ -51,7 +51,7 @@ def reference(a, b):
 
 BROKEN = {
     "inner_unmasked_in_b": ("(ks[:, None] < K) & (cols[None, :] < N)", "cols[None, :] < N", "bounds", "fault"),
-    "loop_too_short": ("range(0, tl.cdiv(K, BLOCK_K))", "range(0, K // BLOCK_K)", "value", "value"),
+    "loop_too_short": ("range(tl.cdiv(K, BLOCK_K))", "range(K // BLOCK_K)", "value", "value"),
     "not_initialised": ("total = tl.dot(a, b, total)", "total = tl.dot(a, b)", "value", "value"),
     "missing_other": ("(ks[None, :] < K), other=0.0)", "(ks[None, :] < K))", "undefined", "value"),
     "wrong_stride": ("ks[:, None] * b_row", "ks[:, None] * b_col", "value", "value"),

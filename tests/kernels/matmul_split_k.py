@@ -14,7 +14,7 @@ def split_k_kernel(
     cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
     part = tl.program_id(2)
     total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BLOCK_K * SPLIT)):
+    for k in range(tl.cdiv(K, BLOCK_K * SPLIT)):
         ks = (k * SPLIT + part) * BLOCK_K + tl.arange(0, BLOCK_K)
         a = tl.load(a_ptr + rows[:, None] * K + ks[None, :],
                     mask=(rows[:, None] < M) & (ks[None, :] < K), other=0.0)

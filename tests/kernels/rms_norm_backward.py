@@ -1,4 +1,4 @@
-"""Gradients of RMSNorm: of the input row by row, of the weight as partial sums over chunks of rows, added at the end."""
+"""Gradients of RMSNorm: of the input by rows, of the weight as partial sums over chunks of rows, added at the end."""
 
 import torch
 import triton
@@ -45,6 +45,6 @@ BROKEN = {
     "chunks_overlap": ("last = ((chunk + 1) * M //", "last = ((chunk + 1) * M + 3 //", "bounds", "fault"),
     "last_row_missing": ("range(first, last)", "range(first, last - 1)", "coverage", "value"),
     "not_initialised": ("partial += dy", "partial = dy", "value", "value"),
-    "missing_other": ("dy_ptr + row * row_stride + cols, mask=inside, other=0.0", "dy_ptr + row * row_stride + cols, mask=inside",
-                      "undefined", "value"),
+    "missing_other": ("dy_ptr + row * row_stride + cols, mask=inside, other=0.0",
+                      "dy_ptr + row * row_stride + cols, mask=inside", "undefined", "value"),
 }

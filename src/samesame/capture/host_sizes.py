@@ -61,8 +61,9 @@ class HostSizes:
         if value not in self._made:
             source = LocalSource(f"size{len(self._made)}")
             symbol = self.env.create_symbol(value, source=source, dynamic_dim=DimDynamic.DYNAMIC)
-            self._made[value] = self.env.create_symintnode(symbol, hint=value, source=source)
-            assert isinstance(symbol, sympy.Symbol)
+            made = self.env.create_symintnode(symbol, hint=value, source=source)
+            assert isinstance(made, torch.SymInt) and isinstance(symbol, sympy.Symbol)
+            self._made[value] = made
             self.example[symbol] = value
         symbol = self._made[value].node.expr
         if name:
@@ -83,7 +84,7 @@ class HostSizes:
             chosen = self.at_example(value)
             self.choices[what or str(expression)] = chosen
             return chosen
-        return bool(value) if isinstance(value, torch.SymBool) else value.__int__()
+        return bool(value) if isinstance(value, torch.SymBool) else int(value)
 
     def at_example(self, value: Any) -> Any:
         """The number that a symbolic number is for the example, without a guard."""
@@ -155,8 +156,8 @@ class Reading:
             self.host.choices[str(expression)] = self.host.at_example(value)
             return self.host.at_example(value)
 
-    def expression(self, e: Any) -> Expr | int | Fraction:
-        """A sympy expression over the run's symbols. Raises Unsupported."""
+    def expression(self, e: Any) -> Any:
+        """A sympy expression over the run's symbols: an Expr or an exact number. Raises Unsupported."""
         if isinstance(e, sympy.Symbol) and e in self.symbols:
             return self.symbols[e]
         if isinstance(e, sympy.Rational):
@@ -223,7 +224,7 @@ MAKE: dict[str, Callable[..., Any]] = {
     "FloatTrueDiv": lambda a, b: mul(a, power(b, -1)),
     "IntTrueDiv": lambda a, b: mul(a, power(b, -1)),
 }
-JOINED = {"And": and_, "Or": or_, "Not": not_}
+JOINED: dict[str, Callable[..., Expr]] = {"And": and_, "Or": or_, "Not": not_}
 COMPARED = {
     "Equality": "=",
     "Unequality": "≠",

@@ -95,13 +95,23 @@ class Stream:
         return None
 
 
+class DiceState:
+    """The state of a generator: seed and offset, however it is looked at."""
+
+    def view(self, dtype: torch.dtype) -> list[int]:
+        return [0, 0]
+
+    def clone(self, **_: Any) -> DiceState:
+        return self
+
+
 class Dice:
     """A generator of random numbers, which wrappers ask for its seed."""
 
-    def get_state(self) -> torch.Tensor:
-        return torch.zeros(16, dtype=torch.uint8)
+    def get_state(self) -> DiceState:
+        return DiceState()
 
-    def set_state(self, state: torch.Tensor) -> None:
+    def set_state(self, state: Any) -> None:
         return None
 
     def initial_seed(self) -> int:
@@ -255,5 +265,7 @@ def limited(seconds: float) -> Iterator[None]:
         timer.cancel()
 
 
-__all__ = ["TARGET", "Autotuner", "Heuristics", "JITFunction", "TimeUp", "compiled", "configurations", "jit_of", "limited", "name_of",
-           "pretended", "replaced", "triton"]
+__all__ = [
+    "TARGET", "Autotuner", "Heuristics", "JITFunction", "TimeUp", "compiled", "configurations", "jit_of", "limited",
+    "name_of", "pretended", "replaced", "triton",
+]

@@ -50,6 +50,7 @@ from samesame.evidence import Refused
 from samesame.graph import Origin
 
 CUDA = "cuda"
+DEVICE, CPU = torch.device(CUDA, 0), torch.device("cpu")
 
 # What tensors hold that are made by operators that compute nothing: by the operator's packet.
 CONTENTS: dict[str, Any] = {
@@ -185,7 +186,8 @@ class Host:
 
     def example_tensor(self, real: torch.Tensor, name: str) -> torch.Tensor:
         shape = [self.size(n) for n in real.shape]
-        order = sorted(range(real.dim()), key=lambda d: (-real.stride(d), d))
+        steps = real.stride()
+        order = sorted(range(real.dim()), key=lambda d: (-steps[d], d))
         dense = torch.empty([real.shape[d] for d in order]).permute([order.index(d) for d in range(real.dim())])
         if dense.stride() == real.stride():
             running: Any = 1
@@ -196,7 +198,8 @@ class Host:
         else:
             strides = [self.size(n) for n in real.stride()]
         with self.fake:
-            made = torch.empty_strided(shape, strides, dtype=real.dtype, device=CUDA)
+            made = torch.empty_strided(shape, strides, dtype=real.dtype)
+        put(made, DEVICE)
         self.remember(made, given=True, contents=VALUES, origin=Origin(parameter=name), name=name)
         return made
 
@@ -223,9 +226,9 @@ class Host:
         return self.memories[key][0]
 
     def view(self, tensor: torch.Tensor) -> View:
+        offset: Any = tensor.storage_offset()
         return View(
-            self.memory(tensor), tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset(),
-            dtype_name(tensor.dtype),
+            self.memory(tensor), tuple(tensor.shape), tuple(tensor.stride()), offset, dtype_name(tensor.dtype)
         )
 
     def here(self) -> Origin:
@@ -264,16 +267,23 @@ class Host:
         self.launched = True
         keywords = {k: v for k, v in keywords.items() if k not in ("grid", "warmup")}
         called, variants = self.here(), dict[str, Launch]()
-        call = sum(isinstance(step, Call) for step in self.steps)
+        number = sum(isinstance(step, Call) for step in self.steps)
         found = list(configurations(launcher, args, keywords))
         for label, kept in found:
-            launch = self.bound(jit, args, kept, grid, label, called, call)
+            launch = self.bound(jit, args, kept, grid, label, called, number)
             variants.setdefault(repr((launch.constexprs, launch.grid, launch.signature)), launch)
         self.steps.append(Call(tuple(variants.values())))
         return compiled()
 
     def bound(
-        self, jit: Any, args: tuple[Any, ...], keywords: dict[str, Any], grid: Any, label: str, called: Origin, call: int
+        self,
+        jit: Any,
+        args: tuple[Any, ...],
+        keywords: dict[str, Any],
+        grid: Any,
+        label: str,
+        called: Origin,
+        number: int,
     ) -> Launch:
         """The arguments by name, constants apart."""
         own = {k: v for k, v in keywords.items() if k in jit.arg_names}
@@ -299,8 +309,9 @@ class Host:
         if len(extent) > 3:
             raise Refused(f"{called.spoken} launches {jit.__name__} on a grid of {len(extent)} dimensions; at most 3")
         origin = place(jit.file_name, jit.def_file_line_number, jit.__name__)
+        three = (*extent, 1, 1)[:3]
         return Launch(
-            jit.__name__, origin, called, call, label, (*extent, 1, 1)[:3], signature, arguments, constants, options, jit
+            jit.__name__, origin, called, number, label, three, signature, arguments, constants, options, jit
         )
 
     def type_of(self, parameter: Any, value: Any, jit: Any, called: Origin) -> Any:
@@ -398,8 +409,26 @@ def read_step(step: Call | HostStep, reading: Reading) -> Call | HostStep:
     ))
 
 
+def is_device(value: Any) -> bool:
+    """Whether an argument names the device that is not there."""
+    if isinstance(value, torch.device):
+        return value.type == CUDA
+    return isinstance(value, str) and value.split(":")[0] == CUDA
+
+
+def put(tensor: Any, device: torch.device) -> None:
+    """Let a fake tensor say that it is on this device."""
+    tensor._fake_device = device
+
+
+def elsewhere(value: Any) -> Any:
+    """The CPU in the place of the device."""
+    return CPU if is_device(value) else value
+
+
 class Functions(TorchFunctionMode):
-    """Answers what fake tensors on a device that is not there do not."""
+    """Fake tensors say that they are on the device, and are on the CPU while torch works on them: a torch that was
+    built without CUDA cannot index a tensor that is on one, nor copy it."""
 
     def __init__(self, host: Host) -> None:
         super().__init__()
@@ -410,13 +439,25 @@ class Functions(TorchFunctionMode):
         if function is torch.Tensor.data_ptr and isinstance(args[0], FakeTensor):
             offset = self.host.sizes.at_example(args[0].storage_offset())
             return ((self.host.memory(args[0]) + 1) << 40) + offset * args[0].element_size()
-        if function is torch.Tensor.contiguous and isinstance(args[0], FakeTensor):
-            form = kwargs.get("memory_format", args[1] if len(args) > 1 else torch.contiguous_format)
-            same = args[0].is_contiguous(memory_format=form)
-            return args[0] if same else args[0].clone(memory_format=form)
-        if function is torch.Tensor.cuda:
-            return args[0].to(CUDA)
-        return function(*args, **kwargs)
+        if getattr(function, "__name__", "") in ("__get__", "__set__"):
+            return function(*args, **kwargs)
+        there = [leaf for leaf in leaves_of((args, kwargs)) if isinstance(leaf, FakeTensor) and leaf.is_cuda]
+        asked = any(map(is_device, leaves_of((args, kwargs))))
+        for tensor in there:
+            put(tensor, CPU)
+        try:
+            result = args[0] if function is torch.Tensor.cuda else function(*tree_map(elsewhere, args),
+                                                                            **tree_map(elsewhere, kwargs))
+        finally:
+            for tensor in there:
+                put(tensor, DEVICE)
+        leaves = list(leaves_of((args, kwargs)))
+        stays = function is torch.Tensor.cpu or CPU in leaves or "cpu" in leaves
+        if asked or (there and not stays) or function is torch.Tensor.cuda:
+            for tensor in leaves_of(result):
+                if isinstance(tensor, FakeTensor):
+                    put(tensor, DEVICE)
+        return result
 
 
 class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -463,7 +504,8 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
         def one(name: str, value: Any) -> Any:
             if name == "size" and isinstance(value, list | tuple):
                 return [self.host.size(n) if type(n) is int else n for n in value]
-            if name == "end" and type(value) is int and operation._schema.name == "aten::arange" and "start" not in names:
+            ranging = operation._schema.name == "aten::arange" and "start" not in names
+            if name == "end" and type(value) is int and ranging:
                 return self.host.size(value)
             return value
 

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import torch
-import triton.compiler.code_generator      # binds Triton's language before the interpreter stands in for it
 import triton.language as tl
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -43,7 +42,8 @@ from samesame.capture.triton_device import (
     pretended,
     replaced,
 )
-from samesame.capture.triton_host import CONTENTS, UNDEFINED, VALUES, call, loaded, users_frames
+from samesame.capture.triton_host import CONTENTS, VALUES, call, elsewhere, loaded, users_frames
+from samesame.capture.triton_launch import UNDEFINED
 from samesame.evidence import Refused
 from samesame.graph import Origin
 
@@ -116,9 +116,9 @@ def interpret(
 ) -> Run:
     """Run a launch function on the CPU, with its kernels in Triton's interpreter.
 
-    `target` and `inputs` are as for `capture_launches`. `sizes` replaces sizes of the example: ints among the function's
-    parameters by name, and sizes named in `example` (the `sizes` of a capture) wherever the function makes a tensor of
-    that size. `configuration` is the number of the autotuner's choice. Random tensors come from `seed`. Raises Refused
+    `target` and `inputs` are as for `capture_launches`. `sizes` replaces sizes of the example: ints among the
+    function's parameters by name, and sizes named in `example` (the `sizes` of a capture) wherever the function makes
+    a tensor of that size. `configuration` is the number of the autotuner's choice. Random tensors come from `seed`. Raises Refused
     with the line where the function or a kernel fails.
     """
     changed = {value: (sizes or {}).get(name, value) for name, value in (example or {}).items()}
@@ -246,7 +246,7 @@ class Oracle:
 
     def address(self, tensor: torch.Tensor) -> int:
         """A tensor's address: not where it is, but in its allocation's own range."""
-        return self.slot(tensor).base + tensor.storage_offset() * tensor.element_size()
+        return self.slot(tensor).base + int(tensor.storage_offset()) * tensor.element_size()
 
     # ----------------------------------------------------------------------------------------------------- launches
 
@@ -373,9 +373,10 @@ class Oracle:
 
     def held(self, slot: Slot, at: np.ndarray) -> np.ndarray:
         """The bits of elements, as unsigned integers."""
-        raw = torch.empty(0, dtype=torch.uint8).set_(slot.storage, 0, (slot.storage.nbytes(),))
+        raw = torch.tensor([], dtype=torch.uint8).set_(slot.storage)
         whole = slot.storage.nbytes() // slot.width * slot.width
-        return raw[:whole].numpy().view(f"u{slot.width}")[at]
+        bits: np.ndarray = raw[:whole].numpy().view(f"u{slot.width}")[at]
+        return bits
 
     def note(
         self, kind: str, lanes: np.ndarray, element: np.ndarray, slot: Slot | None, other: Any = None
@@ -425,18 +426,15 @@ class OnTheCpu(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
+# What a tensor says about where it is.
 TOLD: dict[Any, Any] = {
-    torch.Tensor.device.__get__: torch.device("cuda", 0),      # type: ignore[attr-defined]
-    torch.Tensor.is_cuda.__get__: True,                        # type: ignore[attr-defined]
-    torch.Tensor.is_cpu.__get__: False,                        # type: ignore[attr-defined]
+    getter.__get__: answer
+    for getter, answer in (
+        (vars(torch._C.TensorBase)["device"], torch.device("cuda", 0)),
+        (vars(torch._C.TensorBase)["is_cuda"], True),
+        (vars(torch._C.TensorBase)["is_cpu"], False),
+    )
 }
-
-
-def elsewhere(value: Any) -> Any:
-    """The CPU in the place of the device."""
-    if isinstance(value, torch.device):
-        return torch.device("cpu") if value.type == "cuda" else value
-    return "cpu" if isinstance(value, str) and value.split(":")[0] == "cuda" else value
 
 
 class Making(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -511,7 +509,7 @@ def semantic(function: Any) -> Callable[..., Any]:
     return called
 
 
-class Rewriter(interpreter.FunctionRewriter):
+class Rewriter(interpreter.FunctionRewriter):                  # type: ignore[misc]
     """Triton's rewriting of a kernel, with names of its own, so that the kernel's module stays as it is."""
 
     def _compile_and_exec(self, transformed_ast: Any) -> Any:

@@ -14,21 +14,21 @@ one reads and makes: several kernels in one wrapper can be composed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from triton._C.libtriton import ir
 from triton.compiler.compiler import ASTSource, make_backend
-from triton.compiler.errors import CompilationError
+from triton.compiler.errors import CompilationError, CompileTimeAssertionFailure
 
 from samesame.capture.origins import shown
 from samesame.capture.triton_device import TARGET, JITFunction, pretended
 from samesame.evidence import Refused
 from samesame.formula.expr import Expr
 from samesame.formula.tensor import Dim
-from samesame.graph import NOWHERE, Origin
+from samesame.graph import Origin
 
 UNDEFINED = None                            # the contents of memory that nobody has written to
 
@@ -119,7 +119,8 @@ class Captured:
     on them under which the wrapper does what it did here; `unread` are those that have no formula (the claim then is
     about the sizes for which the wrapper does the same). `fixed` says which sizes the wrapper held to the example's
     value, and `choices` which numbers it chose by a size and how (`BLOCK` = 1024 where it is `next_power_of_2(n)`).
-    `inputs` are the example tensors with values, by the names of the host's variables; `outputs` are what the function returned, by name. `refused` are sentences about what could not go on.
+    `inputs` are the example tensors with values, by the names of the host's variables; `outputs` are what the function
+    returned, by name. `refused` are sentences about what could not go on.
     """
 
     steps: tuple[Call | HostStep, ...]
@@ -174,8 +175,11 @@ def does_not_compile(jit: JITFunction[Any], error: CompilationError) -> str:
     reason: BaseException = error
     while reason.__cause__ is not None:
         reason = reason.__cause__
-    text = str(getattr(reason, "error_message", None) or reason).strip().splitlines() or ["no message"]
+    text = [part for part in str(getattr(reason, "error_message", None) or reason).splitlines() if part.strip(" ^")]
+    text = text or [type(reason).__name__]
     written = error.src.splitlines()[error.node.lineno - 1] if getattr(error, "src", None) and error.node else ""
+    if isinstance(reason, CompileTimeAssertionFailure):
+        return f"{place} fails in this configuration: {written.strip()}"
     for old, instead in GONE.items():
         if old in written or old in text[-1]:
             return f"{place} uses tl.{old}, which this version of Triton no longer has; use {instead}"
@@ -210,7 +214,3 @@ def capture_launches(
         if len(plain.refused) < len(found.refused) or not found.launches:
             return plain
     return found
-
-
-Function = Callable[..., Any]
-__all__ = ["NOWHERE", "UNDEFINED", "Call", "Captured", "HostStep", "Launch", "Memory", "View", "capture_launches", "ttir"]
