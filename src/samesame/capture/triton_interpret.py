@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import triton.compiler.code_generator  # noqa: F401  (binds Triton's language before the interpreter stands in for it)
 import triton.language as tl
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -118,8 +119,8 @@ def interpret(
 
     `target` and `inputs` are as for `capture_launches`. `sizes` replaces sizes of the example: ints among the
     function's parameters by name, and sizes named in `example` (the `sizes` of a capture) wherever the function makes
-    a tensor of that size. `configuration` is the number of the autotuner's choice. Random tensors come from `seed`. Raises Refused
-    with the line where the function or a kernel fails.
+    a tensor of that size. `configuration` is the number of the autotuner's choice. Random tensors come from `seed`.
+    Raises Refused with the line where the function or a kernel fails.
     """
     changed = {value: (sizes or {}).get(name, value) for name, value in (example or {}).items()}
     oracle = Oracle(changed, configuration)
