@@ -19,7 +19,7 @@ FLOORS = [
     {"report", "check", "refine", "lift", "fuzz", "optimize"},
     {"budget", "certificate"},
     {"diagnose", "edits", "change", "likewise", "relate"},
-    {"execute", "operators", "capture"},
+    {"definitions", "execute", "operators", "capture"},
     {"replay", "store", "store_entry", "store_exchange", "store_pages"},
     {"graph", "graph_text", "formula", "egraph", "evidence", "second", "versions"},
 ]

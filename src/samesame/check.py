@@ -59,14 +59,14 @@ def check(
     """Decide whether `left` and `right` compute the same function of `inputs`.
 
     `left` and `right` are each a module, a module class or factory without arguments, a function over tensors, or a
-    captured `Graph`; `inputs` is a tuple or dict of example tensors, or a function that returns one. `how` is the
-    way of capture: "record", "export" or "export+decompose". `timeout` (seconds) bounds everything: what is then not
-    established is undecided, and a note says where it stopped. On the main thread this holds for the programs' own code
-    too; on another, where no signal arrives, only for ours. `progress(done, total, place)` is called as it goes. `run`
-    is one that the caller has begun, with a limit and progress of its own. A `store` has rules that were learnt before,
-    and is given those learnt now; to `certify` (verdict.certificate, what `samesame replay` reads) everything is proved
-    anew. Raises SamesameError (Refused) where a program cannot be captured or the two cannot
-    be compared.
+    captured `Graph`; `inputs` is a tuple or dict of example tensors, a function that returns one, or None where a
+    program has its own (`program.example`, as the model of a checkpoint does). `how` is the way of capture: "record",
+    "export" or "export+decompose". `timeout` (seconds) bounds everything: what is then not established is undecided,
+    and a note says where it stopped. On the main thread this holds for the programs' own code too; on another, where no
+    signal arrives, only for ours. `progress(done, total, place)` is called as it goes. `run` is one that the caller has
+    begun, with a limit and progress of its own. A `store` has rules that were learnt before, and is given those learnt
+    now; to `certify` (verdict.certificate, what `samesame replay` reads) everything is proved anew. Raises
+    SamesameError (Refused) where a program cannot be captured or the two cannot be compared.
     """
     run = run or Run(timeout, progress)
     verdict = Verdict("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed)
@@ -83,8 +83,8 @@ def _establish(
 ) -> None:
     """Write into the verdict what is found, stage by stage: what stands there when the run is stopped is kept."""
     with run.during("capture"):
-        example = inputs() if callable(inputs) else inputs
         programs = _instance(left), _instance(right)
+        example = inputs() if callable(inputs) else _own_inputs(programs) if inputs is None else inputs
         record = partial(_recorded, programs, how)
         graphs = record(example)
         _require_comparable(*graphs)
@@ -106,6 +106,7 @@ def _establish(
         book.save()
         if book.closed and verdict.verdict == "same":
             verdict.certificate = certificate(relating, verdict)
+        _without_evidence(verdict, programs)
     with run.during("diagnose"):
         if verdict.verdict == "different":
             verdict.effect = effect_of(graphs, values)
@@ -137,6 +138,26 @@ def _recorded_alike(record: Recording, example: Any) -> tuple[Graph, Graph]:
     if apart(graphs, values):
         raise Refused("the outputs of the two programs differ at other sizes")
     return graphs
+
+
+def _own_inputs(programs: tuple[Any, Any]) -> Any:
+    """The inputs that a program has of itself: a model of a checkpoint has."""
+    for program in programs:
+        example = getattr(program, "example", None)
+        if example is not None:
+            return example
+    raise Refused("no inputs to run both programs on; give a tuple or a dict of example tensors")
+
+
+def _without_evidence(verdict: Verdict, programs: tuple[Any, Any]) -> None:
+    """A comparison that could not have failed is no evidence, and is never counted as such."""
+    reasons = [why for program in programs if (why := getattr(program, "no_evidence", ""))]
+    if reasons and verdict.verdict == "same":
+        nothing = Evidence(Rung.UNDECIDED, "values", detail=reasons[0])
+        verdict.roots = [replace(root, evidence=nothing) for root in verdict.roots]
+        verdict.verdict, verdict.evidence = "undecided", Rung.UNDECIDED
+        verdict.certificate = None
+    verdict.notes += reasons
 
 
 def _instance(program: Any) -> Any:

@@ -27,7 +27,7 @@ from samesame.rules_cli import rules_commands
 
 UNUSABLE, INTERRUPTED = 2, 130
 EXITS = "Exit codes: 0 same, 1 different, 2 usage or unusable input, 3 undecided, 130 interrupted by Ctrl-C."
-TARGET = "file.py:name, package.module:name, or a saved graph (.json, .json.gz)"
+TARGET = "file.py:name, package.module:name, hf:DIR, vllm:DIR, or a saved graph (.json, .json.gz)"
 PAIR = ("left", "right", "inputs")                # the names that a file of its own pair defines
 
 app = typer.Typer(
@@ -276,8 +276,12 @@ def reprover() -> Callable[[Any], Any]:
     return lambda entry: reproved(entry, Prover().prove)
 
 
-def no_inputs(programs: tuple[Any, Any]) -> tuple[()]:
-    """Saved graphs hold the inputs they were captured on; anything else needs some."""
+def no_inputs(programs: tuple[Any, ...]) -> Any:
+    """Saved graphs hold the inputs they were captured on, and models of checkpoints make some; anything else needs
+    them."""
+    own = [example for program in programs if (example := getattr(program, "example", None)) is not None]
+    if own:
+        return own[0]
     if not all(isinstance(program, Graph) for program in programs):
         raise SamesameError("no inputs to run both programs on: add --inputs TARGET, such as --inputs file.py:inputs")
     return ()

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 
+from samesame.definitions import DEFINED
 from samesame.evidence import Refused, SamesameError
 from samesame.graph import Dtype, Graph, Node
 
@@ -126,7 +127,8 @@ class _Run:
         operation = resolve(node.operator)
         if draws_numbers(operation, args, kwargs):
             raise Refused(f"{node.origin.spoken} draws random numbers ({node.operator}), so it has no single result")
-        result = pure(operation)(*args, **kwargs)
+        function = DEFINED.get(node.operator) if self.wide else None
+        result = (function or pure(operation))(*args, **kwargs)
         return _widened(result) if self.wide else result
 
     def argument(self, argument: Any) -> Any:

@@ -8,7 +8,7 @@ parameters and tensors that it, its `partial` or the object it is bound to refer
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -48,6 +48,12 @@ class Program:
         self.inputs: dict[str, torch.Tensor] = {}
         self.given: list[tuple[str, torch.Tensor]] = []    # the caller's own tensors, by the same names
         self.args, self.kwargs = self.copied(self.bound())
+
+    @property
+    def stand_ins(self) -> Mapping[str, Callable[..., Any]]:
+        """What the recorder is to do where the program applies an operator with hidden arguments, by its name."""
+        found: Mapping[str, Callable[..., Any]] = getattr(self.program, "stand_ins", {})
+        return found
 
     @property
     def title(self) -> str:

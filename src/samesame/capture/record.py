@@ -177,7 +177,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __init__(self, program: Program) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.program = program
+        self.program, self.stand_ins = program, program.stand_ins
         self.modules: list[str] = [""]
         self.tape = Tape(self.here)
         self.memory = Memory(self.tape.emit, self.source, self.refusal)
@@ -231,6 +231,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         kwargs = kwargs or {}
         name = str(operation)
+        if name in self.stand_ins:
+            return self.stand_ins[name](self, operation, args, kwargs)
         given = bound(operation, args, kwargs)
         if reads_values(operation, given):
             doing = LETS_OUT.get(name, f"calls {operation._opname}, whose result cannot be known before it runs")

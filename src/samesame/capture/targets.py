@@ -1,8 +1,10 @@
 """Targets: programs and inputs named on a command line.
 
 `file.py:name` and `package.module:name` name a module, a function over tensors, or a class or function that makes one
-when called without arguments. A file that ends in .json or .json.gz is a saved graph. Everything is imported and called
-under a fixed seed of torch, so that the same target has the same weights each time; inputs have a seed of their own.
+when called without arguments. A file that ends in .json or .json.gz is a saved graph. `hf:DIR` and `vllm:DIR` are the
+model of a checkpoint folder as Transformers and as vLLM run it, with options after a question mark. Everything is
+imported and called under a fixed seed of torch, so that the same target has the same weights each time; inputs have a
+seed of their own.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -23,18 +25,25 @@ from typing import Any
 import torch
 from torch import nn
 
+from samesame.capture.checkpoints import Checkpoint, is_checkpoint, parse
 from samesame.capture.files import is_graph_file, load_graph
 from samesame.capture.origins import line_of_error
 from samesame.capture.program import kind_of_value
+from samesame.capture.transformers_models import load_hf
+from samesame.capture.vllm_models import load_vllm
 from samesame.evidence import Refused, SamesameError
 from samesame.execute import out_of_memory
 
-FORMS = "file.py:name, package.module:name, or a saved graph (.json, .json.gz)"
+FORMS = "file.py:name, package.module:name, hf:DIR, vllm:DIR, or a saved graph (.json, .json.gz)"
+LOADERS: dict[str, Callable[[Checkpoint], Any]] = {"hf": load_hf, "vllm": load_vllm}
 
 
 def load_target(text: str) -> Any:
     """The program that `text` names: a module, a function over tensors, or a Graph. Raises Refused where there is
     none."""
+    if is_checkpoint(text):
+        checkpoint = parse(text)
+        return LOADERS[checkpoint.library](checkpoint)
     if is_graph_file(text):
         return load_graph(text)
     found = named(text)

@@ -21,6 +21,7 @@ from samesame.operators import (  # noqa: F401  each enters its operators into t
     ordering,
     pointwise,
     reduction,
+    vllm,
     windows,
 )
 from samesame.operators.explain import explain
