@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
+from samesame.definitions import STANDING_IN
 from samesame.evidence import Evidence, Rung, SamesameError
 from samesame.execute import execute
 from samesame.formula.cases import is_by_cases, prove_by_cases
@@ -139,7 +140,16 @@ class Prover:
 
     def prove(self, block: Block) -> Evidence | str:
         """Evidence, or the reason why there is none. Guards against extremes are left out only if nothing else
-        helps."""
+        helps. What is proved with the definition of a kernel is worth no more than the test of that kernel."""
+        outcome = self._proved(block)
+        kernels = sorted({node.args[place] for node in block.graph.nodes for place in _account(node)})
+        if isinstance(outcome, str) or not kernels:
+            return outcome
+        if not all(kernels):
+            return "a kernel in it was not tested against its definition"
+        return replace(outcome, rung=Rung.TESTED, detail="; ".join(kernels))
+
+    def _proved(self, block: Block) -> Evidence | str:
         outcome = self._prove_as_read(block)
         if isinstance(outcome, str) and any(packet(node.operator) in GUARDED for node in block.graph.nodes):
             with idealised():
@@ -200,6 +210,11 @@ class Prover:
             f"tolerance {TEST_TOLERANCE:.0e} (rounding of float64 with room)"
         )
         return Evidence(Rung.TESTED, "test", detail=detail)
+
+
+def _account(node: Node) -> tuple[int, ...]:
+    """Where a node that stands for a kernel says how that was tested: the position of the argument, if it is one."""
+    return (len(node.args) - 1,) if node.operator in STANDING_IN else ()
 
 
 def is_opaque(node: Node) -> bool:
