@@ -171,6 +171,57 @@ class Verdict:
         return {"same": 0, "different": 1, "undecided": 3}[self.verdict]
 
 
+@dataclass(frozen=True, slots=True)
+class Output:
+    """How one output of a sequential program lies on the ranks: `kind` is replicated, sharded, strided, partial (a sum
+    over ranks that nobody took), scaled (a multiple), or none of these; `words` say it in full; `expected` is what the
+    caller declared, if anything, and `holds` whether the kind is what it may be.
+    """
+
+    name: str
+    kind: str
+    words: str
+    expected: str | None
+    holds: bool
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """One collective as the ranks of a group run it: its kind (all_reduce sum, …), the group, the line of one rank."""
+
+    kind: str
+    group: tuple[int, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Where a distributed program loses the sequential one: the first sequential operator that has no relation to what
+    the ranks hold; what its inputs are on the ranks; and what the ranks hold instead."""
+
+    operator: Site
+    inputs: tuple[str, ...]
+    instead: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Refinement(Verdict):
+    """The answer of `refine`: `refines`, `does not refine` or `undecided`. The left side is the sequential program, the
+    right side all ranks in one graph. `stuck` says where ranks wait for each other in vain."""
+
+    world_size: int = 0
+    outputs: list[Output] = field(default_factory=list)
+    input_relation: list[Relation] = field(default_factory=list)
+    collectives: list[Collective] = field(default_factory=list)
+    loss: Loss | None = None
+    stuck: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        return {"refines": 0, "does not refine": 1, "undecided": 3}[self.verdict]
+
+
 class SamesameError(Exception):
     """Base of what samesame raises for unusable input: one clear sentence, shown without a traceback, exit code 2."""
 

@@ -48,14 +48,17 @@ class General:
     instance: dict[str, str]
 
 
-def generalise(graph: Graph, ranges: Mapping[str, Range], *, as_sizes: bool, as_variables: bool) -> General | None:
+def generalise(
+    graph: Graph, ranges: Mapping[str, Range], *, as_sizes: bool, as_variables: bool, anywhere: bool = False
+) -> General | None:
     """The general block of a block; None where it holds nothing to generalise.
 
-    With `as_sizes`, a number that an operator takes is a size where it equals one (or 1/n, 1/√n): whether the program
-    means the size there is not known, but the claim may hold only then. With `as_variables`, other decimal numbers,
-    such as an epsilon, are variables.
+    With `anywhere`, a slice starts anywhere (`has_pieces` says of which blocks that can be said): what is proved of
+    one rank's piece is then proved of every rank's. With `as_sizes`, a number that an operator takes is a size where it
+    equals one (or 1/n, 1/√n): whether the program means the size there is not known, but the claim may hold only then.
+    With `as_variables`, other decimal numbers, such as an epsilon, are variables.
     """
-    table = _Table(graph, as_sizes, as_variables)
+    table = _Table(graph, as_sizes, as_variables, _pieces(graph) if anywhere else {})
     for node in graph.nodes:
         _type(node.type, table)
     made: dict[Node, Node] = {}
@@ -79,8 +82,11 @@ def generalise(graph: Graph, ranges: Mapping[str, Range], *, as_sizes: bool, as_
 class _Table:
     """The general size of every size in a block."""
 
-    def __init__(self, graph: Graph, as_sizes: bool, as_variables: bool) -> None:
-        self.as_sizes, self.as_variables = as_sizes, as_variables
+    def __init__(
+        self, graph: Graph, as_sizes: bool, as_variables: bool, pieces: Mapping[Dim, tuple[int, int]]
+    ) -> None:
+        self.as_sizes, self.as_variables, self.pieces = as_sizes, as_variables, pieces
+        self.starts: dict[Dim, Size] = {}
         self.instance: dict[str, Dim] = {}
         self.variables: dict[float, Load] = {}
         self.found: dict[Dim, Dim] = {}
@@ -101,6 +107,13 @@ class _Table:
         return self.found[size]
 
     def derived(self, size: Dim) -> Dim:
+        if size in self.pieces:
+            start, kept = self.pieces[size]
+            self.starts[size] = before = Size(f"s{len(self.instance)}", 0)
+            self.instance[before.name] = start
+            after = Size(f"s{len(self.instance)}", 0)
+            self.instance[after.name] = size - start - kept                                # type: ignore[operator]
+            return canonical(add(before, const(self.general(kept)), after))
         op, parts = self.equations.get(size, ("", ()))
         if parts and not any(part in self.open for part in parts):
             known = [const(self.general(part)) for part in parts]
@@ -111,8 +124,16 @@ class _Table:
         self.instance[name] = size
         return Size(name, LEAST)
 
+    def bounds(self, whole: Dim) -> tuple[Dim, Dim]:
+        """Where the piece of a whole starts and stops."""
+        stop = add(self.starts[whole], const(self.general(self.pieces[whole][1])))
+        return self.starts[whole], canonical(stop)
+
     def number(self, value: float) -> Any:
-        """The number as a power of a size of this block or as a variable, if it is to be one."""
+        """The number as a power of a size of this block, as an end of a piece or as a variable, if it is to be one."""
+        for whole, (start, kept) in self.pieces.items() if self.as_sizes and isinstance(value, int) else ():
+            if value in (start, start + kept) and whole in self.starts:
+                return self.bounds(whole)[value != start]
         for size, general in self.found.items() if self.as_sizes else ():
             if isinstance(size, int) and isinstance(general, Expr):
                 for exponent in ROOTS:
@@ -125,6 +146,33 @@ class _Table:
 
 def _is_size(size: Dim) -> bool:
     return isinstance(size, Expr) or LEAST <= size < HUGE
+
+
+def has_pieces(graph: Graph) -> bool:
+    """Does it cut pieces out, one of each size that it cuts, so that where they start need not matter?"""
+    return bool(_pieces(graph))
+
+
+def _pieces(graph: Graph) -> dict[Dim, tuple[int, int]]:
+    """The start and size of the piece that is cut out of each whole; nothing where one is cut in two ways."""
+    found: dict[Dim, tuple[int, int]] = {}
+    for node in graph.nodes:
+        piece = _piece(node)
+        if piece is not None and found.setdefault(piece[0], piece[1:]) != piece[1:]:
+            return {}
+    return found
+
+
+def _piece(node: Node) -> tuple[int, int, int] | None:
+    """Of a slice in plain numbers: the size it cuts, where it starts, and how much it keeps."""
+    if packet(node.operator) != "aten.slice" or len(node.args) != 4 or node.kwargs:
+        return None
+    part, dim, start, stop = node.args
+    if not all(isinstance(number, int) for number in (dim, start, stop)):
+        return None
+    whole = part.shape[dim]
+    inside = isinstance(whole, int) and 0 <= start < stop <= whole and (start, stop) != (0, whole)
+    return (whole, start, stop - start) if inside and stop - start >= LEAST else None
 
 
 def _equations(node: Node) -> Iterator[tuple[Dim, str, tuple[Dim, ...]]]:
@@ -157,6 +205,9 @@ def _equations(node: Node) -> Iterator[tuple[Dim, str, tuple[Dim, ...]]]:
 def _put(node: Node, argument: Any, table: _Table, made: Mapping[Node, Node]) -> Any:
     """The arguments over symbols. Keyword arguments are given as pairs, and come back as values."""
     kinds = argument_kinds(node.operator)
+    if argument is node.args and (piece := _piece(node)) is not None and piece[0] in table.pieces:
+        table.general(piece[0])
+        return (made[argument[0]], argument[1], *table.bounds(piece[0]))
     if argument is node.args:
         return tuple(_one(kinds.get(k, ""), value, table, made) for k, value in enumerate(argument))
     return tuple(_one(kinds.get(name, ""), value, table, made) for name, value in argument)

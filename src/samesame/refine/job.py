@@ -1,0 +1,108 @@
+"""A job: a sequential program and what each rank runs, as a Python file says it.
+
+A job file defines `sequential()` and `distributed(rank, world_size)`, each of which makes a module or a function over
+tensors, and `inputs()`, the sequential program's example. It may say more: `plan`, a parallel plan of torch's that is
+applied to `sequential()` where there is no `distributed`; `mesh`, the axes of the ranks by name; `relations` and
+`expected`, placements of inputs and weights and of outputs by name; `backward`, whether gradients are outputs too.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor.parallel import parallelize_module
+
+from samesame.capture.program import kind_of_value
+from samesame.capture.ranks import RankGraph, capture_ranks, capture_sequential
+from samesame.capture.targets import called, makes_program, module_of_file, shown
+from samesame.evidence import Refused
+from samesame.refine.placement import Mesh, parsed, piece
+from samesame.relate.layout import values
+
+NEEDED = ("sequential", "inputs")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be captured: the two programs, the inputs of the sequential one or of each rank, and the ranks."""
+
+    sequential: Any
+    distributed: Callable[..., Any]
+    inputs: Any
+    world_size: int
+    mesh: Mesh | None
+    relations: Mapping[str, str]
+
+    def captured(self, backward: bool) -> tuple[RankGraph, tuple[RankGraph, ...]]:
+        """The sequential graph, and that of each rank."""
+        example = called(self.inputs, "inputs", seed=1) if callable(self.inputs) else self.inputs
+        program = called(self.sequential, "sequential") if makes_program(self.sequential) else self.sequential
+        left = capture_sequential(program, example, backward=backward)
+        ranks = capture_ranks(self.distributed, self.of_rank(example), self.world_size, mesh=self.mesh,
+                              backward=backward)
+        return left, ranks
+
+    def of_rank(self, example: Any) -> Callable[[int, int], Any]:
+        """The inputs of a rank: what `inputs(rank, world_size)` gives, or its pieces of the sequential ones."""
+        if callable(self.inputs) and _counts_ranks(self.inputs):
+            return self.inputs
+        mesh = self.mesh or {"ranks": self.world_size}
+
+        def cut(name: str, value: Any, rank: int) -> Any:
+            if name not in self.relations or not isinstance(value, torch.Tensor):
+                return value
+            layout, _ = piece(name, tuple(value.shape), parsed(self.relations[name], name, mesh), rank, mesh)
+            return values(layout, lambda _: value).contiguous()
+
+        def make(rank: int, world_size: int) -> Any:
+            if isinstance(example, Mapping):
+                return {name: cut(name, value, rank) for name, value in example.items()}
+            names = _parameters(self.sequential, example)
+            return tuple(cut(name, value, rank) for name, value in zip(names, example, strict=True))
+
+        return make
+
+
+def _counts_ranks(function: Any) -> bool:
+    return len(inspect.signature(function).parameters) >= 2
+
+
+def _parameters(program: Any, example: Any) -> list[str]:
+    """The names that a program gives its arguments; their positions where it does not say."""
+    function = program.forward if isinstance(program, nn.Module) else program
+    names = list(inspect.signature(function).parameters)
+    return [names[k] if k < len(names) else str(k) for k in range(len(example))]
+
+
+def load_job(path: str) -> dict[str, Any]:
+    """What a job file says, as arguments of `refine`; raises Refused where something is missing."""
+    module = module_of_file(Path(path))
+    found = {name: getattr(module, name, None) for name in (*NEEDED, "distributed", "plan")}
+    for name in NEEDED:
+        if found[name] is None:
+            raise Refused(f"{shown(Path(path))} defines no {name}; a job defines sequential, distributed and inputs")
+    if found["distributed"] is None and found["plan"] is None:
+        raise Refused(f"{shown(Path(path))} defines neither distributed(rank, world_size) nor a plan")
+    distributed = found["distributed"] or _planned(found["sequential"], found["plan"])
+    if not callable(distributed):
+        raise Refused(f"distributed is {kind_of_value(distributed)}; make it a function of rank and world_size")
+    told = {name: getattr(module, name) for name in ("relations", "expected", "mesh", "backward")
+            if hasattr(module, name)}
+    return {"sequential": found["sequential"], "distributed": distributed, "inputs": found["inputs"], **told}
+
+
+def _planned(sequential: Any, plan: Any) -> Callable[[int, int], Any]:
+    """What a rank runs under a parallel plan: `sequential()` made parallel over all ranks."""
+
+    def distributed(rank: int, world_size: int, mesh: Any = None) -> nn.Module:
+        mesh = mesh or init_device_mesh("cpu", (world_size,))
+        return parallelize_module(sequential(), mesh, plan() if callable(plan) else plan)
+
+    return distributed

@@ -1,0 +1,239 @@
+"""The output relation: how each sequential output lies on the ranks, found from values and stated as roots to prove.
+
+Every rank's own result is used: an output that is on all ranks is compared with each of them, and one that is cut is
+put together once for each rank, with that rank's piece in it, so that no replica goes unchecked. The ways to put
+results together are clean: the same on each, a concat of the pieces in the order in which they lie, interleaved pieces,
+a sum over ranks, a multiple. The last two hold only where the caller declared them: a sum that nobody took is the
+commonest mistake of all, and it looks like an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import torch
+
+from samesame.graph import Graph, Node, TensorType
+from samesame.relate.propose import Values, agree, difference
+
+CLEAN = ("replicated", "sharded", "strided")
+_WHOLE = 1000               # denominators of multiples are at most this
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How an output lies on the ranks. `kind` is one of replicated, sharded, strided, partial, scaled, or none; `words`
+    say it in full. `groups` are the ranks that hold the same, in the order of their pieces; `dim` and `factor` where
+    there are any: the output is `factor` times what the ranks' results come to.
+    """
+
+    kind: str
+    words: str
+    groups: tuple[tuple[int, ...], ...] = ()
+    dim: int = 0
+    factor: Fraction = Fraction(1)
+
+
+def output_relation(wanted: Sequence[torch.Tensor], held: Sequence[Sequence[torch.Tensor]]) -> Found:
+    """How the sequential output lies on the ranks: `wanted` by draw, `held[rank]` by draw. float64 values."""
+    groups = _groups(held)
+    firsts = [held[group[0]] for group in groups]
+    ways = (_replicated, _sharded, _strided, _partial, _scaled)
+    return next((found for way in ways for found in way(wanted, firsts, groups)), Found("none", _nothing(wanted, held)))
+
+
+def _groups(held: Sequence[Sequence[torch.Tensor]]) -> tuple[tuple[int, ...], ...]:
+    """Ranks that hold the same tensor on every draw, by their first rank."""
+    groups: list[list[int]] = []
+    for rank, tensors in enumerate(held):
+        same = (group for group in groups if all(map(agree, held[group[0]], tensors)))
+        if (group := next(same, None)) is not None:
+            group.append(rank)
+        else:
+            groups.append([rank])
+    return tuple(map(tuple, groups))
+
+
+Groups = tuple[tuple[int, ...], ...]
+Tensors = Sequence[Sequence[torch.Tensor]]
+
+
+def _replicated(wanted: Sequence[torch.Tensor], firsts: Tensors, groups: Groups) -> Iterator[Found]:
+    if len(groups) == 1 and all(map(agree, wanted, firsts[0])):
+        yield Found("replicated", "replicated on every rank", groups)
+
+
+def _sharded(wanted: Sequence[torch.Tensor], firsts: Tensors, groups: Groups) -> Iterator[Found]:
+    for dim in range(wanted[0].dim()):
+        if len(groups) < 2 or any(not _fits(part[0], wanted[0], dim) for part in firsts):
+            continue
+        order = _order(wanted[-1], [part[-1] for part in firsts], dim)
+        if order is not None and all(
+            agree(torch.cat([firsts[k][draw] for k in order], dim), whole) for draw, whole in enumerate(wanted)
+        ):
+            ranks = tuple(groups[k] for k in order)
+            plain = [group[0] for group in ranks] == sorted(group[0] for group in ranks)
+            told = "" if plain else f", in the order of ranks {', '.join(str(group[0]) for group in ranks)}"
+            yield Found("sharded", f"sharded over dimension {dim}{told}{_copies(ranks)}", ranks, dim)
+
+
+def _fits(part: torch.Tensor, whole: torch.Tensor, dim: int) -> bool:
+    others = [d for d in range(whole.dim()) if d != dim]
+    return part.dim() == whole.dim() and all(part.shape[d] == whole.shape[d] for d in others)
+
+
+def _order(whole: torch.Tensor, parts: Sequence[torch.Tensor], dim: int) -> list[int] | None:
+    """The order in which the pieces lie one after the other in the whole."""
+    order: list[int] = []
+    start = 0
+    while len(order) < len(parts):
+        size = whole.shape[dim]
+        fitting = (
+            k for k, part in enumerate(parts)
+            if k not in order and start + part.shape[dim] <= size
+            and agree(whole.narrow(dim, start, part.shape[dim]), part)
+        )
+        found = next(fitting, None)
+        if found is None:
+            return None
+        order.append(found)
+        start += parts[found].shape[dim]
+    return order if start == whole.shape[dim] else None
+
+
+def _copies(groups: Groups) -> str:
+    """` (2 copies of each piece)`."""
+    numbers = {len(group) for group in groups}
+    return "" if numbers == {1} else f" ({' or '.join(map(str, sorted(numbers)))} copies of each piece)"
+
+
+def _strided(wanted: Sequence[torch.Tensor], firsts: Tensors, groups: Groups) -> Iterator[Found]:
+    number = len(groups)
+    for dim in range(wanted[0].dim()):
+        size = wanted[0].shape[dim]
+        if number < 2 or size % number or any(part[0].shape != _part(wanted[0], dim, number) for part in firsts):
+            continue
+        if all(agree(interleaved([part[draw] for part in firsts], dim), whole) for draw, whole in enumerate(wanted)):
+            yield Found("strided", f"every {number}th position of dimension {dim} a rank{_copies(groups)}", groups, dim)
+
+
+def _part(whole: torch.Tensor, dim: int, number: int) -> torch.Size:
+    return whole.narrow(dim, 0, whole.shape[dim] // number).shape
+
+
+def interleaved(parts: Sequence[torch.Tensor], dim: int) -> torch.Tensor:
+    """The pieces' positions in turn."""
+    return torch.stack(list(parts), dim + 1).flatten(dim, dim + 1)
+
+
+def _partial(wanted: Sequence[torch.Tensor], firsts: Tensors, groups: Groups) -> Iterator[Found]:
+    """A sum over ranks; where copies of each part are on several, over one of each."""
+    if len(groups) > 1 and all(part[0].shape == wanted[0].shape for part in firsts):
+        sums = [torch.stack([part[draw] for part in firsts]).sum(0) for draw in range(len(wanted))]
+        if (factor := _factor(wanted, sums)) is not None:
+            told = "a sum over ranks that nobody took" if factor == 1 else f"{factor} of a sum over ranks"
+            yield Found("partial", f"{told}{_copies(groups)}", groups, factor=factor)
+
+
+def _scaled(wanted: Sequence[torch.Tensor], firsts: Tensors, groups: Groups) -> Iterator[Found]:
+    """A multiple of the output, on every rank or cut."""
+    if len(groups) == 1:
+        if firsts[0][0].shape == wanted[0].shape and (times := _factor(firsts[0], wanted)) is not None:
+            yield Found("scaled", f"{times} times the output, on every rank", groups, factor=1 / times)
+        return
+    for dim in range(wanted[0].dim()):
+        if all(_fits(part[0], wanted[0], dim) for part in firsts):
+            whole = [torch.cat([part[draw] for part in firsts], dim) for draw in range(len(wanted))]
+            if whole[0].shape == wanted[0].shape and (times := _factor(whole, wanted)) is not None:
+                told = f"{times} times the output, sharded over dimension {dim}{_copies(groups)}"
+                yield Found("scaled", told, groups, dim, 1 / times)
+
+
+def _factor(multiple: Sequence[torch.Tensor], of: Sequence[torch.Tensor]) -> Fraction | None:
+    """The number c, a fraction of small numbers, with multiple = c · of on every draw."""
+    mine, yours = multiple[-1].double().flatten(), of[-1].double().flatten()
+    at = int(yours.abs().argmax()) if yours.numel() else -1
+    if at < 0 or float(yours[at]) == 0:
+        return None
+    ratio = float(mine[at] / yours[at])
+    if ratio == 0 or ratio != ratio or abs(ratio) > _WHOLE:
+        return None
+    factor = Fraction(ratio).limit_denominator(_WHOLE)
+    fits = factor != 0 and all(agree(a.double(), b.double() * float(factor)) for a, b in zip(multiple, of, strict=True))
+    return factor if fits else None
+
+
+def _nothing(wanted: Sequence[torch.Tensor], held: Sequence[Sequence[torch.Tensor]]) -> str:
+    """What the ranks hold instead, in words."""
+    if all(part[0].shape == wanted[0].shape for part in held):
+        off = [rank for rank, tensors in enumerate(held) if not all(map(agree, wanted, tensors))]
+        worst = max(difference(a, b) for tensors in held for a, b in zip(wanted, tensors, strict=True))
+        ranks = "every rank" if len(off) == len(held) else f"rank {', '.join(map(str, off))}"
+        return f"{ranks} holds other numbers, by up to {worst:.2g} of the largest"
+    shapes = " and ".join(dict.fromkeys(str(list(part[0].shape)) for part in held))
+    return f"no piece, sum or multiple of the ranks' {shapes} makes the output's {list(wanted[0].shape)}"
+
+
+# --------------------------------------------------------------------------------------------------- roots of the world
+
+
+Make = Callable[[str, tuple[Any, ...], TensorType], Node]
+
+
+def put_together(
+    name: str, left: Node, ranks: Sequence[Node], found: Found, make: Make, *, holds: bool
+) -> list[tuple[str, Node]]:
+    """The sequential output made of the ranks' results: once for each rank, with its own result in it. `make` adds an
+    operator to the world graph: name, arguments, type. An output whose placement does not hold is compared as it is.
+    """
+    kind = TensorType(left.shape, ranks[0].type.dtype)                                     # type: ignore[union-attr]
+    whole = all(node.shape == left.shape for node in ranks)
+    if found.kind in ("replicated", "none") or (whole and not holds):
+        return [(f"{name} on rank {rank}", node) for rank, node in enumerate(ranks)]
+    roots = []
+    for rank in range(len(ranks)):
+        own = [next((r for r in group if r == rank), group[0]) for group in found.groups]
+        node = _made(found, tuple(ranks[r] for r in own), left, kind, make)
+        roots.append((f"{name} with rank {rank}'s part", _times(node, found.factor, make) if holds else node))
+    return roots if any(len(group) > 1 for group in found.groups) else [(name, roots[0][1])]
+
+
+def _made(found: Found, parts: tuple[Node, ...], left: Node, kind: TensorType, make: Make) -> Node:
+    if found.kind == "strided":
+        shape = (*left.shape[: found.dim], left.shape[found.dim] // len(parts), len(parts))
+        stacked = TensorType((*shape, *left.shape[found.dim + 1 :]), kind.dtype)
+        node = make("aten.stack.default", (parts, found.dim + 1), stacked)
+        return make("aten.reshape.default", (node, left.shape), kind)
+    if found.kind == "partial":
+        node = parts[0]
+        for part in parts[1:]:
+            node = make("aten.add.Tensor", (node, part), kind)
+        return node
+    return parts[0] if len(parts) == 1 else make("aten.cat.default", (parts, found.dim), kind)
+
+
+def _times(node: Node, factor: Fraction, make: Make) -> Node:
+    """The tensor times a fraction, in whole numbers, which are exact."""
+    kind = TensorType(node.shape, node.type.dtype)                                         # type: ignore[union-attr]
+    if factor.numerator != 1:
+        node = make("aten.mul.Scalar", (node, factor.numerator), kind)
+    return node if factor.denominator == 1 else make("aten.div.Scalar", (node, factor.denominator), kind)
+
+
+def declared(found: Found, expected: str | None) -> bool:
+    """Is an output that lies so what the caller expects: as declared, or else replicated or cut?"""
+    if expected is None:
+        return found.kind in CLEAN
+    bare = expected.partition(" over ")[0].strip()
+    return bare in (found.kind, f"shard({found.dim})", f"sharded({found.dim})") and (
+        "(" not in bare or found.kind == "sharded"
+    )
+
+
+def with_roots(graph: Graph, nodes: Sequence[Node], roots: Sequence[tuple[str, Node]]) -> Graph:
+    """The graph with nodes added at its end, and these roots."""
+    return replace(graph, nodes=(*graph.nodes, *nodes), roots=tuple(roots))
+

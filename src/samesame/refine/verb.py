@@ -1,0 +1,339 @@
+"""The verb: from a sequential program and the graphs of all ranks to a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import torch
+
+from samesame.budget import Run
+from samesame.capture.ranks import placements
+from samesame.capture.world import Mismatch, World, lockstep
+from samesame.evidence import Collective, Evidence, Output, Refinement, Refused, Root, Rung
+from samesame.execute import execute
+from samesame.graph import Graph, Node, TensorType, rewritten
+from samesame.operators.defaults import with_defaults
+from samesame.refine.findings import edits_of, loss_of
+from samesame.refine.job import Job
+from samesame.refine.outputs import Found, declared, output_relation, put_together, with_roots
+from samesame.refine.placement import Mesh, held_part
+from samesame.refine.sources import Source, input_relation
+from samesame.relate.draws import take_draws
+from samesame.relate.layout import Layout, wholes
+from samesame.relate.parameters import InputRelation
+from samesame.relate.pieces import PieceProposer
+from samesame.relate.propose import Values
+from samesame.relate.prove import Prover
+from samesame.relate.relating import Progress, Relating, closed_values, relate
+from samesame.relate.roots import compare_roots, resting
+from samesame.relate.rules import Rulebook
+from samesame.store import Store
+from samesame.versions import versions_of_packages
+
+_NAMES = 6
+
+
+def refine(
+    sequential: Any,
+    distributed: Callable[..., Any],
+    inputs: Any,
+    *,
+    world_size: int = 2,
+    mesh: Mesh | None = None,
+    backward: bool = False,
+    relations: Mapping[str, str] | None = None,
+    expected: Mapping[str, str] | None = None,
+    seed: int = 0,
+    timeout: float | None = None,
+    progress: Progress | None = None,
+    run: Run | None = None,
+    store: Store | None = None,
+) -> Refinement:
+    """Decide whether a distributed program computes what the sequential one does.
+
+    `sequential` is a module or a function over tensors; `distributed(rank, world_size)` returns the one that a rank
+    runs (and is given the device mesh too where `mesh` names its axes: {"dp": 2, "tp": 2}). `inputs` are the sequential
+    program's: a tuple, a dict, or a function that returns either; a function of rank and world_size gives what each
+    rank takes. With `backward` the gradients of all weights and inputs are outputs too.
+
+    `relations` places inputs and weights by name, such as {"x": "shard(0)"} (`refine/placement.py` has all words);
+    inputs that are not placed are whole on every rank, and weights are found by their names and values. `expected` does
+    the same for outputs: each must be on the ranks whole or cut, unless it is declared otherwise. Other arguments are
+    those of `check`. Raises Refused for what cannot be captured or compared.
+    """
+    run = run or Run(timeout, progress)
+    verdict = Refinement("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed, world_size=world_size)
+    mesh = mesh or {"ranks": world_size}
+    with run.bounded():
+        with run.during("capture"):
+            job = Job(sequential, distributed, inputs, world_size, mesh if len(mesh) > 1 else None, relations or {})
+            left, ranks = job.captured(backward)
+        if not run.over:
+            _establish(verdict, left, ranks, mesh, relations or {}, expected or {}, {}, run, Rulebook(store))
+    verdict.notes += run.notes()
+    verdict.timing = run.seconds
+    return verdict
+
+
+def refine_graphs(
+    left: Graph,
+    ranks: Sequence[Graph],
+    *,
+    mesh: Mesh | None = None,
+    relations: Mapping[str, str] | None = None,
+    expected: Mapping[str, str] | None = None,
+    layouts: Mapping[str, Layout] | None = None,
+    seed: int = 0,
+    timeout: float | None = None,
+    progress: Progress | None = None,
+    run: Run | None = None,
+    store: Store | None = None,
+) -> Refinement:
+    """Decide whether the ranks, a graph each with collectives in it, compute together what `left` computes.
+
+    `relations` places inputs and weights by name (see `placement`), where their values do not say it themselves;
+    `expected` does so for outputs, and only there may one be partial or scaled. `layouts` gives sources of the world,
+    by node name, as layouts of sequential ones. `mesh` names the axes of the ranks. Raises Refused where the programs
+    cannot be compared; a collective that ranks do not meet at is a verdict.
+    """
+    run = run or Run(timeout, progress)
+    verdict = Refinement("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed, world_size=len(ranks))
+    with run.bounded():
+        _establish(verdict, left, ranks, mesh or {"ranks": len(ranks)}, relations or {}, expected or {}, layouts or {},
+                   run, Rulebook(store))
+    verdict.notes += run.notes()
+    verdict.timing = run.seconds
+    return verdict
+
+
+def _establish(
+    verdict: Refinement,
+    left: Graph,
+    ranks: Sequence[Graph],
+    mesh: Mesh,
+    relations: Mapping[str, str],
+    expected: Mapping[str, str],
+    layouts: Mapping[str, Layout],
+    run: Run,
+    book: Rulebook,
+) -> None:
+    """Write into the verdict what is found, stage by stage: what stands there when the run is stopped is kept."""
+    with run.during("capture"):
+        try:
+            met = lockstep(ranks)
+        except Mismatch as found:
+            verdict.verdict, verdict.evidence, verdict.stuck = "does not refine", Rung.REFUTED, str(found)
+            return
+        verdict.collectives = list(collectives_of(met))
+        right, left = with_defaults(met.graph), with_defaults(left)
+        sources = sources_of(right)
+        relation = input_relation(left, right, sources, relations, layouts | layouts_of(ranks, left), mesh)
+        names = gradients_named(left, sources, relation)
+        right = replace(right, roots=tuple((names.get(name, name), node) for name, node in right.roots))
+        ranks = [_renamed(graph, f"r{rank}.", names) for rank, graph in enumerate(ranks)]
+        pairs = paired(left, right, len(ranks))
+        _require_known(expected, pairs)
+    with run.during("execute"):
+        taken, values = take_draws((left, right), relation.layouts, verdict.seed)
+        outputs = {name: output_relation(*_values_of(root, held, values)) for name, (root, held) in pairs.items()}
+        left, right, values = with_outputs(left, right, pairs, outputs, expected, values)
+    with run.during("prove"):
+        prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
+        closed = closed_values(left, values[0]), closed_values(right, values[1])
+        factors = factors_of(mesh)
+        relating = relate(left, right, relation, values, closed, prover, run.advance,
+                          proposer=partial(PieceProposer, factors=factors))
+        _decide(verdict, relating, outputs, expected, compare_roots(relating, values), run)
+        run.seconds["proofs"] = prover.seconds
+        book.save()
+    with run.during("diagnose"):
+        if verdict.verdict == "does not refine":
+            failing = [output.name for output in verdict.outputs if output.evidence.rung is Rung.REFUTED]
+            verdict.loss = loss_of(relating, values, [pairs[name][0] for name in failing])
+            sequential = replace(relating.left, roots=tuple((name, root) for name, (root, _) in pairs.items()))
+            verdict.diagnosis = edits_of(relating, sequential, taken, values[0], ranks, expected, run.deadline)
+
+
+# ----------------------------------------------------------------------------------------------- the sides, and outputs
+
+
+def sources_of(right: Graph) -> list[Source]:
+    """Inputs and weights of the world, each with its rank and the name it has there."""
+    found = []
+    for node in right.nodes:
+        if node.operator in ("input", "parameter"):
+            rank, _, name = node.name.partition(".")
+            found.append(Source(int(rank.removeprefix("r")), node.origin.parameter or name, node))
+    return found
+
+
+def layouts_of(ranks: Sequence[Graph], left: Graph) -> dict[str, Layout]:
+    """What DTensor says of each rank's inputs and weights: layouts of the sequential ones of the same name."""
+    mine = {node.origin.parameter or node.name: node for node in left.nodes if node.operator in ("input", "parameter")}
+    found = {}
+    for rank, graph in enumerate(ranks):
+        placed = placements(graph)
+        for node in graph.nodes:
+            name = node.origin.parameter or node.name
+            told = placed.get(name) if node.operator in ("input", "parameter") and name in mine else None
+            if told is not None and mine[name].shape == told.shape and not any(told.partial):
+                found[f"r{rank}.{node.name}"] = held_part(mine[name].name, told)
+    return found
+
+
+def gradients_named(left: Graph, sources: Sequence[Source], relation: InputRelation) -> dict[str, str]:
+    """For the world's gradients of weights new names: of the sequential weight that a rank's weight is a piece of."""
+    titles = {node.name: node.origin.parameter or node.name for node in left.nodes}
+    names = {}
+    for source in sources:
+        of = set(wholes(relation.layouts[source.node.name]))
+        if len(of) == 1:
+            names[f"r{source.rank}.grad.{source.name}"] = f"r{source.rank}.grad.{titles[of.pop()]}"
+    return names
+
+
+def _renamed(graph: Graph, prefix: str, names: Mapping[str, str]) -> Graph:
+    new = ((names.get(prefix + name, prefix + name).removeprefix(prefix), node) for name, node in graph.roots)
+    return replace(graph, roots=tuple(new))
+
+
+def paired(left: Graph, right: Graph, ranks: int) -> dict[str, tuple[Node, list[Node]]]:
+    """Each sequential output by name, with every rank's. Raises Refused where they do not have the same names."""
+    mine, theirs = dict(left.roots), dict(right.roots)
+    for rank in range(ranks):
+        own = [name.removeprefix(f"r{rank}.") for name in theirs if name.startswith(f"r{rank}.")]
+        if set(own) != set(mine):
+            raise Refused(
+                f"the sequential program returns {_listed(list(mine))} and rank {rank} returns {_listed(own)}; "
+                "make both return the same outputs, by the same names"
+            )
+    return {name: (node, [theirs[f"r{rank}.{name}"] for rank in range(ranks)]) for name, node in mine.items()}
+
+
+def _listed(names: Sequence[str]) -> str:
+    return (", ".join(names[:_NAMES]) or "nothing") + (", …" if len(names) > _NAMES else "")
+
+
+def _require_known(expected: Mapping[str, str], pairs: Mapping[str, Any]) -> None:
+    for name in expected:
+        if name not in pairs:
+            raise Refused(f"an output {name} is expected, and the programs return {_listed(list(pairs))}")
+
+
+def _values_of(
+    root: Node, held: Sequence[Node], values: tuple[Values, Values]
+) -> tuple[list[torch.Tensor], list[list[torch.Tensor]]]:
+    return [run[root.name] for run in values[0]], [[run[node.name] for run in values[1]] for node in held]
+
+
+def with_outputs(
+    left: Graph,
+    right: Graph,
+    pairs: Mapping[str, tuple[Node, list[Node]]],
+    outputs: Mapping[str, Found],
+    expected: Mapping[str, str],
+    values: tuple[Values, Values],
+) -> tuple[Graph, Graph, tuple[Values, Values]]:
+    """Both graphs with roots to compare one by one: each sequential output, and what puts it together from the ranks'.
+    The values of what was added are worked out too."""
+    made: list[Node] = []
+
+    def make(operator: str, args: tuple[Any, ...], kind: TensorType) -> Node:
+        made.append(Node(f"put_together_{len(made)}", operator, args, {}, kind))
+        return made[-1]
+
+    mine, yours = [], []
+    for name, (root, held) in pairs.items():
+        holds = declared(outputs[name], expected.get(name))
+        for title, node in put_together(name, root, held, outputs[name], make, holds=holds):
+            mine.append((title, root))
+            yours.append((title, node))
+    read = dict.fromkeys(part for node in made for part in node.inputs if part not in made)
+    given = {node: replace(node, operator="input", args=(), kwargs={}) for node in read}
+    added = rewritten(Graph("outputs", (*read, *made), ()), lambda node, now: [given.get(node, now)])
+    more = [execute(added, {node.name: run[node.name] for node in read}) for run in values[1]]
+    runs: list[Any] = [
+        {**run, **{node.name: found[node.name] for node in made}} for run, found in zip(values[1], more, strict=True)
+    ]
+    return replace(left, roots=tuple(mine)), with_roots(right, made, yours), (values[0], runs)
+
+
+def factors_of(mesh: Mesh) -> list[Fraction]:
+    """Multiples that means over ranks leave behind: the sizes of the mesh's axes, of all, and their inverses."""
+    sizes = dict.fromkeys(size for size in (*mesh.values(), torch.Size(mesh.values()).numel()) if size > 1)
+    return [factor for size in sizes for factor in (Fraction(size), Fraction(1, size))]
+
+
+# ---------------------------------------------------------------------------------------------------------- the verdict
+
+
+def _decide(
+    verdict: Refinement,
+    relating: Relating,
+    outputs: Mapping[str, Found],
+    expected: Mapping[str, str],
+    roots: list[Root],
+    run: Run,
+) -> None:
+    """Write the answer into the verdict, and what it stands on."""
+    relations = relating.relations()
+    verdict.roots = [resting(root, relating, relations) for root in roots]
+    verdict.outputs = [_output(name, found, expected.get(name), verdict.roots) for name, found in outputs.items()]
+    rungs = [output.evidence.rung for output in verdict.outputs]
+    lowest = min(rungs, default=Rung.UNDECIDED)
+    if not all(output.holds for output in verdict.outputs) or lowest is Rung.REFUTED:
+        verdict.verdict, lowest = "does not refine", Rung.REFUTED
+    else:
+        verdict.verdict = "undecided" if lowest is Rung.UNDECIDED else "refines"
+    verdict.evidence = lowest
+    given = {node.name for node in relating.right.nodes if node.is_source}
+    verdict.input_relation = [relation for relation in relations if relation.right in given]
+    verdict.relations = [relation for relation in relations if relation.right not in given]
+    verdict.unpaired = [relating.left[name].origin.parameter or name for name in relating.inputs.unpaired_left]
+    verdict.notes = _notes(verdict, relating, run)
+    verdict.counts = {
+        "relations": len(relations),
+        "proofs": relating.prover.proofs,
+        "attempts": relating.prover.attempts,
+        "by rule": relating.prover.by_rule,
+        "by congruence": sum(relation.evidence.method == "congruence" for relation in relations),
+        "sequential operators": sum(not node.is_source for node in relating.left.nodes),
+        "ranks' operators": sum(not node.is_source for node in relating.right.nodes),
+    }
+
+
+def _output(name: str, found: Found, expected: str | None, roots: Sequence[Root]) -> Output:
+    """An output with the weakest evidence of its roots, one a rank."""
+    ranks = f"{name} on rank ", f"{name} with rank "
+    own = [root for root in roots if root.name == name or root.name.startswith(ranks)]
+    weakest = min((root.evidence for root in own), key=lambda evidence: evidence.rung)
+    holds = declared(found, expected)
+    if not holds and weakest.rung > Rung.REFUTED:
+        wanted = expected or "replicated or cut"
+        weakest = Evidence(Rung.REFUTED, "values", detail=f"it is {found.words}, where {wanted} is expected")
+    return Output(name, found.kind, found.words, expected, holds, weakest)
+
+
+def _notes(verdict: Refinement, relating: Relating, run: Run) -> list[str]:
+    notes = ["Proofs are over the real numbers and unbounded integers; casts are the identity in them."]
+    if verdict.unpaired:
+        notes.append(f"No rank holds {_listed(verdict.unpaired)}.")
+    if relating.inputs.by_name:
+        notes.append(f"{len(relating.inputs.by_name)} weights have the values of several; they were paired by name.")
+    if relating.stopped and not run.interrupted:
+        notes.append(f"Not everything was tried: {relating.stopped}.")
+    if verdict.verdict == "undecided":
+        failed = [rule.reason for rule in relating.prover.rules.values() if rule.evidence is None]
+        notes += [f"Not proved: {reason}" for reason in dict.fromkeys(failed) if reason][:_NAMES]
+    return notes
+
+
+def collectives_of(met: World) -> Iterator[Collective]:
+    """Every collective that took place, by the line of the group's first rank."""
+    for meeting in met.meetings:
+        kind = " ".join(filter(None, (meeting.operator.removeprefix("collective."), meeting.op)))
+        yield Collective(kind, meeting.group, meeting.origins[0])
