@@ -240,7 +240,9 @@ class Ranks(Recorder):
         def make(node: Node, now: Node) -> tuple[Node]:
             return (Node(node.name, "constant", type=node.type) if is_collective(node.operator) else now,)
 
-        return replace(rewritten(graph, make), tensors=graph.tensors | self.arrived)
+        cut = rewritten(graph, make)
+        nodes = tuple(node for node in cut.nodes if node.type != NOTHING)
+        return replace(cut, nodes=nodes, tensors=graph.tensors | self.arrived)
 
     def run(self) -> list[tuple[str, torch.Tensor]]:
         program = self.program
@@ -295,19 +297,14 @@ class Ranks(Recorder):
     def gradients(self, outputs: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:
         """The gradients `grad.NAME` of all weights and floating inputs that have one.
 
-        Outputs that are single numbers are losses, and the gradient is that of their sum. Where there is none, the
-        gradient is that of Σ output·cotangent over all floating outputs, and each cotangent is an input more,
-        `cotangent.NAME`, of the output's shape on this rank.
+        They are of Σ output·cotangent, and each cotangent is one more input, `cotangent.NAME`, of the output's shape on
+        this rank. The outputs are the losses, that is, those that are single numbers; all, if there is none.
         """
         differentiable = [(name, y) for name, y in outputs if y.requires_grad]
-        losses = [y for _, y in differentiable if y.dim() == 0]
-        if not differentiable:
+        losses = [(name, y) for name, y in differentiable if y.dim() == 0] or differentiable
+        if not losses:
             raise Refused(f"no output of {self.program.title} depends on a weight or an input that has a gradient")
-        if losses:
-            torch.autograd.backward(losses)
-        else:
-            cotangents = [self.cotangent(name, y) for name, y in differentiable]
-            torch.autograd.backward([y for _, y in differentiable], cotangents)
+        torch.autograd.backward([y for _, y in losses], [self.cotangent(name, y) for name, y in losses])
         leaves = self.program.weights | self.program.leaves
         return [(f"grad.{name}", leaf.grad) for name, leaf in leaves.items() if leaf.grad is not None]
 

@@ -1,0 +1,66 @@
+"""A vocabulary dealt out to ranks: each looks up and scores its own words; the loss never sees all logits at once."""
+
+import torch
+import torch.distributed as dist
+from megatron_parts import Copy, Gather, Reduce, generic, shard
+from torch import nn
+from torch.nn.functional import cross_entropy, embedding
+
+world_size = 2
+backward = True
+WORDS, WIDTH = 12, 8
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.head = nn.Embedding(WORDS, WIDTH), nn.Linear(WIDTH, WORDS, bias=False)
+
+    def forward(self, words, targets):
+        return cross_entropy(self.head(self.table(words).tanh()).flatten(0, 1), targets.flatten())
+
+
+class Parallel(nn.Module):
+    def __init__(self, whole, rank, world_size, fault=None):
+        super().__init__()
+        self.table = shard(whole.table.weight, 0, rank, world_size)
+        self.head = shard(whole.head.weight, 0, rank, world_size)
+        self.count = WORDS // world_size
+        self.first, self.fault = rank * self.count, fault
+
+    def own(self, words):
+        """Which words are this rank's, and their rows here."""
+        mine = (words >= self.first) & (words < self.first + self.count)
+        return mine, (words - self.first) * mine
+
+    def forward(self, words, targets):
+        mine, rows = self.own(words)
+        h = Reduce.apply(embedding(rows, self.table) * mine.unsqueeze(-1)).tanh()
+        logits = (Copy.apply(h) @ self.head.t()).flatten(0, 1)
+        targets = targets.flatten()
+        if self.fault == "local_targets_of_gathered_logits":
+            return cross_entropy(Gather.apply(logits, 1), self.own(targets)[1])
+        top = logits.detach().amax(1)
+        dist.all_reduce(top, dist.ReduceOp.MAX)
+        logits = logits - top.unsqueeze(1)
+        total = Reduce.apply(logits.exp().sum(1))
+        mine, rows = self.own(targets)
+        picked = logits.gather(1, rows.unsqueeze(1)).squeeze(1)
+        if self.fault != "targets_of_others_counted":
+            picked = picked * mine
+        return (total.log() - Reduce.apply(picked)).mean()
+
+
+def sequential():
+    return generic(Model())
+
+
+def distributed(rank, world_size, fault=None):
+    return Parallel(sequential(), rank, world_size, fault)
+
+
+def inputs():
+    return torch.randint(0, WORDS, (2, 5)), torch.randint(0, WORDS, (2, 5))
+
+
+faults = ("local_targets_of_gathered_logits", "targets_of_others_counted")
