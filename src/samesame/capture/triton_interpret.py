@@ -112,15 +112,15 @@ def interpret(
     sizes: Mapping[str, int] | None = None,
     example: Mapping[str, int] | None = None,
     seed: int = 0,
-    configuration: int = 0,
+    configuration: str = "",
     timeout: float = 120.0,
 ) -> Run:
     """Run a launch function on the CPU, with its kernels in Triton's interpreter.
 
     `target` and `inputs` are as for `capture_launches`. `sizes` replaces sizes of the example: ints among the
     function's parameters by name, and sizes named in `example` (the `sizes` of a capture) wherever the function makes
-    a tensor of that size. `configuration` is the number of the autotuner's choice. Random tensors come from `seed`.
-    Raises Refused with the line where the function or a kernel fails.
+    a tensor of that size. `configuration` is the autotuner's choice, as captured launches name it; the first by
+    default. Random tensors come from `seed`. Raises Refused with the line where the function or a kernel fails.
     """
     changed = {value: (sizes or {}).get(name, value) for name, value in (example or {}).items()}
     oracle = Oracle(changed, configuration)
@@ -171,7 +171,7 @@ class Slot:
 class Oracle:
     """What one run on values has done so far."""
 
-    def __init__(self, changed: Mapping[int, int], configuration: int) -> None:
+    def __init__(self, changed: Mapping[int, int], configuration: str) -> None:
         self.changed, self.configuration = dict(changed), configuration
         self.slots: dict[int, Slot] = {}                     # by storage
         self.by_number: list[Slot] = []
@@ -256,8 +256,8 @@ class Oracle:
         if not self.executions:
             self.look_for_inputs()
         keywords = {k: v for k, v in keywords.items() if k not in ("grid", "warmup")}
-        found = [kept for _, kept in configurations(launcher, args, keywords)]
-        chosen = found[min(self.configuration, len(found) - 1)]
+        found = list(configurations(launcher, args, keywords))
+        chosen = next((kept for label, kept in found if label == self.configuration), found[0][1])
         own = {k: v for k, v in chosen.items() if k in jit.arg_names}
         binding = jit.signature.bind(*args, **own)
         binding.apply_defaults()

@@ -1,0 +1,376 @@
+"""What `lift` makes of real kernels: flag-gems 5.0.2 and liger-kernel 0.8.5, without a GPU.
+
+    python benchmarks/lift.py                    # the table, and a summary
+    python benchmarks/lift.py softmax mm         # these operators only
+    python benchmarks/lift.py --corpus           # the project's own kernels instead (tests/kernels)
+    python benchmarks/lift.py --json FILE        # the same as data
+
+    pip install --no-deps flag-gems==5.0.2 liger-kernel==0.8.5 && pip install sqlalchemy pyyaml
+
+Every launch that an operator makes is captured and lifted, in a process that is replaced when it dies or takes too long.
+A formula counts as wrong when it differs from what the kernel stores in Triton's interpreter; what the operator returns
+there is compared with torch. Of an autotuner's configurations the first one that compiles is lifted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import statistics
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
+
+OBLIGATIONS = ("value", "coverage", "race", "bounds", "undefined", "overflow", "aliasing")
+MARKS = {"proved": "✓", "violated": "✗", "undecided": "?"}
+CLOSE = 2e-3                                # relative to the largest magnitude; the kernels compute in float32
+
+
+@dataclass
+class Row:
+    """One launch."""
+
+    operator: str
+    kernel: str = ""
+    call: int = 0
+    formulas: list[str] = field(default_factory=list)
+    states: dict[str, str] = field(default_factory=dict)
+    preconditions: list[str] = field(default_factory=list)
+    unsupported: str = ""
+    seconds: float = 0.0
+    error: float | None = None              # formula against interpreter; None where it was not evaluated
+    note: str = ""                          # why not, or what the operator returns beside torch
+
+    @property
+    def verdict(self) -> str:
+        if "violated" in self.states.values():
+            return "violated"
+        return "verified" if self.states and set(self.states.values()) == {"proved"} else "undecided"
+
+    @property
+    def wrong(self) -> bool:
+        return self.error is not None and not self.error <= CLOSE
+
+
+# --------------------------------------------------------------------------------------------------- in the worker
+
+
+def rows_of(name: str, corpus: bool) -> Iterator[Row]:
+    """Capture one operator and lift each of its launches."""
+    import torch
+
+    from samesame.capture.triton_launch import Call, capture_launches
+    from samesame.evidence import Refused
+
+    target, arguments, reference = corpus_target(name) if corpus else library_target(name)
+    torch.manual_seed(0)
+    inputs = arguments() if arguments is not None else None
+    try:
+        captured = capture_launches(target, inputs)
+    except Refused as refused:
+        yield Row(name, unsupported=f"not captured: {refused}")
+        return
+    calls = [step for step in captured.steps if isinstance(step, Call)]
+    chosen = [usable(call) for call in calls]
+    rows = [lifted(name, number, launch, captured) for number, launch in enumerate(chosen)]
+    try:
+        numbers(rows, chosen, captured, target, inputs, reference)
+    except Exception as error:
+        for row, _ in rows:
+            row.note = row.note or f"{type(error).__name__}: {str(error).splitlines()[0][:160] if str(error) else ''}"
+    yield from (row for row, _ in rows)
+
+
+def library_target(name: str) -> tuple[Any, Any, Any]:
+    from lift_operators import ALL
+
+    from samesame.capture.triton_device import pretended
+
+    operator = next(o for o in ALL if o.name == name)
+    with pretended():
+        return operator.function(), operator.arguments, operator.reference
+
+
+def corpus_target(name: str) -> tuple[Any, Any, Any]:
+    from kernel_corpus import target
+    from samesame.capture.targets import named
+
+    return target(name), None, named(target(name, "reference"))
+
+
+def usable(call: Any) -> Any:
+    """The first configuration that compiles: a tuner leaves out one whose static assertion fails."""
+    from samesame.evidence import Refused
+
+    for launch in call.variants:
+        try:
+            if launch.ttir:
+                return launch
+        except Refused:
+            continue
+    return call.variants[0]
+
+
+def lifted(name: str, number: int, recorded: Any, captured: Any) -> tuple[Row, Any]:
+    from samesame.evidence import Refused
+    from samesame.lift import lift_launch
+    from samesame.lift.front import launch_of
+
+    row = Row(name, recorded.kernel, number)
+    try:
+        verdict = lift_launch(launch_of(recorded, captured))
+    except Refused as refused:
+        row.unsupported = str(refused)
+        return row, None
+    except Exception as error:
+        trace = traceback.extract_tb(error.__traceback__)[-1]
+        row.unsupported = f"FAILS: {type(error).__name__}: {error} ({Path(trace.filename).name}:{trace.lineno})"
+        return row, None
+    row.formulas = [formula.text for formula in verdict.formulas]
+    row.states = {o.name: o.state for o in verdict.obligations}
+    row.preconditions = list(verdict.preconditions)
+    row.unsupported = "; ".join(verdict.unsupported)
+    row.seconds = verdict.seconds
+    return row, verdict
+
+
+def numbers(
+    rows: list[tuple[Row, Any]], chosen: list[Any], captured: Any, target: Any, inputs: Any, reference: Any
+) -> None:
+    """Run the operator in the interpreter; compare each formula with what its launch stored, and torch with the end."""
+    import torch
+
+    from samesame.capture.triton_interpret import interpret
+    from samesame.lift.front import names_of
+
+    configuration = next((launch.configuration for launch in chosen if launch.configuration), "")
+    run = interpret(target, inputs, configuration=configuration)
+    for (row, verdict), launch, execution in zip(rows, chosen, run.executions, strict=False):
+        if verdict is None:
+            continue
+        names = names_of(launch, captured)
+        errors = []
+        for formula in verdict.formulas:
+            parameter = next((p for p, name in names.items() if name == formula.tensor), None)
+            if parameter is None or formula.expr is None:
+                continue
+            try:
+                errors.append(difference(formula, names, execution, captured.sizes, execution.after[parameter]))
+            except Exception as error:
+                row.note = f"not evaluated: {type(error).__name__}: {str(error)[:120]}"
+        row.error = max(errors) if errors else None
+    if reference is None or not rows:
+        return
+    arguments = run.inputs if inputs is None else None
+    torch.manual_seed(0)
+    expected = reference(**arguments) if arguments is not None else reference(*inputs)
+    pairs = list(zip(run.outputs.values(), leaves(expected), strict=False))
+    if pairs and any(apart(got.numpy(), right.detach().numpy()) > CLOSE for got, right in pairs[:1]):
+        rows[-1][0].note = "the interpreter's result is not torch's"
+
+
+def leaves(value: Any) -> list[Any]:
+    import torch
+
+    parts = value if isinstance(value, tuple | list) else (value,)
+    return [part if isinstance(part, torch.Tensor) else torch.as_tensor(part) for part in parts]
+
+
+def difference(formula: Any, names: Any, execution: Any, sizes: Any, stored: Any) -> float:
+    """The largest difference between a formula's values and what the kernel stored, relative to the largest value."""
+    from samesame.formula.evaluate import evaluate
+    from samesame.formula.expr import substitute
+    from samesame.formula.tensor import tensor
+
+    indices, expr = formula.expr
+    whole = tensor(
+        tuple(i.extent for i in indices), lambda *at: substitute(expr, dict(zip(indices, at, strict=True))), expr.kind
+    )
+    values: dict[str, Any] = {}
+    for parameter, name in names.items():
+        array = plain(execution.before[parameter])
+        values[name] = array
+        values[f"{name}*"] = plain(flat(execution.before[parameter]))
+    return apart(plain(stored), evaluate(whole, values, dict(sizes)))
+
+
+def flat(view: Any) -> Any:
+    """The memory that a tensor looks at, from its first element on."""
+    import torch
+
+    length = sum((n - 1) * s for n, s in zip(view.shape, view.stride(), strict=True)) + 1 if view.numel() else 0
+    return torch.as_strided(view, (length,), (1,))
+
+
+def plain(value: Any) -> Any:
+    import numpy as np
+
+    array = value.detach().double().numpy() if value.is_floating_point() else value.detach().numpy()
+    return array.astype(np.float64) if array.dtype.kind == "f" else array
+
+
+def apart(got: Any, right: Any) -> float:
+    import numpy as np
+
+    got, right = (np.asarray(a, dtype=np.float64) for a in (got, right))
+    if got.shape != right.shape:
+        got = got.reshape(right.shape) if got.size == right.size else got
+    both = np.isfinite(got) & np.isfinite(right)
+    if not np.array_equal(np.isnan(got), np.isnan(right)) or not np.array_equal(got[~both], right[~both], True):
+        return float("inf")
+    scale = max(float(np.abs(right[both]).max(initial=0)), 1e-6)
+    return float(np.abs(got[both] - right[both]).max(initial=0)) / scale
+
+
+def work(connection: Any, corpus: bool) -> None:
+    """A worker: lifts the operators that it is sent, one after the other."""
+    prepare(corpus)
+    connection.send("ready")
+    while True:
+        name = connection.recv()
+        try:
+            connection.send([asdict(row) for row in rows_of(name, corpus)])
+        except Exception as error:
+            connection.send([asdict(Row(name, unsupported=f"FAILS: {type(error).__name__}: {str(error)[:200]}"))])
+
+
+def prepare(corpus: bool) -> None:
+    """Import the libraries as if there were a device."""
+    import logging
+    import warnings
+
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.WARNING)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("GEMS_VENDOR", "nvidia")
+    os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
+    os.environ.setdefault("FLAGGEMS_CACHE_DIR", str(Path(tempfile.gettempdir()) / "samesame-flag-gems"))
+    import torch
+
+    from samesame.capture.triton_device import pretended
+
+    torch.set_num_threads(1)
+    if not corpus:
+        with pretended():
+            import flag_gems  # noqa: F401
+            from flag_gems.utils.codegen_config_utils import CODEGEN_COFIGS
+
+            # Block pointers are gone in Triton 3.9; the library can do without.
+            for config in filter(None, CODEGEN_COFIGS.values()):
+                config.prefer_block_pointer = False
+
+
+# --------------------------------------------------------------------------------------------------- in the parent
+
+
+class Worker:
+    """A process that lifts, and its replacement when it dies."""
+
+    def __init__(self, corpus: bool, limit: float) -> None:
+        self.corpus, self.limit = corpus, limit
+        self.start()
+
+    def start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, there = context.Pipe()
+        self.process = context.Process(target=work, args=(there, self.corpus), daemon=True)
+        self.process.start()
+        there.close()
+        if not self.connection.poll(300) or self.connection.recv() != "ready":
+            raise SystemExit("the worker does not start")
+
+    def lift(self, name: str) -> list[Row]:
+        self.connection.send(name)
+        try:
+            if self.connection.poll(self.limit):
+                return [Row(**row) for row in self.connection.recv()]
+            why = f"more than {self.limit:g} s"
+        except EOFError:
+            why = "the process died"
+        self.process.kill()
+        self.process.join()
+        self.start()
+        return [Row(name, unsupported=why)]
+
+
+def table(rows: list[Row]) -> Iterator[str]:
+    yield "| operator | kernel | formula | " + " | ".join(OBLIGATIONS) + " | precondition | ms | error |"
+    yield "|" + "---|" * (6 + len(OBLIGATIONS))
+    for row in rows:
+        said = shortened("; ".join(row.formulas) or row.unsupported, 110)
+        marks = [MARKS.get(row.states.get(name, ""), "") for name in OBLIGATIONS]
+        error = "" if row.error is None else f"{row.error:.0e}"
+        cells = [row.operator, shortened(row.kernel, 40), said, *marks, shortened(", ".join(row.preconditions), 60),
+                 f"{1000 * row.seconds:.0f}", error]
+        yield "| " + " | ".join(cell.replace("|", "¦").replace("\n", " ") for cell in cells) + " |"
+
+
+def shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def summary(rows: list[Row]) -> Iterator[str]:
+    launches = [row for row in rows if row.kernel]
+    n = max(len(launches), 1)
+    counts = {
+        "formula": sum(bool(r.formulas) and not r.unsupported for r in launches),
+        "value proved": sum(r.states.get("value") == "proved" for r in launches),
+        "all obligations": sum(r.verdict == "verified" for r in launches),
+        "violated": sum(r.verdict == "violated" for r in launches),
+        "formula evaluated": sum(r.error is not None for r in launches),
+        "formula wrong": sum(r.wrong for r in launches),
+    }
+    seconds = sorted(r.seconds for r in launches if r.seconds) or [0.0]
+    yield f"operators: {len({r.operator for r in rows})}; captured launches: {len(launches)}"
+    yield from (f"{name}: {count} ({100 * count / n:.0f} %)" for name, count in counts.items())
+    yield f"median {1000 * statistics.median(seconds):.0f} ms, worst {seconds[-1]:.2f} s"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("operators", nargs="*", help="names of operators; all by default")
+    parser.add_argument("--corpus", action="store_true", help="the project's own kernels")
+    parser.add_argument("--limit", type=float, default=90.0, help="seconds for one operator")
+    parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    chosen = parser.parse_args()
+    rows: list[Row] = []
+    worker = Worker(chosen.corpus, chosen.limit)
+    names = chosen.operators or all_names(chosen.corpus)
+    started = time.perf_counter()
+    for number, name in enumerate(names, 1):
+        rows += worker.lift(name)
+        if sys.stderr.isatty():
+            print(f"\r{number}/{len(names)} {name:40}", end="", file=sys.stderr)
+    worker.process.kill()
+    print("\n".join(table(rows)))
+    for row in rows:
+        if row.note or row.wrong:
+            print(f"- {row.operator} {row.kernel}: {'WRONG ' if row.wrong else ''}{row.note}")
+    print("\n".join(summary(rows)))
+    print(f"{time.perf_counter() - started:.0f} s in all")
+    if chosen.json:
+        chosen.json.write_text(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
+
+
+def all_names(corpus: bool) -> list[str]:
+    if corpus:
+        from kernel_corpus import KERNELS
+
+        return list(KERNELS)
+    from lift_operators import ALL
+
+    return [operator.name for operator in ALL]
+
+
+if __name__ == "__main__":
+    main()
