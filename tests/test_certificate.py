@@ -26,7 +26,7 @@ from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import Size, Sum, index, lt, maximum, minimum, substitute, where
 from samesame.formula.smt import recording as recording_questions
 from samesame.formula.tensor import leaf, tensor
-from samesame.replay import FORMAT, VERSION, Broken, Unreadable, digest, forms, read, replay
+from samesame.replay import FORMAT, VERSION, Broken, Unreadable, digest, read, replay
 
 
 class Left(nn.Module):
@@ -113,6 +113,7 @@ PROGRAMS = {
     "a mask without its guard": lambda: (masked, fused, (*torch.randn(3, 2, 5, 4).unbind(), MASK)),
     "tables": lambda: (Turned(False), Turned(True), (torch.randn(2, 5, 6),)),
     "questions": lambda: of_pair("rope on flat tokens"),
+    "sums asked about": lambda: of_pair("group norm by reshape"),
     "indices": lambda: of_pair("cross-entropy with ignored targets"),
     "opaque": lambda: (torch.ops.planted.swish, lambda x: x * torch.sigmoid(x), X),
 }
@@ -144,7 +145,8 @@ def test_the_certificates_are_of_the_kinds_they_are_meant_to_be(certificates):
     assert certificates["layers, for all sizes"]["evidence"] == "proved for all sizes"
     assert certificates["at these sizes"]["evidence"] == "proved at these sizes"
     assert certificates["opaque"]["evidence"] == "tested"
-    assert any(proof["queries"] for proof in certificates["questions"]["proofs"].values())
+    assert any(proof["queries"] for proof in certificates["sums asked about"]["proofs"].values())
+    assert any(proof["settled"] for proof in certificates["questions"]["proofs"].values())
     assert any("hides" in c or "mask" in c for c in certificates["a mask without its guard"]["conditions"])
     constant = {"constant": True}
     assert any(step[2] == constant for step in certificates["tables"]["steps"])
@@ -348,7 +350,7 @@ def forgery(left, right, claim=None, *, inputs=(("x", "float32"),), rung="proved
         sides[side] = {"graph": graph, "terms": of, "tensors": {}, "identity": "", "loaded": ""}
     ends = [bound[f"{side}_{nodes[-1]['name']}"] for side, nodes in (("left", left), ("right", right))]
     proof = {"claim": json.loads(json.dumps(claim)), "method": "normal form", "detail": "", "rung": rung,
-             "conditions": [], "queries": [],
+             "conditions": [], "settled": False, "queries": [],
              "block": {"nodes": block, "left": f"left_{left[-1]['name']}", "right": f"right_{right[-1]['name']}",
                        "constants": {}}}
     proof |= {key: changes.pop(key) for key in ("conditions", "method") if key in changes}
@@ -533,9 +535,9 @@ QUESTION = "(declare-fun x () Int)(assert (> x {}))(assert (< x 3))(check-sat)"
 def test_a_solver_answers_again_in_a_process_of_its_own(least, holds):
     form = forgery(RELU, CLAMP, about(relu, relu), method="smt")
     assert "asks it nothing" in refused(form)
-    next(iter(form["proofs"].values()))["queries"] = [{"text": QUESTION.format(least), "answer": "unsat"}]
+    next(iter(form["proofs"].values()))["queries"] = [QUESTION.format(least)]
     if holds:
-        assert any("1 questions" in line for line in replay(renamed(form))[0])
+        assert any("1 other questions" in line for line in replay(renamed(form))[0])
     else:
         assert "the solver answers sat" in refused(renamed(form))
 
@@ -559,11 +561,11 @@ def test_a_file_that_is_no_json_is_refused(tmp_path):
 
 
 def test_what_there_is_to_audit_imports_nothing_else_and_stays_short():
-    """Replay, its reading of graphs and the second prover; the aim is 600 lines together, and they may only shrink."""
-    files = [Path(module.__file__) for module in (sys.modules["samesame.replay"], forms, second)]
+    """The replayer's room and the second prover; the aim is 600 lines together, and they may only shrink."""
+    files = [*Path(sys.modules["samesame.replay"].__file__).parent.glob("*.py"), Path(second.__file__)]
     for file in files:
         for found in ast.walk(ast.parse(file.read_text())):
             if isinstance(found, ast.ImportFrom) and (found.module or "").startswith("samesame"):
                 names = {alias.name for alias in found.names}
                 assert found.module.startswith("samesame.replay") or names == {"second"}
-    assert sum(len(file.read_text().splitlines()) for file in files) <= 1150
+    assert sum(len(file.read_text().splitlines()) for file in files) <= 1360

@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import torch
+import z3
 
 from samesame.egraph.explain import explain
 from samesame.egraph.terms import Evidence as Given
@@ -26,10 +27,11 @@ from samesame.relate.layout import Concat, Layout, Whole, wholes
 from samesame.relate.meanings import meanings
 from samesame.relate.relating import Relating, Use
 from samesame.relate.world import Slot, Typed, is_uniform
-from samesame.replay import FORMAT, VERSION, digest
+from samesame.replay import FORMAT, VERSION, digest, questions
 from samesame.replay.forms import digest_of, kind_of, widened
 
 _HELD = 1 << 14             # elements of a constant that is written down
+_EFFORT = 2_000_000         # the solver's own measure of work on one claim: about a second
 
 
 def certificate(relating: Relating, verdict: Verdict) -> dict[str, Any]:
@@ -61,7 +63,7 @@ class _Certificate:
             self.derive(a, b)
         weights = {n.name: term[n] for n in relating.right.sources("parameter") if n.name in relating.inputs.layouts}
         left, right = self.side(relating.left), self.side(relating.right)
-        return {
+        return self.pruned({
             "format": FORMAT,
             "version": VERSION,
             "versions": verdict.versions,
@@ -77,6 +79,25 @@ class _Certificate:
             "proofs": self.written,
             "conditions": sorted({c for proof in self.written.values() for c in proof["conditions"]}),
             "roots": roots,
+        })
+
+    def pruned(self, form: dict[str, Any]) -> dict[str, Any]:
+        """The form with those terms only that the graphs, the weights, the steps and the outputs speak of."""
+        speaking = [form["left"]["terms"], form["right"]["terms"], form["weights"],
+                    *(step[2].get("terms", {}) for step in form["steps"])]
+        needed = {term for terms in speaking for term in terms.values()}
+        needed |= {term for a, b, _ in form["steps"] for term in (a, b)}
+        needed |= {term for _, a, b in form["roots"] for term in (a, b)}
+        for number in range(len(form["terms"]) - 1, -1, -1):        # a term stands behind its arguments
+            needed |= set(form["terms"][number][2]) if number in needed else set()
+        new = {old: number for number, old in enumerate(sorted(needed))}
+        for terms in speaking:
+            terms.update({name: new[term] for name, term in terms.items()})
+        return form | {
+            "terms": [[kind, attributes, [new[a] for a in arguments], type_]
+                      for kind, attributes, arguments, type_ in (form["terms"][old] for old in sorted(needed))],
+            "steps": [[new[a], new[b], reason] for a, b, reason in form["steps"]],
+            "roots": [[name, new[a], new[b]] for name, a, b in form["roots"]],
         }
 
     def side(self, graph: Graph) -> dict[str, Any]:
@@ -150,17 +171,20 @@ class _Certificate:
     def proof(self, id: str, block: Block) -> str:
         if id not in self.named:
             whole, evidence = to_json(block.graph), self.evidence[id]
-            questions = self.prover.questions.get(id, ())
+            claim = None if evidence.rung is Rung.TESTED else self.claim(block)
+            settled = claim is not None and _is_settled(claim)
+            asked = () if settled else self.prover.questions.get(id, ())
             nodes = [{key: value for key, value in node.items() if key != "origin"} for node in whole["nodes"]]
             constants = {name: self.number(value) for name, value in block.graph.tensors.items()}
             form = {
-                "claim": None if evidence.rung is Rung.TESTED else self.claim(block),
+                "claim": claim,
                 "block": {"nodes": nodes, "left": block.left.name, "right": block.right.name, "constants": constants},
                 "method": evidence.method,
                 "detail": evidence.detail,
                 "rung": str(evidence.rung),
                 "conditions": list(evidence.conditions),
-                "queries": [{"text": text, "answer": "unsat"} for text in questions],
+                "settled": settled,
+                "queries": list(asked),
             }
             self.named[id] = f"P{digest(form)[:16]}"
             self.written[self.named[id]] = form
@@ -190,8 +214,17 @@ class _Certificate:
         return dict(sorted(found.items()))
 
 
+def _is_settled(claim: dict[str, Any]) -> bool:
+    """Does the solver alone find that no element of the two sides differs, whatever the sizes?"""
+    text = questions.whole(claim)
+    solver = z3.Solver()
+    solver.set("rlimit", _EFFORT)
+    solver.from_string(text or "")
+    return bool(solver.check() == z3.unsat)
+
+
 def _held(value: torch.Tensor) -> dict[str, Any]:
-    form = {"kind": kind_of(value), "shape": list(value.shape)}
+    form = {"kind": kind_of(value.dtype), "shape": list(value.shape)}
     if is_uniform(value):
         return {**form, "value": encoded(value.flatten()[0].item())}
     wide = widened(value)

@@ -31,6 +31,7 @@ import numpy as np
 PLACES = 384                        # binary places of a real
 ONE = 1 << PLACES
 ZERO = ONE >> 192                   # a real nearer to zero is zero: so is what rounding leaves of it
+LARGEST = (ONE << PLACES) // ZERO   # what is larger has an inverse nearer to zero
 AGREE = 128                         # binary digits of the larger side (or of 2^-32) in which both sides must agree
 PREFERRED, TOLERATED, MOST = 1 << 15, 1 << 18, 1 << 21      # numbers worked out, for good sizes, and the smallest ones
 WHOLE, FEW = 512, 4                 # of an output with more elements, four positions along each dimension are compared
@@ -166,19 +167,17 @@ class Grid:
                  draws: Sequence[str] = DRAWS) -> None:
         self.claim, self.nodes, self.sizes, self.seed, self.left = claim, claim["nodes"], sizes, seed, most
         self.draws = draws
-        self.kinds: list[str] = []
-        for row in self.nodes:
-            self.kinds.append(_kind(row, self.kinds, claim["leaves"]))
+        self.kinds = kinds(claim)
         self.exact = not any(map(_is_irrational, self.nodes))
         self.one = 1 if self.exact else ONE
         self.values: list[Value] = []
         self.positions: dict[int, list[int]] = {}
         self.leaf, self.call = cache(self.leaf), cache(self.call)         # type: ignore[method-assign]
         # Where a formula may change its mind: at 0, ±1, its constants and next to them; halves, if it has a mind.
-        held = sorted({Fraction(0), Fraction(1), *(abs(Fraction(row[1])) for row in self.nodes if row[0] == "num")})
+        held = sorted({0, 1, *(abs(_number(row[1])) for row in self.nodes if row[0] == "num")})
         apart = (-1, 0, 1, *[Fraction(1, 2)] * any(_chooses(row, self.kinds) for row in self.nodes))
-        near = {s * (c + d) for c in held[:8] if c <= 32 for d in apart for s in (-1, 1)}
-        self.ties = [self.rational(x) for x in sorted(near)]
+        near = dict.fromkeys(sign * (c + d) for c in held[:8] if c <= 32 for d in apart for sign in (-1, 1))
+        self.ties = list(map(self.rational, near))
 
     def compared(self) -> Disagreement | int:
         """The first element that differs, or at how many points both sides are defined."""
@@ -224,9 +223,8 @@ class Grid:
         axes, array = self.value(place)
         return axes, np.multiply(array, self.one) if real and self.kinds[place] != "real" else array
 
-    def rational(self, value: Fraction) -> Any:
-        scaled = value * self.one
-        return scaled if self.exact and scaled.denominator > 1 else math.floor(scaled)
+    def rational(self, value: int | Fraction) -> Any:
+        return value if self.exact else math.floor(value * ONE)
 
     def random(self, *what: Any) -> int:
         """A number of 64 bits that depends on `what`, and on the seed, only."""
@@ -265,7 +263,7 @@ class Grid:
         """What each kind of node means."""
         match row:
             case ["num", text]:
-                return _constant(self.rational(Fraction(text)) if real else int(text))
+                return _constant(self.rational(_number(text)) if real else int(text))
             case ["named", "π"]:
                 return _constant(int(mp.pi_fixed(PLACES)))
             case ["-inf"]:
@@ -342,7 +340,7 @@ class Grid:
     def inverse(self, x: Any) -> Any:
         if self.exact:
             return Fraction(1) / x if x else UNDEFINED
-        return UNDEFINED if x is BOTTOM or abs(x) < ZERO else (ONE << PLACES) // x
+        return UNDEFINED if x is BOTTOM or not ZERO <= abs(x) <= LARGEST else (ONE << PLACES) // x
 
     def times(self, a: Any, b: Any) -> Any:
         return a * b if self.exact else (a * b) >> PLACES
@@ -422,12 +420,25 @@ class Grid:
         return [Fraction(n, scale) if self.exact and scale > 1 else n * self.one // scale for n in odd]
 
 
+def _number(text: str) -> Any:
+    """An exact number: an int where it is whole, for these are faster."""
+    found = Fraction(text)
+    return found.numerator if found.denominator == 1 else found
+
+
 def _constant(value: Any) -> Value:
     return (), np.asarray([value], dtype=object)
 
 
+def kinds(claim: dict[str, Any]) -> list[str]:
+    """Which kind of number each node of a claim is: "real", "int" or "bool"."""
+    found: list[str] = []
+    for row in claim["nodes"]:
+        found.append(_kind(row, found, claim["leaves"]))
+    return found
+
+
 def _kind(row: list[Any], kinds: list[str], leaves: list[list[Any]]) -> str:
-    """"real", "int" or "bool"."""
     tag = row[0]
     if tag in KINDS or (tag == "fold" and row[1] in KINDS):
         return KINDS[tag if tag in KINDS else row[1]]

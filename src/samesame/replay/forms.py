@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
@@ -19,6 +23,11 @@ WIDEST = {"real": torch.float64, "int": torch.int64, "complex": torch.complex128
 FILES, RANDOM = ("from_file", "save"), torch.Tag.nondeterministic_seeded
 WIDE = {torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.float32: torch.float64,
         torch.complex64: torch.complex128}
+IDENTITIES = frozenset("aten." + name for name in (
+    "alias", "detach", "clone", "contiguous", "lift", "lift_fresh", "lift_fresh_copy", "_to_copy", "to", "type_as",
+    "positive", "_conj_physical_if_real", "alias_copy", "detach_copy"))
+SIZE = re.compile(r'\["size",("(?:[^"\\]|\\.)*"),([^][,]+)\]')
+told = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode       # 1, 1.0 and True differ
 
 
 class Broken(Exception):
@@ -30,50 +39,83 @@ def require(holds: Any, sentence: str) -> None:
         raise Broken(sentence)
 
 
+def digest(form: Any) -> str:
+    return digest_of_text(told(form))
+
+
+def digest_of_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def digest_of(value: torch.Tensor) -> str:
     """The same for tensors of equal shapes, kinds and elements, whatever their dtype."""
     wide = widened(value)
     raw = (torch.view_as_real(wide) if wide.is_complex() else wide).numpy().tobytes()
-    return hashlib.sha256(repr((kind_of(value), tuple(value.shape))).encode() + raw).hexdigest()
+    return hashlib.sha256(repr((kind_of(value.dtype), tuple(value.shape))).encode() + raw).hexdigest()
 
 
-def kind_of(value: torch.Tensor | str) -> str:
-    """The kind of number that a tensor or a dtype's name holds: real, int, bool, complex, or a narrow integer."""
-    name = value if isinstance(value, str) else str(value.dtype).removeprefix("torch.")
+@cache
+def kind_of(dtype: torch.dtype | str) -> str:
+    """The kind of number that a dtype is for: real, int, bool, complex, or a narrow integer."""
+    name = str(dtype).removeprefix("torch.")
     plain = "bool" if name == "bool" else "complex" if "complex" in name else "real" if "float" in name else "int"
     return name if name in NARROW else plain
 
 
 def widened(value: torch.Tensor) -> torch.Tensor:
-    return value.detach().cpu().to(WIDEST.get(kind_of(value), value.dtype)).contiguous()
+    return value.detach().cpu().to(WIDEST.get(kind_of(value.dtype), value.dtype)).contiguous()
 
 
-def slots(node: dict[str, Any]) -> tuple[list[Any], list[str]]:
-    """A node's arguments with numbered slots in place of nodes, as terms have them, and the nodes it reads."""
-    reads: list[str] = []
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of a graph or of a proof's block as terms say it, in texts that are equal where the terms agree."""
 
-    def go(argument: Any) -> Any:
-        if isinstance(argument, dict) and "node" in argument:
-            reads.append(argument["node"])
-            return {"slot": len(reads) - 1}
-        return list(map(go, argument)) if isinstance(argument, list) else argument
+    form: dict[str, Any]
+    name: str
+    operator: str
+    said: str               # its arguments, numbered slots in place of the nodes it reads
+    read_types: str         # the types of the nodes it reads
+    type: str
+    reads: list[str]
 
-    return [go(node["args"]), [[name, go(value)] for name, value in node["kwargs"].items()]], reads
+    @property
+    def is_identity(self) -> bool:
+        return self.operator.rsplit(".", 1)[0] in IDENTITIES and bool(self.reads)
 
 
-def type_of(form: Any) -> Any:
+def nodes_of(graph: dict[str, Any]) -> list[Node]:
+    """The nodes of a graph in order. Raises Broken where one stands twice, or before one that it reads."""
+    types: dict[str, Any] = {}
+    found = []
+    for form in graph["nodes"]:
+        reads: list[str] = []
+        said = [_slots(form["args"], reads), [[name, _slots(value, reads)] for name, value in form["kwargs"].items()]]
+        require(form["name"] not in types and all(read in types for read in reads),
+                f"{form['name']} stands twice, or before a tensor that it reads")
+        found.append(Node(form, form["name"], form["operator"], told(said), told([[types[read] for read in reads]]),
+                          told(_type_of(form["type"])), reads))
+        types[form["name"]] = form["type"]
+    return found
+
+
+def _slots(argument: Any, reads: list[str]) -> Any:
+    if isinstance(argument, dict) and "node" in argument:
+        reads.append(argument["node"])
+        return {"slot": len(reads) - 1}
+    return [_slots(part, reads) for part in argument] if isinstance(argument, list) else argument
+
+
+def _type_of(form: Any) -> Any:
     """The type of a term, from that of a node."""
     if isinstance(form, dict):
-        return list(map(type_of, form["several"]))
+        return list(map(_type_of, form["several"]))
     return {"shape": form[1], "kind": kind_of(form[0])}
 
 
-def symbols(form: Any) -> list[list[Any]]:
-    """Every size symbol in nested JSON: ["size", name, least value]."""
-    if isinstance(form, list) and len(form) == 3 and form[0] == "size":
-        return [form]
-    parts = form.values() if isinstance(form, dict) else form if isinstance(form, list) else ()
-    return [symbol for part in parts if isinstance(part, dict | list) for symbol in symbols(part)]
+def symbols(form: Any) -> set[tuple[str, int]]:
+    """Every size symbol in nested JSON, ["size", name, least value], or in its text."""
+    found = set(SIZE.findall(form if isinstance(form, str) else told(form)))
+    return {(json.loads(name), json.loads(least)) for name, least in found}
 
 
 def numbers(form: Any) -> Iterator[float]:
@@ -89,20 +131,12 @@ def spoken(size: Any) -> str:
     return str(size[1]) if size[0] == "size" else f"({f' {size[0]} '.join(map(spoken, size[1:]))})"
 
 
-def real_of(x: Any, one: int) -> float:
-    """A real of the second prover."""
-    try:
-        return float(x) if one == 1 else x / one
-    except OverflowError:
-        return math.copysign(math.inf, x)
-
-
-def told(claim: dict[str, Any], place: int) -> str:
-    """A size among the nodes of a claim."""
+def bound(claim: dict[str, Any], place: int) -> str:
+    """A size among the nodes of a claim, to be read."""
     tag, *parts = claim["nodes"][place]
     if tag in ("num", "size"):
         return str(parts[0])
-    return f"({f' {tag} '.join(told(claim, p) for p in (parts[0] if isinstance(parts[0], list) else parts))})"
+    return f"({f' {tag} '.join(bound(claim, p) for p in (parts[0] if isinstance(parts[0], list) else parts))})"
 
 
 def number_at(form: Any, sizes: Mapping[str, int]) -> Any:
@@ -144,6 +178,11 @@ def value_of(form: dict[str, Any]) -> torch.Tensor:
     return torch.frombuffer(bytearray(base64.b64decode(form["data"])), dtype=dtype).reshape(form["shape"])
 
 
+def without_elements(type_: dict[str, Any]) -> torch.Tensor:
+    """A tensor that has a type only."""
+    return torch.empty(type_["shape"], dtype=WIDEST.get(type_["kind"]) or getattr(torch, type_["kind"]), device="meta")
+
+
 def argument_of(form: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Any:
     """An argument, from its JSON."""
     if isinstance(form, list):
@@ -156,6 +195,7 @@ def argument_of(form: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Any:
     return {"float": float, **readers}[kind](value)
 
 
+@cache
 def operator(name: str) -> Any:
     """An operator that is registered with torch, by the name it has in graphs; None where there is none here."""
     namespace, packet, overload = [*name.split(".", 2), "", ""][:3]
@@ -181,16 +221,33 @@ def is_run(node: dict[str, Any], most: int, sizes: Mapping[str, int]) -> bool:
     return small and (node["operator"] in ("input", "constant", "getitem") or operator(node["operator"]) is not None)
 
 
-def applied(node: dict[str, Any], values: Mapping[str, Any], sizes: Mapping[str, int],
-             wide: Callable[[torch.dtype], torch.dtype]) -> Any:
-    """What torch computes at a node; `wide` gives the dtype in place of one that it asks for."""
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A node whose value stands here in a call."""
+
+    name: str
+
+
+def call_of(node: dict[str, Any], sizes: Mapping[str, int], wide: Callable[[torch.dtype], torch.dtype]) -> Any:
+    """What torch computes at a node, as a function of the values before it; `wide` gives the dtype in place of one that
+    the node asks for."""
     readers: dict[str, Callable[[Any], Any]] = {
-        "node": values.__getitem__, "size": lambda size: number_at(size, sizes),
-        "dtype": lambda name: wide(getattr(torch, name))}
+        "node": Read, "size": lambda size: number_at(size, sizes), "dtype": lambda name: wide(getattr(torch, name))}
     args = argument_of(node["args"], readers)
-    kwargs = {name: argument_of(form, readers) for name, form in node["kwargs"].items()}
-    if node["operator"] == "getitem":
-        return args[0][args[1]]
-    found = operator(node["operator"])(*args, **kwargs)
-    wider = isinstance(found, torch.Tensor) and wide(found.dtype) is not found.dtype
-    return found.to(wide(found.dtype)) if wider else found
+    kwargs = argument_of(list(node["kwargs"].values()), readers)
+    found = operator(node["operator"]) if node["operator"] != "getitem" else None
+
+    def call(values: Mapping[str, Any]) -> Any:
+        given, named = _read(args, values), dict(zip(node["kwargs"], _read(kwargs, values), strict=True))
+        if found is None:
+            return given[0][given[1]]
+        value = found(*given, **named)
+        wider = isinstance(value, torch.Tensor) and wide(value.dtype) is not value.dtype
+        return value.to(wide(value.dtype)) if wider else value
+
+    return call
+
+
+def _read(parts: list[Any], values: Mapping[str, Any]) -> list[Any]:
+    return [values[part.name] if type(part) is Read else _read(part, values) if type(part) is list else part
+            for part in parts]
