@@ -89,53 +89,55 @@ def solved(write: Write, simplify: Simplifier) -> Solution | None:
     at = element(write.memory, write.offset, write.facts, simplify)
     if at is None:
         return None
+    write, at = taken_apart(write, at, simplify)
     indices = tuple(index(integers.tidied(const(n))) for n in write.memory.shape)
-    digits, back = taken_apart(at, write.variables, simplify)
-    guesses = guess(at, indices, digits)
-    back = {v: substitute(e, guesses) for v, e in back.items()}
-    values: dict[Index, Expr] = {}
-    for v in write.variables:
-        e = back.get(v, guesses.get(v))
-        if e is not None and not e.free - frozenset(indices):
-            values[v] = simplify(e)
+    guesses = guess(indices, at)
+    values = {v: simplify(guesses[v]) for v in write.variables if v in guesses and guesses[v].free <= set(indices)}
     free = tuple(v for v in write.variables if v not in values)
     covers = condition_of(write, at, indices, values, simplify)
     return Solution(write, indices, values, free, covers, at)
 
 
-def taken_apart(
-    at: tuple[Expr, ...], variables: tuple[Index, ...], simplify: Simplifier
-) -> tuple[tuple[Expr, ...], dict[Index, Expr]]:
-    """The element's indices with quotients of variables as variables of their own, and each variable from these."""
-    back: dict[Index, Expr] = {}
-    known: set[Index] = set(variables)
+def taken_apart(write: Write, at: tuple[Expr, ...], simplify: Simplifier) -> tuple[Write, tuple[Expr, ...]]:
+    """The write over the digits of what it divides: of `pid // W` and `pid % W` the variables q and r, pid = q·W + r.
+
+    Each pid has one q and one r < W, so nothing is lost: that q·W + r is a program becomes a condition of the write.
+    """
     for _ in range(SPLITS):
-        ratio = next((e for i in at for e in walk(i) if isinstance(e, FloorDiv) and _splits(e, known)), None)
+        known = set(write.variables)
+        ratio = next((e for i in at for e in walk(i) if isinstance(e, FloorDiv) and _splits(e, known, simplify)), None)
         if ratio is None:
             break
-        (v,) = (a for m in polynomial(ratio.numerator) for a in m if a in known)
-        high = index(integers.ceiling(v.extent, ratio.divisor))
-        low = index(ratio.divisor)
-        value = integers.plus_(integers.times_(high, ratio.divisor), low)
-        at = tuple(simplify(substitute(i, {v: value})) for i in at)
-        back = {w: integers.tidied(substitute(e, {v: value})) for w, e in back.items()}
-        if v in variables:
-            back[cast(Index, v)] = value
-        known |= {high, low}
-    return at, back
+        v, width = cast(Index, ratio.numerator), ratio.divisor
+        high, low = index(v.extent), index(width)
+        value = integers.plus_(integers.times_(high, width), low)
+        inside = integers.less(value, v.extent)
+        changed = {v: value}
+        condition, offset, stored = (integers.tidied(substitute(e, changed)) for e in (write.condition, write.offset, write.value))
+        condition = and_(inside, condition)
+        variables = tuple(w for u in write.variables for w in ((high, low) if u is v else (u,)))
+        write = Write(write.access, write.memory, variables, offset, condition, stored)
+        facts = with_fact((), inside)
+        condition = and_(inside, simplify(condition, facts))
+        write = Write(write.access, write.memory, variables, offset, condition, simplify(stored, write.facts))
+        at = tuple(simplify(integers.tidied(substitute(i, changed)), write.facts) for i in at)
+    return write, at
 
 
-def _splits(e: FloorDiv, known: set[Index]) -> bool:
-    """Whether this is a variable divided by something without variables that are still to be found."""
-    terms = polynomial(e.numerator)
-    return len(terms) == 1 and next(iter(terms.items()))[1] == 1 and len(next(iter(terms))) == 1 and next(iter(terms))[0] in known and e.numerator not in e.divisor.free
+def _splits(e: FloorDiv, known: set[Index], simplify: Simplifier) -> bool:
+    """Whether this is a variable divided by a positive number in which it does not occur."""
+    v = e.numerator
+    if v not in known or v in e.divisor.free or any(v in w.extent.free for w in known):
+        return False
+    return simplify.prover.proves((), integers.less(0, e.divisor))
 
 
-def guess(at: tuple[Expr, ...], indices: tuple[Index, ...], digits: tuple[Expr, ...]) -> dict[Index, Expr]:
+def guess(indices: tuple[Index, ...], digits: tuple[Expr, ...]) -> dict[Index, Expr]:
     """Values of the variables in `digits`, read off as digits of the indices, dimension by dimension."""
     found: dict[Index, Expr] = {}
     for expr, i in sorted(zip(digits, indices, strict=True), key=lambda pair: len(pair[0].free)):
         rest: Expr = i
+        expr = by_chunk(integers.tidied(substitute(expr, found)), i, indices, found)
         terms: list[tuple[Index, int, tuple[Expr, ...]]] = []
         for monomial, c in polynomial(integers.tidied(substitute(expr, found))).items():
             unknown = [a for a in monomial if isinstance(a, Index) and a not in indices]
@@ -155,6 +157,25 @@ def guess(at: tuple[Expr, ...], indices: tuple[Index, ...], digits: tuple[Expr, 
             found[v] = digit
             rest = integers.minus(rest, integers.times_(integers.times_(digit, sign), size))
     return found
+
+
+def by_chunk(expr: Expr, i: Expr, indices: tuple[Index, ...], found: dict[Index, Expr]) -> Expr:
+    """Of ⌊M·p/c⌋ + t, where chunk p begins at ⌊M·p/c⌋: the chunk that i lies in is ⌊(c·(i + 1) − 1)/M⌋."""
+    for monomial, c in polynomial(expr).items():
+        if c != 1 or len(monomial) != 1 or not isinstance(monomial[0], FloorDiv):
+            continue
+        numerator = polynomial(monomial[0].numerator)
+        unknown = [v for v in monomial[0].numerator.free if v not in indices]
+        if len(unknown) != 1 or len(numerator) != 1 or unknown[0] in found:
+            continue
+        ((atoms, size),) = numerator.items()
+        others = list(atoms)
+        others.remove(unknown[0])
+        width = integers.written({tuple(others): size})
+        last = integers.minus(integers.times_(integers.plus_(i, 1), monomial[0].divisor), 1)
+        found[unknown[0]] = integers.quotient(last, width)
+        return integers.tidied(substitute(expr, found))
+    return expr
 
 
 def condition_of(

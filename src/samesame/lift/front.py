@@ -23,7 +23,7 @@ def launch_of(recorded: Any, captured: Any) -> Launch:
     names = names_of(recorded, captured)
     arguments: dict[str, Argument] = {}
     for parameter, given in recorded.arguments.items():
-        arguments[parameter] = argument_of(parameter, given, names, captured)
+        arguments[parameter] = argument_of(parameter, given, names, captured, recorded)
     for parameter, given in recorded.constexprs.items():
         if isinstance(given, bool | int | float) and parameter not in arguments:
             arguments[parameter] = given
@@ -35,6 +35,7 @@ def launch_of(recorded: Any, captured: Any) -> Launch:
         example=dict(captured.sizes),
         guards=tuple(captured.guards),
         place=recorded.called.spoken,
+        constants=tuple(n for n in (*recorded.constexprs.values(), *recorded.grid) if type(n) is int),
     )
 
 
@@ -49,13 +50,32 @@ def names_of(recorded: Any, captured: Any) -> Mapping[str, str]:
     return found
 
 
-def argument_of(parameter: str, given: Any, names: Mapping[str, str], captured: Any) -> Argument:
+def argument_of(parameter: str, given: Any, names: Mapping[str, str], captured: Any, recorded: Any) -> Argument:
     if hasattr(given, "strides"):
         storage = f"memory {given.memory}"
-        return Memory(names[parameter], tuple(given.shape), tuple(given.strides), element_name(given.dtype), storage)
+        shape, strides, contents = tuple(given.shape), tuple(given.strides), contents_of(captured, recorded, given.memory)
+        return Memory(names[parameter], shape, strides, element_name(given.dtype), storage, contents)
     if isinstance(given, Expr | bool | int | float):
         return given
     raise Refused(f"the argument {parameter} is {type(given).__name__}, which is not supported")
+
+
+def contents_of(captured: Any, recorded: Any, memory: int) -> float | str | None:
+    """What the memory holds before this launch: what it was made with, if no earlier step may have written to it."""
+    for step in captured.steps:
+        if recorded in getattr(step, "variants", ()):
+            break
+        if memory in memories_in(step):
+            return "values"
+    contents = captured.memories[memory].contents
+    return float(contents) if isinstance(contents, bool | int | float) else contents
+
+
+def memories_in(step: Any) -> set[int]:
+    """The memories that a step of the host code touches."""
+    views = [v for launch in getattr(step, "variants", ()) for v in launch.arguments.values()]
+    views += [*getattr(step, "args", ()), *getattr(step, "kwargs", {}).values(), *getattr(step, "results", ())]
+    return {v.memory for v in views if hasattr(v, "memory")}
 
 
 def scalar(name: str, kind: str = "real") -> Expr:

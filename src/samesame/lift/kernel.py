@@ -17,6 +17,7 @@ from samesame.formula.expr import (
     Compare,
     Expr,
     Index,
+    Load,
     NegInf,
     Size,
     Unsupported,
@@ -32,6 +33,7 @@ from samesame.formula.tensor import Tensor
 from samesame.lift import concrete, integers, obligations
 from samesame.lift.detile import Solution, Write, value_at
 from samesame.lift.launch import Launch, Memory
+from samesame.lift.memory import readings as indices_at
 from samesame.lift.memory import with_elements
 from samesame.lift.obligations import LIMITS, Kernel, Limit
 from samesame.lift.present import presentable
@@ -59,6 +61,18 @@ class Settings:
 def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdict:
     """Lift one launch. What is not supported is named in the verdict, which then is undecided."""
     settings = settings or Settings()
+    verdict = _lifted(launch, settings)
+    fixed = {name: n for name, n in launch.example.items() if n in launch.constants}
+    if verdict.unsupported and fixed:
+        other = _lifted(launch.at(fixed), settings)
+        if not other.unsupported:
+            other.preconditions[:0] = [f"{name} = {n}" for name, n in fixed.items()]
+            other.seconds += verdict.seconds
+            return other
+    return verdict
+
+
+def _lifted(launch: Launch, settings: Settings) -> KernelVerdict:
     started = time.perf_counter()
     verdict = KernelVerdict(launch.name, launch.place)
     try:
@@ -88,6 +102,7 @@ class _Lifting:
         self.kernel.read()
         if not self.kernel.outputs:
             raise Refused(f"{self.launch.place or self.launch.name}: the kernel stores nothing")
+        self.find_ranges()
         self.find_preconditions()
         found = [self.formula(name, writes) for name, writes in self.kernel.outputs.items()]
         for name, writes in self.kernel.outputs.items():
@@ -125,6 +140,19 @@ class _Lifting:
             self.preconditions[wanted] = None
             self.prover.assume(wanted)
             self.simplify.forget()
+            self.kernel.solve()
+
+    def find_ranges(self) -> None:
+        """Data that serves as an index is taken to be in range, as a lookup demands, and that is printed."""
+        for access in (*self.kernel.reads, *self.kernel.writes):
+            if obligations.is_inside(self.kernel, access):
+                continue
+            for leaf, extent in lookups(access):
+                if leaf not in self.prover.ranges:
+                    self.prover.assume_range(leaf, ZERO, integers.minus(extent, 1))
+                    self.simplify.forget()
+                    self.verdict.preconditions.append(f"0 ≤ {leaf.removesuffix('*')}[…] < {unicode(presentable(extent))}")
+        if self.prover.ranges:
             self.kernel.solve()
 
     def wanted(self):    # type: ignore[no-untyped-def]
@@ -241,6 +269,15 @@ class _Lifting:
                     obligation.detail = f"{formula.tensor} depends on the program or lane that writes it" if left else (
                         f"an infinity is left in the formula of {formula.tensor}")
         self.note(obligation)
+
+
+def lookups(access: Write):    # type: ignore[no-untyped-def]
+    """Elements of integer tensors that are an index of what is accessed, each with the size it must lie below. None
+    where a condition on the same element stands before the access."""
+    for indices in list(indices_at(access.memory, access.offset))[:1]:
+        for i, n in zip(indices, access.memory.shape, strict=True):
+            if isinstance(i, Load) and not any(i in set(walk(fact)) for fact in access.facts):
+                yield i.leaf.name, integers.tidied(const(n))
 
 
 def renamed(covered: Expr, solutions: list[Solution | None], indices: tuple[Index, ...]) -> Expr:

@@ -1,15 +1,17 @@
 """A kernel launch as `lift` reads it: the kernel's TTIR, what each argument is, and the grid.
 
 Sizes are numbers or expressions over size symbols, so that one launch stands for all sizes. `example` says what the
-symbols were when the launch was recorded; `guards` are conditions under which the host code launches like this.
+symbols were when the launch was recorded; `guards` are conditions under which the host code launches like this;
+`constants` are the numbers that are written into the launch, such as block sizes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from samesame.formula.expr import Expr, const
+from samesame.formula.expr import Expr, Size, const, rebuild
+from samesame.formula.sizes import replaced
 from samesame.formula.tensor import Dim
 
 
@@ -17,7 +19,8 @@ from samesame.formula.tensor import Dim
 class Memory:
     """A tensor argument: element d along dimension k lies strides[k]·d elements behind the pointer.
 
-    `element` is Triton's name for the dtype (fp32, i64); two arguments with one `storage` share memory.
+    `element` is Triton's name for the dtype (fp32, i64); two arguments with one `storage` share memory. `contents` is
+    what it holds before the launch: "values", a number that fills it, or None where nobody has written to it.
     """
 
     name: str
@@ -25,6 +28,7 @@ class Memory:
     strides: tuple[Dim, ...]
     element: str
     storage: str = ""
+    contents: float | str | None = "values"
 
     @property
     def kind(self) -> str:
@@ -45,7 +49,32 @@ class Launch:
     example: Mapping[str, int] = field(default_factory=dict)
     guards: tuple[Expr, ...] = ()
     place: str = ""
+    constants: tuple[int, ...] = ()
+
+    def at(self, sizes: Mapping[str, int]) -> Launch:
+        """The same launch with some sizes held to numbers."""
+
+        def fixed(given: Argument) -> Argument:
+            if isinstance(given, Memory):
+                shape, strides = (tuple(replaced(n, sizes) for n in dims) for dims in (given.shape, given.strides))
+                return replace(given, shape=shape, strides=strides)
+            return with_sizes(given, sizes) if isinstance(given, Expr) else given
+
+        return replace(
+            self,
+            arguments={name: fixed(given) for name, given in self.arguments.items()},
+            grid=tuple(replaced(n, sizes) for n in self.grid),
+            guards=tuple(with_sizes(guard, sizes) for guard in self.guards),
+            example={name: n for name, n in self.example.items() if name not in sizes},
+        )
 
     def programs(self, axis: int) -> Expr:
         """How many programs there are along an axis."""
         return const(self.grid[axis]) if axis < len(self.grid) else const(1)
+
+
+def with_sizes(expr: Expr, sizes: Mapping[str, int]) -> Expr:
+    """An expression with numbers in place of some sizes."""
+    if isinstance(expr, Size):
+        return const(sizes.get(expr.name, expr))
+    return rebuild(expr, lambda part: with_sizes(part, sizes))

@@ -6,9 +6,10 @@ known by their closed form:
     p' = p + d                           p₀ + t·d                        pointers and counters
     a' = a ⊕ f(t)                        a₀ ⊕ (⊕_{s<t} f(s))             a sum, a product, a maximum, ∧, ∨
     a' = f(t)                            f(t − 1), and a₀ before         the value of the iteration before
-    a' = a·exp(m − m') + f(t, m')        Σ_{s<t} f(s, mₜ)                rescaled to a running maximum m (online softmax)
+    a' = a·exp(m − m') + f(t, m')        Σ_{s<t} f(s, mₜ)                rescaled to a running maximum m (softmax)
+    i' = i, or t·B + argmax(block t)     argmax of all blocks            where the running maximum stands
 
-The last one holds because f(t, m') is some f̂(t) times exp(−m'), which is checked on f. That the body makes one step of
+Rescaling holds because f(t, m') is some f̂(t) times exp(−m'), which is checked on f. That the body makes one step of
 its closed form is proved by Z3 for each carried value, for all values and any number of iterations. Then the body is
 executed again with the closed forms, and its accesses noted.
 """
@@ -33,14 +34,17 @@ from samesame.formula.expr import (
     Fn,
     Fold,
     Index,
+    Lambda,
     Leaf,
     Load,
     Mul,
     Num,
+    Opaque,
     Or,
     Where,
     add,
     and_,
+    compare,
     const,
     exp,
     index,
@@ -501,5 +505,60 @@ def finite_where(expr: Expr) -> Expr:
     return FALSE
 
 
+# ------------------------------------------------------------------------------------------------ where a maximum stands
+
+
+def picked(machine: Machine, place: Place, t: Index, one: Carried, carried: list[Carried]) -> bool:
+    """i' = i or t·B + argmax of a block, as the block's maximum is larger than all before: the argmax of all blocks.
+
+    The first of several maxima is kept, within a block (as `aten.argmax` says) and between blocks (as `<` is strict).
+    """
+    maxima = [c for c in carried if c.monoid in ("max", "min")]
+    made = known_by(one, carried, t, keep=maxima)
+    if not isinstance(made, Where) or made.otherwise is not one.unknown or one.first is not ZERO:
+        return False
+    for top in maxima:
+        found = [e for e in walk(made.condition) if isinstance(e, Load) and e.leaf is top.leaf]
+        for old in found:
+            assert top.after is not None
+            solved = {c.leaf: c.closed for c in carried if c.closed is not None and c not in maxima}
+            new = integers.tidied(with_closed(top.after[old.indices], solved, t))
+            if not isinstance(new, Extremum) or old not in new.arguments or len(new.arguments) != 2:
+                continue
+            (best,) = (a for a in new.arguments if a is not old)
+            ahead = compare("<", old, best) if top.monoid == "max" else compare("<", best, old)
+            row = row_of(best, top.monoid)
+            if made.condition is not ahead or row is None or numbers(top.start)[old.indices] is not NEUTRAL[top.monoid]:
+                continue
+            lane, body = row
+            chosen = [e for e in walk(made.then) if isinstance(e, Opaque) and e.name == f"aten.arg{top.monoid}"]
+            if len(chosen) != 1 or not same_row(chosen[0], lane, body):
+                continue
+            if integers.minus(made.then, chosen[0]) is not integers.times_(t, lane.extent):
+                continue
+            j = index(integers.times_(t, lane.extent))
+            block_ = integers.quotient(j, lane.extent)
+            whole = substitute(body, {t: block_, lane: integers.minus(j, integers.times_(block_, lane.extent))})
+            place_ = Opaque(chosen[0].name, (), (Lambda((j,), integers.tidied(whole)),), (), "int")
+            one.closed = Closed(where(integers.less(0, t), place_, ZERO), t, one.lanes)
+            machine.steps[str(place)] = machine.steps.get(str(place), 0) + 1
+            return True
+    return False
+
+
+def row_of(best: Expr, monoid: str) -> tuple[Index, Expr] | None:
+    """The lane and body of a block's maximum."""
+    if isinstance(best, Fold) and best.monoid == monoid and len(best.bound) == 1:
+        return best.bound[0], best.body
+    return None
+
+
+def same_row(chosen: Opaque, lane: Index, body: Expr) -> bool:
+    """Whether the position is that of the same block's maximum."""
+    (row,) = chosen.arguments
+    (v,) = row.bound
+    return v.extent is lane.extent and integers.tidied(substitute(row.body, {v: lane})) is body
+
+
 Rule = Callable[["Machine", Place, Index, Carried, "list[Carried]"], bool]
-RULES: tuple[Rule, ...] = (unchanged, counter, last_value, folded, rescaled)
+RULES: tuple[Rule, ...] = (unchanged, counter, last_value, folded, rescaled, picked)

@@ -63,8 +63,21 @@ def readings(memory: Memory, offset: Expr) -> Iterator[Indices]:
     by_strides = along_strides(memory, polynomial(offset))
     if by_strides is not None:
         yield by_strides
+        yield from shifted(memory, by_strides)
     if is_contiguous(memory):
         yield along_line(memory, offset)
+
+
+def shifted(memory: Memory, indices: Indices) -> Iterator[Indices]:
+    """The same offset with one row more or less: `i·n + (j − n)` is row i − 1 or column j − n."""
+    for d in range(len(indices) - 1):
+        ratio = integers.quotient(integers.tidied(const(memory.strides[d])), integers.tidied(const(memory.strides[d + 1])))
+        for step in (1, -1):
+            moved = list(indices)
+            moved[d] = integers.plus_(indices[d], step)
+            moved[d + 1] = integers.minus(indices[d + 1], integers.times_(ratio, step))
+            if offset_of(memory, tuple(moved)) is offset_of(memory, indices):
+                yield tuple(moved)
 
 
 def along_strides(memory: Memory, offset: Polynomial) -> Indices | None:

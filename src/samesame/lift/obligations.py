@@ -124,7 +124,9 @@ def written_once(kernel: Kernel, write: Write) -> bool:
     solution = kernel.solutions[write]
     if solution is not None:
         unsure = tells_programs(solution, kernel.simplify)
-        extra = [v for v in solution.free if v in kernel.machine.programs or v in write.access.loops or v in write.value.free]
+        own = (*kernel.machine.programs, *write.access.loops)
+        digits = set(solution.write.variables) - set(write.variables)
+        extra = [v for v in solution.free if v in own or v in digits or v in solution.write.value.free]
         if not unsure and not extra:
             return True
         if extra:
@@ -229,7 +231,8 @@ def overflow(kernel: Kernel, limits: Sequence[Limit], allowed: Callable[[Expr], 
             facts = limit.facts(kernel)
             if not all(map(allowed, facts)):
                 continue
-            failing = next((n for n in numbers if not fits(kernel, n, facts)), None)
+            last = limit is limits[-1]
+            failing = next((n for n in numbers if not fits(kernel, n, facts, last)), None)
             if failing is None:
                 found.state = "proved"
                 if limit.elements:
@@ -255,6 +258,8 @@ def numbers_of(kernel: Kernel) -> Iterator[Number]:
         condition = and_(*access.path, access.mask[lanes] if access.mask is not None else TRUE)
         for part in access.pointers.parts:
             yield from _number(part[lanes], condition, access.place, 32, seen)
+        if access.value is not None and access.value.kind == "int" and access.pointers.memory.element == "i32":
+            yield from _number(access.value[lanes], condition, access.place, 32, seen)
 
 
 def _number(expr: Expr, condition: Expr, place: object, bits: int, seen: set[tuple[Expr, Facts, int]]) -> Iterator[Number]:
@@ -266,7 +271,7 @@ def _number(expr: Expr, condition: Expr, place: object, bits: int, seen: set[tup
     yield e, facts, place, bits
 
 
-def fits(kernel: Kernel, number: Number, limits: Facts) -> bool:
+def fits(kernel: Kernel, number: Number, limits: Facts, thorough: bool) -> bool:
     expr, facts, _, bits = number
     most = (1 << (bits - 1)) - 1
     inside = and_(integers.at_most(-most - 1, expr), integers.at_most(expr, most))
@@ -275,7 +280,7 @@ def fits(kernel: Kernel, number: Number, limits: Facts) -> bool:
         for given in kernel.machine.scalars.values()
         if given.kind == "int" and not isinstance(given, Num)
     )
-    return kernel.simplify.prover.proves((*facts, *limits, *arguments), inside)
+    return kernel.simplify.prover.proves((*facts, *limits, *arguments), inside, thorough=thorough)
 
 
 # ------------------------------------------------------------------------------------------------------------ aliasing

@@ -164,6 +164,10 @@ NEEDS_SIGN = {                                    # rounding down is rounding to
     "arith.floordivsi": integers.quotient,
     "arith.ceildivsi": integers.ceiling,
 }
+OBSERVES = (                                      # here a number that wrapped around shows; elsewhere it may come right again
+    "arith.cmpi", "arith.minsi", "arith.maxsi", "math.absi", "arith.extsi", "arith.extui", "arith.index_cast",
+    "arith.sitofp", "arith.uitofp", *NEEDS_SIGN,
+)
 BITWISE = ("arith.xori", "arith.andi", "arith.ori", "arith.shli", "arith.shrsi", "arith.shrui", "tt.mulhiui")
 BOOLEANS: dict[str, Callable[..., Expr]] = {
     "arith.andi": and_,

@@ -87,8 +87,11 @@ class Simplifier:
         new = integers.tidied(rebuild(expr, lambda e: self(e, facts)))
         match new:
             case FloorDiv(a, b):
-                inside = and_(integers.at_least_zero(a), integers.less(a, b))
-                return ZERO if self.prover.proves(facts, inside) else new
+                for k in (0, 1, -1):
+                    rest = integers.minus(a, integers.times_(b, k))
+                    if self.prover.proves(facts, and_(integers.at_least_zero(rest), integers.less(rest, b))):
+                        return const(k)
+                return new
             case Extremum(op, parts) if new.kind == "int":
                 return self._extremum(op, parts, facts)
             case Add() | Mul() if new.kind == "real":
@@ -155,6 +158,8 @@ class Simplifier:
         rest = [part for part in parts if part is not NEG_INF]
         if isinstance(expr, Add) and infinite and all(map(is_finite, rest)):
             return NEG_INF
+        if isinstance(expr, Add):
+            return adjacent(expr)
         if isinstance(expr, Mul):
             if len(infinite) == 1 and all(isinstance(p, Num) for p in rest) and rest != [const(-1)]:
                 sign = 1
@@ -354,6 +359,23 @@ class Simplifier:
                     new = index(integers.minus(v.extent, start))
                     return v, new, integers.plus_(new, start)
         return None
+
+
+def adjacent(expr: Add) -> Expr:
+    """Σ_{k<a} f(k) + Σ_{k<b} f(a + k) as Σ_{k<a+b} f(k)."""
+    parts = list(expr.terms)
+    for first in parts:
+        for second in parts:
+            if first is second or not all(isinstance(e, Fold) and e.monoid == "sum" and len(e.bound) == 1 for e in (first, second)):
+                continue
+            a, b = cast(Fold, first), cast(Fold, second)
+            (v,), (w,) = a.bound, b.bound
+            shifted = integers.tidied(substitute(a.body, {v: integers.plus_(v.extent, w)}))
+            if shifted is b.body:
+                whole = index(integers.plus_(v.extent, w.extent))
+                rest = [p for p in parts if p is not first and p is not second]
+                return add(*rest, Fold("sum", (whole,), integers.tidied(substitute(a.body, {v: whole}))))
+    return expr
 
 
 def nested(monoid: str, bound: tuple[Index, ...], body: Expr) -> Expr:

@@ -54,6 +54,7 @@ from samesame.lift.operations import (
     INTEGERS,
     MAY_OVERFLOW,
     NEEDS_SIGN,
+    OBSERVES,
     REALS,
     bitwise,
     compared,
@@ -136,6 +137,7 @@ class Machine:
         if kind.kind == "pointer":
             raise Refused(f"the argument {name} is a pointer, and the launch gives {given!r}")
         if isinstance(given, Expr):
+            self.scalars[name] = integers.tidied(given) if given.kind == "int" and kind.bits < 64 else ZERO
             return same_everywhere(integers.tidied(given) if given.kind == "int" else given)
         return same_everywhere(const(given) if isinstance(given, int) and kind.kind == "int" else constant(given))
 
@@ -179,7 +181,7 @@ class Machine:
         blocks = cast("list[Tensor]", operands)
         kinds = {x.kind for x in blocks}
         name = operation.name
-        if name not in MAY_OVERFLOW and operation.given and operation.given[0].bits < 64:
+        if name in OBSERVES and operation.given and operation.given[0].bits < 64:
             self.arithmetic += [
                 Arithmetic(x, operation.given[0].bits, tuple(self.path), operation.place) for x in blocks if x.kind == "int"
             ]
@@ -536,7 +538,7 @@ def _picks(value: Expr, place: Expr, a: Expr, i: Expr, b: Expr, j: Expr, ahead: 
     """Whether the left pair is kept where it is ahead, or equal and earlier."""
     earlier = integers.less(i, j)
     ties = (and_(eq(a, b), earlier), and_(earlier, eq(a, b)))
-    known = [ahead, *(or_(x, tie) for tie in ties for x in (ahead,)), *(or_(tie, ahead) for tie in ties)]
+    known = [c for tie in ties for c in (or_(ahead, tie), or_(tie, ahead))]
     return any(value is where(c, a, b) and place is where(c, i, j) for c in known)
 
 

@@ -28,7 +28,9 @@ class Place:
     line: int = 0
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.file else "an unknown line"
+        if not self.file:
+            return "an unknown line"
+        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
@@ -48,7 +49,11 @@ def same_everywhere(value: Expr, shape: tuple[int, ...] = ()) -> Tensor:
 
 
 def element_at(memory: Memory, offset: Expr) -> Expr:
-    """The element so far behind the pointer, memory seen as one line."""
+    """The element so far behind the pointer, memory seen as one line, as it is before the launch."""
+    if memory.contents is None:
+        return undefined(Place(memory.name), memory.kind, offset)
+    if not isinstance(memory.contents, str):
+        return const(bool(memory.contents)) if memory.kind == "bool" else const(Fraction(memory.contents))
     return Load(line_of(memory), (offset,))
 
 
@@ -59,7 +64,7 @@ def line_of(memory: Memory) -> Leaf:
 
 def undefined(place: Place, kind: str, *where_: Expr) -> Expr:
     """A value that nobody knows: another one at each place and for each of the indices."""
-    return Load(Leaf(f"{UNDEFINED} {place.file}:{place.line}", (1,) * len(where_), kind), tuple(where_))
+    return Load(Leaf(f"{UNDEFINED} {place}", (1,) * len(where_), kind), tuple(where_))
 
 
 def is_undefined(expr: Expr) -> bool:
