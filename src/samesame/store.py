@@ -122,7 +122,7 @@ class Store:
             store = cls(file.resolve(), prover, semantics, notice)
         except (OSError, RuntimeError) as error:                              # links that lead in a circle
             raise StoreError(f"cannot open {file}: {error}") from None
-        store._attempt(lambda _: None)
+        store.attempt(lambda _: None)
         return store
 
     @classmethod
@@ -168,11 +168,11 @@ class Store:
 
     def is_empty(self) -> bool:
         """Is no rule kept here?"""
-        return self._attempt(lambda connection: connection.execute("SELECT 1 FROM rules LIMIT 1").fetchone() is None)
+        return self.attempt(lambda connection: connection.execute("SELECT 1 FROM rules LIMIT 1").fetchone() is None)
 
     def all(self) -> list[Entry]:
         """Every rule of every version, in the order they were kept. The whole file is checked on the way."""
-        self._attempt(_require_whole)
+        self.attempt(_require_whole)
         return list({entry.identity: entry for entry in self._entries()}.values())
 
     def _best(self, entries: list[Entry]) -> dict[str, Entry]:
@@ -189,7 +189,7 @@ class Store:
             rows = connection.execute(f"{SELECT} {where} ORDER BY rowid", values)
             return [(number, from_row(row)) for number, *row in rows]
 
-        found = self._attempt(read)
+        found = self.attempt(read)
         damaged = [number for number, entry in found if entry is None]
         if damaged:
             self._drop(damaged)
@@ -213,7 +213,7 @@ class Store:
 
         what = f"{_counted(len(numbers))} in {self._name} {_were(len(numbers))} damaged"
         try:
-            if self._change(drop):
+            if self.change(drop):
                 self.notice(f"{what} and dropped; what they said must be proved again")
         except StoreError as error:
             self.notice(f"{what} and is not used; it could not be removed: {error}")
@@ -237,14 +237,14 @@ class Store:
     def remove(self, keys: Iterable[str]) -> int:
         """Forget the rules of these keys, in all versions; how many rules that were. Raises StoreError."""
         listed = [(key,) for key in keys]
-        return self._change(lambda db: db.executemany("DELETE FROM rules WHERE key = ?", listed).rowcount)
+        return self.change(lambda db: db.executemany("DELETE FROM rules WHERE key = ?", listed).rowcount)
 
     def clear(self, *, stale_only: bool = False) -> int:
-        """Forget all rules, or those of other versions; how many. Raises StoreError."""
-        if stale_only:
-            query, values = "DELETE FROM rules WHERE prover <> ? OR semantics <> ?", (self.prover, self.semantics)
-            return self._change(lambda db: db.execute(query, values).rowcount)
-        return self._change(lambda db: db.execute("DELETE FROM rules WHERE true").rowcount)
+        """Forget all rules, or those of other versions; how many. What was tried is forgotten. Raises StoreError."""
+        which = "prover <> ? OR semantics <> ?" if stale_only else "true"
+        values = (self.prover, self.semantics) if stale_only else ()
+        self.change(lambda db: db.execute("DROP TABLE IF EXISTS tried"))                      # see store_tried.py
+        return self.change(lambda db: db.execute(f"DELETE FROM rules WHERE {which}", values).rowcount)
 
     def export(self, path: str | Path) -> int:
         """Write all rules to a file of JSON lines (compressed if it is named .gz); how many. Raises StoreError."""
@@ -270,9 +270,9 @@ class Store:
 
     def _insert(self, rows: list[Row]) -> None:
         if rows:
-            self._change(lambda db: db.executemany(INSERT, rows))
+            self.change(lambda db: db.executemany(INSERT, rows))
 
-    def _change(self, action: Callable[[sqlite3.Connection], T]) -> T:
+    def change(self, action: Callable[[sqlite3.Connection], T]) -> T:
         """Do the action in one transaction, under the lock."""
 
         def transaction(connection: sqlite3.Connection) -> T:
@@ -288,7 +288,7 @@ class Store:
         if not self.writable:
             raise StoreError(f"{self._name} may only be read")
         with self._locked():
-            return self._attempt(transaction)
+            return self.attempt(transaction)
 
     # ------------------------------------------------------------------------------------------ the file and its damage
 
@@ -296,7 +296,7 @@ class Store:
     def _name(self) -> str:
         return str(self.path) if self.path is not None else "the store in memory"
 
-    def _attempt(self, action: Callable[[sqlite3.Connection], T]) -> T:
+    def attempt(self, action: Callable[[sqlite3.Connection], T]) -> T:
         """Do the action on the file as it is now; if it is found damaged, mend it and do the action once more."""
         for mended in (False, True):
             try:

@@ -41,11 +41,14 @@ RESHAPES = frozenset(f"aten.{name}" for name in ["view", "_unsafe_view", "reshap
 
 @dataclass(frozen=True, slots=True)
 class General:
-    """A block over size symbols, and what stands for these in the block that it was made of, as text."""
+    """A block over size symbols, and what stands for these in the block that it was made of, as text. `sized` and
+    `varied`: was a number that an operator takes read as a size, or made a variable?"""
 
     graph: Graph
     ranges: dict[str, Range]
     instance: dict[str, str]
+    sized: bool
+    varied: bool
 
 
 def generalise(
@@ -74,9 +77,9 @@ def generalise(
     roots = tuple((name, made[root]) for name, root in graph.roots)
     bounds = {name: (_bound(low, table), _bound(high, table)) for name, (low, high) in ranges.items()}
     general = Graph(graph.name, tuple(made.values()), roots, graph.tensors)
-    return General(general, bounds, {name: size_text(size) for name, size in table.instance.items()} | {
-        made_of.leaf.name: repr(value) for value, made_of in table.variables.items()
-    })
+    instance = {name: size_text(size) for name, size in table.instance.items()}
+    instance |= {made_of.leaf.name: repr(value) for value, made_of in table.variables.items()}
+    return General(general, bounds, instance, table.sized, bool(table.variables))
 
 
 class _Table:
@@ -89,6 +92,7 @@ class _Table:
         self.starts: dict[Dim, Size] = {}
         self.instance: dict[str, Dim] = {}
         self.variables: dict[float, Load] = {}
+        self.sized = False
         self.found: dict[Dim, Dim] = {}
         self.equations: dict[Dim, tuple[str, tuple[Dim, ...]]] = {}
         for whole, op, parts in (equation for node in graph.nodes for equation in _equations(node)):
@@ -138,6 +142,7 @@ class _Table:
             if isinstance(size, int) and isinstance(general, Expr):
                 for exponent in ROOTS:
                     if value == size ** (float(exponent) if exponent.denominator > 1 else int(exponent)):
+                        self.sized = True
                         return power(general, exponent)
         if self.as_variables and isinstance(value, float) and math.isfinite(value) and abs(value) not in PLAIN:
             return self.variables.setdefault(value, variable(f"c{len(self.variables)}"))

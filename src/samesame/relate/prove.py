@@ -34,6 +34,7 @@ from samesame.relate.meanings import meanings
 from samesame.relate.propose import difference
 from samesame.relate.rules import Rule, Rulebook
 from samesame.relate.world import kind_of
+from samesame.store_tried import Attempt
 
 _SECONDS = 4.0              # for the normal form of one block, and again for its cases
 LEARNING, LEARNING_TIMES = 0.3, 3.0    # for the general form of a proved block: seconds, and times what it took
@@ -119,16 +120,26 @@ class Prover:
     def _decide(self, block: Block) -> Evidence | None:
         """Decide a block that is no instance of a known rule."""
         name = f"P{len(self.rules) + 1}"
+        given = self._remaining().seconds
         with recording() as questions:
-            outcome = self.prove(block)
+            outcome = self.book.in_vain(block.key, given) or self._try(block, given)
         found = outcome if isinstance(outcome, Evidence) else self._test(block)
-        self.attempts += 1
         self.rules[block.key] = Rule(name, block, None, "" if found is not None else str(outcome))
         if found is None:
             return None
         self.proofs += 1
         self.questions[name] = tuple(questions)
         return replace(found, proof=name)
+
+    def _try(self, block: Block, given: float) -> Evidence | str:
+        """Prove it with so many seconds; what is tried in vain is kept, so that the next run need not."""
+        started, spent = time.monotonic(), time.thread_time()
+        outcome = self.prove(block)
+        self.attempts += 1
+        if isinstance(outcome, str):
+            limited = time.monotonic() - started >= min(given, self.budget.smt_ms / 1000)    # no query takes longer
+            self.book.tried[block.key] = Attempt(outcome, time.thread_time() - spent if limited else None)
+        return outcome
 
     def _learn(self, block: Block, evidence: Evidence, spent: float) -> None:
         """Make a rule of it, as general as can be in little more time than it took."""

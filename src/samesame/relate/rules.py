@@ -27,10 +27,11 @@ from samesame.graph_text import GraphError, from_json, text_form, to_json
 from samesame.operators.ideal import idealised
 from samesame.relate.blocks import Block, key_of
 from samesame.relate.domain import Range
-from samesame.relate.generalise import General, generalise
+from samesame.relate.generalise import General, generalise, has_pieces
 from samesame.relate.meanings import meanings
 from samesame.store import Store
-from samesame.store_entry import Entry
+from samesame.store_entry import Entry, StoreError
+from samesame.store_tried import Attempt, Tried
 
 # How much a rule is generalised, the most general first: numbers that are sizes, numbers that are variables.
 VARIANTS = ((True, True), (False, True), (True, False), (False, False))
@@ -55,8 +56,9 @@ class Rule:
 class Rulebook:
     """Rules by the key of their block: this run's `own`, and those of a store; `fresh` ones the store has not yet.
 
-    `narrow` keys are of general blocks that could not be proved, `missing` ones are not in the store. A book that is
-    `closed` is neither read nor written.
+    `narrow` keys are of general blocks that could not be proved, `missing` ones are not in the store. `tried` is what
+    was tried in vain and the store does not know yet, `before` what it knows. A book that is `closed` is neither read
+    nor written. `unlike` has the keys of blocks that were no instance of the rules known then, and how many these were.
     """
 
     store: Store | None = None
@@ -66,7 +68,10 @@ class Rulebook:
     own: set[str] = field(default_factory=set)
     fresh: list[str] = field(default_factory=list)
     narrow: set[str] = field(default_factory=set)
+    unlike: dict[str, int] = field(default_factory=dict)
     missing: set[str] = field(default_factory=set)
+    tried: dict[str, Attempt] = field(default_factory=dict)
+    before: Mapping[str, Attempt] | None = None
 
     @property
     def is_filled(self) -> bool:
@@ -78,19 +83,21 @@ class Rulebook:
     def find(self, block: Block, prove: Prove) -> tuple[Evidence, bool] | None:
         """Evidence for the block as an instance of a known rule, and whether the rule is this run's own; a rule of
         another version is first proved again."""
-        for key, instance in () if self.closed else _forms(block):
+        if self.closed or self.unlike.get(block.key) == len(self.own):
+            return None
+        for key, instance in _forms(block):
             rule = self.known.get(key) or self._stored(key, prove)
             if rule is not None and rule.evidence is not None:
                 conditions = tuple(_at(condition, instance) for condition in rule.evidence.conditions)
                 return replace(rule.evidence, conditions=conditions), key in self.own
+        self.unlike[block.key] = len(self.own)
         return None
 
     def learn(self, block: Block, evidence: Evidence, prove: Prove) -> None:
         """Keep a proved block, as general as it can be proved."""
         if self.closed:
             return
-        for general in _generals(block):
-            key = key_of(general.graph, general.ranges)
+        for key, general in _generals(block):
             if key in self.known or key in self.narrow:
                 continue
             wide = replace(block, graph=general.graph, ranges=general.ranges, key=key)
@@ -101,6 +108,15 @@ class Rulebook:
                 return
             self.narrow.add(key)
         self._keep(Rule(block.key[:12], block, evidence))
+
+    def in_vain(self, key: str, seconds: float) -> str | None:
+        """Why an earlier run had no proof of this block, if so many seconds would bring nothing new."""
+        if self.closed or self.store is None:
+            return None
+        if self.before is None:
+            self.before = Tried(self.store).known
+        attempt = self.before.get(key)
+        return attempt.reason if attempt is not None and attempt.covers(seconds) else None
 
     def _keep(self, rule: Rule) -> None:
         self.known[rule.block.key] = rule
@@ -132,23 +148,39 @@ class Rulebook:
         entries = [entry_of(self.known[key]) for key in dict.fromkeys(self.fresh)]
         self.store.put(entries)
         self.fresh.clear()
+        if self.store.writable and not self.closed:
+            try:
+                Tried(self.store).keep(self.tried)
+            except StoreError as error:
+                self.store.notice(f"{error}; what was tried in vain will be tried again")
+            self.tried.clear()
         return len(entries)
 
 
 def _forms(block: Block) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The keys under which a rule for the block may stand, and what its symbols then stand for."""
-    for general in _generals(block):
-        yield key_of(general.graph, general.ranges), general.instance
+    for key, general in _generals(block):
+        yield key, general.instance
     yield block.key, {}
 
 
-def _generals(block: Block) -> Iterator[General]:
-    seen = set[str]()
-    for as_sizes, as_variables in VARIANTS:
-        general = generalise(block.graph, block.ranges, as_sizes=as_sizes, as_variables=as_variables)
-        if general is not None and (text := repr(sorted(general.instance.items()))) not in seen:
-            seen.add(text)
-            yield general
+def _generals(block: Block) -> Iterator[tuple[str, General]]:
+    """The general forms of a block by their keys, each once."""
+    seen = {block.key}
+    for anywhere in (True, False) if has_pieces(block.graph) else (False,):
+        first: General | None = None
+        for as_sizes, as_variables in VARIANTS[:2] if anywhere else VARIANTS:
+            if first is not None and not (first.varied if as_sizes else first.sized):
+                continue                                                    # it would be the first once more
+            general = generalise(
+                block.graph, block.ranges, as_sizes=as_sizes, as_variables=as_variables, anywhere=anywhere
+            )
+            if general is not None:
+                first = first or general
+                key = key_of(general.graph, general.ranges)
+                if key not in seen:
+                    seen.add(key)
+                    yield key, general
 
 
 def _at(condition: str, instance: Mapping[str, str]) -> str:
