@@ -304,6 +304,20 @@ OWN: Samples = {
         (r(2, 2, 5, 4), r(2, 2, 7, 4), r(2, 2, 7, 3), None, 0.0, True, {"scale": 0.7}),
     ],
     # indexing
+    "aten.gelu_backward.default": lambda: [(r(3, 4), r(3, 4)), (r(7), r(7), {"approximate": "tanh"})],
+    "aten._softmax_backward_data.default": lambda: [
+        (r(2, 3), torch.softmax(r(2, 3), dim), dim, torch.float64) for dim in (0, -1)
+    ],
+    "aten._log_softmax_backward_data.default": lambda: [
+        (r(2, 3), torch.log_softmax(r(2, 3), dim), dim, torch.float64) for dim in (0, -1)
+    ],
+    "aten.native_layer_norm_backward.default": lambda: [
+        (r(2, 3, 4), r(2, 3, 4), [4], r(2, 3, 1), pos(2, 3, 1), r(4), r(4), [True] * 3),
+        (r(2, 3, 4), r(2, 3, 4), [3, 4], r(2, 1, 1), pos(2, 1, 1), r(3, 4), r(3, 4), [True] * 3),
+    ],
+    "aten.embedding_dense_backward.default": lambda: [
+        (r(2, 4, 3), ints(5, 2, 4), 5, -1, False), (r(6, 3), ints(4, 6), 4, 2, False),
+    ],
     "aten.embedding.default": lambda: [(r(5, 3), ints(5, 2, 4), 0), (r(5, 3), ints(5))],
     "aten.index.Tensor": lambda: [
         (r(3, 4), [ints(3, 5)]), (r(3, 4), [None, ints(4, 2, 2)]), (r(3, 4), [ints(3, 2), ints(4, 2)]),

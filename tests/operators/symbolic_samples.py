@@ -403,6 +403,12 @@ CONSTANTS: list[Call] = [
 ]
 
 INDEXING: list[Call] = [
+    ("aten.gelu_backward.default", lambda B, T: (real(B, T), real(B, T))),
+    ("aten._softmax_backward_data.default", lambda B, T: (real(B, T), pos(B, T), 1, torch.float64)),
+    ("aten._log_softmax_backward_data.default", lambda B, T: (real(B, T), real(B, T), 1, torch.float64)),
+    ("aten.native_layer_norm_backward.default",
+     lambda B, T, D: (real(B, T, D), real(B, T, D), [D], real(B, T, 1), pos(B, T, 1), real(D), real(D), [True] * 3)),
+    ("aten.embedding_dense_backward.default", lambda B, T, S, D: (real(B, T, D), ints(S, B, T), S, -1, False)),
     ("aten.embedding.default", lambda B, T, S, D: (real(S, D), ints(S, B, T))),
     ("aten.index_select.default", lambda B, T, S: (real(B, T), 1, ints(T, S))),
     ("aten.gather.default", lambda B, T, S: (real(B, T), 1, ints(T, B, S))),

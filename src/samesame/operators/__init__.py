@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from samesame.operators import (  # noqa: F401  each enters its operators into the table
     attention,
+    backward,
     complex,
     constants,
     contraction,

@@ -61,7 +61,7 @@ def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     return scaled if bias is None else plus(scaled, bias)
 
 
-def _last(x: Tensor, normalized_shape: Sequence[Dim], *weights: Tensor | None) -> tuple[int, ...]:
+def last_dimensions(x: Tensor, normalized_shape: Sequence[Dim], *weights: Tensor | None) -> tuple[int, ...]:
     """The dimensions at the end that a norm runs over; weights have their shape."""
     n = len(normalized_shape)
     if not n:
@@ -95,7 +95,7 @@ def fused_rms_norm(
     """x / √(mean(x²) + eps) · weight, and the inverse root by itself."""
     if eps is None:
         raise Unsupported("a norm whose epsilon depends on the dtype")
-    scale = _inverse_root(_mean_of_squares(x, _last(x, normalized_shape, weight)), eps)
+    scale = _inverse_root(_mean_of_squares(x, last_dimensions(x, normalized_shape, weight)), eps)
     return _affine(times(x, scale), weight, None), scale
 
 
@@ -104,7 +104,7 @@ def native_layer_norm(
     x: Tensor, normalized_shape: Sequence[Dim], weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(x − mean) / √(variance + eps) · weight + bias; the mean; the inverse root."""
-    dims = _last(x, normalized_shape, weight, bias)
+    dims = last_dimensions(x, normalized_shape, weight, bias)
     middle = centred(x, dims)
     scale = _inverse_root(_mean_of_squares(middle, dims), eps)
     return _affine(times(middle, scale), weight, bias), mean(x, dims, True), scale
