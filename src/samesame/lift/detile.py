@@ -104,8 +104,7 @@ def taken_apart(write: Write, at: tuple[Expr, ...], simplify: Simplifier) -> tup
     Each pid has one q and one r < W, so nothing is lost: that q·W + r is a program becomes a condition of the write.
     """
     for _ in range(SPLITS):
-        known = set(write.variables)
-        ratio = next((e for i in at for e in walk(i) if isinstance(e, FloorDiv) and _splits(e, known, simplify)), None)
+        ratio = next((e for i in at for e in walk(i) if isinstance(e, FloorDiv) and _splits(e, write, simplify)), None)
         if ratio is None:
             break
         v, width = cast(Index, ratio.numerator), ratio.divisor
@@ -119,17 +118,17 @@ def taken_apart(write: Write, at: tuple[Expr, ...], simplify: Simplifier) -> tup
         write = Write(write.access, write.memory, variables, offset, condition, stored)
         facts = with_fact((), inside)
         condition = and_(inside, simplify(condition, facts))
-        write = Write(write.access, write.memory, variables, offset, condition, simplify(stored, write.facts))
+        write = Write(write.access, write.memory, variables, offset, condition, stored)
         at = tuple(simplify(integers.tidied(substitute(i, changed)), write.facts) for i in at)
     return write, at
 
 
-def _splits(e: FloorDiv, known: set[Index], simplify: Simplifier) -> bool:
+def _splits(e: FloorDiv, write: Write, simplify: Simplifier) -> bool:
     """Whether this is a variable divided by a positive number in which it does not occur."""
-    v = e.numerator
+    v, known = e.numerator, write.variables
     if v not in known or v in e.divisor.free or any(v in w.extent.free for w in known):
         return False
-    return simplify.prover.proves((), integers.less(0, e.divisor))
+    return simplify.prover.proves(write.facts, integers.less(0, e.divisor))
 
 
 def guess(indices: tuple[Index, ...], digits: tuple[Expr, ...]) -> dict[Index, Expr]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from samesame.formula.expr import Compare, Expr, FloorDiv, Index, Lambda, Load, Not, Num, Size, walk
 from samesame.lift import integers
-from samesame.lift.integers import Monomial, polynomial
+from samesame.lift.integers import Monomial, polynomial, times, written
 
 MOST = 60
 
@@ -20,22 +20,27 @@ def consequences(claims: Iterable[Expr]) -> list[Expr]:
     """Inequalities, as `0 ≤ p`, that follow from the claims and the ranges of what occurs in them."""
     claims = list(claims)
     parts = closure(claims)
-    known = [p for claim in claims for p in inequalities(claim)]
-    known += [p for part in parts for p in ranges(part)]
-    wanted = {m for p in [*known, *(q for e in parts for q in sides(e))] for m in monomials(p)}
-    sizes = {a for m in wanted for a in m if is_at_least_one(a)}
-    found: dict[Expr, None] = {}
-    longest = max(map(len, wanted), default=0)
-    todo = list(dict.fromkeys(known))
-    for _ in range(longest - 1):
-        products = [integers.times_(p, size) for p in todo for size in sizes]
-        todo = [p for p in dict.fromkeys(products) if any(divides(m, w) for m in monomials(p) for w in wanted)]
+    wanted = {m for part in parts for m in products_in(part)}
+    if not wanted:
+        return []
+    known = [polynomial(p) for claim in claims for p in inequalities(claim)]
+    known += [polynomial(p) for part in parts for p in ranges(part)]
+    sizes = [a for a in dict.fromkeys(a for m in sorted(wanted, key=_order) for a in m) if is_at_least_one(a)]
+    found: list[Expr] = []
+    todo = known
+    for _ in range(max(map(len, wanted)) - 1):
+        products = [times(p, {(size,): 1}) for p in todo for size in sizes]
+        todo = [p for p in products if any(divides(m, w) for m in p if len(m) > 1 for w in wanted)]
         for p in todo:
-            if any(m in wanted for m in monomials(p)):
-                found[integers.at_least_zero(p)] = None
+            if any(m in wanted for m in p):
+                found.append(integers.at_least_zero(written(p)))
             if len(found) >= MOST:
-                return list(found)
-    return list(found)
+                return found
+    return found
+
+
+def _order(monomial: Monomial) -> list[int]:
+    return [integers.rank(a) for a in monomial]
 
 
 def divides(part: Monomial, whole: Monomial) -> bool:
@@ -82,6 +87,12 @@ def ranges(part: Expr) -> tuple[Expr, ...]:
     return ()
 
 
+@lru_cache(maxsize=1 << 14)
+def products_in(part: Expr) -> tuple[Monomial, ...]:
+    """The products in the integers that a comparison, a range or a quotient is about."""
+    return tuple(dict.fromkeys(m for p in (*sides(part), *ranges(part)) for m in polynomial(p) if len(m) > 1))
+
+
 def sides(part: Expr) -> tuple[Expr, ...]:
     """The integers that a comparison or a quotient is about."""
     match part:
@@ -96,11 +107,6 @@ def sides(part: Expr) -> tuple[Expr, ...]:
         case Lambda():
             return ()
     return ()
-
-
-def monomials(p: Expr) -> list[Monomial]:
-    """The products in a polynomial."""
-    return [m for m in polynomial(p) if len(m) > 1]
 
 
 @lru_cache(maxsize=1 << 14)

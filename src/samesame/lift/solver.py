@@ -6,7 +6,8 @@ tensor's range where one is assumed; reals are uninterpreted.
 
 Offsets multiply indices by sizes, and solvers for such arithmetic are slow and fickle. So a question is asked twice:
 first with each product as a number of its own, together with what inequalities say when they are multiplied by a size
-(`products.py`), which is linear and answered at once; then, if that did not prove it, with products as products.
+(`products.py`), which is linear and answered at once; then, if that did not prove it, with products as products. What
+fails at a random point (`points.py`) is not asked at all.
 Each query has its own time limit, and all of them together have a deadline; `unknown` is never an answer.
 """
 
@@ -45,6 +46,7 @@ from samesame.formula.expr import (
     not_,
 )
 from samesame.lift import integers
+from samesame.lift.points import Points
 from samesame.lift.products import consequences
 
 Facts = tuple[Expr, ...]
@@ -68,6 +70,7 @@ class Prover:
         self._answers: dict[tuple[frozenset[Expr], Expr], bool] = {}
         self._began = time.monotonic()
         self._linear, self._full = Terms(self.ranges, True), Terms(self.ranges, False)
+        self._points = Points(self.ranges)
 
     def assume(self, condition: Expr) -> None:
         """A precondition from here on: earlier answers that found it missing are forgotten."""
@@ -78,6 +81,7 @@ class Prover:
         """The elements of an integer tensor lie in a range from here on."""
         self.ranges[leaf] = low, high
         self._linear, self._full = Terms(self.ranges, True), Terms(self.ranges, False)
+        self._points = Points(self.ranges)
         self._answers = {key: answer for key, answer in self._answers.items() if answer}
 
     def proves(self, facts: Iterable[Expr], goal: Expr, *, thorough: bool = True) -> bool:
@@ -90,9 +94,16 @@ class Prover:
             return True
         if isinstance(goal, And):
             return all(self.proves(known, part, thorough=thorough) for part in goal.arguments)
+        both = without_extremum(goal)
+        if both:
+            return all(self.proves(known, part, thorough=thorough) for part in both)
         key = (known, goal)
         if key not in self._answers:
-            answer = self._asked(known, goal, thorough)
+            cases = cases_of(goal)
+            if cases and thorough and self.proves(known, integers.less(0, cases[0]), thorough=False):
+                answer = all(self.proves({*known, *facts_}, part) for facts_, part in cases[1])
+            else:
+                answer = self._asked(known, goal, thorough)
             if not answer and not thorough:
                 return False
             self._answers[key] = answer
@@ -101,6 +112,8 @@ class Prover:
     def _asked(self, facts: frozenset[Expr], goal: Expr, thorough: bool) -> bool:
         started = time.perf_counter()
         try:
+            if self._points.refute([*facts, *self.assumed], goal):
+                return False
             known = [*facts, *self.assumed, not_(goal)]
             answer = self._ask(self._linear, [*known, *consequences(known)], LINEAR_MS)
             if answer == z3.sat and not self._linear.products:
@@ -257,6 +270,66 @@ class Terms:
             (low, high), more = self._all([const(end) for end in bounds])
             known |= more | {term >= low, term <= high}
         return term, known
+
+
+def without_extremum(goal: Expr) -> list[Expr]:
+    """0 ≤ min(a, b) + r as 0 ≤ a + r and 0 ≤ b + r, and the same for −max; nothing where there is none."""
+    if not isinstance(goal, Compare) or goal.op != "≤" or goal.right.kind != "int":
+        return []
+    p = integers.polynomial(integers.minus(goal.right, goal.left))
+    for monomial, c in p.items():
+        atom = monomial[0] if len(monomial) == 1 else None
+        if isinstance(atom, Extremum) and (c > 0) == (atom.op == "min"):
+            rest = integers.written({m: d for m, d in p.items() if m != monomial})
+            return [integers.at_least_zero(integers.plus_(rest, integers.times_(part, c))) for part in atom.arguments]
+    return []
+
+
+def cases_of(goal: Expr) -> tuple[Expr, list[tuple[Facts, Expr]]] | None:
+    """A goal in which min(a, c) is multiplied, for a small number c and some a ≥ 1: one goal for each value of the
+    minimum, in which nothing is multiplied by it. The answer is a, and the goals with what holds in each case."""
+    if not isinstance(goal, Compare) or goal.op != "≤" or goal.right.kind != "int":
+        return None
+    p = integers.minus(goal.right, goal.left)
+    for monomial in integers.polynomial(p):
+        for atom in monomial if len(monomial) > 1 else ():
+            if not isinstance(atom, Extremum) or atom.op != "min" or len(atom.arguments) != 2:
+                continue
+            most = next((x for x in atom.arguments if isinstance(x, Num)), None)
+            other = next((x for x in atom.arguments if not isinstance(x, Num)), None)
+            if most is None or other is None or not 1 <= most.value <= MOST_CASES:
+                continue
+            last = (integers.at_most(most, other),), integers.at_least_zero(put(p, {atom: most}))
+            found: list[tuple[Facts, Expr]] = [last]
+            for k in range(1, int(most.value)):
+                same = solved_for(other, k)
+                found.append(((integers.equal(other, k),), integers.at_least_zero(put(p, {atom: const(k), **same}))))
+            return other, found
+    return None
+
+
+MOST_CASES = 16
+
+
+def solved_for(expr: Expr, value: int) -> dict[Expr, Expr]:
+    """From expr = value, one of its atoms in terms of the others."""
+    p = integers.polynomial(expr)
+    for monomial, c in p.items():
+        if len(monomial) == 1 and abs(c) == 1 and not isinstance(monomial[0], Index):
+            rest = integers.minus(value, integers.written({m: d for m, d in p.items() if m != monomial}))
+            return {monomial[0]: integers.times_(rest, c)}
+    return {}
+
+
+def put(p: Expr, values: dict[Expr, Expr]) -> Expr:
+    """A polynomial with others in place of some atoms."""
+    total: Expr = const(0)
+    for monomial, c in integers.polynomial(p).items():
+        product: Expr = const(c)
+        for atom in monomial:
+            product = integers.times_(product, values.get(atom, atom))
+        total = integers.plus_(total, product)
+    return total
 
 
 class Untranslatable(Exception):
