@@ -221,7 +221,7 @@ def norm(call: Call) -> Any:
 
 @rule("aten.native_layer_norm_backward")
 def norm_backward(call: Call) -> Any:
-    shape = broadcast(call.sizes, [call.shape(0), call.shape(1)])
+    shape = broadcast(call.sizes, [call.shape(k) for k in (0, 1, 3, 4)])
     over = len(call.args[2])
     own = tuple(call.size(shape[len(shape) - over + k], 2, k) for k in range(over))
     broadcast(call.sizes, [own, *(call.shape(k) for k in (5, 6) if isinstance(call.arg(k), Node))])

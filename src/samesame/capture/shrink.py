@@ -52,7 +52,23 @@ class Shaped:
                     self._node(graph, node)
         self._meet()
         for graph in self.graphs:
+            self._average(graph)
             _Pointing(self, graph).spread()
+
+    def _average(self, graph: Graph) -> None:
+        """A sum that is divided by the number of its terms is an average, of however many terms there are."""
+        counts: dict[Node, tuple[Made, ...]] = {}
+        for node in graph.nodes:
+            if packet(node.operator) == "aten.sum" and isinstance(node.args[0], Node):
+                dims = node.args[1] if len(node.args) > 1 else None
+                whole = self.shapes[node.args[0]]
+                counts[node] = whole if not dims else tuple(whole[d] for d in dims)
+            elif packet(node.operator) in ("aten.view", "aten.mul", "aten.neg", "collective.all_reduce"):
+                counts.update((node, counts[part]) for part in node.inputs[:1] if part in counts)
+            elif packet(node.operator) == "aten.div" and node.args[0] in counts and type(node.args[1]) is int:
+                count = self.roles.product(counts[node.args[0]])
+                if self.roles.value(count) == node.args[1] > 1:
+                    self.told.setdefault(node, {})[(1,)] = count
 
     def _meet(self) -> None:
         """What ranks tell each other about a collective is the same on all of them: the n-th of a group on one rank is

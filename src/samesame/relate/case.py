@@ -145,8 +145,8 @@ class _Reading:
         self.path, self.all = path, outputs == "all"
         self.file = _json(path)
         self.files = [self._file("seq", self.file.get("seq")), *(self._file("dist", f) for f in self._list("dist"))]
-        if len(self.files) == 1:
-            raise Refused(f"{path} names no graph of a rank; give one for each in `dist`")
+        if len(self.files) == 1 or self.file.get("world_size", len(self.files) - 1) != len(self.files) - 1:
+            raise Refused(f"{path} names {len(self.files) - 1} graphs of ranks in `dist`; it needs one for each rank")
         self.equalities = [self._equality(row) for row in self._list("expected_equal")]
         self.all = self.all or not self.equalities
         self.captured = self._captured()
