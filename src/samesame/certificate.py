@@ -172,7 +172,7 @@ class _Certificate:
         if id not in self.named:
             whole, evidence = to_json(block.graph), self.evidence[id]
             claim = None if evidence.rung is Rung.TESTED else self.claim(block)
-            settled = claim is not None and _is_settled(claim)
+            settled = claim is not None and is_settled(claim)
             asked = () if settled else self.prover.questions.get(id, ())
             nodes = [{key: value for key, value in node.items() if key != "origin"} for node in whole["nodes"]]
             constants = {name: self.number(value) for name, value in block.graph.tensors.items()}
@@ -214,7 +214,7 @@ class _Certificate:
         return dict(sorted(found.items()))
 
 
-def _is_settled(claim: dict[str, Any]) -> bool:
+def is_settled(claim: dict[str, Any]) -> bool:
     """Does the solver alone find that no element of the two sides differs, whatever the sizes?"""
     text = questions.whole(claim)
     solver = z3.Solver()
