@@ -4,6 +4,7 @@ file says of it is believed only as far as it can be proved."""
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import asdict, replace
 from functools import cache
 
@@ -19,6 +20,7 @@ from samesame import second
 from samesame.check import check
 from samesame.cli import app
 from samesame.evidence import Evidence, Rung
+from samesame.formula.equal import Budget
 from samesame.formula.expr import Size
 from samesame.graph import Graph, Node, TensorType
 from samesame.relate import rules
@@ -26,6 +28,7 @@ from samesame.relate.blocks import Block, key_of
 from samesame.relate.prove import Prover
 from samesame.relate.rules import Disagreement, Rulebook, entry_of, reproved
 from samesame.store import Store
+from samesame.store_tried import Attempt, Tried
 
 
 def norm(x, eps=1e-5):
@@ -238,6 +241,44 @@ def used(store: Store) -> dict[str, int]:
     verdict = check(norm, norm_by_hand, (ones(4, 20),), store=store)
     assert verdict.verdict == "same"
     return verdict.counts
+
+
+FALSE = block(lambda op, x: (op("sin.default", x), op("cos.default", x)))
+
+
+def tries(book: Rulebook, seconds: float = 4.0) -> int:
+    """How often a prover with this book tries to prove what is false."""
+    prover = Prover(book=book, budget=Budget(seconds=seconds))
+    assert prover.decide(FALSE) is None and prover.rules[FALSE.key].reason
+    book.save()
+    return prover.attempts
+
+
+def test_what_was_tried_in_vain_is_not_tried_by_the_next_run():
+    store = opened()
+    assert tries(Rulebook(store)) == 1
+    assert tries(Rulebook(store)) == 0
+    assert tries(Rulebook(store), seconds=400) == 0
+    assert tries(Rulebook(store, closed=True)) == 1
+    store.clear()
+    assert tries(Rulebook(store)) == 1
+
+
+def test_what_time_was_too_short_for_is_tried_again_with_more():
+    store = opened()
+    Tried(store).keep({FALSE.key: Attempt("more than 2 seconds", 2.0)})
+    assert tries(Rulebook(store), seconds=2.0) == 0
+    assert tries(Rulebook(store), seconds=4.0) == 1
+    assert tries(Rulebook(store), seconds=400) == 0      # it met no limit
+
+
+def test_an_attempt_that_met_a_limit_of_time_says_how_long_it_was(monkeypatch):
+    book = Rulebook(opened())
+    monkeypatch.setattr(Prover, "prove", lambda self, block: time.sleep(0.2) or "more than 0.1 seconds")
+    Prover(book=book, budget=Budget(seconds=0.1)).decide(FALSE)
+    assert book.tried[FALSE.key].seconds is not None
+    Prover(book=book, budget=Budget(seconds=60)).decide(replace_sizes(FALSE, (5, 3)))
+    assert book.tried[replace_sizes(FALSE, (5, 3)).key].seconds is None
 
 
 def test_an_entry_is_the_rule_it_was_made_of():

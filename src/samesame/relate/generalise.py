@@ -137,6 +137,7 @@ class _Table:
         """The number as a power of a size of this block, as an end of a piece or as a variable, if it is to be one."""
         for whole, (start, kept) in self.pieces.items() if self.as_sizes and isinstance(value, int) else ():
             if value in (start, start + kept) and whole in self.starts:
+                self.sized = True
                 return self.bounds(whole)[value != start]
         for size, general in self.found.items() if self.as_sizes else ():
             if isinstance(size, int) and isinstance(general, Expr):
