@@ -365,11 +365,13 @@ class Ranks(Recorder):
             return self.again(args[0].detach(), args[0])
         if name in IGNORED:
             return None
-        results = operation(*_copied(args), **_copied(kwargs))     # the fake group answers with what c10d wants to have
-        if operation.namespace != "c10d":
+        if operation.namespace == "c10d":
+            results, fresh = answer(operation, given), ()
+        else:
+            results = operation(*_copied(args), **_copied(kwargs))
             for result in tensors_in(results):
                 torch.ops._c10d_functional.wait_tensor(result)     # there is nothing to wait for
-        fresh = tuple(tensors_in(results)) if operation.namespace != "c10d" and name not in RETURNS else ()
+            fresh = () if name in RETURNS else tuple(tensors_in(results))
         group = group_of(given)
         if self.rank not in group:
             raise self.refusal(f"calls {name} on a group that this rank ({self.rank}) is not in, {list(group)}")
@@ -378,7 +380,7 @@ class Ranks(Recorder):
                 self.note(one, fresh)
         except Refused as why:
             raise self.refusal(str(why)) from None
-        return given[RETURNS[name]] if name in RETURNS else results
+        return given[RETURNS[name]] if not fresh and operation.namespace != "c10d" else results
 
     def note(self, one: Collective, fresh: tuple[torch.Tensor, ...]) -> None:
         """The node of one collective, and its pieces in the tensors that take them."""
@@ -440,6 +442,15 @@ def plausible(given: Sequence[torch.Tensor], shape: tuple[int, ...], like: torch
     if elements.numel() == 0:
         return like.new_zeros(shape)
     return elements.repeat(-(-count // elements.numel()))[:count].reshape(shape).clone()
+
+
+def answer(operation: OpOverload, given: Mapping[str, Any]) -> Any:
+    """What one of c10d's operators returns: the argument that takes the result, which is its first, and work that is
+    done."""
+    work = torch.ops.c10d.barrier(torch.empty(0), given["process_group"], [], False)
+    returns = [str(part.type) for part in operation._schema.returns]
+    found = tuple(work if kind.endswith("Work") else next(iter(given.values())) for kind in returns)
+    return found if len(found) > 1 else found[0] if found else None
 
 
 def imagined(types: Any) -> bool:
