@@ -14,7 +14,6 @@ import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from typing import Any
 
 import torch
@@ -153,7 +152,19 @@ ANSWERS: dict[str, Any] = {
 def pretended(launch: Launcher | None = None) -> Iterator[None]:
     """As if there were a device. A launch calls `launch(kernel, args, keywords, grid)`; where that is None, it is
     refused."""
-    found = launch or refuse
+    with ExitStack() as stack:
+        for name, answer in ANSWERS.items():
+            replaced(stack, torch.cuda, name, answer)
+        active = driver._active
+        driver.set_active(Driver())
+        stack.callback(setattr, driver, "_active", active)
+        stack.enter_context(launching(launch or refuse))
+        yield
+
+
+@contextmanager
+def launching(found: Launcher) -> Iterator[None]:
+    """Launches of kernels call `found(kernel, args, keywords, grid)` instead of a device."""
 
     def get(self: Any, grid: Any) -> Callable[..., Any]:
         return lambda *args, **keywords: found(self, args, keywords, grid)
@@ -162,15 +173,9 @@ def pretended(launch: Launcher | None = None) -> Iterator[None]:
         return None if warmup else found(self, args, keywords, grid)
 
     with ExitStack() as stack:
-        put = partial(replaced, stack)
-        for name, answer in ANSWERS.items():
-            put(torch.cuda, name, answer)
-        put(KernelInterface, "__getitem__", get)
+        replaced(stack, KernelInterface, "__getitem__", get)
         for launcher in (JITFunction, Autotuner, Heuristics):
-            put(launcher, "run", run)
-        active = driver._active
-        driver.set_active(Driver())
-        stack.callback(setattr, driver, "_active", active)
+            replaced(stack, launcher, "run", run)
         yield
 
 
@@ -266,6 +271,6 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 __all__ = [
-    "TARGET", "Autotuner", "Heuristics", "JITFunction", "TimeUp", "compiled", "configurations", "jit_of", "limited",
+    "TARGET", "Autotuner", "Heuristics", "JITFunction", "TimeUp", "compiled", "configurations", "jit_of", "launching", "limited",
     "name_of", "pretended", "replaced", "triton",
 ]

@@ -316,13 +316,8 @@ class Host:
 
     def type_of(self, parameter: Any, value: Any, jit: Any, called: Origin) -> Any:
         """Triton's type of an argument, without its specialisation to 1 and to multiples of 16."""
-        if isinstance(value, tuple):
-            return tuple(self.type_of(parameter, part, jit, called) for part in value)
-        if parameter.annotation_type:
-            return parameter.annotation_type
-        plain = Pointer(value) if isinstance(value, torch.Tensor) else self.sizes.at_example(value)
         try:
-            return native_specialize_impl(BaseBackend, plain, parameter.is_const, False, False)[0]
+            return triton_type(parameter, tree_map(self.sizes.at_example, value))
         except TypeError as error:
             raise Refused(
                 f"{called.spoken} gives {jit.__name__} {kind_of_value(value)} as {parameter.name}, which is no "
@@ -367,6 +362,16 @@ class Host:
         guards, unread = reading.guards()
         return Captured(steps, memories, inputs, shown, reading.example, guards, unread, reading.fixed,
                         dict(self.sizes.choices), refused)
+
+
+def triton_type(parameter: Any, value: Any) -> Any:
+    """Triton's type of an argument, as it stands in a signature. Raises TypeError where it has none."""
+    if isinstance(value, tuple):
+        return tuple(triton_type(parameter, part) for part in value)
+    if parameter.annotation_type:
+        return parameter.annotation_type
+    plain = Pointer(value) if isinstance(value, torch.Tensor) else value
+    return native_specialize_impl(BaseBackend, plain, parameter.is_const, False, False)[0]
 
 
 class Pointer:

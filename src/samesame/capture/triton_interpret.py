@@ -79,7 +79,8 @@ class Fault:
 class Execution:
     """One launch: its tensor arguments before and after, by parameter, and the faults seen.
 
-    `written` says which elements of an argument's memory some program wrote, by parameter (1-d, bool).
+    `written` and `read` say which elements of an argument's memory some program wrote or read, by parameter (1-d,
+    bool).
     """
 
     kernel: str
@@ -88,6 +89,7 @@ class Execution:
     before: dict[str, torch.Tensor]
     after: dict[str, torch.Tensor]
     written: dict[str, torch.Tensor]
+    read: dict[str, torch.Tensor]
     faults: tuple[Fault, ...]
 
 
@@ -150,6 +152,14 @@ def interpret(
     leaves, _ = tree_flatten_with_path(returned)
     outputs = {path_name((), path) or "0": leaf for path, leaf in leaves if isinstance(leaf, torch.Tensor)}
     return Run(oracle.inputs, outputs, tuple(oracle.executions))
+
+
+def run_kernel(jit: Any, values: Mapping[str, Any], grid: tuple[int, int, int]) -> Execution:
+    """One kernel on CPU tensors and numbers, given by parameter; tensors are written into."""
+    oracle = Oracle({}, "")
+    with np.errstate(all="ignore"), interpreted(oracle):
+        oracle.run(jit, dict(values), grid)
+    return oracle.executions[0]
 
 
 # ------------------------------------------------------------------------------------------------------------- memory
@@ -289,9 +299,10 @@ class Oracle:
                     function(**args)
         after = {name: tensor.detach().clone() for name, tensor in tensors.items()}
         written = {name: torch.from_numpy(self.slot(tensor).written > 0) for name, tensor in tensors.items()}
+        read = {name: torch.from_numpy(self.slot(tensor).read != 0) for name, tensor in tensors.items()}
         scalars = {name: v for name, v in values.items() if name not in tensors}
         self.executions.append(
-            Execution(self.kernel, self.grid, scalars, before, after, written, tuple(self.faults))
+            Execution(self.kernel, self.grid, scalars, before, after, written, read, tuple(self.faults))
         )
 
     def handle(self, value: Any) -> Any:
