@@ -105,6 +105,9 @@ class _Rank:
                     value = self.values[node.name] = self.fitting(node, self.value(node))
             except Refused as error:
                 raise Refused(f"{self.asked.path}: {error}") from error
+            except Exception as error:                     # a file may give any operator any arguments
+                told = f"{type(error).__name__}: {error}"
+                raise Refused(f"{self.asked.path}: {node.name} cannot be read as {node.target} ({told})") from error
             if isinstance(value, Node):
                 emit.name(value, written(node.name))
         for kept in self.asked.kept:

@@ -71,6 +71,12 @@ class PickledGraph(Inert):
     __slots__ = ()
 
 
+class Size(Inert):
+    """torch's Size: made of a tuple of sizes."""
+
+    __slots__ = ()
+
+
 class Other(Inert):
     """What is carried along and never looked at."""
 
@@ -90,7 +96,7 @@ NAMES: dict[tuple[str, str], Any] = {
     ("torch.fx.passes.shape_prop", "TensorMetadata"): Metadata,
     **{("torch", name): Dtype(name) for name in DTYPES},
     **{("torch._utils", f"torch.{name}"): name for name in FORMATS},
-    ("torch", "Size"): Other,
+    ("torch", "Size"): Size,
     ("torch", "device"): Other,
     ("torch.serialization", "_get_layout"): Other,
     ("torch.fx.traceback", "NodeSource"): Other,
@@ -115,7 +121,8 @@ class Reader(pickle.Unpickler):
                 f"{self.path} names {module}.{name}, which no captured graph needs; nothing of it was executed: "
                 "save the graph anew with the tool that captured it"
             )
-        return NAMES[module, name]
+        found = NAMES[module, name]
+        return Dtype(found.name) if isinstance(found, Dtype) else found      # a pickle may set what it is handed
 
     def persistent_load(self, pid: Any) -> Any:
         raise Refused(f"{self.path} refers to data outside of itself, which no captured graph needs")
@@ -188,7 +195,7 @@ def _foreign(node: Any, known: set[str], path: Path) -> Foreign:
     state = node.state if isinstance(node, PickledNode) else {}
     texts = [state.get(name) for name in ("op", "name", "target")]
     args, kwargs, notes = state.get("args"), state.get("kwargs"), state.get("meta")
-    told = all(isinstance(text, str) for text in texts) and isinstance(args, tuple | list)
+    told = all(isinstance(text, str) and text for text in texts) and isinstance(args, tuple | list)
     if not told or not isinstance(kwargs, dict) or not isinstance(notes, dict):
         raise Refused(f"{path} holds a node without a name, a target or arguments; capture the graph again")
     kind, name, target = map(str, texts)
@@ -202,7 +209,9 @@ def _foreign(node: Any, known: set[str], path: Path) -> Foreign:
             return tuple(map(plain, argument))
         if isinstance(argument, dict):
             return {str(key): plain(value) for key, value in argument.items()}
-        return argument
+        if not isinstance(argument, Dtype) or argument.name in DTYPES:
+            return argument
+        raise Refused(f"{path}: {name} has an argument that is no dtype; capture the graph again")
 
     return Foreign(kind, name, target, plain(args), plain(kwargs), _type(notes.get("tensor_meta")), notes)
 
@@ -211,6 +220,8 @@ def _type(noted: Any) -> TensorType | None:
     if not isinstance(noted, Metadata) or len(noted.given) < 2:
         return None
     shape, dtype = noted.given[:2]
-    if not isinstance(dtype, Dtype) or not isinstance(shape, tuple | list) or not all(type(n) is int for n in shape):
-        return None
-    return TensorType(tuple(shape), dtype.name)
+    if isinstance(shape, Size) and shape.given:
+        shape = shape.given[0]
+    is_shape = isinstance(shape, tuple | list) and all(type(n) is int and n >= 0 for n in shape)
+    is_dtype = isinstance(dtype, Dtype) and dtype.name in DTYPES
+    return TensorType(tuple(shape), dtype.name) if is_shape and is_dtype else None
