@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from samesame.lift.kernel import Settings, lift_launch
 from samesame.lift.launch import Launch, Memory
+from samesame.lift.program import lift
 from samesame.lift.verdict import Formula, KernelVerdict, LiftVerdict, Obligation
 
-__all__ = ["Formula", "KernelVerdict", "Launch", "LiftVerdict", "Memory", "Obligation", "Settings", "lift_launch"]
+__all__ = ["Formula", "KernelVerdict", "Launch", "LiftVerdict", "Memory", "Obligation", "Settings", "lift", "lift_launch"]

@@ -35,7 +35,7 @@ from samesame.lift.detile import Solution, Write, value_at
 from samesame.lift.launch import Launch, Memory
 from samesame.lift.memory import readings as indices_at
 from samesame.lift.memory import with_elements
-from samesame.lift.obligations import LIMITS, Kernel, Limit
+from samesame.lift.obligations import LIMITS, UNTOLD, Kernel, Limit
 from samesame.lift.present import presentable
 from samesame.lift.simplify import Simplifier, literals, with_fact
 from samesame.lift.solver import Prover
@@ -63,13 +63,18 @@ def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdi
     settings = settings or Settings()
     verdict = _lifted(launch, settings)
     fixed = {name: n for name, n in launch.example.items() if n in launch.constants}
-    if verdict.unsupported and fixed:
+    if fixed and (verdict.unsupported or not all_told(verdict)):
         other = _lifted(launch.at(fixed), settings)
-        if not other.unsupported:
+        if not other.unsupported and all_told(other):
             other.preconditions[:0] = [f"{name} = {n}" for name, n in fixed.items()]
             other.seconds += verdict.seconds
             return other
     return verdict
+
+
+def all_told(verdict: KernelVerdict) -> bool:
+    """Whether there is a formula for every output."""
+    return not any(o.name == "coverage" and o.detail.startswith(UNTOLD) for o in verdict.obligations)
 
 
 def _lifted(launch: Launch, settings: Settings) -> KernelVerdict:
@@ -113,6 +118,7 @@ class _Lifting:
         self.overflow()
         self.note(obligations.aliasing(self.kernel))
         self.value(found)
+        self.verdict.ranges = dict(self.prover.ranges)
         self.verdict.preconditions[:0] = [
             *(unicode(presentable(c)) for c in self.launch.guards), *(unicode(presentable(c)) for c in self.preconditions)]
 
@@ -181,7 +187,7 @@ class _Lifting:
         memory = writes[0].memory
         solutions = [self.kernel.solutions[w] for w in writes]
         if any(s is None for s in solutions):
-            raise Refused(f"{writes[0].access.place}: which element of {name} is stored to cannot be told from the offset")
+            return None
         indices = tuple(index(integers.tidied(const(n))) for n in memory.shape)
         expr = self.stored(memory, indices, [s for s in solutions if s is not None])
         names = {f"{a.memory.name}*": a.memory for a in (*self.kernel.reads, *self.kernel.writes)}
@@ -234,7 +240,8 @@ class _Lifting:
     def undefined(self) -> None:
         """No undefined value reaches a store, nor decides where something is stored."""
         with obligations.timed(Obligation("undefined", "proved", "no undefined value reaches a store")) as found:
-            for formula, writes in zip(self.verdict.formulas, self.kernel.outputs.values(), strict=True):
+            for formula in self.verdict.formulas:
+                writes = self.kernel.outputs[formula.tensor]
                 places = sorted({*undefined_in(formula.expr[1]), *(p for w in writes for p in undefined_in(and_(w.condition, const(True)))),
                                  *(p for w in writes for p in undefined_in(w.offset))})
                 if places:
@@ -261,10 +268,14 @@ class _Lifting:
         steps = sum(self.kernel.machine.steps.values())
         detail = "the stored value is the formula" + (f"; {steps} inductive steps of loops" if steps else "")
         with obligations.timed(Obligation("value", "proved", detail)) as obligation:
-            for formula, expr in zip(self.verdict.formulas, found, strict=True):
-                indices = formula.expr[0]
-                left = expr.free - frozenset(indices) if expr is not None else frozenset()
-                if expr is None or left or any(isinstance(e, NegInf) for e in walk(expr)):
+            for name, writes, expr in zip(self.kernel.outputs, self.kernel.outputs.values(), found, strict=True):
+                if expr is None:
+                    obligation.state, obligation.place = "undecided", str(writes[0].access.place)
+                    obligation.detail = f"which element of {name} is stored to cannot be told from the offset"
+            for formula in self.verdict.formulas:
+                indices, expr = formula.expr
+                left = expr.free - frozenset(indices)
+                if left or any(isinstance(e, NegInf) for e in walk(expr)):
                     obligation.state = "undecided"
                     obligation.detail = f"{formula.tensor} depends on the program or lane that writes it" if left else (
                         f"an infinity is left in the formula of {formula.tensor}")

@@ -28,6 +28,7 @@ from samesame.lift.values import wraps
 from samesame.lift.verdict import Obligation
 
 STORES = ("store",)
+UNTOLD = "it cannot be told from the offsets which elements are written of"
 
 
 @dataclass
@@ -76,7 +77,7 @@ def coverage(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
         if covers is TRUE:
             found.state = "proved"
         elif covers is None:
-            found.detail = f"which elements of {name} are written cannot be told from the offsets"
+            found.detail = f"{UNTOLD} {name}"
     return found
 
 

@@ -61,6 +61,7 @@ class KernelVerdict:
     readings: list[str] = field(default_factory=list)
     unsupported: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    ranges: dict[str, Any] = field(default_factory=dict)     # assumed of integer tensors; not part of the JSON
 
     @property
     def verdict(self) -> str:
@@ -100,6 +101,8 @@ class LiftVerdict:
     reference: str = ""
     against: str = ""
     against_detail: str = ""
+    against_counterexample: dict[str, Any] | None = None
+    against_held: list[str] = field(default_factory=list)
     unsupported: list[str] = field(default_factory=list)
 
     @property
@@ -126,6 +129,8 @@ class LiftVerdict:
             "against": self.against,
             "reference": self.reference,
             "against_detail": self.against_detail,
+            "against_counterexample": self.against_counterexample,
+            "against_held": self.against_held,
             "unsupported": [*self.unsupported, *(u for k in self.kernels for u in k.unsupported)],
             "kernels": kernels,
         }

@@ -1,0 +1,113 @@
+"""`lift`: every launch of a target, and the whole against a reference.
+
+A target is a function that launches kernels, or a file of TTIR. A kernel that is launched twice with the same signature
+is lifted once. Of a TTIR file nothing is known of the tensors and the grid, so its formula is over memory as one line
+and what depends on shapes stays open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from samesame.evidence import Refused
+from samesame.formula.expr import Expr, Size, Unsupported
+from samesame.lift.front import launch_of, scalar
+from samesame.lift.kernel import Settings, lift_launch
+from samesame.lift.launch import Argument, Launch, Memory
+from samesame.lift.names import name_of
+from samesame.lift.ttir import parse
+from samesame.lift.verdict import KernelVerdict, LiftVerdict
+
+SUFFIXES = (".ttir", ".mlir")
+
+
+def lift(
+    target: Any, against: Any = None, settings: Settings | None = None, *, inputs: Any = None, name: str = ""
+) -> LiftVerdict:
+    """What the kernels of `target` compute, for all sizes, and whether they are safe.
+
+    `target` is a function that launches Triton kernels, its name (`file.py:launch`), or a file of TTIR. `against` is a
+    PyTorch function, or its name, whose parameters are called as the launch's tensors. Raises Refused where there is
+    nothing to lift.
+    """
+    settings = settings or Settings()
+    title = name or (target if isinstance(target, str) else getattr(target, "__name__", "launch"))
+    if isinstance(target, str | Path) and str(target).endswith(SUFFIXES):
+        if against is not None:
+            raise Refused(f"{target} says nothing of tensors, so it cannot be compared; give a function that launches it")
+        return LiftVerdict(title, [named(lift_launch(launch_of_file(Path(target)), settings))])
+    from samesame.capture.triton_launch import capture_launches
+
+    captured = capture_launches(target, inputs)
+    verdict = LiftVerdict(title, unsupported=[*captured.refused, *captured.unread])
+    first: dict[int, KernelVerdict] = {}
+    seen: dict[Any, KernelVerdict] = {}
+    for recorded in captured.launches:
+        try:
+            launch = launch_of(recorded, captured)
+        except Refused as refused:
+            verdict.kernels.append(KernelVerdict(recorded.kernel, recorded.called.spoken, unsupported=[str(refused)]))
+            first.setdefault(recorded.call, verdict.kernels[-1])
+            continue
+        key = launch.ttir, tuple(launch.arguments.items()), launch.grid
+        if key not in seen:
+            seen[key] = named(lift_launch(launch, settings))
+            verdict.kernels.append(seen[key])
+        first.setdefault(recorded.call, seen[key])
+    if against is not None:
+        compare(verdict, captured, first, against)
+    return verdict
+
+
+def named(verdict: KernelVerdict) -> KernelVerdict:
+    """The verdict with the names of formulas that have one."""
+    for formula in verdict.formulas:
+        indices, expr = formula.expr
+        formula.name = name_of(indices, expr)
+    return verdict
+
+
+def compare(verdict: LiftVerdict, captured: Any, lifted: dict[int, KernelVerdict], against: Any) -> None:
+    """Put the launches together and compare what is returned with the reference."""
+    from samesame.capture import load_target
+    from samesame.lift.compose import composed, inputs_of
+    from samesame.lift.reference import compare_with
+
+    reference: Callable[..., Any] = load_target(against) if isinstance(against, str) else against
+    verdict.reference = against if isinstance(against, str) else getattr(against, "__name__", "reference")
+    try:
+        ranges: dict[str, tuple[Expr, Expr]] = {}
+        for kernel in lifted.values():
+            ranges |= kernel.ranges
+        order = {k: lifted[call] for k, call in enumerate(sorted(lifted))}
+        inputs = inputs_of(captured, ranges)
+        outputs = composed(captured, order, inputs)
+        found = compare_with(reference, inputs, outputs, captured.sizes)
+    except Unsupported as unsupported:
+        verdict.against, verdict.against_detail = "undecided", str(unsupported)
+        return
+    verdict.against, verdict.against_detail = found.state, found.detail
+    verdict.against_counterexample = found.counterexample
+    verdict.against_held = [f"{name} = {n}" for name, n in found.held.items()]
+
+
+def launch_of_file(path: Path) -> Launch:
+    """A launch of which only the kernel is known: memory without a shape, sizes for integers, any grid."""
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused(f"{path} cannot be read: {error}") from None
+    function = parse(text, str(path))
+    arguments: dict[str, Argument] = {}
+    for name, kind in function.arguments:
+        plain = name.lstrip("%")
+        if kind.kind == "pointer":
+            element = kind.pointee.element
+            triton_name = {"f16": "fp16", "f32": "fp32", "f64": "fp64"}.get(element, element)
+            arguments[plain] = Memory(plain, (Size(f"|{plain}|", 1),), (1,), triton_name)
+        else:
+            arguments[plain] = Size(plain, 1) if kind.kind == "int" else scalar(plain)
+    grid = tuple(Size(f"programs_{axis}", 1) for axis in "xyz")
+    return Launch(function.name, text, arguments, grid, place=str(function.place))

@@ -1,0 +1,221 @@
+"""Whether a kernel is a PyTorch function: the reference's meaning, and the claim that both are equal.
+
+The reference is recorded like any program; its graph over size symbols (`capture.family`) gives one formula for each
+output. Its symbols are the sizes of the launch, tensor by tensor; a size that the reference holds to a number is held
+to it on both sides. Then the claim is the same as everywhere: `prove_tensors_equal`. Where that does not prove it, both
+are worked out on random numbers, and a difference is a counterexample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from samesame.capture import capture
+from samesame.capture.family import family
+from samesame.formula.effort import Budget
+from samesame.formula.equal import Proved, prove_tensors_equal
+from samesame.formula.evaluate import evaluate
+from samesame.formula.expr import (
+    Expr,
+    Fold,
+    Index,
+    Lambda,
+    Leaf,
+    Load,
+    Num,
+    Size,
+    Unsupported,
+    const,
+    index,
+    rebuild,
+    substitute,
+    walk,
+)
+from samesame.formula.sizes import canonical, replaced, value_at
+from samesame.formula.tensor import Dim, Tensor
+from samesame.graph import Graph, Node, at
+from samesame.operators import explain
+from samesame.operators.numbers import constant
+
+BUDGET = Budget(seconds=20.0, smt_ms=1500)
+DRAWS = 3
+
+
+@dataclass
+class Comparison:
+    """`state` is same, different or undecided."""
+
+    state: str
+    detail: str = ""
+    counterexample: dict[str, Any] | None = None
+    held: dict[str, int] = field(default_factory=dict)      # sizes that the reference holds to a number
+    conditions: tuple[str, ...] = ()
+
+
+Inputs = Mapping[str, tuple[Any, Tensor]]         # by name: the host's view of the tensor, and the leaf it is
+
+
+def compare_with(
+    reference: Callable[..., Any], inputs: Inputs, outputs: Sequence[Tensor], example: Mapping[str, int]
+) -> Comparison:
+    """Compare what a launch returns with what the reference returns on the same inputs."""
+    tensors = {name: example_tensor(view, whole, example, seed) for seed, (name, (view, whole)) in enumerate(inputs.items())}
+    graph = capture(reference, tensors, name="reference")
+    whole_family = family(reference, tensors, lambda given: (capture(reference, given, name="reference"),) * 2, (graph, graph), tied=True)
+    sizes, held = sizes_of(whole_family, inputs, example)
+    symbolic = at(whole_family.graphs[0], sizes)
+    if held:
+        inputs = {name: (view, holding(whole, held)) for name, (view, whole) in inputs.items()}
+        outputs = [holding(x, held) for x in outputs]
+        symbolic = at(symbolic, held)
+    wanted = meanings(symbolic, inputs)
+    if len(wanted) != len(outputs):
+        return Comparison("different", f"the launch returns {len(outputs)} tensors, the reference {len(wanted)}")
+    rest = {name: n for name, n in example.items() if name not in held}
+    answers = [equal(k, x, y, rest) for k, (x, y) in enumerate(zip(outputs, wanted, strict=True))]
+    worst = next((a for state in ("different", "undecided") for a in answers if a.state == state), answers[0])
+    worst.held = held
+    worst.conditions = tuple(dict.fromkeys(c for a in answers for c in a.conditions))
+    return worst
+
+
+def example_tensor(view: Any, whole: Tensor, example: Mapping[str, int], seed: int) -> torch.Tensor:
+    """Some data of the example's shape, in double precision; indices within the range that is assumed of them."""
+    shape = [value_at(n, example) for n in view.shape]
+    generator = torch.Generator().manual_seed(seed)
+    dtype = getattr(torch, str(view.dtype).removeprefix("torch."))
+    if whole.kind == "real":
+        return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
+    if whole.kind == "bool":
+        return torch.randint(0, 2, shape, generator=generator).bool()
+    bounds = next((e.leaf.bounds for e in walk(whole.element()[1]) if isinstance(e, Load)), None)
+    low, high = (0, 7) if bounds is None else (value_at(end, example) for end in bounds)
+    return torch.randint(low, high + 1, shape, generator=generator).to(dtype)
+
+
+def sizes_of(found: Any, inputs: Inputs, example: Mapping[str, int]) -> tuple[dict[str, Dim], dict[str, int]]:
+    """What the family's symbols are in terms of the launch's sizes; and sizes that are numbers in the family."""
+    sizes: dict[str, Dim] = {}
+    held: dict[str, int] = {}
+    varying: set[tuple[str, int]] = set()
+    for v in found.varying:
+        places = [inputs[name][0].shape[d] for name, d in v.places]
+        if v.step == 1 and len(set(places)) == 1:
+            sizes[v.symbol.name] = canonical(places[0])
+            varying |= set(v.places)
+        else:
+            sizes[v.symbol.name] = v.value // v.step
+    for name, (view, _) in inputs.items():
+        for d, n in enumerate(view.shape):
+            if (name, d) not in varying and isinstance(n, Expr):
+                held |= {s.name: example[s.name] for s in walk(n) if isinstance(s, Size)}
+    return sizes, held
+
+
+def meanings(graph: Graph, inputs: Inputs) -> list[Tensor]:
+    """The formulas of a graph's roots over the given leaves. Raises Unsupported."""
+    known: dict[Node, Any] = {}
+    for node in graph.nodes:
+        if node.operator == "input":
+            known[node] = inputs[node.name][1]
+        elif node.operator == "constant":
+            known[node] = number(graph.tensors[node.name], node)
+        else:
+            known[node] = explain(node, known.__getitem__)
+    return [known[root] for _, root in graph.roots]
+
+
+def number(value: torch.Tensor, node: Node) -> Tensor:
+    """A constant of the reference: one number, everywhere."""
+    flat = value.flatten()
+    if not flat.numel() or not bool((flat == flat[0]).all()):
+        raise Unsupported(f"the reference uses the constant {node.name}, a table of numbers")
+    item = flat[0].item()
+    expr = constant(item) if isinstance(item, float) else const(item)
+    return Tensor(node.shape, lambda *_: expr, "real" if isinstance(item, float) else expr.kind)
+
+
+# ----------------------------------------------------------------------------------------------------------- the claim
+
+
+def equal(number_: int, left: Tensor, right: Tensor, example: Mapping[str, int]) -> Comparison:
+    """Whether output `number_` of the launch and of the reference are equal."""
+    outcome = prove_tensors_equal(left, right, budget=BUDGET)
+    if isinstance(outcome, Proved):
+        return Comparison("same", f"proved by {outcome.method}: {outcome.detail}", conditions=outcome.conditions)
+    case = difference(number_, left, right, example)
+    if case is not None:
+        return Comparison("different", f"output {number_} differs", case)
+    return Comparison("undecided", f"output {number_}: {outcome.reason[:300]}")
+
+
+def difference(number_: int, left: Tensor, right: Tensor, example: Mapping[str, int]) -> dict[str, Any] | None:
+    """An element in which both differ on random inputs, at the example's sizes."""
+    for draw in range(DRAWS):
+        try:
+            values = draws((left, right), example, draw)
+            x, y = (np.asarray(evaluate(t, values, example), dtype=np.float64) for t in (left, right))
+        except Unsupported:
+            return None
+        if x.shape != y.shape:
+            return {"sizes": dict(example), "output": number_, "shapes": [list(x.shape), list(y.shape)]}
+        apart = ~np.isclose(x, y, rtol=1e-7, atol=1e-9, equal_nan=True)
+        if apart.any():
+            place = tuple(map(int, np.argwhere(apart)[0]))
+            return {"sizes": dict(example), "output": number_, "element": list(place),
+                    "kernel": float(x[place]), "reference": float(y[place])}
+    return None
+
+
+def draws(tensors: Sequence[Tensor], sizes: Mapping[str, int], seed: int) -> dict[str, Any]:
+    """Random numbers for every leaf."""
+    random = np.random.default_rng(seed)
+    found: dict[str, Any] = {}
+    for leaf in sorted({e.leaf for t in tensors for e in walk(t.element()[1]) if isinstance(e, Load)}, key=lambda x: x.name):
+        shape = [value_at(n, sizes) for n in leaf.shape]
+        if leaf.kind == "int":
+            low, high = (0, 7) if leaf.bounds is None else (value_at(end, sizes) for end in leaf.bounds)
+            found[leaf.name] = random.integers(low, high + 1, shape)
+        else:
+            found[leaf.name] = random.standard_normal(shape) if leaf.kind == "real" else random.random(shape) < 0.5
+    return found
+
+
+# --------------------------------------------------------------------------------------------------- sizes as numbers
+
+
+def holding(whole: Tensor, sizes: Mapping[str, int]) -> Tensor:
+    """A formula tensor with numbers in place of some sizes."""
+    numbers: dict[str, Dim] = dict(sizes)
+    shape = tuple(replaced(n, numbers) for n in whole.shape)
+    indices, body = whole.element()
+    new = tuple(index(n) for n in shape)
+    fixed = held(substitute(body, dict(zip(indices, new, strict=True))), numbers)
+    return Tensor(shape, lambda *i: substitute(fixed, dict(zip(new, i, strict=True))), whole.kind)
+
+
+def held(expr: Expr, sizes: Mapping[str, Dim]) -> Expr:
+    """An expression with numbers in place of some sizes, also where they are the range of a bound index."""
+    match expr:
+        case Size(name, _):
+            return const(sizes.get(name, expr))
+        case Load(leaf, indices):
+            shape = tuple(replaced(n, sizes) for n in leaf.shape)
+            bounds = None if leaf.bounds is None else tuple(replaced(n, sizes) for n in leaf.bounds)
+            return Load(Leaf(leaf.name, shape, leaf.kind, bounds), tuple(held(i, sizes) for i in indices))    # type: ignore[arg-type]
+        case Fold(_, bound, body) | Lambda(bound, body):
+            fresh: dict[Index, Expr] = {}
+            for v in bound:
+                fresh[v] = index(held(substitute(v.extent, fresh), sizes))
+            inside = held(substitute(body, fresh), sizes)
+            new = tuple(fresh[v] for v in bound)
+            return Fold(expr.monoid, new, inside) if isinstance(expr, Fold) else Lambda(new, inside)    # type: ignore[arg-type]
+    return rebuild(expr, lambda e: held(e, sizes))
+
+
+__all__ = ["Num"]
