@@ -23,6 +23,8 @@ import typer
 
 from samesame.evidence import Rung, SamesameError, Verdict
 from samesame.graph import Graph
+from samesame.lift_cli import EPILOG as LIFT_EXITS
+from samesame.lift_cli import lift_command
 from samesame.rules_cli import rules_commands
 
 UNUSABLE, INTERRUPTED = 2, 130
@@ -407,6 +409,7 @@ def rule_in_words(entry: Any) -> str:
     return spoken(entry)
 
 
+app.command(epilog=LIFT_EXITS)(lift_command(reported))
 app.add_typer(rules_commands(rule_versions, reprover, reported, rule_in_words), name="rules")
 
 

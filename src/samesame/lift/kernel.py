@@ -68,6 +68,7 @@ def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdi
         if not other.unsupported and all_told(other):
             other.preconditions[:0] = [f"{name} = {n}" for name, n in fixed.items()]
             other.seconds += verdict.seconds
+            other.held = fixed
             return other
     return verdict
 

@@ -79,12 +79,14 @@ def compare(verdict: LiftVerdict, captured: Any, lifted: dict[int, KernelVerdict
     verdict.reference = against if isinstance(against, str) else getattr(against, "__name__", "reference")
     try:
         ranges: dict[str, tuple[Expr, Expr]] = {}
+        held: dict[str, int] = {}
         for kernel in lifted.values():
             ranges |= kernel.ranges
+            held |= kernel.held
         order = {k: lifted[call] for k, call in enumerate(sorted(lifted))}
         inputs = inputs_of(captured, ranges)
         outputs = composed(captured, order, inputs)
-        found = compare_with(reference, inputs, outputs, captured.sizes)
+        found = compare_with(reference, inputs, outputs, captured.sizes, held)
     except Unsupported as unsupported:
         verdict.against, verdict.against_detail = "undecided", str(unsupported)
         return

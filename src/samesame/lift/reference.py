@@ -61,18 +61,24 @@ Inputs = Mapping[str, tuple[Any, Tensor]]         # by name: the host's view of 
 
 
 def compare_with(
-    reference: Callable[..., Any], inputs: Inputs, outputs: Sequence[Tensor], example: Mapping[str, int]
+    reference: Callable[..., Any],
+    inputs: Inputs,
+    outputs: Sequence[Tensor],
+    example: Mapping[str, int],
+    held: Mapping[str, int],
 ) -> Comparison:
-    """Compare what a launch returns with what the reference returns on the same inputs."""
+    """Compare what a launch returns with what the reference returns on the same inputs; some sizes are held to numbers
+    already."""
     tensors = {name: example_tensor(view, whole, example, seed) for seed, (name, (view, whole)) in enumerate(inputs.items())}
     graph = capture(reference, tensors, name="reference")
     whole_family = family(reference, tensors, lambda given: (capture(reference, given, name="reference"),) * 2, (graph, graph), tied=True)
-    sizes, held = sizes_of(whole_family, inputs, example)
+    sizes, fixed = sizes_of(whole_family, inputs, example)
+    held = {**held, **fixed}
     symbolic = at(whole_family.graphs[0], sizes)
     if held:
         inputs = {name: (view, holding(whole, held)) for name, (view, whole) in inputs.items()}
         outputs = [holding(x, held) for x in outputs]
-        symbolic = at(symbolic, held)
+        symbolic = at(symbolic, dict[str, Dim](held))
     wanted = meanings(symbolic, inputs)
     if len(wanted) != len(outputs):
         return Comparison("different", f"the launch returns {len(outputs)} tensors, the reference {len(wanted)}")

@@ -62,6 +62,7 @@ class KernelVerdict:
     unsupported: list[str] = field(default_factory=list)
     seconds: float = 0.0
     ranges: dict[str, Any] = field(default_factory=dict)     # assumed of integer tensors; not part of the JSON
+    held: dict[str, int] = field(default_factory=dict)       # sizes that are numbers here; not part of the JSON
 
     @property
     def verdict(self) -> str:

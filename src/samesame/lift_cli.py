@@ -1,0 +1,143 @@
+"""`samesame lift`: what Triton kernels compute, and whether they are safe, on the terminal.
+
+    softmax_kernel   verified   softmax
+      out[i, j] = exp(x[i, j] − max_{k<N} x[i, k]) / …
+      needs      N ≤ 1024
+      coverage   proved     every element of out is written
+
+The command is put into the command line by `cli.py`; what needs torch or Triton is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from samesame.evidence import Refused
+
+EPILOG = "Exit codes: 0 verified (and same), 1 violated or different, 2 usage or unusable input, 3 undecided."
+WIDTH = 11
+
+Target = Annotated[str, typer.Argument(metavar="TARGET", show_default=False, help="file.py:launch, or a .ttir file.")]
+Against = Annotated[str | None, typer.Option(
+    "--against", metavar="TARGET", help="A PyTorch function with the launch's tensors as parameters.")]
+Inputs = Annotated[str | None, typer.Option("--inputs", metavar="TARGET", help="Arguments for the launch function.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Every obligation with its line and time, and the readings.")]
+Latex = Annotated[bool, typer.Option("--latex", help="The formulas in LaTeX.")]
+Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the verdict as JSON too; - for stdout.")]
+Elements = Annotated[int, typer.Option(
+    "--elements", min=0, help="Tensors may span this many elements (0: find a limit that avoids overflow).")]
+Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time for the solver, for each kernel.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line for each kernel.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="A traceback if samesame itself fails.")]
+
+
+def lift_command(reported: Callable[[bool], Any]) -> Callable[..., None]:
+    """The command, for `app.command()`; `reported` turns failures into one sentence and an exit code."""
+
+    def lift(
+        target: Target,
+        against: Against = None,
+        inputs: Inputs = None,
+        explain: Explain = False,
+        latex: Latex = False,
+        json: Json = None,
+        elements: Elements = 0,
+        timeout: Timeout = 30.0,
+        quiet: Quiet = False,
+        verbose: Verbose = False,
+    ) -> None:
+        """What does the kernel compute, for every size, and is it safe?
+
+        samesame lift softmax.py:launch --against softmax.py:reference
+        """
+        if not timeout > 0:
+            raise typer.BadParameter("give a number of seconds above 0", param_hint="--timeout")
+        with reported(verbose):
+            with redirect_stdout(sys.stderr):
+                from samesame.capture import load_inputs
+                from samesame.lift import Settings
+                from samesame.lift import lift as lifted
+
+                given = load_inputs(inputs) if inputs else None
+                verdict = lifted(target, against, Settings(seconds=timeout, elements=elements), inputs=given)
+            if json == "-":
+                print(as_json(verdict))
+            else:
+                print("\n".join(quiet_lines(verdict) if quiet else lines(verdict, explain=explain, latex=latex)))
+            if json not in (None, "-"):
+                write(Path(json), as_json(verdict))
+        raise typer.Exit(verdict.exit_code)
+
+    return lift
+
+
+def as_json(verdict: Any) -> str:
+    return json.dumps(verdict.to_json(), indent=2, ensure_ascii=False)
+
+
+def write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text + "\n")
+    except OSError as error:
+        raise Refused(f"{path} cannot be written: {error.strerror}") from None
+
+
+def quiet_lines(verdict: Any) -> Iterator[str]:
+    yield from (f"{k.kernel}: {k.verdict}" + (f", {k.name}" if k.name else "") for k in verdict.kernels)
+    if verdict.against:
+        yield f"against {verdict.reference}: {verdict.against}"
+
+
+def lines(verdict: Any, *, explain: bool = False, latex: bool = False) -> Iterator[str]:
+    """The report."""
+    for kernel in verdict.kernels:
+        yield "   ".join(part for part in (kernel.kernel, kernel.verdict, kernel.name) if part)
+        for formula in kernel.formulas:
+            yield f"  {formula.latex if latex else formula.text}"
+        yield from (row("needs", condition) for condition in kernel.preconditions)
+        for obligation in kernel.obligations:
+            yield from of_obligation(obligation, explain)
+        yield from (row("unsupported", sentence) for sentence in kernel.unsupported)
+        if explain:
+            yield from (row("read", sentence) for sentence in kernel.readings)
+            yield row("time", f"{1000 * kernel.seconds:.0f} ms")
+    yield from (row("not lifted", sentence) for sentence in verdict.unsupported)
+    if verdict.against:
+        where_ = f" at {', '.join(verdict.against_held)}" if verdict.against_held else ""
+        yield f"against {verdict.reference}: {verdict.against}{where_}"
+        yield f"  {verdict.against_detail}"
+        if verdict.against_counterexample:
+            yield row("at", in_words(verdict.against_counterexample))
+    yield f"{verdict.verdict}; over the reals, floating-point casts being the identity"
+
+
+def of_obligation(obligation: Any, explain: bool) -> Iterator[str]:
+    place = f"   {obligation.place}" if obligation.place and (explain or obligation.state != "proved") else ""
+    took = f"   {1000 * obligation.seconds:.1f} ms" if explain else ""
+    yield row(obligation.name, f"{obligation.state:<10} {obligation.detail}{place}{took}")
+    if obligation.counterexample:
+        yield row("", f"{'at':<10} {in_words(obligation.counterexample)}")
+
+
+def row(name: str, text: str) -> str:
+    return f"  {name:<{WIDTH}}{text}"
+
+
+def in_words(case: dict[str, Any]) -> str:
+    """A counterexample: `n = 1000; program [15]; lane [40]; line softmax.py:14`."""
+    parts: list[str] = []
+    for name, value in case.items():
+        if isinstance(value, dict) and name == "sizes":
+            parts += [f"{size} = {n}" for size, n in value.items()]
+        elif isinstance(value, dict):
+            parts.append(f"{name}: {in_words(value)}")
+        else:
+            parts.append(f"{name} {value}")
+    return "; ".join(parts)
