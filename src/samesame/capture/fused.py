@@ -16,7 +16,7 @@ import torch
 
 from samesame.capture.emit import Emit, Value
 from samesame.evidence import Refused
-from samesame.graph import Node
+from samesame.graph import Dtype, Node, TensorType
 
 GROUP = "samesame.attention_of_group.default"
 
@@ -146,11 +146,18 @@ def layer_norm_backward(
     if memory_efficient:
         raise Refused(f"{emit.place} computes from the norm's output instead of its input, which is not supported")
     rows = (*x.shape[: len(x.shape) - len(shape)], *(1,) * len(shape))
-    kept = (emit("aten.view.default", part, rows) for part in (mean, scale))
+    kept = (emit("aten.view.default", as_in(emit, part, x), rows) for part in (mean, scale))
     asked = (True, True, True)
     return emit.parts(
         emit("aten.native_layer_norm_backward.default", grad, x, tuple(shape), *kept, weight, bias, asked)
     )
+
+
+def as_in(emit: Emit, part: Node, x: Node) -> Node:
+    """A statistic in the precision of x, which torch's kernels ask for."""
+    assert isinstance(part.type, TensorType) and isinstance(x.type, TensorType)
+    wanted = x.type.dtype
+    return part if part.type.dtype == wanted else emit("aten._to_copy.default", part, dtype=Dtype(wanted))
 
 
 APEX: dict[str, Callable[..., Value]] = {

@@ -353,9 +353,8 @@ def members(shaped: Shaped, *, keep: int = 0) -> Members:
             found.small[names[role].name] = n
             return tuple(map(found.number, ready))
 
-        top = min(MOST, role.size)
         best = next(
-            (n for n in range(LEAST, top + 1) if len({*values(n)}) == len(ready) and not taken & {*values(n)}), None
+            (n for n in range(LEAST, MOST) if len({*values(n)}) == len(ready) and not taken & {*values(n)}), None
         )
         found.small[names[role].name] = best or min(LEAST + 1, role.size)
         taken.update(map(found.number, ready))

@@ -154,9 +154,10 @@ class Stated:
             self.equals.append([self._box(e) for e in group])
 
     def missing(self) -> list[tuple[str, list[int]]]:
-        """Inputs of ranks of which nothing is stated, by name, with the ranks."""
+        """Inputs of ranks of which nothing is stated, by name, with the ranks. Raises Refused where what is stated of
+        others does not hold together."""
         found: dict[str, list[int]] = defaultdict(list)
-        told = {node for _, node in self.parts["inputs"]} | {node for group in self.equals for _, node, _ in group}
+        told = {placed.tensor for placed in self.inputs()}
         for rank, graph in enumerate(self.sizes.graphs[1:]):
             for node in graph.sources("input"):
                 if node not in told:
