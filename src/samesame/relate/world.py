@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 from typing import Any
 
 import torch
@@ -181,10 +182,11 @@ class World:
         """The term of a constant tensor: the same for equal shapes, kinds and values, whatever the dtype.
 
         A table of generic numbers is entered as its smallest period, repeated: a rotary table that one side repeats
-        for every sequence of the batch and the other for both halves of a head is one table.
+        for every sequence of the batch and the other for both halves of a head is one table. So is one that says every
+        number twice in a row, for the two of a pair.
         """
         wide = widened(value)
-        whole = self._constant_leaf(wide) if not is_table(wide) else self._repeated(wide)
+        whole = self._constant_leaf(wide) if not is_table(wide) else self._stretched(wide)
         self.values[whole] = wide
         return whole
 
@@ -193,6 +195,22 @@ class World:
         content = wide.view(torch.float64) if kind == "complex" else wide
         digest = hashlib.sha256(repr((kind, shape)).encode() + content.numpy().tobytes()).hexdigest()
         return self.add("constant", (digest,), (), Typed(shape, kind))
+
+    def _stretched(self, wide: torch.Tensor) -> int:
+        """A table, of which each element may be said several times in a row along a dimension."""
+        for dim, size in enumerate(wide.shape):
+            times = _stretch(wide, dim, size)
+            if 1 < times < size:
+                term = self._stretched(wide.index_select(dim, torch.arange(0, size, times)))
+                term = self.add(
+                    "aten.repeat_interleave.self_int",
+                    ((Slot(0), times, dim), ()),
+                    (term,),
+                    Typed(tuple(wide.shape), "real"),
+                )
+                self.tables.add(term)
+                return term
+        return self._repeated(wide)
 
     def _repeated(self, wide: torch.Tensor) -> int:
         core = wide
@@ -407,6 +425,13 @@ def _period(value: torch.Tensor, dim: int, size: int) -> int:
             if torch.equal(first, rest):
                 return period
     return size
+
+
+def _stretch(value: torch.Tensor, dim: int, size: int) -> int:
+    """How many times in a row each element is said along the dimension: the largest divisor of the size that does."""
+    moved = value.movedim(dim, 0).reshape(size, -1)
+    changes = (moved[1:] != moved[:-1]).any(1)
+    return gcd(size, *(changes.nonzero().flatten() + 1).tolist())
 
 
 def moved_type(operator: str, parts: list[Any], rest: tuple[Any, ...]) -> Typed:
