@@ -63,7 +63,7 @@ def sequential_of(job: ModuleType, **options: Any) -> tuple[Any, RankGraph]:
 
 
 def captured(job: ModuleType, **options: Any) -> tuple[RankGraph, tuple[RankGraph, ...]]:
-    """The sequential graph, and those of the ranks. Options go to the job's functions, `fault` to `distributed` only."""
+    """The sequential graph and the ranks'. Options go to the job's functions, `fault` only to `distributed`."""
     program, sequential = sequential_of(job, **{name: value for name, value in options.items() if name != "fault"})
     ranks = capture_ranks(
         partial(job.distributed, **options),

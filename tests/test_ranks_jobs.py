@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from rankwise import load, names, unrelated
 
 FAULTS = [(name, fault) for name in names() for fault in load(name).faults]

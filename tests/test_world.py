@@ -1,4 +1,4 @@
-"""All ranks in one graph: collectives mean what torch says they do, in every spelling; ranks that do not meet are told."""
+"""All ranks in one graph: collectives mean what torch says, in every spelling; ranks that do not meet are told."""
 
 from __future__ import annotations
 
@@ -107,9 +107,10 @@ def gather_coalesced(x, rank, size):
     return functional.all_gather_into_tensor_coalesced([x], dist.group.WORLD)[0] * 1
 
 
-@pytest.mark.parametrize(
-    "program", [gather_list, gather_tensor, gather_stacked, gather_functional, gather_coalesced], ids=lambda f: f.__name__
-)
+GATHERS = [gather_list, gather_tensor, gather_stacked, gather_functional, gather_coalesced]
+
+
+@pytest.mark.parametrize("program", GATHERS, ids=lambda f: f.__name__)
 def test_all_gather(program):
     xs = tensors(3, 2, 4)
     agree(outcome(program, xs), [everything(xs)] * 3)
@@ -230,7 +231,7 @@ def test_a_permute_without_a_source_gives_zeros():
 
 
 def test_groups_by_rows_and_columns_of_a_mesh():
-    def program(x, rank, size, groups={}):
+    def program(x, rank, size):
         rows, columns = [(0, 1), (2, 3)], [(0, 2), (1, 3)]
         made = {ranks: dist.new_group(list(ranks)) for ranks in (*rows, *columns)}
         across = next(made[ranks] for ranks in rows if rank in ranks)
@@ -277,7 +278,7 @@ def test_a_ring_may_ask_before_it_sends():
     agree(outcome(program, xs), [xs[2].double() + xs[0], xs[0].double() + xs[1], xs[1].double() + xs[2]])
 
 
-# ------------------------------------------------------------------------------------------------ ranks that do not meet
+# ----------------------------------------------------------------------------------------------- ranks that do not meet
 
 
 def together(program, *shapes):
@@ -309,7 +310,7 @@ def test_another_reduction():
     def program(x, rank):
         return functional.all_reduce(x, "max" if rank else "sum", dist.group.WORLD) * 1
 
-    with pytest.raises(Mismatch, match=r"rank 1 waits for all_reduce \(op max\) at .*, rank 0 is at all_reduce \(op sum\)"):
+    with pytest.raises(Mismatch, match=r"1 waits for all_reduce \(op max\) at .*, rank 0 is at all_reduce \(op sum\)"):
         together(program, (2,), (2,))
 
 

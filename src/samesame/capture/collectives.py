@@ -91,7 +91,7 @@ class Call:
         """How values are combined. Raises Refused for what has no meaning in real numbers (bitwise operations)."""
         named = next(self.given[name] for name in ("reduce_op", "reduceOp") if name in self.given)
         if isinstance(named, torch.ScriptObject):
-            named = dist.ReduceOp.RedOpType(named.op()).name
+            named = dist.ReduceOp.RedOpType(named.op()).name                            # type: ignore[attr-defined]
         name = str(named).lower()
         if name not in REDUCTIONS:
             raise Refused(f"reduces by {name}, which is not supported; use one of {', '.join(REDUCTIONS)}")
@@ -115,7 +115,7 @@ def group_of(given: dict[str, Any]) -> tuple[int, ...]:
         return tuple(given["ranks"])
     found = given.get("process_group", given.get("group_name"))
     if isinstance(found, str):
-        found = torch._C._distributed_c10d._resolve_process_group(found)
+        found = torch._C._distributed_c10d._resolve_process_group(found)                     # type: ignore[arg-type]
     if isinstance(found, torch.ScriptObject):
         found = dist.ProcessGroup.unbox(found)
     return tuple(dist.get_process_group_ranks(found))

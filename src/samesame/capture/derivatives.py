@@ -1,8 +1,8 @@
 """Derivatives in plain operators: what autograd calls in one piece, opened.
 
 Most derivatives that autograd computes are operators of their own (`gelu_backward`, `native_layer_norm_backward`) that
-torch can also write in terms of others. The others have meanings, so a recorder opens them on the spot. Where torch's own
-way has no meaning either, OURS has one.
+torch can also write in terms of others. The others have meanings, so a recorder opens them on the spot. Where torch's
+own way has no meaning either, OURS has one.
 """
 
 from __future__ import annotations

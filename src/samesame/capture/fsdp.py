@@ -25,7 +25,7 @@ def gather_input(
 
 def unpack(gathered: Tensor, sizes: Sequence[int], dim: int = 0, *, out: Sequence[Tensor]) -> None:
     """The gathered pieces, each in a tensor of its own."""
-    for piece, place in zip(gathered.split(list(sizes), dim), out, strict=True):
+    for piece, place in zip(torch.split(gathered, list(sizes), dim), out, strict=True):
         place.copy_(piece.reshape(place.shape))
 
 
@@ -50,7 +50,7 @@ PACKING: dict[str, Callable[..., Any]] = {
 
 def strided(x: Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None = None) -> Tensor | None:
     """`as_strided` as a slice and a reshape, where it is no more than that; None where it is more."""
-    ordinary = tuple(make_contiguous_strides_for(size)) == tuple(stride)
+    ordinary = tuple(make_contiguous_strides_for(tuple(size))) == tuple(stride)
     if not (ordinary and x.is_contiguous() and x.storage_offset() == 0):
         return None
     count = torch.Size(size).numel()

@@ -73,7 +73,7 @@ def forget() -> None:
             if hasattr(thing, "cache_clear") and not isinstance(thing, type):
                 thing.cache_clear()
     propagator = DTensor._op_dispatcher.sharding_propagator
-    propagator.propagate_op_sharding.cache_clear()
+    propagator.propagate_op_sharding.cache_clear()                              # type: ignore[no-untyped-call]
     torch._C._clear_DTensor_sharding_propagator_cache()
     _redistribute.clear_redistribute_planner_cache()
     _random._rng_tracker = None

@@ -49,7 +49,7 @@ from samesame.capture.collectives import (
 from samesame.capture.derivatives import derivative
 from samesame.capture.fsdp import PACKING, strided
 from samesame.capture.group import dealing, one_of
-from samesame.capture.memory import address, extent, place_of
+from samesame.capture.memory import address, extent, has_memory, place_of
 from samesame.capture.origins import running_modules, users_line
 from samesame.capture.placements import Placed, placed
 from samesame.capture.program import Program, failed, holdings
@@ -133,10 +133,10 @@ def _makes(example: Any) -> bool:
 
 
 def _mesh(sizes: Mapping[str, int], world_size: int) -> Any:
-    mesh = init_device_mesh("cpu", tuple(sizes.values()), mesh_dim_names=tuple(sizes))
-    if mesh.size() != world_size:
-        raise Refused(f"the mesh {dict(sizes)} has {mesh.size()} ranks, and the world {world_size}")
-    return mesh
+    count = prod(sizes.values())
+    if count != world_size:
+        raise Refused(f"the mesh {dict(sizes)} has {count} ranks, and the world {world_size}")
+    return init_device_mesh("cpu", tuple(sizes.values()), mesh_dim_names=tuple(sizes))
 
 
 def _called(function: Callable[..., Any], rank: int, world_size: int, *more: Any) -> Any:
@@ -165,6 +165,7 @@ class RankProgram(Program):
         self.leaves: dict[str, torch.Tensor] = {}          # floating inputs, as the program gets them
         super().__init__(program, inputs)
         self.weights: dict[str, torch.Tensor] = {}
+        self.places: dict[int, torch.Tensor] = {}          # the weights, by where they are
         seen = set[int]()
         for kind, name, tensor in holdings(program)[1]:
             if id(tensor) in seen:
@@ -177,7 +178,8 @@ class RankProgram(Program):
                 self.placed[name] = placed(tensor)
             if kind == "parameter" and tensor.requires_grad:
                 self.weights[name] = tensor
-        self.places = {address(tensor): tensor for tensor in self.held}
+            if kind == "parameter" and has_memory(local_of(tensor)):
+                self.places[address(local_of(tensor))] = local_of(tensor)
 
     def copy(self, leaf: Any, name: str) -> Any:
         made = super().copy(local_of(leaf) if isinstance(leaf, DTensor) else leaf, name)
@@ -202,7 +204,7 @@ def local_of(tensor: torch.Tensor) -> torch.Tensor:
 # ------------------------------------------------------------------------------------------------------- the recorder
 
 
-class Ranks(Recorder):
+class Ranks(Recorder):  # type: ignore[no-untyped-call]
     """Notes what one rank does, collectives and gradients included."""
 
     program: RankProgram
@@ -266,7 +268,7 @@ class Ranks(Recorder):
     def source(self, tensor: torch.Tensor) -> Node:
         """A tensor that was there before; a weight may be there under another shape too."""
         weight = self.program.places.get(address(tensor))
-        if weight is not None and self.program.named(tensor) is None:
+        if weight is not None and (self.program.named(tensor) or ("constant",))[0] == "constant":
             if not (tensor.is_contiguous() and weight.is_contiguous() and extent(tensor) == extent(weight)):
                 raise self.refusal("reads a part of a weight by a tensor made before; take that part when it is read")
             return self.shaped(self.memory.read(weight), tuple(tensor.shape))
@@ -344,7 +346,7 @@ class Ranks(Recorder):
         if imagined(types):
             return operation(*args, **kwargs)
         if torch._C._current_autograd_node() is None:
-            self.lines.setdefault(torch.autograd._get_sequence_nr() - 1, super().here())
+            self.lines.setdefault(torch._C._autograd._get_sequence_nr() - 1, super().here())
         if operation.namespace in NAMESPACES:
             return self.collective(operation, args, kwargs)
         opened = derivative(operation) or PACKING.get(str(operation))
@@ -365,8 +367,9 @@ class Ranks(Recorder):
             return self.again(args[0].detach(), args[0])
         if name in IGNORED:
             return None
+        fresh: tuple[torch.Tensor, ...] = ()
         if operation.namespace == "c10d":
-            results, fresh = answer(operation, given), ()
+            results = answer(operation, given)
         else:
             results = operation(*_copied(args), **_copied(kwargs))
             for result in tensors_in(results):
