@@ -219,6 +219,7 @@ def is_settled(claim: dict[str, Any]) -> bool:
     text = questions.whole(claim)
     solver = z3.Solver()
     solver.set("rlimit", _EFFORT)
+    solver.push()                                   # as the replayer asks
     solver.from_string(text or "")
     return bool(solver.check() == z3.unsat)
 

@@ -99,7 +99,7 @@ class _Replay:
         whole = [questions.whole(proofs[name]["claim"]) for name in settled]
         require(all(whole), "the solver has no words for a claim that it settles")
         others = [query for proof in proofs.values() for query in proof["queries"]]
-        with questions.asked(texts := [*map(str, whole), *others]) as answers:
+        with questions.asked([*map(str, whole)], others) as answers:
             self.structure(graphs)
             for number, step in enumerate(form["steps"], 1):
                 self.step(number, *step)
@@ -113,10 +113,10 @@ class _Replay:
             require(conditions == form["conditions"], "the conditions are not those of the proofs")
             self.rungs(form["evidence"], [proof["rung"] for proof in proofs.values()])
             found = answers()
-            require(len(found) == len(texts), "the solver cannot read a question of the proofs")
+            require(len(found) == len(whole) + len(others), "the solver cannot read a question of the proofs")
             for answer in found:
                 require(answer == "unsat", f"the solver answers {answer} to a question of a proof")
-        self.trusted += ["z3, which answers the questions"] if texts else []
+        self.trusted += ["z3, which answers the questions"] if whole or others else []
         self.trusted += [f"that the {len(others)} questions of the first prover are the right ones"] if others else []
         checked = [f"every output {form['evidence']}: {self.scope()}", *(f"provided that {c}" for c in conditions),
                    f"{len(form['roots'])} outputs equal by {len(form['steps'])} steps over {len(self.terms)} terms",

@@ -26,6 +26,10 @@ WIDE = {torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.float
 IDENTITIES = frozenset("aten." + name for name in (
     "alias", "detach", "clone", "contiguous", "lift", "lift_fresh", "lift_fresh_copy", "_to_copy", "to", "type_as",
     "positive", "_conj_physical_if_real", "alias_copy", "detach_copy"))
+ARITHMETIC: dict[str, Callable[..., Any]] = {           # of sizes
+    "+": lambda *parts: sum(parts), "·": lambda *parts: math.prod(parts), "//": lambda a, b: a // b,
+    "mod": lambda a, b: a % b, "/": lambda a, b: a / b, "max": max, "min": min,
+    "^": lambda base, above, below: base ** (above / below if below > 1 else above)}
 SIZE = re.compile(r'\["size",("(?:[^"\\]|\\.)*"),([^][,]+)\]')
 told = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode       # 1, 1.0 and True differ
 
@@ -145,13 +149,7 @@ def number_at(form: Any, sizes: Mapping[str, int]) -> Any:
         return form
     if form[0] == "size":
         return sizes[form[1]]
-    if form[0] == "^":
-        return number_at(form[1], sizes) ** (form[2] / form[3] if form[3] > 1 else form[2])
-    parts = [number_at(part, sizes) for part in form[1:]]
-    if form[0] in ("//", "mod"):
-        return parts[0] // parts[1] if form[0] == "//" else parts[0] % parts[1]
-    operations: dict[str, Any] = {"+": sum, "·": math.prod, "max": max, "min": min, "/": lambda ab: ab[0] / ab[1]}
-    return operations[form[0]](parts)
+    return ARITHMETIC[form[0]](*(number_at(part, sizes) for part in form[1:]))
 
 
 def is_at(form: Any, given: Any, sizes: Mapping[str, int]) -> bool:
@@ -159,15 +157,13 @@ def is_at(form: Any, given: Any, sizes: Mapping[str, int]) -> bool:
     if isinstance(form, dict) and list(form) == ["size"]:
         number = number_at(form["size"], sizes)
         return type(given) in (int, float) and math.isclose(number, given, rel_tol=3e-7 * isinstance(number, float))
-    if isinstance(form, list) and form and form[0] in ("size", "+", "·", "//", "mod", "max", "min", "^"):
-        return type(given) is int and number_at(form, sizes) == given
-    if isinstance(form, dict):
-        return isinstance(given, dict) and form.keys() == given.keys() and all(
-            is_at(form[key], given[key], sizes) for key in form)
-    if isinstance(form, list):
-        return isinstance(given, list) and len(form) == len(given) and all(
-            is_at(a, b, sizes) for a, b in zip(form, given, strict=True))
-    return type(form) is type(given) and form == given
+    if isinstance(form, list) and form and form[0] in ("size", *ARITHMETIC):
+        return type(given) is int and bool(number_at(form, sizes) == given)
+    if isinstance(form, dict) and isinstance(given, dict):
+        return form.keys() == given.keys() and all(is_at(form[key], given[key], sizes) for key in form)
+    if isinstance(form, list) and isinstance(given, list):
+        return len(form) == len(given) and all(is_at(a, b, sizes) for a, b in zip(form, given, strict=True))
+    return type(form) is type(given) and bool(form == given)
 
 
 def value_of(form: dict[str, Any]) -> torch.Tensor:

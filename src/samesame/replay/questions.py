@@ -28,17 +28,20 @@ UNTOLD = ("fold", "lambda", "opaque", "-inf")           # what the texts have no
 
 
 @contextmanager
-def asked(texts: Sequence[str]) -> Iterator[Callable[[], list[str]]]:
-    """A fresh process that answers questions while other things are done; what is given waits for the answers."""
-    for text in texts:
-        require(not re.search(r'["|]|set-option|include', text), "a question holds more than a question")
+def asked(own: Sequence[str], others: Sequence[str]) -> Iterator[Callable[[], list[str]]]:
+    """A fresh process that answers questions while other things are done; what is given waits for the answers.
+
+    Our own come first, so that nothing in a text of someone else's can change what they mean."""
+    for text in others:
+        require(not re.search(r'["|]|set-option|include|reset|push|pop', text), "a question holds more than a question")
     program = next((str(file.locate()) for file in files("z3-solver") or () if file.name in ("z3", "z3.exe")), None)
-    require(program or not texts, "the solver's program is not there: install the package z3-solver")
-    if not texts:
+    if not own and not others:
         yield list
         return
+    require(program, "the solver's program is not there: install the package z3-solver")
     with tempfile.TemporaryFile() as questions:
-        questions.write("\n(reset)\n".join(texts).encode())
+        texts = [*(f"(push)\n{text}\n(pop)" for text in own), *(f"(reset)\n{text}" for text in others)]
+        questions.write("\n".join(texts).encode())
         questions.seek(0)
         command = [str(program), "-in", "-t:20000", "-memory:4096"]
         with subprocess.Popen(command, stdin=questions, stdout=subprocess.PIPE, text=True) as solver:
