@@ -153,7 +153,7 @@ class Prover:
         """Evidence, or the reason why there is none. Guards against extremes are left out only if nothing else
         helps. What is proved with the definition of a kernel is worth no more than the test of that kernel."""
         outcome = self._proved(block)
-        kernels = sorted({node.args[place] for node in block.graph.nodes for place in _account(node)})
+        kernels = _accounts(block)
         if isinstance(outcome, str) or not kernels:
             return outcome
         if not all(kernels):
@@ -197,8 +197,11 @@ class Prover:
         return replace(self.budget, seconds=max(0.05, min(self.budget.seconds, self.limit, left)))
 
     def _test(self, block: Block) -> Evidence | None:
-        """Opaque operators only: both sides on fresh values of the frontier."""
-        opaque = sorted({node.operator for node in block.graph.nodes if is_opaque(node)})
+        """Opaque operators, and kernels that were tested themselves, only: both sides on fresh values of the
+        frontier."""
+        if not all(kernels := _accounts(block)):
+            return None
+        opaque = sorted({n.operator for n in block.graph.nodes if is_opaque(n) or n.operator in STANDING_IN})
         if not opaque or not all(map(is_deterministic, opaque)):
             return None
         generator = torch.Generator().manual_seed(self.seed)
@@ -220,12 +223,12 @@ class Prover:
             f"(seed {self.seed}); worst difference {worst:.1e} of the largest magnitude, "
             f"tolerance {TEST_TOLERANCE:.0e} (rounding of float64 with room)"
         )
-        return Evidence(Rung.TESTED, "test", detail=detail)
+        return Evidence(Rung.TESTED, "test", detail="; ".join([detail, *kernels]))
 
 
-def _account(node: Node) -> tuple[int, ...]:
-    """Where a node that stands for a kernel says how that was tested: the position of the argument, if it is one."""
-    return (len(node.args) - 1,) if node.operator in STANDING_IN else ()
+def _accounts(block: Block) -> list[str]:
+    """How the kernels that nodes of the block stand for were tested."""
+    return sorted({node.args[-1] for node in block.graph.nodes if node.operator in STANDING_IN})
 
 
 def is_opaque(node: Node) -> bool:
