@@ -14,4 +14,14 @@ from samesame.lift.launch import Launch, Memory
 from samesame.lift.program import lift
 from samesame.lift.verdict import Formula, KernelVerdict, LiftVerdict, Obligation
 
-__all__ = ["Formula", "KernelVerdict", "Launch", "LiftVerdict", "Memory", "Obligation", "Settings", "lift", "lift_launch"]
+__all__ = [
+    "Formula",
+    "KernelVerdict",
+    "Launch",
+    "LiftVerdict",
+    "Memory",
+    "Obligation",
+    "Settings",
+    "lift",
+    "lift_launch",
+]

@@ -1,4 +1,4 @@
-"""Small facts about expressions that several parts of `lift` use: sums multiplied out, neutral elements, what is total."""
+"""Small facts about expressions that several parts of `lift` use: sums multiplied out, neutral elements, totality."""
 
 from __future__ import annotations
 
@@ -28,10 +28,33 @@ from samesame.formula.expr import (
 from samesame.lift.values import PLUS_INFINITY, is_undefined
 
 NEUTRAL: dict[str, Expr] = {
-    "sum": ZERO, "prod": ONE, "max": NEG_INF, "min": PLUS_INFINITY, "any": FALSE, "all": TRUE,
+    "sum": ZERO,
+    "prod": ONE,
+    "max": NEG_INF,
+    "min": PLUS_INFINITY,
+    "any": FALSE,
+    "all": TRUE,
 }
-TOTAL = frozenset(["exp", "sin", "cos", "tanh", "sigmoid", "erf", "abs", "sign", "softplus", "floor", "ceil", "round", "trunc",
-                   "sinh", "cosh", "atan"])
+TOTAL = frozenset(
+    [
+        "exp",
+        "sin",
+        "cos",
+        "tanh",
+        "sigmoid",
+        "erf",
+        "abs",
+        "sign",
+        "softplus",
+        "floor",
+        "ceil",
+        "round",
+        "trunc",
+        "sinh",
+        "cosh",
+        "atan",
+    ]
+)
 
 
 def expanded(expr: Expr) -> list[Expr]:

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from samesame.formula.expr import Expr, Leaf, Load, Unsupported, const, rebuild, substitute
+from samesame.formula.expr import Expr, Load, Unsupported, rebuild, substitute
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.lift import integers
 from samesame.lift.launch import Memory
 from samesame.lift.memory import along_line, is_contiguous, offset_of
+from samesame.lift.values import undefined_in
 from samesame.lift.verdict import KernelVerdict
 from samesame.operators import meaning_of
 
-Held = dict[int, tuple[Memory, Tensor]]           # by the number of a memory: how the tensor lies in it, and its formula
+Held = dict[int, tuple[Memory, Tensor]]  # by the number of a memory: how the tensor lies in it, and its formula
 
 
 def inputs_of(captured: Any, ranges: Mapping[str, tuple[Expr, Expr]]) -> dict[str, tuple[Any, Tensor]]:
@@ -35,7 +36,9 @@ def layout_of(name: str, view: Any) -> Memory:
     return Memory(name, tuple(view.shape), tuple(view.strides), element_name(view.dtype))
 
 
-def composed(captured: Any, lifted: Mapping[int, KernelVerdict], inputs: Mapping[str, tuple[Any, Tensor]]) -> list[Tensor]:
+def composed(
+    captured: Any, lifted: Mapping[int, KernelVerdict], inputs: Mapping[str, tuple[Any, Tensor]]
+) -> list[Tensor]:
     """The formulas of what the wrapper returned. `lifted` are the verdicts of its launches by their place in the host's
     order. Raises Unsupported where a step has no formula."""
     held: Held = {view.memory: (layout_of(name, view), whole) for name, (view, whole) in inputs.items()}
@@ -55,14 +58,18 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
 
     names = names_of(launch, captured)
     views = {names[p]: v for p, v in launch.arguments.items() if hasattr(v, "strides")}
-    if len(verdict.formulas) < 1 or verdict.unsupported:
+    if not verdict.formulas or verdict.unsupported or any(f.expr is None for f in verdict.formulas):
         raise Unsupported(f"{verdict.kernel} has no formula")
     before = {name: seen(view, held) if view.memory in held else None for name, view in views.items()}
     for formula in verdict.formulas:
         indices, expr = formula.expr
+        if expr.free - frozenset(indices) or undefined_in(expr):
+            raise Unsupported(f"{verdict.kernel} has no formula for {formula.tensor} that holds for every program")
         whole = with_tensors(expr, before)
         view = views[formula.tensor]
-        result = Tensor(tuple(view.shape), lambda *i, e=whole, v=indices: substitute(e, dict(zip(v, i, strict=True))), whole.kind)
+        result = Tensor(
+            tuple(view.shape), lambda *i, e=whole, v=indices: substitute(e, dict(zip(v, i, strict=True))), whole.kind
+        )
         held[view.memory] = layout_of(formula.tensor, view), result
 
 
@@ -73,7 +80,7 @@ def with_tensors(expr: Expr, tensors: Mapping[str, Tensor | None]) -> Expr:
     def go(e: Expr) -> Expr:
         if e not in memo:
             if isinstance(e, Load) and tensors.get(e.leaf.name) is not None:
-                memo[e] = tensors[e.leaf.name][tuple(map(go, e.indices))]         # type: ignore[index]
+                memo[e] = tensors[e.leaf.name][tuple(map(go, e.indices))]  # type: ignore[index]
             elif isinstance(e, Load) and e.leaf.name.endswith("*"):
                 raise Unsupported(f"{e.leaf.name[:-1]} is read as one line, not by its own indices")
             else:
@@ -114,6 +121,3 @@ def host_step(step: Any, held: Held) -> None:
     result = meaning(*map(given, step.args), **{name: given(value) for name, value in step.kwargs.items()})
     for view, whole in zip(step.results, result if isinstance(result, tuple) else (result,), strict=True):
         held[view.memory] = layout_of("", view), whole
-
-
-__all__ = ["Leaf", "const"]

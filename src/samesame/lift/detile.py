@@ -19,7 +19,6 @@ from samesame.formula.expr import (
     Expr,
     FloorDiv,
     Index,
-    Num,
     and_,
     const,
     index,
@@ -34,7 +33,7 @@ from samesame.lift.simplify import Simplifier, with_fact
 from samesame.lift.solver import Facts
 from samesame.lift.symbolic import Access
 
-SPLITS = 8                                        # divisions of program ids that are taken apart for one store
+SPLITS = 8  # divisions of program ids that are taken apart for one store
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +111,9 @@ def taken_apart(write: Write, at: tuple[Expr, ...], simplify: Simplifier) -> tup
         value = integers.plus_(integers.times_(high, width), low)
         inside = integers.less(value, v.extent)
         changed = {v: value}
-        condition, offset, stored = (integers.tidied(substitute(e, changed)) for e in (write.condition, write.offset, write.value))
+        condition, offset, stored = (
+            integers.tidied(substitute(e, changed)) for e in (write.condition, write.offset, write.value)
+        )
         condition = and_(inside, condition)
         variables = tuple(w for u in write.variables for w in ((high, low) if u is v else (u,)))
         write = Write(write.access, write.memory, variables, offset, condition, stored)
@@ -195,7 +196,7 @@ def condition_of(
 def value_at(solution: Solution, simplify: Simplifier, facts: Facts = ()) -> Expr:
     """What is written at the output's indices, where the solution covers them."""
     known = with_fact(facts, solution.covers)
-    return simplify(substitute(solution.write.value, cast("dict[Index, Expr]", solution.values)), known)
+    return simplify(substitute(solution.write.value, solution.values), known)
 
 
 def tells_programs(solution: Solution, simplify: Simplifier) -> list[Index]:
@@ -204,10 +205,7 @@ def tells_programs(solution: Solution, simplify: Simplifier) -> list[Index]:
     there = dict(zip(solution.indices, solution.at, strict=True))
     unsure: list[Index] = []
     for v, e in solution.values.items():
-        back = simplify(substitute(e, cast("dict[Index, Expr]", there)), write.facts)
+        back = simplify(substitute(e, there), write.facts)
         if not simplify.prover.proves(write.facts, integers.equal(back, v)):
             unsure.append(v)
     return unsure
-
-
-__all__ = ["Num", "Solution", "Write", "solved", "value_at", "write_of"]

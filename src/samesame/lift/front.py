@@ -35,6 +35,7 @@ def launch_of(recorded: Any, captured: Any) -> Launch:
         example=dict(captured.sizes),
         guards=tuple(captured.guards),
         place=recorded.called.spoken,
+        trusted="example" if captured.choices or captured.unread else "sizes",
         constants=tuple(n for n in (*recorded.constexprs.values(), *recorded.grid) if type(n) is int),
     )
 
@@ -53,7 +54,11 @@ def names_of(recorded: Any, captured: Any) -> Mapping[str, str]:
 def argument_of(parameter: str, given: Any, names: Mapping[str, str], captured: Any, recorded: Any) -> Argument:
     if hasattr(given, "strides"):
         storage = f"memory {given.memory}"
-        shape, strides, contents = tuple(given.shape), tuple(given.strides), contents_of(captured, recorded, given.memory)
+        shape, strides, contents = (
+            tuple(given.shape),
+            tuple(given.strides),
+            contents_of(captured, recorded, given.memory),
+        )
         return Memory(names[parameter], shape, strides, element_name(given.dtype), storage, contents)
     if isinstance(given, Expr | bool | int | float):
         return given

@@ -38,8 +38,8 @@ from samesame.formula.expr import (
     where,
 )
 
-Monomial = tuple[Expr, ...]                      # atoms in the order of their ranks, repeated for powers
-Polynomial = dict[Monomial, int]                 # no zero coefficients
+Monomial = tuple[Expr, ...]  # atoms in the order of their ranks, repeated for powers
+Polynomial = dict[Monomial, int]  # no zero coefficients
 
 _ranks: WeakKeyDictionary[Expr, int] = WeakKeyDictionary()
 _counter = count()

@@ -8,7 +8,10 @@ launch does not fulfil is never assumed: then the launch itself is the counterex
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from samesame.evidence import Refused
 from samesame.formula.expr import (
@@ -46,6 +49,7 @@ from samesame.lift.verdict import Formula, KernelVerdict, Obligation
 from samesame.operators.numbers import readings
 
 MOST_PRECONDITIONS = 8
+Search = Callable[[], "dict[str, Any] | None"]
 
 
 @dataclass(frozen=True)
@@ -112,28 +116,39 @@ class _Lifting:
         self.find_preconditions()
         found = [self.formula(name, writes) for name, writes in self.kernel.outputs.items()]
         for name, writes in self.kernel.outputs.items():
-            self.note(self.with_case(obligations.coverage(self.kernel, name, writes), lambda w=writes: concrete.uncovered(self.kernel, w)))
-            self.note(self.with_case(obligations.race(self.kernel, name, writes), lambda w=writes: concrete.written_twice(self.kernel, w)))
-        self.note(self.with_case(obligations.bounds(self.kernel), lambda: concrete.outside(self.kernel)))
+            covered, alone = (
+                obligations.coverage(self.kernel, name, writes),
+                obligations.race(self.kernel, name, writes),
+            )
+            missing, twice = (
+                partial(concrete.uncovered, self.kernel, writes),
+                partial(concrete.written_twice, self.kernel, writes),
+            )
+            self.note(self.with_case(covered, missing, f"an element of {name} is not written"))
+            self.note(self.with_case(alone, twice, f"two programs write one element of {name}"))
+        outside = partial(concrete.outside, self.kernel)
+        self.note(self.with_case(obligations.bounds(self.kernel), outside, "an access leaves its tensor"))
         self.undefined()
         self.overflow()
         self.note(obligations.aliasing(self.kernel))
         self.value(found)
         self.verdict.ranges = dict(self.prover.ranges)
         self.verdict.preconditions[:0] = [
-            *(unicode(presentable(c)) for c in self.launch.guards), *(unicode(presentable(c)) for c in self.preconditions)]
+            *(unicode(presentable(c)) for c in self.launch.guards),
+            *(unicode(presentable(c)) for c in self.preconditions),
+        ]
 
     def note(self, obligation: Obligation) -> None:
         self.verdict.obligations.append(obligation)
 
-    def with_case(self, obligation: Obligation, search) -> Obligation:    # type: ignore[no-untyped-def]
-        """An obligation that is open is tried on numbers."""
+    def with_case(self, obligation: Obligation, search: Search, sentence: str) -> Obligation:
+        """An obligation that is open is tried on numbers; `sentence` says what was found if something was."""
         if obligation.state == "undecided":
             started = time.perf_counter()
             case = search()
             obligation.seconds += time.perf_counter() - started
             if case is not None:
-                obligation.state, obligation.counterexample = "violated", case
+                obligation.state, obligation.counterexample, obligation.detail = "violated", case, sentence
                 obligation.place = case.get("line", obligation.place)
         return obligation
 
@@ -158,11 +173,13 @@ class _Lifting:
                 if leaf not in self.prover.ranges:
                     self.prover.assume_range(leaf, ZERO, integers.minus(extent, 1))
                     self.simplify.forget()
-                    self.verdict.preconditions.append(f"0 ≤ {leaf.removesuffix('*')}[…] < {unicode(presentable(extent))}")
+                    self.verdict.preconditions.append(
+                        f"0 ≤ {leaf.removesuffix('*')}[…] < {unicode(presentable(extent))}"
+                    )
         if self.prover.ranges:
             self.kernel.solve()
 
-    def wanted(self):    # type: ignore[no-untyped-def]
+    def wanted(self) -> Iterator[Expr]:
         """Conditions on sizes under which something would hold that does not hold now."""
         for writes in self.kernel.outputs.values():
             covers = obligations.covered(self.kernel, writes)
@@ -188,6 +205,7 @@ class _Lifting:
         memory = writes[0].memory
         solutions = [self.kernel.solutions[w] for w in writes]
         if any(s is None for s in solutions):
+            self.verdict.formulas += [self.by_program(name, write) for write in writes]
             return None
         indices = tuple(index(integers.tidied(const(n))) for n in memory.shape)
         expr = self.stored(memory, indices, [s for s in solutions if s is not None])
@@ -198,8 +216,18 @@ class _Lifting:
         shown = presentable(expr)
         whole = Tensor(memory.shape, lambda *i: substitute(shown, dict(zip(indices, i, strict=True))), expr.kind)
         self.verdict.formulas.append(
-            Formula(name, unicode_tensor(name, whole), latex_tensor(name, whole), expr=(indices, expr)))
+            Formula(name, unicode_tensor(name, whole), latex_tensor(name, whole), expr=(indices, expr))
+        )
         return expr
+
+    def by_program(self, name: str, write: Write) -> Formula:
+        """What one program stores, where the element cannot be told: an offset and a value, over programs and lanes."""
+        value = presentable(self.simplify(write.value, write.facts))
+        text, where_ = (
+            f"{name}*[{unicode(presentable(write.offset))}] = {unicode(value)}",
+            unicode(presentable(write.condition)),
+        )
+        return Formula(name, text if write.condition is TRUE else f"{text} where {where_}", "")
 
     def stored(self, memory: Memory, indices: tuple[Index, ...], solutions: list[Solution]) -> Expr:
         total: Expr | None = None
@@ -216,12 +244,16 @@ class _Lifting:
         assert total is not None
         return total
 
-    def added(self, memory: Memory, indices: tuple[Index, ...], before: Expr | None, value: Expr, solution: Solution) -> Expr:
+    def added(
+        self, memory: Memory, indices: tuple[Index, ...], before: Expr | None, value: Expr, solution: Solution
+    ) -> Expr:
         from samesame.lift.memory import offset_of
         from samesame.lift.values import element_at
 
         if solution.write.access.kind not in ("fadd", "add"):
-            raise Refused(f"{solution.write.access.place}: the atomic operation {solution.write.access.kind} is not supported")
+            raise Refused(
+                f"{solution.write.access.place}: the atomic operation {solution.write.access.kind} is not supported"
+            )
         start = before if before is not None else element_at(memory, offset_of(memory, indices))
         return start + value
 
@@ -232,8 +264,8 @@ class _Lifting:
             return value_at(solution, self.simplify)
         from samesame.formula.expr import Fold
 
-        condition = substitute(write.condition, solution.values)      # type: ignore[arg-type]
-        value = where(condition, substitute(write.value, solution.values), ZERO)      # type: ignore[arg-type]
+        condition = substitute(write.condition, solution.values)
+        value = where(condition, substitute(write.value, solution.values), ZERO)
         return self.simplify(Fold("sum", solution.free, value) if solution.free else value)
 
     # ------------------------------------------------------------------------------------------------ obligations
@@ -242,9 +274,16 @@ class _Lifting:
         """No undefined value reaches a store, nor decides where something is stored."""
         with obligations.timed(Obligation("undefined", "proved", "no undefined value reaches a store")) as found:
             for formula in self.verdict.formulas:
+                if formula.expr is None:
+                    continue
                 writes = self.kernel.outputs[formula.tensor]
-                places = sorted({*undefined_in(formula.expr[1]), *(p for w in writes for p in undefined_in(and_(w.condition, const(True)))),
-                                 *(p for w in writes for p in undefined_in(w.offset))})
+                places = sorted(
+                    {
+                        *undefined_in(formula.expr[1]),
+                        *(p for w in writes for p in undefined_in(and_(w.condition, const(True)))),
+                        *(p for w in writes for p in undefined_in(w.offset)),
+                    }
+                )
                 if places:
                     found.state, found.place = "undecided", places[0]
                     found.detail = f"an undefined value of {places[0]} reaches {formula.tensor}"
@@ -274,16 +313,21 @@ class _Lifting:
                     obligation.state, obligation.place = "undecided", str(writes[0].access.place)
                     obligation.detail = f"which element of {name} is stored to cannot be told from the offset"
             for formula in self.verdict.formulas:
+                if formula.expr is None:
+                    continue
                 indices, expr = formula.expr
                 left = expr.free - frozenset(indices)
                 if left or any(isinstance(e, NegInf) for e in walk(expr)):
                     obligation.state = "undecided"
-                    obligation.detail = f"{formula.tensor} depends on the program or lane that writes it" if left else (
-                        f"an infinity is left in the formula of {formula.tensor}")
+                    obligation.detail = (
+                        f"{formula.tensor} depends on the program or lane that writes it"
+                        if left
+                        else (f"an infinity is left in the formula of {formula.tensor}")
+                    )
         self.note(obligation)
 
 
-def lookups(access: Write):    # type: ignore[no-untyped-def]
+def lookups(access: Write) -> Iterator[tuple[str, Expr]]:
     """Elements of integer tensors that are an index of what is accessed, each with the size it must lie below. None
     where a condition on the same element stands before the access."""
     for indices in list(indices_at(access.memory, access.offset))[:1]:
@@ -298,7 +342,7 @@ def renamed(covered: Expr, solutions: list[Solution | None], indices: tuple[Inde
     return substitute(covered, dict(zip(first.indices, indices, strict=True)))
 
 
-def at_the_end(condition: Expr):    # type: ignore[no-untyped-def]
+def at_the_end(condition: Expr) -> Iterator[Expr]:
     """A condition on an output's index, as one on sizes: at the index's last value."""
     if isinstance(condition, Compare) and condition.left is ZERO and condition.op == "≤":
         p = condition.right

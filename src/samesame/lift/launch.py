@@ -2,7 +2,9 @@
 
 Sizes are numbers or expressions over size symbols, so that one launch stands for all sizes. `example` says what the
 symbols were when the launch was recorded; `guards` are conditions under which the host code launches like this;
-`constants` are the numbers that are written into the launch, such as block sizes.
+`constants` are the numbers that are written into the launch, such as block sizes. `trusted` says at which sizes the
+host would launch like this, and so a failure counts: at all "sizes" that the guards allow, at the "example" only, as
+the host chose a number by a size, or at "none", as nothing is known of the host.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ class Launch:
     guards: tuple[Expr, ...] = ()
     place: str = ""
     constants: tuple[int, ...] = ()
+    trusted: str = "sizes"
 
     def at(self, sizes: Mapping[str, int]) -> Launch:
         """The same launch with some sizes held to numbers."""

@@ -66,7 +66,7 @@ from samesame.lift.values import Pointers, Value, block, same_everywhere, undefi
 if TYPE_CHECKING:
     from samesame.lift.symbolic import Environment, Machine
 
-UNROLLED = 32                                     # a loop of so few iterations is written out if nothing else helps
+UNROLLED = 32  # a loop of so few iterations is written out if nothing else helps
 
 
 @dataclass(frozen=True)
@@ -158,8 +158,10 @@ def run_loop(
     body: Callable[[Expr, Sequence[Value]], list[Value]],
 ) -> list[Value]:
     t = index(trips)
-    carried = [Carried(name, start, carry_leaf(operation.place, t, k, start), lanes_of(start))
-               for k, (name, start) in enumerate(zip(names, starts, strict=True))]
+    carried = [
+        Carried(name, start, carry_leaf(operation.place, t, k, start), lanes_of(start))
+        for k, (name, start) in enumerate(zip(names, starts, strict=True))
+    ]
     if carried:
         noted = len(machine.accesses), len(machine.arithmetic)
         found = in_loop(machine, t, lambda: body(t, [c.symbolic() for c in carried]))
@@ -168,7 +170,9 @@ def run_loop(
             if isinstance(one.start, Pointers) != isinstance(value, Pointers) or (
                 isinstance(value, Pointers) and isinstance(one.start, Pointers) and value.memory != one.start.memory
             ):
-                raise Refused(f"{operation.place}: the loop carries {one.name.lstrip('%')}, a pointer into two tensors in turn")
+                raise Refused(
+                    f"{operation.place}: the loop carries {one.name.lstrip('%')}, a pointer into two tensors in turn"
+                )
             one.after = numbers(value)
         left = solve(machine, operation.place, t, carried)
         if left:
@@ -176,7 +180,9 @@ def run_loop(
                 return unrolled(int(trips.value), starts, body)
             names_ = ", ".join(c.name.lstrip("%") for c in left)
             raise Refused(f"{operation.place}: no closed form is known for what the loop carries in {names_}")
-    for start, value in zip(starts, in_loop(machine, t, lambda: body(t, [c.after_iterations(t) for c in carried])), strict=True):
+    for start, value in zip(
+        starts, in_loop(machine, t, lambda: body(t, [c.after_iterations(t) for c in carried])), strict=True
+    ):
         machine.note_steps(start, value, operation.place)
     return [c.after_iterations(trips) for c in carried]
 
@@ -210,8 +216,10 @@ def summarised_while(machine: Machine, operation: Operation, env: Environment) -
     names, starts = pairs[0::2], [env[name] for name in pairs[1::2]]
     before, after = operation.regions
     t = index(1)
-    carried = [Carried(name, start, carry_leaf(operation.place, t, k, start), lanes_of(start))
-               for k, (name, start) in enumerate(zip(names, starts, strict=True))]
+    carried = [
+        Carried(name, start, carry_leaf(operation.place, t, k, start), lanes_of(start))
+        for k, (name, start) in enumerate(zip(names, starts, strict=True))
+    ]
     condition_env = {**env, **{c.name: c.symbolic() for c in carried}}
     found = machine.block(before, condition_env)
     condition, passed = cast(Tensor, found[0])[()], found[1:]
@@ -233,14 +241,20 @@ def trips_of_while(machine: Machine, operation: Operation, carried: list[Carried
     del machine.accesses[kept[0] :], machine.arithmetic[kept[1] :]
     values: dict[Expr, tuple[Expr, Expr]] = {}
     for one, value in zip(carried, found, strict=True):
-        step = integers.minus(numbers(value)[()], one.unknown) if numbers(value).kind == "int" and not value.shape else None
+        step = (
+            integers.minus(numbers(value)[()], one.unknown)
+            if numbers(value).kind == "int" and not value.shape
+            else None
+        )
         if step is not None and isinstance(step, Num):
             values[one.unknown] = one.first, step
     match condition:
         case _ if isinstance(condition, Expr) and hasattr(condition, "op") and condition.op == "≤":
-            p = condition.right                                 # type: ignore[attr-defined]
+            p = condition.right  # type: ignore[attr-defined]
             now = integers.tidied(replaced(p, {u: first for u, (first, _) in values.items()}))
-            later = integers.tidied(replaced(p, {u: integers.plus_(first, step) for u, (first, step) in values.items()}))
+            later = integers.tidied(
+                replaced(p, {u: integers.plus_(first, step) for u, (first, step) in values.items()})
+            )
             falls = integers.minus(now, later)
             if not loads_of(now, [c.leaf for c in carried]) and isinstance(falls, Num) and falls.value > 0:
                 return at_least_none(machine, integers.plus_(integers.quotient(now, falls), 1))
@@ -369,12 +383,12 @@ def _split(made: Expr, a: Expr) -> tuple[str, Expr] | None:
             sides = _split(then, a), _split(otherwise, a)
             if sides[0] is None or sides[1] is None:
                 return None
-            monoids = {monoid for monoid, _ in sides if monoid}      # type: ignore[union-attr]
+            monoids = {monoid for monoid, _ in cast(Any, sides) if monoid}
             if len(monoids) > 1:
                 return None
             monoid = monoids.pop() if monoids else ""
-            parts = [NEUTRAL[monoid] if monoid and not m else f for m, f in cast(Any, sides)]
-            return monoid, where(condition, *parts) if monoid else TRUE
+            branches = [NEUTRAL[monoid] if monoid and not m else f for m, f in cast(Any, sides)]
+            return monoid, where(condition, *branches) if monoid else TRUE
     return None
 
 
@@ -385,7 +399,7 @@ def _apart(monoid: str, parts: Sequence[Expr], a: Expr, make: Callable[[list[Exp
     return monoid, make(rest)
 
 
-# ------------------------------------------------------------------------------------------- rescaled to a running maximum
+# --------------------------------------------------------------------------------------- rescaled to a running maximum
 
 
 def rescaled(machine: Machine, place: Place, t: Index, one: Carried, carried: list[Carried]) -> bool:
@@ -403,7 +417,9 @@ def rescaled(machine: Machine, place: Place, t: Index, one: Carried, carried: li
             if found is None:
                 continue
             scale, part = found
-            if loads_of(part, [c.leaf for c in carried]) or not rescaled_step(body, one.unknown, old, held, scale, part):
+            if loads_of(part, [c.leaf for c in carried]) or not rescaled_step(
+                body, one.unknown, old, held, scale, part
+            ):
                 continue
             machine.steps[str(place)] = machine.steps.get(str(place), 0) + 1
             one.closed = rescaled_form(place, t, one, top, old, held, scale, part)
@@ -505,7 +521,7 @@ def finite_where(expr: Expr) -> Expr:
     return FALSE
 
 
-# ------------------------------------------------------------------------------------------------ where a maximum stands
+# ----------------------------------------------------------------------------------------------- where a maximum stands
 
 
 def picked(machine: Machine, place: Place, t: Index, one: Carried, carried: list[Carried]) -> bool:

@@ -71,7 +71,9 @@ def readings(memory: Memory, offset: Expr) -> Iterator[Indices]:
 def shifted(memory: Memory, indices: Indices) -> Iterator[Indices]:
     """The same offset with one row more or less: `i·n + (j − n)` is row i − 1 or column j − n."""
     for d in range(len(indices) - 1):
-        ratio = integers.quotient(integers.tidied(const(memory.strides[d])), integers.tidied(const(memory.strides[d + 1])))
+        ratio = integers.quotient(
+            integers.tidied(const(memory.strides[d])), integers.tidied(const(memory.strides[d + 1]))
+        )
         for step in (1, -1):
             moved = list(indices)
             moved[d] = integers.plus_(indices[d], step)
@@ -91,11 +93,7 @@ def along_strides(memory: Memory, offset: Polynomial) -> Indices | None:
             found[d] = ZERO
             continue
         divisor = polynomial(strides[d])
-        if len(divisor) != 1:
-            taken = _by_sum(rest, divisor)
-        else:
-            taken = _by_term(rest, divisor)
-        quotient, rest = taken
+        quotient, rest = (_by_term if len(divisor) == 1 else _by_sum)(rest, divisor)
         found[d] = written(quotient)
     return None if rest else tuple(found[d] for d in range(len(strides)))
 
@@ -178,7 +176,9 @@ def with_elements(expr: Expr, memories: dict[str, Memory], facts: Facts, simplif
     def visit(e: Expr, known: Facts) -> Expr:
         if isinstance(e, Where):
             c = go(e.condition, known)
-            return Where(c, go(e.then, with_fact(known, e.condition)), go(e.otherwise, with_fact(known, not_(e.condition))))
+            return Where(
+                c, go(e.then, with_fact(known, e.condition)), go(e.otherwise, with_fact(known, not_(e.condition)))
+            )
         if isinstance(e, Load) and e.leaf.name in memories and len(e.indices) == 1:
             memory = memories[e.leaf.name]
             offset = e.indices[0]

@@ -17,7 +17,25 @@ import numpy as np
 from samesame.formula.effort import Budget
 from samesame.formula.equal import Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Expr, Fn, Fold, Index, Leaf, Load, Num, Opaque, Pow, Size, Sum, Unsupported, const, eq, exp, le, log, mul, power, substitute, walk, where
+from samesame.formula.expr import (
+    Expr,
+    Index,
+    Leaf,
+    Load,
+    Num,
+    Size,
+    Sum,
+    Unsupported,
+    const,
+    exp,
+    le,
+    log,
+    mul,
+    power,
+    substitute,
+    walk,
+    where,
+)
 from samesame.formula.sizes import value_at
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.operators import meaning_of
@@ -39,6 +57,7 @@ class Known:
 
 def torch_meaning(operator: str, *rest: Any) -> Callable[..., Any]:
     """An operator's meaning with some arguments given."""
+
     def apply(*tensors: Any) -> Any:
         meaning = meaning_of(operator)
         assert meaning is not None
@@ -49,6 +68,7 @@ def torch_meaning(operator: str, *rest: Any) -> Callable[..., Any]:
 
 def norm(scaled: bool, shifted: bool) -> Callable[..., Tensor]:
     """Layer norm of the last dimension."""
+
     def apply(x: Tensor, *rest: Any) -> Tensor:
         *weights, eps = rest
         n = x.shape[-1]
@@ -102,7 +122,7 @@ def picked(logits: Tensor, labels: Tensor) -> Tensor:
     return tensor(labels.shape, lambda i: log(Sum(logits.shape[1], lambda j: exp(logits[i, j]))) - logits[i, labels[i]])
 
 
-POWER = const(-1).value / 2                       # type: ignore[attr-defined]
+POWER = const(-1).value / 2  # type: ignore[attr-defined]
 
 TABLE = (
     *(Known("copy", (r,), lambda x: x) for r in (1, 2, 3)),
@@ -137,13 +157,15 @@ def name_of(indices: tuple[Index, ...], expr: Expr) -> str:
         return ""
     if sum(1 for _ in walk(expr)) > 400:
         return ""
-    whole = Tensor(tuple(v.extent for v in indices), lambda *i: substitute(expr, dict(zip(indices, i, strict=True))), expr.kind)
+    whole = Tensor(
+        tuple(v.extent for v in indices), lambda *i: substitute(expr, dict(zip(indices, i, strict=True))), expr.kind
+    )
     for known, other in candidates(leaves, expr):
         try:
             if agree(whole, other, leaves) and isinstance(prove_tensors_equal(whole, other, budget=BUDGET), Proved):
                 return known.name
         except (Unsupported, IndexError, TypeError, ValueError):
-            continue                              # the entry does not fit tensors of these shapes
+            continue  # the entry does not fit tensors of these shapes
     return ""
 
 
@@ -154,7 +176,9 @@ def candidates(leaves: list[Leaf], expr: Expr) -> Iterator[tuple[Known, Tensor]]
         if sorted(known.ranks) != sorted(len(x.shape) for x in leaves):
             continue
         for order in permutations(leaves):
-            if tuple(len(x.shape) for x in order) != known.ranks or (known.kinds and tuple(x.kind for x in order) != known.kinds):
+            if tuple(len(x.shape) for x in order) != known.ranks or (
+                known.kinds and tuple(x.kind for x in order) != known.kinds
+            ):
                 continue
             tensors = [leaf(x.name, x.shape, x.kind, x.bounds) for x in order]
             for n in dict.fromkeys(numbers) if known.number else (None,):
@@ -170,7 +194,9 @@ def agree(a: Tensor, b: Tensor, leaves: list[Leaf]) -> bool:
     """Whether both have the same values at some small sizes."""
     if a.rank != b.rank:
         return False
-    symbols = sorted({s for x in leaves for n in x.shape for s in walk(const(n)) if isinstance(s, Size)}, key=lambda s: s.name)
+    symbols = sorted(
+        {s for x in leaves for n in x.shape for s in walk(const(n)) if isinstance(s, Size)}, key=lambda s: s.name
+    )
     sizes = {s.name: s.minimum + k + 1 for k, s in enumerate(symbols)}
     random = np.random.default_rng(0)
     values: dict[str, Any] = {}
@@ -179,6 +205,3 @@ def agree(a: Tensor, b: Tensor, leaves: list[Leaf]) -> bool:
         values[x.name] = random.integers(0, 2, shape) if x.kind == "int" else random.random(shape) + 0.1
     left, right = (np.asarray(evaluate(t, values, sizes), float) for t in (a, b))
     return left.shape == right.shape and bool(np.allclose(left, right, rtol=1e-9, equal_nan=True))
-
-
-__all__ = ["Fn", "Fold", "Opaque", "Pow", "eq"]

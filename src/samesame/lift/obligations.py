@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import cast
 
-from samesame.formula.expr import TRUE, ZERO, Expr, Index, Num, and_, const, index, not_, or_, substitute, walk
+from samesame.formula.expr import TRUE, Expr, Index, Num, and_, index, not_, or_, substitute
 from samesame.lift import integers
 from samesame.lift.detile import Solution, Write, solved, tells_programs, write_of
-from samesame.lift.launch import Memory
-from samesame.lift.memory import element, flat_size, leaf_of
+from samesame.lift.memory import element, flat_size
 from samesame.lift.simplify import Simplifier, with_fact
 from samesame.lift.solver import Facts
-from samesame.lift.symbolic import Access, Machine
+from samesame.lift.symbolic import Machine
 from samesame.lift.values import wraps
 from samesame.lift.verdict import Obligation
 
@@ -111,7 +110,9 @@ def race(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
         kinds = {w.access.kind for w in writes}
         if not stores:
             found.state = "proved" if len(kinds) == 1 and kinds <= {"fadd", "add"} else "undecided"
-            found.detail = f"{name} is only added to, atomically" if found.state == "proved" else f"atomic {', '.join(kinds)}"
+            found.detail = (
+                f"{name} is only added to, atomically" if found.state == "proved" else f"atomic {', '.join(kinds)}"
+            )
             return found
         alone = all(written_once(kernel, w) for w in stores)
         apart = all(disjoint(kernel, a, b) for a, b in combinations(stores, 2))
@@ -141,7 +142,11 @@ def not_twice(kernel: Kernel, a: Write, b: Write) -> bool:
     same = at_same_element(kernel, first, second)
     if same is None:
         return False
-    other = or_(*(not_(integers.equal(v, w)) for v, w in zip(first.variables, second.variables, strict=True))) if a is b else TRUE
+    other = (
+        or_(*(not_(integers.equal(v, w)) for v, w in zip(first.variables, second.variables, strict=True)))
+        if a is b
+        else TRUE
+    )
     known: Facts = with_fact(with_fact(with_fact((), first.condition), second.condition), same)
     return kernel.simplify.prover.proves(known, not_(other))
 
@@ -224,7 +229,9 @@ def power_text(value: int) -> str:
 LIMITS = (Limit(0), Limit((1 << 31) - (1 << 16)), Limit(1 << 30))
 
 
-def overflow(kernel: Kernel, limits: Sequence[Limit], allowed: Callable[[Expr], bool]) -> tuple[Obligation, Limit | None]:
+def overflow(
+    kernel: Kernel, limits: Sequence[Limit], allowed: Callable[[Expr], bool]
+) -> tuple[Obligation, Limit | None]:
     """No 32-bit number that is compared, divided, widened or added to a pointer has wrapped around."""
     with timed(Obligation("overflow", "undecided", "no 32-bit number wraps around")) as found:
         numbers = list(numbers_of(kernel))
@@ -263,7 +270,9 @@ def numbers_of(kernel: Kernel) -> Iterator[Number]:
             yield from _number(access.value[lanes], condition, access.place, 32, seen)
 
 
-def _number(expr: Expr, condition: Expr, place: object, bits: int, seen: set[tuple[Expr, Facts, int]]) -> Iterator[Number]:
+def _number(
+    expr: Expr, condition: Expr, place: object, bits: int, seen: set[tuple[Expr, Facts, int]]
+) -> Iterator[Number]:
     e = integers.tidied(expr)
     facts = with_fact((), integers.tidied(condition))
     if isinstance(e, Num) or wraps(e) or (e, facts, bits) in seen:
@@ -317,7 +326,7 @@ def reads_what_was_there(kernel: Kernel, read: Write, write: Write) -> bool:
     if not all(v in mine and v in theirs for v in programs):
         return False
     if not all(prover.proves(known, integers.equal(mine[v], theirs[v])) for v in programs):
-        return False                              # another program may write it
+        return False  # another program may write it
     shared = [t for t in read.access.loops if t in write.access.loops]
     later = read.access.number < write.access.number
     if not shared:
@@ -327,6 +336,3 @@ def reads_what_was_there(kernel: Kernel, read: Write, write: Write) -> bool:
         return False
     when = integers.at_most(mine[outer], theirs[outer]) if later else integers.less(mine[outer], theirs[outer])
     return prover.proves(known, when)
-
-
-__all__ = ["Access", "Memory", "ZERO", "const", "leaf_of", "walk"]

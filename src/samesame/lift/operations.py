@@ -21,28 +21,25 @@ from samesame.formula.expr import (
     NEG_INF,
     TRUE,
     Expr,
-    Fn,
     Num,
     absolute,
     add,
     and_,
     compare,
     const,
-    eq,
     exp,
     fn,
-    le,
     log,
-    lt,
     mul,
     not_,
     or_,
     power,
     where,
 )
+from samesame.formula.expr import NEG_INF as MINUS_INFINITY
 from samesame.lift import integers
 from samesame.lift.ttir import Operation, Type
-from samesame.lift.values import MINUS_INFINITY, PLUS_INFINITY, of_bits, wraps
+from samesame.lift.values import PLUS_INFINITY, of_bits, wraps
 from samesame.operators.numbers import constant
 
 HALF = Fraction(1, 2)
@@ -102,7 +99,7 @@ REALS: dict[str, Callable[..., Expr]] = {
     "tt.fp_to_fp": lambda a: a,
 }
 
-LIBRARY: dict[str, Callable[..., Expr]] = {      # functions of libdevice, by their names without prefix and suffix
+LIBRARY: dict[str, Callable[..., Expr]] = {  # functions of libdevice, by their names without prefix and suffix
     **{name: REALS[f"math.{name}"] for name in ("exp", "exp2", "log", "log2", "log1p", "expm1", "sqrt", "rsqrt")},
     **{name: fn(name) for name in ("sin", "cos", "tan", "tanh", "erf", "asin", "acos", "atan", "sinh", "cosh")},
     "fabs": absolute,
@@ -156,7 +153,7 @@ INTEGERS: dict[str, Callable[..., Expr]] = {
     "arith.uitofp": lambda a: a,
 }
 MAY_OVERFLOW = ("arith.addi", "arith.subi", "arith.muli")
-NEEDS_SIGN = {                                    # rounding down is rounding to zero, and unsigned is signed, above 0
+NEEDS_SIGN = {  # rounding down is rounding to zero, and unsigned is signed, above 0
     "arith.divsi": integers.quotient,
     "arith.remsi": integers.remainder,
     "arith.divui": integers.quotient,
@@ -164,16 +161,26 @@ NEEDS_SIGN = {                                    # rounding down is rounding to
     "arith.floordivsi": integers.quotient,
     "arith.ceildivsi": integers.ceiling,
 }
-OBSERVES = (                                      # here a number that wrapped around shows; elsewhere it may come right again
-    "arith.cmpi", "arith.minsi", "arith.maxsi", "math.absi", "arith.extsi", "arith.extui", "arith.index_cast",
-    "arith.sitofp", "arith.uitofp", *NEEDS_SIGN,
+OBSERVES = (  # here a number that wrapped around shows; elsewhere it may come right again
+    "arith.cmpi",
+    "arith.minsi",
+    "arith.maxsi",
+    "math.absi",
+    "arith.extsi",
+    "arith.extui",
+    "arith.index_cast",
+    "arith.sitofp",
+    "arith.uitofp",
+    *NEEDS_SIGN,
 )
 BITWISE = ("arith.xori", "arith.andi", "arith.ori", "arith.shli", "arith.shrsi", "arith.shrui", "tt.mulhiui")
 BOOLEANS: dict[str, Callable[..., Expr]] = {
     "arith.andi": and_,
     "arith.ori": or_,
     "arith.muli": and_,
-    "arith.xori": lambda a, b: not_(b) if a is TRUE else not_(a) if b is TRUE else or_(and_(a, not_(b)), and_(b, not_(a))),
+    "arith.xori": lambda a, b: (
+        not_(b) if a is TRUE else not_(a) if b is TRUE else or_(and_(a, not_(b)), and_(b, not_(a)))
+    ),
     "arith.addi": lambda a, b: or_(and_(a, not_(b)), and_(b, not_(a))),
     "arith.extui": lambda a: where(a, 1, 0),
     "arith.extsi": lambda a: where(a, -1, 0),
@@ -195,7 +202,7 @@ def bitwise(name: str, bits: int) -> Callable[..., Expr]:
             if name == "arith.shli" and 0 <= n < bits - 1:
                 return integers.times_(a, 1 << n)
         if all(isinstance(x, Num) for x in operands):
-            x, y = (int(x.value) for x in operands)       # type: ignore[attr-defined]
+            x, y = (int(x.value) for x in operands)  # type: ignore[attr-defined]
             folded = {"arith.xori": x ^ y, "arith.andi": x & y, "arith.ori": x | y}.get(name)
             if folded is not None:
                 return const(folded)
@@ -255,6 +262,3 @@ def library(operation: Operation) -> Callable[..., Expr]:
         if known in LIBRARY:
             return LIBRARY[known]
     raise Refused(f"{operation.place}: the device function {name} has no formula here")
-
-
-__all__ = ["BITWISE", "BOOLEANS", "Fn", "eq", "le", "lt"]

@@ -96,7 +96,7 @@ class Point:
                 return self.elements[key]
         if expr.kind == "bool":
             return self.random.random() < 0.5
-        raise NoPoint                                       # nothing is known of how such an integer may come out
+        raise NoPoint  # nothing is known of how such an integer may come out
 
     def below(self, extent: int) -> int:
         if extent <= 0:
@@ -128,6 +128,3 @@ class Points:
             except NoPoint:
                 continue
         return False
-
-
-__all__ = ["Points"]

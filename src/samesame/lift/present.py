@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from samesame.formula.expr import ZERO, Compare, Expr, FloorDiv, Mod, Not, const, mul, rebuild
+from collections.abc import Callable
+
+from samesame.formula.expr import ZERO, Compare, Expr, FloorDiv, Mod, Not, rebuild
 from samesame.lift import integers
 from samesame.lift.integers import Polynomial, polynomial, written
 
@@ -19,7 +21,7 @@ def presentable(expr: Expr) -> Expr:
     return go(expr)
 
 
-def _shown(e: Expr, go) -> Expr:    # type: ignore[no-untyped-def]
+def _shown(e: Expr, go: Callable[[Expr], Expr]) -> Expr:
     match e:
         case Not(Compare(op, a, b)) if op == "≤" and a is ZERO and b.kind == "int":
             return go(integers.at_least_zero(integers.minus(-1, b)))
@@ -55,6 +57,3 @@ def _remainder(terms: Polynomial) -> Expr | None:
             if len(over) < len(rest):
                 return written(over) + Mod(atom.numerator, atom.divisor) if over else Mod(atom.numerator, atom.divisor)
     return None
-
-
-__all__ = ["const", "mul"]

@@ -36,7 +36,9 @@ def lift(
     title = name or (target if isinstance(target, str) else getattr(target, "__name__", "launch"))
     if isinstance(target, str | Path) and str(target).endswith(SUFFIXES):
         if against is not None:
-            raise Refused(f"{target} says nothing of tensors, so it cannot be compared; give a function that launches it")
+            raise Refused(
+                f"{target} says nothing of tensors, so it cannot be compared; give a function that launches it"
+            )
         return LiftVerdict(title, [named(lift_launch(launch_of_file(Path(target)), settings))])
     from samesame.capture.triton_launch import capture_launches
 
@@ -64,6 +66,8 @@ def lift(
 def named(verdict: KernelVerdict) -> KernelVerdict:
     """The verdict with the names of formulas that have one."""
     for formula in verdict.formulas:
+        if formula.expr is None:
+            continue
         indices, expr = formula.expr
         formula.name = name_of(indices, expr)
     return verdict
@@ -112,4 +116,4 @@ def launch_of_file(path: Path) -> Launch:
         else:
             arguments[plain] = Size(plain, 1) if kind.kind == "int" else scalar(plain)
     grid = tuple(Size(f"programs_{axis}", 1) for axis in "xyz")
-    return Launch(function.name, text, arguments, grid, place=str(function.place))
+    return Launch(function.name, text, arguments, grid, place=str(function.place), trusted="none")

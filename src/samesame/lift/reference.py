@@ -27,7 +27,6 @@ from samesame.formula.expr import (
     Lambda,
     Leaf,
     Load,
-    Num,
     Size,
     Unsupported,
     const,
@@ -53,11 +52,11 @@ class Comparison:
     state: str
     detail: str = ""
     counterexample: dict[str, Any] | None = None
-    held: dict[str, int] = field(default_factory=dict)      # sizes that the reference holds to a number
+    held: dict[str, int] = field(default_factory=dict)  # sizes that the reference holds to a number
     conditions: tuple[str, ...] = ()
 
 
-Inputs = Mapping[str, tuple[Any, Tensor]]         # by name: the host's view of the tensor, and the leaf it is
+Inputs = Mapping[str, tuple[Any, Tensor]]  # by name: the host's view of the tensor, and the leaf it is
 
 
 def compare_with(
@@ -69,9 +68,13 @@ def compare_with(
 ) -> Comparison:
     """Compare what a launch returns with what the reference returns on the same inputs; some sizes are held to numbers
     already."""
-    tensors = {name: example_tensor(view, whole, example, seed) for seed, (name, (view, whole)) in enumerate(inputs.items())}
+    tensors = {
+        name: example_tensor(view, whole, example, seed) for seed, (name, (view, whole)) in enumerate(inputs.items())
+    }
     graph = capture(reference, tensors, name="reference")
-    whole_family = family(reference, tensors, lambda given: (capture(reference, given, name="reference"),) * 2, (graph, graph), tied=True)
+    whole_family = family(
+        reference, tensors, lambda given: (capture(reference, given, name="reference"),) * 2, (graph, graph), tied=True
+    )
     sizes, fixed = sizes_of(whole_family, inputs, example)
     held = {**held, **fixed}
     symbolic = at(whole_family.graphs[0], sizes)
@@ -173,8 +176,13 @@ def difference(number_: int, left: Tensor, right: Tensor, example: Mapping[str, 
         apart = ~np.isclose(x, y, rtol=1e-7, atol=1e-9, equal_nan=True)
         if apart.any():
             place = tuple(map(int, np.argwhere(apart)[0]))
-            return {"sizes": dict(example), "output": number_, "element": list(place),
-                    "kernel": float(x[place]), "reference": float(y[place])}
+            return {
+                "sizes": dict(example),
+                "output": number_,
+                "element": list(place),
+                "kernel": float(x[place]),
+                "reference": float(y[place]),
+            }
     return None
 
 
@@ -182,7 +190,9 @@ def draws(tensors: Sequence[Tensor], sizes: Mapping[str, int], seed: int) -> dic
     """Random numbers for every leaf."""
     random = np.random.default_rng(seed)
     found: dict[str, Any] = {}
-    for leaf in sorted({e.leaf for t in tensors for e in walk(t.element()[1]) if isinstance(e, Load)}, key=lambda x: x.name):
+    for leaf in sorted(
+        {e.leaf for t in tensors for e in walk(t.element()[1]) if isinstance(e, Load)}, key=lambda x: x.name
+    ):
         shape = [value_at(n, sizes) for n in leaf.shape]
         if leaf.kind == "int":
             low, high = (0, 7) if leaf.bounds is None else (value_at(end, sizes) for end in leaf.bounds)
@@ -213,15 +223,12 @@ def held(expr: Expr, sizes: Mapping[str, Dim]) -> Expr:
         case Load(leaf, indices):
             shape = tuple(replaced(n, sizes) for n in leaf.shape)
             bounds = None if leaf.bounds is None else tuple(replaced(n, sizes) for n in leaf.bounds)
-            return Load(Leaf(leaf.name, shape, leaf.kind, bounds), tuple(held(i, sizes) for i in indices))    # type: ignore[arg-type]
+            return Load(Leaf(leaf.name, shape, leaf.kind, bounds), tuple(held(i, sizes) for i in indices))  # type: ignore[arg-type]
         case Fold(_, bound, body) | Lambda(bound, body):
             fresh: dict[Index, Expr] = {}
             for v in bound:
                 fresh[v] = index(held(substitute(v.extent, fresh), sizes))
             inside = held(substitute(body, fresh), sizes)
             new = tuple(fresh[v] for v in bound)
-            return Fold(expr.monoid, new, inside) if isinstance(expr, Fold) else Lambda(new, inside)    # type: ignore[arg-type]
+            return Fold(expr.monoid, new, inside) if isinstance(expr, Fold) else Lambda(new, inside)  # type: ignore[arg-type]
     return rebuild(expr, lambda e: held(e, sizes))
-
-
-__all__ = ["Num"]

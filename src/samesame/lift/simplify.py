@@ -50,7 +50,7 @@ from samesame.lift.operations import largest, smallest
 from samesame.lift.solver import Facts, Prover
 from samesame.lift.values import PLUS_INFINITY, is_finite
 
-ROUNDS = 12                                       # conditions of one fold's body that are looked at
+ROUNDS = 12  # conditions of one fold's body that are looked at
 
 
 class Simplifier:
@@ -186,7 +186,11 @@ class Simplifier:
         (v,) = row.bound
         monoid = expr.name.removeprefix("aten.arg")
         bound, body, _ = self._domain(monoid, row.bound, self(row.body, facts), facts)
-        grown = len(bound) == 1 and not isinstance(body, Where) and self.prover.proves(facts, integers.less(0, bound[0].extent))
+        grown = (
+            len(bound) == 1
+            and not isinstance(body, Where)
+            and self.prover.proves(facts, integers.less(0, bound[0].extent))
+        )
         found = Lambda(bound, body) if grown else Lambda((v,), self(row.body, facts))
         return Opaque(expr.name, expr.attributes, (found,), (), "int")
 
@@ -294,7 +298,11 @@ class Simplifier:
                 new = integers.tidied(substitute(body, {lane: value}))
                 limits = [integers.tidied(substitute(c, {lane: value})) for c in domain]
                 if t in new.free or any(t in c.free for c in limits):
-                    simpler = self(new, (*facts, *limits)) if t not in frozenset().union(*(c.free for c in limits), frozenset()) else new
+                    simpler = (
+                        self(new, (*facts, *limits))
+                        if t not in frozenset().union(*(c.free for c in limits), frozenset())
+                        else new
+                    )
                     if t in simpler.free or any(t in c.free for c in limits):
                         continue
                     new = simpler
@@ -322,7 +330,7 @@ class Simplifier:
             left = [integers.tidied(substitute(c, {v: value})) for c in left if c is not literal]
             body = integers.tidied(substitute(body, {v: value}))
             bound = tuple(new if w is v else w for w in bound)
-        for c in list(left):                                  # one after the other: two may imply each other
+        for c in list(left):  # one after the other: two may imply each other
             if self.prover.proves((*facts, *(d for d in left if d is not c)), c):
                 left.remove(c)
         return bound, body, left
@@ -339,7 +347,7 @@ class Simplifier:
                 continue
             slope, rest = found
             known = (*facts, *others)
-            if slope < 0:                                     # slope·v + rest ≥ 0:  v ≤ ⌊rest / −slope⌋
+            if slope < 0:  # slope·v + rest ≥ 0:  v ≤ ⌊rest / −slope⌋
                 end = integers.plus_(integers.quotient(rest, const(-slope)), 1)
                 if self.prover.proves(known, integers.at_most(v.extent, end)):
                     return v, v, v
@@ -351,7 +359,7 @@ class Simplifier:
                 if not (end.free | v.extent.free) & frozenset(bound):
                     new = index(integers.flattened("min", (v.extent, end)))
                     return v, new, new
-            elif slope == 1:                                   # v ≥ −rest
+            elif slope == 1:  # v ≥ −rest
                 start = integers.minus(0, rest)
                 if self.prover.proves(known, integers.at_most(start, 0)):
                     return v, v, v
@@ -366,7 +374,9 @@ def adjacent(expr: Add) -> Expr:
     parts = list(expr.terms)
     for first in parts:
         for second in parts:
-            if first is second or not all(isinstance(e, Fold) and e.monoid == "sum" and len(e.bound) == 1 for e in (first, second)):
+            if first is second or not all(
+                isinstance(e, Fold) and e.monoid == "sum" and len(e.bound) == 1 for e in (first, second)
+            ):
                 continue
             a, b = cast(Fold, first), cast(Fold, second)
             (v,), (w,) = a.bound, b.bound

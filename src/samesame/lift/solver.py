@@ -21,7 +21,6 @@ from typing import Any
 import z3
 
 from samesame.formula.expr import (
-    FALSE,
     TRUE,
     Add,
     And,
@@ -62,8 +61,8 @@ class Prover:
     seconds: float = 60.0
     queries: int = 0
     spent: float = 0.0
-    assumed: list[Expr] = field(default_factory=list)       # preconditions, which hold in every question
-    ranges: Ranges = field(default_factory=dict)            # inclusive, of the elements of leaves
+    assumed: list[Expr] = field(default_factory=list)  # preconditions, which hold in every question
+    ranges: Ranges = field(default_factory=dict)  # inclusive, of the elements of leaves
     exhausted: bool = False
 
     def __post_init__(self) -> None:
@@ -149,7 +148,7 @@ class Terms:
 
     def __init__(self, ranges: Ranges, linear: bool) -> None:
         self.ranges, self.linear = ranges, linear
-        self.products = False                     # whether a product was made an unknown
+        self.products = False  # whether a product was made an unknown
         self._terms: dict[Expr, Translated] = {}
         self._names: dict[Expr, Any] = {}
 
@@ -250,7 +249,7 @@ class Terms:
     def _quotient(self, expr: Expr, a: Expr, b: Expr) -> Translated:
         (x, y), known = self._all((a, b))
         if isinstance(b, Num) and b.value > 0:
-            return x / y, known                                # rounds down for a positive divisor
+            return x / y, known  # rounds down for a positive divisor
         term = self._named(expr, z3.IntSort())
         self._terms[expr] = term, frozenset()
         rest, more = self.term(integers.minus(a, integers.times_(b, expr)))
@@ -334,6 +333,3 @@ def put(p: Expr, values: dict[Expr, Expr]) -> Expr:
 
 class Untranslatable(Exception):
     """An expression that is no statement about integers."""
-
-
-__all__ = ["FALSE", "Facts", "Prover", "Terms"]

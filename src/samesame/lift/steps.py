@@ -7,7 +7,7 @@ everything the carried value has no part in stands for any value at all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import z3
@@ -120,7 +120,7 @@ class Equation:
         return bool(solver.check() == z3.unsat)
 
 
-COMBINED = {
+COMBINED: dict[str, Callable[..., Expr]] = {
     "sum": add,
     "prod": mul,
     "max": lambda a, b: integers.flattened("max", (a, b)),

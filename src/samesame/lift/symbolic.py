@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any, cast
 
 from samesame.evidence import Refused
@@ -24,27 +23,18 @@ from samesame.formula.expr import (
     Expr,
     Fold,
     Index,
-    Lambda,
-    Leaf,
-    Load,
-    Opaque,
-    Size,
     Truth,
     add,
     and_,
-    compare,
     const,
-    eq,
     index,
-    lt,
     mul,
     not_,
-    numeric,
     or_,
     where,
 )
 from samesame.formula.tensor import Tensor
-from samesame.lift import integers
+from samesame.lift import integers, reductions
 from samesame.lift.launch import Argument, Launch, Memory
 from samesame.lift.loops import summarised, summarised_while
 from samesame.lift.operations import (
@@ -58,39 +48,31 @@ from samesame.lift.operations import (
     REALS,
     bitwise,
     compared,
-    largest,
     library,
     modular,
     number,
-    smallest,
 )
 from samesame.lift.solver import Prover
 from samesame.lift.ttir import Function, Operation, Place, Region, Type
-from samesame.lift.values import Pointers, Value, block, element_at, same_everywhere, undefined, wraps
+from samesame.lift.values import Pointers, Shuffled, Value, block, element_at, same_everywhere, undefined, wraps
 from samesame.operators.numbers import constant
 
 Environment = dict[str, Value]
 AXES = ("x", "y", "z")
 
 
-class Shuffled(Tensor):
-    """A block whose elements may be in any order: only what does not depend on the order may read it."""
-
-    __slots__ = ()
-
-
 @dataclass(frozen=True, eq=False)
 class Access:
     """One load, store or atomic operation, for all lanes, programs and iterations at once."""
 
-    kind: str                                     # load, store, or an atomic operation's name
+    kind: str  # load, store, or an atomic operation's name
     pointers: Pointers
     mask: Tensor | None
     value: Tensor | None
-    path: tuple[Expr, ...]                        # conditions under which it happens
+    path: tuple[Expr, ...]  # conditions under which it happens
     loops: tuple[Index, ...]
     place: Place
-    number: int                                   # in program order
+    number: int  # in program order
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +98,7 @@ class Machine:
     path: list[Expr] = field(default_factory=list)
     loops: list[Index] = field(default_factory=list)
     scalars: dict[str, Expr] = field(default_factory=dict)
-    steps: dict[str, int] = field(default_factory=dict)      # inductive steps proved, by line
+    steps: dict[str, int] = field(default_factory=dict)  # inductive steps proved, by line
 
     def run(self, function: Function) -> None:
         """Execute the kernel. Raises Refused where an operation has no meaning here."""
@@ -166,7 +148,9 @@ class Machine:
             raise Refused(f"{operation.place}: {operation.name} reads {name}, which is nowhere computed")
         found = env[name]
         if isinstance(found, Shuffled) and operation.name != "tt.reduce":
-            raise Refused(f"{operation.place}: the order of a reshaped block is left to the compiler; pass can_reorder=False")
+            raise Refused(
+                f"{operation.place}: the order of a reshaped block is left to the compiler; pass can_reorder=False"
+            )
         return found
 
     # ------------------------------------------------------------------------------------------------- operations
@@ -183,7 +167,9 @@ class Machine:
         name = operation.name
         if name in OBSERVES and operation.given and operation.given[0].bits < 64:
             self.arithmetic += [
-                Arithmetic(x, operation.given[0].bits, tuple(self.path), operation.place) for x in blocks if x.kind == "int"
+                Arithmetic(x, operation.given[0].bits, tuple(self.path), operation.place)
+                for x in blocks
+                if x.kind == "int"
             ]
         if name in ("arith.cmpi", "arith.cmpf"):
             return self.comparison(operation, blocks)
@@ -197,7 +183,7 @@ class Machine:
             kind = operation.type.kind if name.startswith(("arith.ext", "arith.uitofp", "arith.sitofp")) else "bool"
             return self.elementwise(operation, blocks, BOOLEANS[name], kind)
         if name == "arith.trunci" and operation.type.kind == "bool":
-            odd = lambda a: not_(integers.equal(integers.remainder(a, const(2)), 0))    # noqa: E731
+            odd = lambda a: not_(integers.equal(integers.remainder(a, const(2)), 0))  # noqa: E731
             return self.elementwise(operation, blocks, odd, "bool")
         if name in NEEDS_SIGN:
             return self.elementwise(operation, blocks, self.division(operation), "int")
@@ -222,11 +208,10 @@ class Machine:
         if operation.name == "arith.cmpf":
             return self.elementwise(operation, operands, compared(predicate), "bool")
         if operands[0].kind == "bool":
-            same = lambda a, b: or_(and_(a, b), and_(not_(a), not_(b)))    # noqa: E731
-            make = {"eq": same, "ne": lambda a, b: not_(same(a, b))}.get(predicate)
+            make = ALIKE.get(predicate)
         elif predicate[0] == "u":
             signed = integers.COMPARISONS["s" + predicate[1:]]
-            make = lambda a, b: self.where_not_negative(operation, (a, b), signed(a, b))    # noqa: E731
+            make = lambda a, b: self.where_not_negative(operation, (a, b), signed(a, b))  # noqa: E731
         else:
             make = integers.COMPARISONS.get(predicate)
         if make is None:
@@ -272,9 +257,15 @@ class Machine:
         if operation.name == "arith.select":
             condition, a, b = operands
             if isinstance(a, Pointers) and isinstance(b, Pointers) and a.memory == b.memory:
-                offsets = [cast(Tensor, condition), a.offsets, b.offsets]
-                return Pointers(a.memory, self.elementwise(operation, offsets, where, "int"), (*a.parts, *b.parts))
+                choice = [cast(Tensor, condition), a.offsets, b.offsets]
+                return Pointers(a.memory, self.elementwise(operation, choice, where, "int"), (*a.parts, *b.parts))
         raise Refused(f"{operation.place}: {operation.name} of pointers is not supported")
+
+
+ALIKE: dict[str, Callable[[Expr, Expr], Expr]] = {  # comparisons of truth values
+    "eq": lambda a, b: or_(and_(a, b), and_(not_(a), not_(b))),
+    "ne": lambda a, b: or_(and_(a, not_(b)), and_(not_(a), b)),
+}
 
 
 # -------------------------------------------------------------------------------------------------------------- memory
@@ -288,7 +279,9 @@ def _load(machine: Machine, operation: Operation, operands: list[Value]) -> Tens
     kind = operation.given[0].pointee.kind
     memory, place, loops = pointers.memory, operation.place, tuple(machine.loops)
     if memory.kind != kind and not (memory.kind == "bool" and kind == "int"):
-        raise Refused(f"{place}: {memory.name} holds {memory.element}, and is read as {operation.given[0].pointee.element}")
+        raise Refused(
+            f"{place}: {memory.name} holds {memory.element}, and is read as {operation.given[0].pointee.element}"
+        )
     machine.accesses.append(
         Access("load", pointers, mask, None, tuple(machine.path), loops, place, len(machine.accesses))
     )
@@ -319,9 +312,7 @@ def _atomic(machine: Machine, operation: Operation, operands: list[Value]) -> Te
     return block(value.shape, lambda *i: undefined(operation.place, value.kind, *i, *loops), value.kind)
 
 
-def _noted(
-    machine: Machine, operation: Operation, kind: str, pointers: Value, value: Value, mask: list[Value]
-) -> None:
+def _noted(machine: Machine, operation: Operation, kind: str, pointers: Value, value: Value, mask: list[Value]) -> None:
     if not isinstance(pointers, Pointers) or isinstance(value, Pointers):
         raise Refused(f"{operation.place}: {operation.name} needs a pointer and a number")
     memory = pointers.memory
@@ -331,8 +322,14 @@ def _noted(
     if memory.kind == "int" and value.kind == "real":
         raise Refused(f"{operation.place}: {memory.name} holds {memory.element}, and a float is stored")
     access = Access(
-        kind, pointers, cast("Tensor | None", mask[0] if mask else None), value, tuple(machine.path),
-        tuple(machine.loops), operation.place, len(machine.accesses),
+        kind,
+        pointers,
+        cast("Tensor | None", mask[0] if mask else None),
+        value,
+        tuple(machine.path),
+        tuple(machine.loops),
+        operation.place,
+        len(machine.accesses),
     )
     machine.accesses.append(access)
 
@@ -363,7 +360,9 @@ def _splat(machine: Machine, operation: Operation, operands: list[Value]) -> Val
 
 
 def _broadcast(machine: Machine, operation: Operation, operands: list[Value]) -> Value:
-    return moved(machine, operation, operands, lambda shape, *i: [ZERO if n == 1 else k for n, k in zip(shape, i, strict=True)])
+    return moved(
+        machine, operation, operands, lambda shape, *i: [ZERO if n == 1 else k for n, k in zip(shape, i, strict=True)]
+    )
 
 
 def _expand(machine: Machine, operation: Operation, operands: list[Value]) -> Value:
@@ -391,7 +390,7 @@ def _reshape(machine: Machine, operation: Operation, operands: list[Value]) -> V
         return found[::-1]
 
     result = moved(machine, operation, operands, source)
-    if "allow_reorder" in operation.text and isinstance(result, Tensor) and sum(n > 1 for n in operands[0].shape) > 0:
+    if "allow_reorder" in operation.text and isinstance(result, Tensor) and any(n != 1 for n in operands[0].shape):
         return Shuffled(result.shape, lambda *i: result[i], result.kind)
     return result
 
@@ -451,112 +450,12 @@ def _cat(machine: Machine, operation: Operation, operands: list[Value]) -> Tenso
     def at(*i: Expr) -> Expr:
         return where(integers.less(i[0], length), a[i], b[(integers.minus(i[0], length), *i[1:])])
 
-    return Shuffled(operation.type.shape, at, a.kind)     # Triton's cat may reorder
+    return Shuffled(operation.type.shape, at, a.kind)  # Triton's cat may reorder
 
 
 def _poison(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
     kind = operation.type
     return block(kind.shape, lambda *i: undefined(operation.place, kind.kind, *i), kind.kind)
-
-
-# ---------------------------------------------------------------------------------------------------------- reductions
-
-
-def combiner(machine: Machine, operation: Operation) -> tuple[Expr, ...]:
-    """What the region of a reduction or scan makes of a left and a right element, as expressions of both."""
-    region = operation.regions[0]
-    env: Environment = {}
-    for name, kind in region.arguments:
-        env[name] = same_everywhere(Load(Leaf(name, (), kind.kind), ()))
-    kept = len(machine.arithmetic)
-    found = machine.block(region, env)
-    del machine.arithmetic[kept:]
-    return tuple(cast(Tensor, x)[()] for x in found)
-
-
-def monoid_of(machine: Machine, operation: Operation) -> str:
-    """The name of the monoid that a region with two arguments combines in. Raises Refused."""
-    (made,) = combiner(machine, operation)
-    (left, kind), (right, _) = operation.regions[0].arguments
-    a, b = (Load(Leaf(name, (), kind.kind), ()) for name in (left, right))
-    known: dict[str, Any] = {"sum": (add, integers.plus_), "prod": (mul, integers.times_)}
-    if kind.kind == "bool":
-        known = {"any": (or_,), "all": (and_,)}
-    for name, makers in known.items():
-        if any(made is make(x, y) for make in makers for x, y in ((a, b), (b, a))):
-            return name
-    for name, best in (("max", largest), ("min", smallest)):
-        if kind.kind != "bool" and made in (best(a, b), best(b, a)):
-            return name
-    raise Refused(f"{operation.place}: a reduction that combines elements in a way that is not supported")
-
-
-def _reduce(machine: Machine, operation: Operation, operands: list[Value]) -> Any:
-    axis = operation.attribute("axis")
-    blocks = cast("list[Tensor]", operands)
-    length = blocks[0].shape[axis]
-    shape = blocks[0].shape[:axis] + blocks[0].shape[axis + 1 :]
-    if len(blocks) == 2:
-        return _chosen(machine, operation, blocks, axis, shape)
-    if len(blocks) > 2:
-        raise Refused(f"{operation.place}: a reduction of {len(blocks)} values at once is not supported")
-    (x,) = blocks
-    monoid = monoid_of(machine, operation)
-
-    def at(*i: Expr) -> Expr:
-        k = index(length)
-        return Fold(monoid, (k,), x[(*i[:axis], k, *i[axis:])])
-
-    return block(shape, at, x.kind)
-
-
-def _chosen(machine: Machine, operation: Operation, blocks: list[Tensor], axis: int, shape: Any) -> tuple[Tensor, Tensor]:
-    """The greatest (least) element and where it stands; the first one where several are equal."""
-    value, place = combiner(machine, operation)
-    names = operation.regions[0].arguments
-    a, i, b, j = (Load(Leaf(name, (), kind.kind), ()) for name, kind in names)
-    x, at_lane = blocks
-    monoid = next((m for m, ahead in (("max", lt(b, a)), ("min", lt(a, b))) if _picks(value, place, a, i, b, j, ahead)), "")
-    lane = index(x.shape[axis])
-    probe = tuple(index(n) for n in shape)
-    if not monoid or at_lane[(*probe[:axis], lane, *probe[axis:])] is not lane or isinstance(x, Shuffled):
-        raise Refused(f"{operation.place}: a reduction of pairs other than (max, argmax) and (min, argmin) is not supported")
-
-    def best(*i: Expr) -> Expr:
-        k = index(x.shape[axis])
-        return Fold(monoid, (k,), x[(*i[:axis], k, *i[axis:])])
-
-    def where_(*i: Expr) -> Expr:
-        k = index(x.shape[axis])
-        row = Lambda((k,), x[(*i[:axis], k, *i[axis:])])
-        return Opaque(f"aten.arg{monoid}", (), (row,), (), "int")
-
-    return block(shape, best, x.kind), block(shape, where_, "int")
-
-
-def _picks(value: Expr, place: Expr, a: Expr, i: Expr, b: Expr, j: Expr, ahead: Expr) -> bool:
-    """Whether the left pair is kept where it is ahead, or equal and earlier."""
-    earlier = integers.less(i, j)
-    ties = (and_(eq(a, b), earlier), and_(earlier, eq(a, b)))
-    known = [c for tie in ties for c in (or_(ahead, tie), or_(tie, ahead))]
-    return any(value is where(c, a, b) and place is where(c, i, j) for c in known)
-
-
-def _scan(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
-    if len(operands) != 1:
-        raise Refused(f"{operation.place}: a scan of {len(operands)} values at once is not supported")
-    (x,) = cast("list[Tensor]", operands)
-    axis, reverse = operation.attribute("axis"), operation.attribute("reverse", 0)
-    monoid = monoid_of(machine, operation)
-    length = x.shape[axis]
-
-    def at(*i: Expr) -> Expr:
-        here = i[axis]
-        k = index(integers.minus(length, here) if reverse else integers.plus_(here, 1))
-        lane = integers.plus_(here, k) if reverse else k
-        return Fold(monoid, (k,), x[(*i[:axis], lane, *i[axis + 1 :])])
-
-    return block(x.shape, at, x.kind)
 
 
 SHAPES: dict[str, Callable[[Machine, Operation, list[Value]], Any]] = {
@@ -565,7 +464,9 @@ SHAPES: dict[str, Callable[[Machine, Operation, list[Value]], Any]] = {
     "tt.get_num_programs": _programs,
     "tt.make_range": _range,
     "tt.splat": _splat,
-    "tt.unsplat": lambda machine, operation, operands: moved(machine, operation, operands, lambda shape, *i: (ZERO,) * len(shape)),
+    "tt.unsplat": lambda machine, operation, operands: moved(
+        machine, operation, operands, lambda shape, *i: (ZERO,) * len(shape)
+    ),
     "tt.broadcast": _broadcast,
     "tt.expand_dims": _expand,
     "tt.trans": _transpose,
@@ -575,8 +476,8 @@ SHAPES: dict[str, Callable[[Machine, Operation, list[Value]], Any]] = {
     "tt.split": _split,
     "tt.cat": _cat,
     "ub.poison": _poison,
-    "tt.reduce": _reduce,
-    "tt.scan": _scan,
+    "tt.reduce": reductions.reduce,
+    "tt.scan": reductions.scan,
 }
 
 
@@ -588,7 +489,7 @@ def _if(machine: Machine, operation: Operation, env: Environment) -> list[Value]
     decided = condition if isinstance(condition, Truth) else None
     for goal, answer in ((condition, TRUE), (not_(condition), FALSE)):
         if decided is None and machine.prover.proves(machine.path, goal):
-            decided = cast(Truth, answer)
+            decided = answer
     branches: list[list[Value]] = []
     for region, holds in zip((*operation.regions, Region())[:2], (True, False), strict=True):
         if decided is not None and decided.value != holds:
@@ -606,7 +507,9 @@ def chosen(operation: Operation, condition: Expr, a: Value, b: Value) -> Value:
     """One value where a condition on the whole program holds, else another."""
     if isinstance(a, Pointers) and isinstance(b, Pointers):
         if a.memory != b.memory:
-            raise Refused(f"{operation.place}: a pointer into {a.memory.name} or {b.memory.name}, as a condition decides")
+            raise Refused(
+                f"{operation.place}: a pointer into {a.memory.name} or {b.memory.name}, as a condition decides"
+            )
         offsets = cast(Tensor, chosen(operation, condition, a.offsets, b.offsets))
         return Pointers(a.memory, offsets, (*a.parts, *b.parts))
     assert isinstance(a, Tensor) and isinstance(b, Tensor)
@@ -618,5 +521,3 @@ CONTROL: dict[str, Callable[[Machine, Operation, Environment], list[Value]]] = {
     "scf.for": summarised,
     "scf.while": summarised_while,
 }
-
-__all__ = ["Size", "compare", "numeric", "prod"]

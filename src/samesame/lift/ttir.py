@@ -7,6 +7,7 @@ good as one made a moment ago. It knows no operation by name: what an operation 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -30,7 +31,8 @@ class Place:
     def __str__(self) -> str:
         if not self.file:
             return "an unknown line"
-        return f"{self.file}:{self.line}" if self.line else self.file
+        file = self.file.removeprefix(os.getcwd() + os.sep)
+        return f"{file}:{self.line}" if self.line else file
 
 
 @dataclass(frozen=True)
@@ -152,8 +154,7 @@ class _Parser:
     def block(self, opened: int) -> Iterator[Operation]:
         """The operations up to the brace that closes the block, whose line is left to be read."""
         while self.at < len(self.lines):
-            number, line = self.lines[self.at]
-            if line.strip().startswith("}"):
+            if self.lines[self.at][1].strip().startswith("}"):
                 self.at += 1
                 return
             yield self.operation()
@@ -199,7 +200,7 @@ class _Parser:
         regions: list[Region] = []
         if rest.endswith("{"):
             regions, closing, location = self.regions(number)
-            if rest.endswith("({"):                            # the generic form has its types behind the regions
+            if rest.endswith("({"):  # the generic form has its types behind the regions
                 rest = rest[:-2].rstrip() + " " + closing[closing.find(")") + 1 :].strip()
             else:
                 rest = rest[:-1].rstrip()

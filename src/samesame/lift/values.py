@@ -12,13 +12,13 @@ from fractions import Fraction
 from typing import Any
 
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
-from samesame.formula.expr import ZERO, Expr, Leaf, Load, NegInf, Num, Opaque, Where, const, fn, mul, walk
+from samesame.formula.expr import ZERO, Expr, Leaf, Load, NegInf, Opaque, Where, const, mul, walk
 from samesame.formula.tensor import Tensor, tensor
 from samesame.lift.launch import Memory
 from samesame.lift.ttir import Place
 
-PLUS_INFINITY = mul(-1, MINUS_INFINITY)           # the formula grammar has no +∞: it must vanish from every result
-UNDEFINED = "undefined"                           # leaves with names that begin so hold values nobody knows
+PLUS_INFINITY = mul(-1, MINUS_INFINITY)  # the formula grammar has no +∞: it must vanish from every result
+UNDEFINED = "undefined"  # leaves with names that begin so hold values nobody knows
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +37,16 @@ class Pointers:
         return self.offsets.shape
 
 
+class Shuffled(Tensor):
+    """A block whose elements may be in any order: only what does not depend on the order may read it."""
+
+    __slots__ = ()
+
+
 Value = Tensor | Pointers
 
 
-def block(shape: tuple[int, ...], at: Callable[..., Any], kind: str) -> Tensor:
+def block(shape: tuple[Any, ...], at: Callable[..., Any], kind: str) -> Tensor:
     return tensor(shape, at, kind)
 
 
@@ -74,7 +80,7 @@ def is_undefined(expr: Expr) -> bool:
 
 def undefined_in(expr: Expr) -> list[str]:
     """The places (file:line) whose undefined values occur."""
-    found = {e.leaf.name.removeprefix(UNDEFINED).strip() for e in walk(expr) if is_undefined(e)}      # type: ignore[attr-defined]
+    found = {e.leaf.name.removeprefix(UNDEFINED).strip() for e in walk(expr) if is_undefined(e)}  # type: ignore[attr-defined]
     return sorted(found)
 
 
@@ -83,7 +89,7 @@ def is_finite(expr: Expr) -> bool:
     return not any(isinstance(e, NegInf) or is_undefined(e) for e in walk(expr))
 
 
-WRAPS = "bits."                                   # opaque integer functions whose results wrap around by design
+WRAPS = "bits."  # opaque integer functions whose results wrap around by design
 
 
 def wraps(expr: Expr) -> bool:
@@ -98,6 +104,3 @@ def of_bits(name: str, bits: int, *operands: Expr) -> Expr:
 
 def as_number(expr: Expr) -> Expr:
     return Where(expr, const(1), ZERO) if expr.kind == "bool" else expr
-
-
-__all__ = ["MINUS_INFINITY", "PLUS_INFINITY", "Num", "Pointers", "Value", "fn"]

@@ -43,7 +43,7 @@ class Formula:
     text: str
     latex: str
     name: str = ""
-    expr: Any = None                              # (indices, expression); not part of the JSON
+    expr: Any = None  # (indices, expression); not part of the JSON
 
     def to_json(self) -> dict[str, Any]:
         return {"tensor": self.tensor, "text": self.text, "latex": self.latex, "name": self.name}
@@ -61,8 +61,8 @@ class KernelVerdict:
     readings: list[str] = field(default_factory=list)
     unsupported: list[str] = field(default_factory=list)
     seconds: float = 0.0
-    ranges: dict[str, Any] = field(default_factory=dict)     # assumed of integer tensors; not part of the JSON
-    held: dict[str, int] = field(default_factory=dict)       # sizes that are numbers here; not part of the JSON
+    ranges: dict[str, Any] = field(default_factory=dict)  # assumed of integer tensors; not part of the JSON
+    held: dict[str, int] = field(default_factory=dict)  # sizes that are numbers here; not part of the JSON
 
     @property
     def verdict(self) -> str:
