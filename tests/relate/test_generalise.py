@@ -48,6 +48,11 @@ PAIRS = {
     ),
     "scaled": (lambda x: torch.softmax(x * 8**-0.5, -1), lambda x: torch.softmax(x / 8**0.5, 2), (3, 5, 8)),
     "split": (lambda x: sum(x.split([3, 5], -1)[0].unbind(-1)), lambda x: x.narrow(-1, 0, 3).sum(-1), (3, 5, 8)),
+    "halves": (
+        lambda x: x * x[:, : x.shape[1] // 2].repeat(1, 2),
+        lambda x: torch.cat([half * x[:, : x.shape[1] // 2] for half in x.chunk(2, -1)], -1),
+        (2, 8),
+    ),
     "equal": (lambda x: x.transpose(0, 1) * 5.0, lambda x: (x * 5.0).permute(1, 0, 2), (5, 5, 5)),
 }
 
@@ -168,3 +173,14 @@ def test_two_blocks_are_one_rule_where_only_sizes_differ():
 
     assert key(3, 8) == key(7, 12) != key(4, 4)
     assert key(3, 8) != key(3, 8, wanted=False)
+
+
+def test_two_halves_stay_two_where_a_batch_of_two_becomes_a_size() -> None:
+    left, right, _ = PAIRS["halves"]
+    keys = []
+    for shape in (2, 8), (3, 10):
+        (block,) = blocks(left, right, ones(*shape))
+        general = generalise(block.graph, block.ranges, as_sizes=True, as_variables=True)
+        keys.append(key_of(general.graph, general.ranges))
+        assert {node.args[1] for node in general.graph.nodes if node.operator == "aten.repeat.default"} == {(1, 2)}
+    assert keys[0] == keys[1]

@@ -116,7 +116,7 @@ class _Table:
             self.starts[size] = before = Size(f"s{len(self.instance)}", 0)
             self.instance[before.name] = start
             after = Size(f"s{len(self.instance)}", 0)
-            self.instance[after.name] = size - start - kept                                # type: ignore[operator]
+            self.instance[after.name] = size - start - kept
             return canonical(add(before, const(self.general(kept)), after))
         op, parts = self.equations.get(size, ("", ()))
         if parts and not any(part in self.open for part in parts):
@@ -214,9 +214,24 @@ def _put(node: Node, argument: Any, table: _Table, made: Mapping[Node, Node]) ->
     if argument is node.args and (piece := _piece(node)) is not None and piece[0] in table.pieces:
         table.general(piece[0])
         return (made[argument[0]], argument[1], *table.bounds(piece[0]))
+    if argument is node.args and packet(node.operator) == "aten.repeat" and len(argument) == 2:
+        return made[argument[0]], _counts(node, table)
     if argument is node.args:
         return tuple(_one(kinds.get(k, ""), value, table, made) for k, value in enumerate(argument))
     return tuple(_one(kinds.get(name, ""), value, table, made) for name, value in argument)
+
+
+def _counts(node: Node, table: _Table) -> tuple[Dim, ...]:
+    """How often `repeat` takes each dimension: as often as the general part goes into the general whole, where it does.
+    Two halves of a head stay two, though a batch of two is a symbol."""
+    part, counts = node.inputs[0].shape, node.args[1]
+    found: list[Dim] = []
+    for size, count, whole in zip((1,) * (len(counts) - len(part)) + part, counts, node.shape, strict=True):
+        inside, everything = const(table.general(size)), table.general(whole)
+        often = canonical(const(everything) // inside) if size != 0 else count
+        fits = count != 1 and canonical(mul(often, inside)) == everything
+        found.append(often if fits else table.general(count))
+    return tuple(found)
 
 
 def _one(kind: str, value: Any, table: _Table, made: Mapping[Node, Node]) -> Any:
