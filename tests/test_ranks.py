@@ -182,6 +182,7 @@ REFUSED = {
         lambda x: dist.all_reduce((x > 0).int(), dist.ReduceOp.BAND), "reduces by band, which is not supported"
     ),
     "objects": (lambda x: dist.all_gather_object([None, None], 3), "draws|item|numpy|depends on data|memory"),
+    "memory in another order": (lambda x: dist.all_reduce(x.t()), r"not contiguous; call \.contiguous\(\)"),
     "the wrong group": (lambda x: functional.all_reduce(x, "sum", dist.new_group([1])), "group"),
 }
 

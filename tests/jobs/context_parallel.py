@@ -58,8 +58,9 @@ class Gathered(Attention):
         return self.o(attend(q, k, v, self.start(x), 0).transpose(1, 2).flatten(2))
 
     def whole(self, x):
+        x = x.contiguous()
         parts = [torch.empty_like(x) for _ in range(self.world_size)]
-        dist.all_gather(parts, x.contiguous())
+        dist.all_gather(parts, x)
         return torch.cat(parts[::-1] if self.fault == "parts_in_the_wrong_order" else parts, 2)
 
 

@@ -380,6 +380,8 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             raise self.refusal(f"calls {name} on a group that this rank ({self.rank}) is not in, {list(group)}")
         try:
             for one in spelled(Call(operation, given, fresh, group, self.rank)):
+                if operation.namespace == "c10d":
+                    demand_contiguous(one)
                 self.note(one, fresh)
         except Refused as why:
             raise self.refusal(str(why)) from None
@@ -445,6 +447,14 @@ def plausible(given: Sequence[torch.Tensor], shape: tuple[int, ...], like: torch
     if elements.numel() == 0:
         return like.new_zeros(shape)
     return elements.repeat(-(-count // elements.numel()))[:count].reshape(shape).clone()
+
+
+def demand_contiguous(one: Collective) -> None:
+    """Raise Refused where a collective would read or write memory in another order than the tensor's: backends move
+    memory as it lies."""
+    if not all(x.is_contiguous() or x.is_contiguous(memory_format=torch.channels_last) for x in one.given + one.taken):
+        name = one.operator.removeprefix("collective.")
+        raise Refused(f"calls {name} on a tensor that is not contiguous; call .contiguous() and use what that returns")
 
 
 def answer(operation: OpOverload, given: Mapping[str, Any]) -> Any:
