@@ -38,7 +38,7 @@ from samesame.lift.detile import Solution, Write, value_at
 from samesame.lift.launch import Launch, Memory
 from samesame.lift.memory import readings as indices_at
 from samesame.lift.memory import with_elements
-from samesame.lift.obligations import LIMITS, UNTOLD, Kernel, Limit
+from samesame.lift.obligations import LIMITS, Kernel, Limit
 from samesame.lift.present import presentable
 from samesame.lift.simplify import Simplifier, literals, with_fact
 from samesame.lift.solver import Prover
@@ -79,7 +79,7 @@ def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdi
 
 def all_told(verdict: KernelVerdict) -> bool:
     """Whether there is a formula for every output."""
-    return not any(o.name == "coverage" and o.detail.startswith(UNTOLD) for o in verdict.obligations)
+    return all(f.expr is not None for f in verdict.formulas)
 
 
 def _lifted(launch: Launch, settings: Settings) -> KernelVerdict:

@@ -23,6 +23,7 @@ from samesame.formula.expr import (
     Leaf,
     Load,
     Num,
+    Opaque,
     Size,
     Sum,
     Unsupported,
@@ -160,9 +161,10 @@ def name_of(indices: tuple[Index, ...], expr: Expr) -> str:
     whole = Tensor(
         tuple(v.extent for v in indices), lambda *i: substitute(expr, dict(zip(indices, i, strict=True))), expr.kind
     )
+    opaque = any(isinstance(e, Opaque) for e in walk(expr))       # which nobody can work out on numbers
     for known, other in candidates(leaves, expr):
         try:
-            if agree(whole, other, leaves) and isinstance(prove_tensors_equal(whole, other, budget=BUDGET), Proved):
+            if (opaque or agree(whole, other, leaves)) and isinstance(prove_tensors_equal(whole, other, budget=BUDGET), Proved):
                 return known.name
         except (Unsupported, IndexError, TypeError, ValueError):
             continue  # the entry does not fit tensors of these shapes
@@ -186,8 +188,7 @@ def candidates(leaves: list[Leaf], expr: Expr) -> Iterator[tuple[Known, Tensor]]
                     other = known.meaning(*tensors, *(() if n is None else (n,)))
                 except (Unsupported, IndexError):
                     continue
-                if other.rank == len(expr.free) or other.rank >= 0:
-                    yield known, other
+                yield known, other
 
 
 def agree(a: Tensor, b: Tensor, leaves: list[Leaf]) -> bool:

@@ -41,7 +41,7 @@ from samesame.graph import Graph, Node, at
 from samesame.operators import explain
 from samesame.operators.numbers import constant
 
-BUDGET = Budget(seconds=20.0, smt_ms=1500)
+BUDGET = Budget(seconds=10.0, smt_ms=1000)
 DRAWS = 3
 
 
