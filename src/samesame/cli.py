@@ -13,9 +13,10 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +26,8 @@ from samesame.evidence import Rung, SamesameError, Verdict
 from samesame.graph import Graph
 from samesame.lift_cli import EPILOG as LIFT_EXITS
 from samesame.lift_cli import lift_command
+from samesame.refine_cli import EPILOG as REFINE_EXITS
+from samesame.refine_cli import refine_command
 from samesame.rules_cli import rules_commands
 
 UNUSABLE, INTERRUPTED = 2, 130
@@ -59,6 +62,10 @@ def option(*names: str, words: str, **settings: Any) -> Any:
 
 Left = Annotated[str, argument("LEFT", f"The reference: {TARGET}. Alone: a .py file that defines {', '.join(PAIR)}.")]
 Right = Annotated[str | None, argument("RIGHT", "The program to compare with it.")]
+MORE = "More programs: every pair is compared, and which one stands alone is said."
+More = Annotated[list[str] | None, argument("MORE", MORE)]
+TINY = "Give each checkpoint a tiny twin with its config's flags and random weights; config.json is enough."
+Tiny = Annotated[bool, option("--tiny", words=TINY)]
 Program = Annotated[str, argument("TARGET", f"The program: {TARGET}.")]
 GRAPHS = "The two graphs that were compared, saved by `samesame graph --save`, left and right."
 Graphs = Annotated[tuple[str, str] | None, option("--graphs", metavar="LEFT RIGHT", words=GRAPHS)]
@@ -82,6 +89,7 @@ Verbose = Annotated[bool, option("--verbose", "-v", words="Every relation; a tra
 def check(
     left: Left,
     right: Right = None,
+    more: More = None,
     inputs: Inputs = None,
     json: Json = None,
     quiet: Quiet = False,
@@ -91,24 +99,37 @@ def check(
     store: StoreOption = None,
     certificate: CertificateOption = None,
     how: HowOption = How.record,
+    tiny: Tiny = False,
 ) -> None:
     """Do LEFT and RIGHT compute the same function?
 
     samesame check model.py:Separate model.py:Fused --inputs model.py:inputs
 
     samesame check pair.py
+
+    samesame check hf:DIR?attn=eager hf:DIR?attn=sdpa vllm:DIR --tiny
     """
     if timeout is not None and not timeout > 0:
         raise typer.BadParameter("give a number of seconds above 0", param_hint="--timeout")
     with reported(verbose):
-        from samesame.report import require_writable, write, write_certificate
+        from samesame.report import require_writable, write, write_certificate, write_several
 
-        targets = pair(left, right, inputs)
+        *targets, inputs = pair(left, right, inputs)
+        if more and certificate is not None:
+            raise SamesameError("a certificate is of two programs; give --certificate with two")
         for file in (json, certificate):
             if file not in (None, "-"):
                 require_writable(Path(file))
         settings = {"seed": seed, "timeout": timeout, "how": how.value, "certify": certificate is not None}
-        verdict, interrupted = decide(*targets, settings, quiet=quiet, store=store)
+        verdicts, interrupted = decide([*targets, *(more or [])], inputs, settings, quiet=quiet, store=store, tiny=tiny)
+        if more:
+            from samesame.several import alone, exit_code
+
+            show_several(verdicts, alone(verdicts), as_json=json == "-", quiet=quiet, verbose=verbose)
+            if json not in (None, "-"):
+                write_several(verdicts, alone(verdicts), Path(json))
+            raise typer.Exit(INTERRUPTED if interrupted else exit_code(verdicts))
+        verdict = verdicts[0]
         if certificate is not None and verdict.certificate is not None:
             write_certificate(verdict, Path(certificate))
         elif certificate is not None:
@@ -218,15 +239,15 @@ def pair(left: str, right: str | None, inputs: str | None) -> tuple[str, str, st
 
 
 def decide(
-    left: str,
-    right: str,
+    targets: list[str],
     inputs: str | None,
     settings: dict[str, Any],
     *,
     quiet: bool,
     store: str | None,
-) -> tuple[Verdict, bool]:
-    """Load the targets and check them, with progress on stderr: the verdict, which names them as the user did, and
+    tiny: bool = False,
+) -> tuple[list[Verdict], bool]:
+    """Load the targets and check each pair, with progress on stderr: the verdicts, which name them as the user did, and
     whether Ctrl-C ended it. The time limit counts from here, where nothing of ours is left to load.
 
     Raises KeyboardInterrupt where Ctrl-C came before anything was established.
@@ -234,21 +255,26 @@ def decide(
     with redirect_stdout(sys.stderr):
         from samesame.budget import Run
         from samesame.capture import load_inputs, load_target
-        from samesame.check import check
+        from samesame.capture.targets import tiny_twins
+        from samesame.several import compare
 
-        verdict = Verdict("undecided", Rung.UNDECIDED, seed=settings["seed"])
+        verdicts = [
+            Verdict("undecided", Rung.UNDECIDED, seed=settings["seed"], left=left, right=right)
+            for left, right in combinations(targets, 2)
+        ]
         with progress_bar(quiet) as bar, rules_of(store) as rules:
             run = Run(settings["timeout"], *((bar.advance, bar.stage) if bar else ()))
             with run.bounded(interrupts=True):
-                with run.during("load"):
-                    programs = load_target(left), load_target(right)
-                    example = load_inputs(inputs) if inputs else no_inputs(programs)
-                verdict = check(*programs, example, **settings, run=run, store=rules)
-    if run.interrupted and not verdict.relations and verdict.verdict == "undecided":
+                with run.during("load"), tiny_twins(targets, settings["seed"]) if tiny else nullcontext(targets) as own:
+                    programs = [load_target(target) for target in own]
+                    example = load_inputs(inputs) if inputs else no_inputs(tuple(programs))
+                named = list(zip(targets, programs, strict=True))
+                verdicts = compare(named, example, **settings, run=run, store=rules)
+    if run.interrupted and not any(v.relations or v.verdict != "undecided" for v in verdicts):
         raise KeyboardInterrupt
-    verdict.notes = verdict.notes or run.notes()
-    verdict.left, verdict.right = left, right
-    return verdict, run.interrupted
+    for verdict in verdicts:
+        verdict.notes = verdict.notes or run.notes()
+    return verdicts, run.interrupted
 
 
 @contextmanager
@@ -312,6 +338,19 @@ def show(verdict: Verdict, *, as_json: bool, quiet: bool, verbose: bool) -> None
             print(headline(verdict).plain)
         else:
             print_report(verdict, verbose=verbose)
+
+
+def show_several(verdicts: list[Verdict], answer: str, *, as_json: bool, quiet: bool, verbose: bool) -> None:
+    """The result for several programs, on stdout: JSON, the answer alone, or that, each pair, and what differs."""
+    from samesame.report import dumps_several, print_several
+
+    with stdout_guarded():
+        if as_json:
+            sys.stdout.write(dumps_several(verdicts, answer))
+        elif quiet:
+            print(answer)
+        else:
+            print_several(verdicts, answer, verbose=verbose)
 
 
 def to_stdout(text: str) -> None:
@@ -410,6 +449,7 @@ def rule_in_words(entry: Any) -> str:
 
 
 app.command(epilog=LIFT_EXITS)(lift_command(reported))
+app.command(epilog=REFINE_EXITS)(refine_command(reported, progress_bar, rules_of, stdout_guarded))
 app.add_typer(rules_commands(rule_versions, reprover, reported, rule_in_words), name="rules")
 
 

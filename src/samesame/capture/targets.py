@@ -15,17 +15,18 @@ import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
 import torch
 from torch import nn
 
-from samesame.capture.checkpoints import Checkpoint, is_checkpoint, parse
+from samesame.capture.checkpoints import Checkpoint, is_checkpoint, parse, tiny
 from samesame.capture.files import is_graph_file, load_graph
 from samesame.capture.origins import line_of_error
 from samesame.capture.program import kind_of_value
@@ -38,11 +39,11 @@ FORMS = "file.py:name, package.module:name, hf:DIR, vllm:DIR, or a saved graph (
 LOADERS: dict[str, Callable[[Checkpoint], Any]] = {"hf": load_hf, "vllm": load_vllm}
 
 
-def load_target(text: str) -> Any:
+def load_target(text: str | Checkpoint) -> Any:
     """The program that `text` names: a module, a function over tensors, or a Graph. Raises Refused where there is
     none."""
-    if is_checkpoint(text):
-        checkpoint = parse(text)
+    if isinstance(text, Checkpoint) or is_checkpoint(text):
+        checkpoint = parse(text) if isinstance(text, str) else text
         return LOADERS[checkpoint.library](checkpoint)
     if is_graph_file(text):
         return load_graph(text)
@@ -52,6 +53,28 @@ def load_target(text: str) -> Any:
     if not callable(found):
         raise Refused(f"{text} is {kind_of_value(found)}, not a module or a function over tensors")
     return found
+
+
+@contextmanager
+def tiny_twins(texts: Sequence[str], seed: int) -> Iterator[list[Any]]:
+    """The targets, a checkpoint's replaced by that of a tiny twin of its config, whose folder lasts as long as this.
+
+    Checkpoints of one folder get one twin; options that all of them have are its config's, others stay their own.
+    """
+    found: list[Any] = [parse(text) if is_checkpoint(text) else text for text in texts]
+    twins: dict[Path, list[Checkpoint]] = {}
+    for target in found:
+        if isinstance(target, Checkpoint):
+            twins.setdefault(target.path.resolve(), []).append(target)
+    if not twins:
+        raise Refused("--tiny is for models of a checkpoint: hf:DIR and vllm:DIR")
+    with TemporaryDirectory(prefix="samesame-") as place:
+        folders = {}
+        for number, (path, named) in enumerate(twins.items()):
+            first, *others = (checkpoint.overrides for checkpoint in named)
+            shared = {k: v for k, v in first.items() if all(o.get(k) == v and k in o for o in others)}
+            folders[path] = tiny(path, Path(place) / str(number), shared, seed=seed)
+        yield [t.in_folder(folders[t.path.resolve()]) if isinstance(t, Checkpoint) else t for t in found]
 
 
 def load_inputs(target: Any) -> Any:

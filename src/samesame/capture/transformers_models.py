@@ -1,7 +1,7 @@
 """Transformers models as programs: `input_ids` in, logits out, for a prompt and then one more token from the cache.
 
 The prompt is all tokens but the last. The last is decoded in a second step with the cache that the first one filled,
-as a server does, so that the two roots, `prefill` and `decode`, are what a server computes.
+as a server does, so that the two roots, `prefill_logits` and `decode_logits`, are what a server computes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ATTENTIONS = ("eager", "sdpa")
 
 
 class TransformersProgram(nn.Module):
-    """A causal language model of Transformers over `input_ids` [B, T]: logits `prefill` [B, T − 1, V] and `decode`
+    """A causal language model of Transformers over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and `decode_logits`
     [B, 1, V]; with a T of one, of the prompt alone."""
 
     def __init__(self, model: Any, checkpoint: Checkpoint) -> None:
@@ -33,10 +33,10 @@ class TransformersProgram(nn.Module):
 
     def forward(self, input_ids: torch.Tensor) -> dict[str, torch.Tensor]:
         if input_ids.shape[1] < 2:
-            return {"prefill": self.model(input_ids=input_ids, use_cache=False).logits}
+            return {"prefill_logits": self.model(input_ids=input_ids, use_cache=False).logits}
         prompt = self.model(input_ids=input_ids[:, :-1], use_cache=True)
         last = self.model(input_ids=input_ids[:, -1:], past_key_values=prompt.past_key_values, use_cache=True)
-        return {"prefill": prompt.logits, "decode": last.logits}
+        return {"prefill_logits": prompt.logits, "decode_logits": last.logits}
 
 
 def load_hf(checkpoint: Checkpoint) -> TransformersProgram:

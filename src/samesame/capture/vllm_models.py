@@ -21,7 +21,7 @@ from torch import nn
 from torch.utils._python_dispatch import _disable_current_modes
 
 from samesame.capture.checkpoints import Checkpoint, config_of, example, offline, one_line
-from samesame.capture.vllm_tests import account, metadata
+from samesame.capture.vllm_tests import account, experts_account, metadata
 from samesame.evidence import Refused, SamesameError
 
 OLDEST, NEWEST = (0, 32), (0, 33)            # versions that were tried: from, and below
@@ -64,7 +64,7 @@ def _dotted(version: tuple[int, ...]) -> str:
 
 
 class VllmProgram(nn.Module):
-    """A causal language model of vLLM over `input_ids` [B, T]: logits `prefill` [B, T − 1, V] and `decode` [B, 1, V];
+    """A causal language model of vLLM over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and `decode_logits` [B, 1, V];
     with a T of one, of the prompt alone."""
 
     def __init__(self, model: Any, config: Any, checkpoint: Checkpoint, unpacked: Mapping[int, nn.Parameter]) -> None:
@@ -98,10 +98,10 @@ class VllmProgram(nn.Module):
         with unrecorded():
             self.allocate(batch, tokens)
         if tokens < 2:
-            return {"prefill": self.logits(input_ids, 0)}
+            return {"prefill_logits": self.logits(input_ids, 0)}
         return {
-            "prefill": self.logits(input_ids[:, :-1], 0),
-            "decode": self.logits(input_ids[:, -1:], tokens - 1),
+            "prefill_logits": self.logits(input_ids[:, :-1], 0),
+            "decode_logits": self.logits(input_ids[:, -1:], tokens - 1),
         }
 
     def logits(self, tokens: torch.Tensor, past: int) -> torch.Tensor:
@@ -197,7 +197,22 @@ class VllmProgram(nn.Module):
         return results
 
     def experts(self, recorder: Any, operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        raise recorder.refusal("runs fused experts, which are not supported yet")
+        """The kernel reads weights that were packed for it; the graph has them as they were before."""
+        output, x, w13, w2, w13_bias, w2_bias, weights, chosen, skip_weighted, activation, isa = args
+        recorder.memory.will_write(output)
+        operation(*args, **kwargs)
+        with unrecorded():
+            text = experts_account(w13, w2, w13_bias, activation, isa, weights.shape[1], recorder.here().spoken)
+        plain = (self.plain(w13), self.plain(w2))
+        given = (x, *plain, w13_bias, w2_bias, weights, chosen, skip_weighted, activation, text)
+        node_args, _ = recorder.arguments(given, {})
+        result = output.clone()
+        recorder.bind("samesame.fused_experts.default", result, node_args, {}, [])
+        recorder.memory.write(output, recorder.memory.read(result))
+
+    def plain(self, packed: torch.Tensor) -> torch.Tensor:
+        """Weights of experts before they were packed for the kernel."""
+        return self.unpacked.get(packed.data_ptr(), packed)
 
 
 def _layer(name: Any) -> str:
@@ -260,11 +275,11 @@ def _loaded(checkpoint: Checkpoint) -> VllmProgram:
     )
     config = arguments.create_engine_config()
     rotary_embedding._ROPE_DICT.clear()                    # shared by all models of the process
-    with set_current_vllm_config(config), plain_linear():
+    with set_current_vllm_config(config), plain_linear(), packing() as packed:
         _join_world(config)
         model = get_model(vllm_config=config)
     plain_parameters(model)
-    return VllmProgram(model.eval(), config, checkpoint, {})
+    return VllmProgram(model.eval(), config, checkpoint, with_unpacked(model, packed))
 
 
 def _compilation(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -297,6 +312,41 @@ def plain_linear() -> Iterator[None]:
         yield
     finally:
         utils.dispatch_cpu_unquantized_gemm = before
+
+
+@contextmanager
+def packing() -> Iterator[list[tuple[torch.Tensor, torch.Tensor]]]:
+    """Inside, weights of experts that are packed for a kernel are noted: packed, and as they were."""
+    from vllm.model_executor.layers.fused_moe.experts import cpu_moe
+
+    found: list[tuple[torch.Tensor, torch.Tensor]] = []
+    pack = cpu_moe.cpu_prepack_moe_weight
+
+    def noted(weight: torch.Tensor, isa: str) -> torch.Tensor:
+        packed: torch.Tensor = pack(weight, isa)
+        found.append((packed, weight.detach().clone()))
+        return packed
+
+    cpu_moe.cpu_prepack_moe_weight = noted
+    try:
+        yield found
+    finally:
+        cpu_moe.cpu_prepack_moe_weight = pack
+
+
+def with_unpacked(
+    model: nn.Module, packed: list[tuple[torch.Tensor, torch.Tensor]]
+) -> dict[int, nn.Parameter]:
+    """Give the modules that hold packed weights these as they were, too; by the address of the packed ones."""
+    plain = {packed.data_ptr(): weight for packed, weight in packed}
+    found: dict[int, nn.Parameter] = {}
+    for module in list(model.modules()):
+        for name, parameter in list(module._parameters.items()):
+            if parameter is not None and parameter.data_ptr() in plain:
+                weight = nn.Parameter(plain[parameter.data_ptr()], requires_grad=False)
+                module.register_parameter(f"{name}_unpacked", weight)
+                found[parameter.data_ptr()] = weight
+    return found
 
 
 def _join_world(config: Any) -> None:

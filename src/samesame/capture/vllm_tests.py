@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from samesame.definitions import paged_attention
+from samesame.definitions import fused_experts, paged_attention
 from samesame.evidence import Refused
 
 SCALES = (0.02, 1.0, 6.0)                   # of queries and keys: scores from near zero to far beyond any cap
@@ -80,6 +80,75 @@ def requests(window: int, block: int) -> list[Request]:
     lengths = sorted(length for length in edges if length > 0)
     found = [(length - asked, asked) for length in lengths for asked in [min(length, QUERIES)]]
     return [*found, (0, min(lengths[-1], SHORT))]
+
+
+_experts: dict[tuple[Any, ...], str] = {}
+
+
+def experts_account(
+    w13: torch.Tensor,                                     # [E, 2·I, D]
+    w2: torch.Tensor,                                      # [E, D, I]
+    bias: torch.Tensor | None,
+    activation: str,
+    isa: str,
+    chosen: int,
+    place: str,
+) -> str:
+    """How the kernel for fused experts of these sizes was tested; once per process. Raises Refused where it computes
+    something else than its definition."""
+    key = (tuple(w13.shape), tuple(w2.shape), bias is not None, activation, isa, chosen, w13.dtype)
+    if key not in _experts:
+        worst = max(_experts_off(key, scale, seed, place) for scale in SCALES for seed in SEEDS)
+        count, width, inner = w13.shape[0], w2.shape[1], w2.shape[2]
+        _experts[key] = (
+            f"_C.cpu_fused_moe ({isa}, {str(w13.dtype)[6:]}, {activation}, {count} experts of {width} × {inner}, "
+            f"{chosen} of them for a token) tested against Σ_k weight_k · down_k(act(gate_k x) · up_k x): "
+            f"{len(SCALES) * len(SEEDS) * len(TOKENS)} draws of normal values, tokens at scales "
+            f"{', '.join(map(str, SCALES))}; {', '.join(map(str, TOKENS))} tokens, experts of a token distinct, some "
+            f"experts without a token, weights that sum to one; worst difference {worst:.2f} of what rounding allows "
+            f"({EXPERT_UNITS:.0f} units of the dtype, of the largest magnitude)"
+        )
+    return _experts[key]
+
+
+TOKENS = (1, 3, 40)
+EXPERT_UNITS = 128.0                        # two sums over hundreds of products, one within the other
+
+
+def _experts_off(key: tuple[Any, ...], scale: float, seed: int, place: str) -> float:
+    """The worst difference of kernel and definition as a share of what rounding allows."""
+    from vllm import _custom_ops
+
+    shape13, shape2, biased, activation, isa, chosen, dtype = key
+    generator = torch.Generator().manual_seed(seed)
+
+    def normal(*shape: int, spread: float = 1.0) -> torch.Tensor:
+        return (torch.randn(*shape, generator=generator) * spread).to(dtype)
+
+    w13, w2 = normal(*shape13, spread=shape13[2] ** -0.5), normal(*shape2, spread=shape2[2] ** -0.5)
+    biases = (normal(*shape13[:2]), normal(*shape2[:2])) if biased else (None, None)
+    packed = [_custom_ops.cpu_prepack_moe_weight(weight, isa) for weight in (w13, w2)]
+    worst = 0.0
+    for tokens in TOKENS:
+        x = normal(tokens, shape13[2], spread=scale)
+        scores, experts = torch.rand(tokens, shape13[0], generator=generator).topk(chosen)
+        weights, experts = scores.softmax(-1), experts.to(torch.int32)
+        got = torch.full_like(x, float("nan"))
+        torch.ops._C.cpu_fused_moe(got, x, *packed, *biases, weights, experts, False, activation, isa)
+        wide = [None if bias is None else bias.double() for bias in biases]
+        wanted = fused_experts(
+            x.double(), w13.double(), w2.double(), *wide, weights.double(), experts, False, activation, ""
+        )
+        off = ((got.double() - wanted).abs().max() / wanted.abs().max()).item()
+        allowed = EXPERT_UNITS * torch.finfo(dtype).eps
+        if not off <= allowed:
+            raise Refused(
+                f"{place}: vLLM's kernel for fused experts does not compute Σ_k weight_k · expert_k(x): they differ by "
+                f"{off:.1e} of the largest magnitude, where rounding allows {allowed:.1e} ({tokens} tokens of scale "
+                f"{scale}, seed {seed})"
+            )
+        worst = max(worst, off / allowed)
+    return worst
 
 
 def _tested(layer: Any, config: Any, settings: Account, place: str) -> str:

@@ -166,3 +166,47 @@ def paged_attention(
         return folded("sum", [length], lambda j: exp(score(b, i, h, j)) / total * value[b, j, group, v])
 
     return tensor((batch, tokens, heads, width), element)
+
+
+# ------------------------------------------------------------------------------------------------------------ experts
+
+
+@meaning("samesame.fused_experts.default")
+def fused_experts(
+    x: Tensor,                                             # [n, D]
+    w13: Tensor,                                           # [E, 2·I, D]: gates, then ups
+    w2: Tensor,                                            # [E, D, I]
+    w13_bias: Tensor | None,
+    w2_bias: Tensor | None,
+    weights: Tensor,                                       # [n, K]
+    experts: Tensor,                                       # [n, K] integers below E
+    skip_weighted: bool,
+    activation: str,
+    kernel: str,
+) -> Tensor:                                               # [n, D]
+    """Σ_k weights[n, k] · expert(experts[n, k])(x[n]), an expert being down(act(gate(x)) · up(x))."""
+    if activation not in GATES:
+        raise Unsupported(f"experts with the activation {activation}")
+    tokens, width = x.shape
+    chosen, inner = static(weights.shape[1]), static(w2.shape[2])
+
+    def linear(t: Expr, k: Expr, row: Expr) -> Expr:
+        expert = experts[t, k]
+        total = folded("sum", [width], lambda d: w13[expert, row, d] * x[t, d])
+        return total if w13_bias is None else add(total, w13_bias[expert, row])
+
+    def rows(start: int) -> Tensor:
+        return tensor((tokens, chosen, inner), lambda t, k, i: linear(t, k, add(i, start)))
+
+    hidden = times(GATES[activation](rows(0)), rows(inner))
+
+    def element(t: Expr, d: Expr) -> Expr:
+        def one(k: Expr) -> Expr:
+            expert = experts[t, k]
+            out = folded("sum", [inner], lambda i: w2[expert, d, i] * hidden[t, k, i])
+            out = out if w2_bias is None else add(out, w2_bias[expert, d])
+            return out if skip_weighted else mul(weights[t, k], out)
+
+        return folded("sum", [chosen], one)
+
+    return tensor((tokens, width), element)
