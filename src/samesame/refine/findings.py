@@ -16,6 +16,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 
@@ -47,14 +48,14 @@ class Holdings:
 
     relating: Relating
     values: tuple[Values, Values]
-    pieces: dict[Node, list[tuple[Node, Layout]]] = field(default_factory=lambda: defaultdict(list))
+    pieces: dict[int, list[Layout]] = field(default_factory=lambda: defaultdict(list))
     summands: dict[str, list[Node]] = field(default_factory=dict)
     sums: Proposer | None = None
 
     def __post_init__(self) -> None:
         for right, (left, layout, _) in self.relating.related.items():
             if right.name.startswith("r"):
-                self.pieces[left].append((right, layout))
+                self.pieces[self._class(left)].append(layout)
         by_name: dict[str, list[Node]] = defaultdict(list)
         for node in self.relating.right.nodes:
             if not node.is_source and not isinstance(node.type, tuple) and node.name.startswith("r"):
@@ -69,12 +70,16 @@ class Holdings:
                     total[name] = torch.stack([run[node.name] for node in nodes]).sum(0)
         self.sums = Proposer(totals, list(self.summands))
 
+    def _class(self, left: Node) -> int:
+        world = self.relating.world
+        return world.egraph.find(world.term[left])
+
     def of(self, left: Node) -> str:
         """What the ranks hold of a sequential tensor, in words; nothing where they do not hold it."""
         if left.is_source:
             return "given"
-        found = self.pieces.get(left, [])
-        if any(_is_whole(layout) for _, layout in found):
+        found = self.pieces.get(self._class(left), [])
+        if any(map(_is_whole, found)):
             return "on the ranks as it is"
         if found:
             return "in pieces on the ranks"
@@ -115,7 +120,17 @@ def loss_of(relating: Relating, values: tuple[Values, Values], failing: Sequence
             return _loss(node, held, holdings)
         if told:
             held[node] = told
-    return None
+    return next((_at_the_end(root, held, holdings) for root in failing if root in held), None)
+
+
+def _at_the_end(root: Node, held: Mapping[Node, str], holdings: Holdings) -> Loss:
+    """All is there, but an output is not in its place: a sum that nobody took, as a rule."""
+    parts = dict.fromkeys(root.inputs)
+    inputs = tuple(f"{part.origin.parameter or part.name}: {held.get(part, 'given')}" for part in parts)
+    name = holdings.sum_of(root)
+    told = f"{root.name} is {held[root]}"
+    instead = f"{told}: a reduction is missing before it is returned" if name is not None else told
+    return Loss(Site("sequential", root.name, root.operator, root.origin), inputs, (instead,))
 
 
 def _above(roots: Sequence[Node]) -> set[Node]:
@@ -216,40 +231,70 @@ def edits_of(
     """
     limit = time.monotonic() + _SECONDS
     limit = limit if deadline is None else min(limit, deadline)
-    roots = dict(sequential.roots)
-    found: list[Edit] = []
+    search = _Search(taken, values, dict(sequential.roots), expected)
+    found, partly = [], list[RankEdit]()
+    before = search.placed(ranks)
     for edit in _candidates(relating, ranks):
         if time.monotonic() > limit or len(found) >= _EDITS:
             break
-        edited = [_edited(graph, edit, rank) for rank, graph in enumerate(ranks)]
-        if _mends(edited, taken, values, roots, expected):
-            node = next(node for graph in ranks for node in graph.nodes if node.name == edit.name)
-            found.append(Edit(edit.words, Site("ranks", node.name, node.operator, node.origin), "values"))
-    return found
+        after = search.placed(_edited(ranks, [edit]))
+        if len(after) == len(search.roots):
+            found.append(_edit(edit, ranks))
+        elif after > before:
+            partly.append(edit)
+    return found or _together(partly, ranks, search, before)
 
 
-def _edited(graph: Graph, edit: RankEdit, rank: int) -> Graph:
-    return rewritten(graph, lambda node, now: edit.make(now, rank) if node.name == edit.name else [now])
+def _together(edits: Sequence[RankEdit], ranks: Sequence[Graph], search: _Search, before: set[str]) -> list[Edit]:
+    """Edits that each mend some outputs, one after the other, until all are mended."""
+    chosen: list[RankEdit] = []
+    for edit in edits:
+        after = search.placed(_edited(ranks, [*chosen, edit]))
+        if after > before:
+            chosen.append(edit)
+            before = after
+        if len(before) == len(search.roots):
+            words = " and ".join(edit.words for edit in chosen)
+            return [_edit(replace(chosen[0], words=words), ranks)]
+    return []
 
 
-def _mends(
-    ranks: Sequence[Graph],
-    taken: Sequence[Draw],
-    wanted: Values,
-    roots: Mapping[str, Node],
-    expected: Mapping[str, str],
-) -> bool:
-    try:
-        right = with_defaults(world(ranks))
-        runs = [execute(right, draw.right, keep=False) for draw in taken]
-    except SamesameError:
-        return False
-    theirs = dict(right.roots)
-    for name, root in roots.items():
-        held = [[run[theirs[f"r{rank}.{name}"].name] for run in runs] for rank in range(len(ranks))]
-        if not declared(output_relation([run[root.name] for run in wanted], held), expected.get(name)):
-            return False
-    return True
+def _edit(edit: RankEdit, ranks: Sequence[Graph]) -> Edit:
+    node = next(node for graph in ranks for node in graph.nodes if node.name == edit.name)
+    return Edit(edit.words, Site("ranks", node.name, node.operator, node.origin), "values")
+
+
+def _edited(ranks: Sequence[Graph], edits: Sequence[RankEdit]) -> list[Graph]:
+    made = {edit.name: edit.make for edit in edits}
+
+    def put(graph: Graph, rank: int) -> Graph:
+        return rewritten(graph, lambda node, now: made[node.name](now, rank) if node.name in made else [now])
+
+    return [put(graph, rank) for rank, graph in enumerate(ranks)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What an edit is measured by: the draws, the sequential program's values on them, and where outputs should be."""
+
+    taken: Sequence[Draw]
+    wanted: Values
+    roots: Mapping[str, Node]
+    expected: Mapping[str, str]
+
+    def placed(self, ranks: Sequence[Graph]) -> set[str]:
+        """The outputs that are where they should be on every draw."""
+        try:
+            right = with_defaults(world(ranks))
+            runs: list[Any] = [execute(right, draw.right, keep=False) for draw in self.taken]
+        except SamesameError:
+            return set()
+        theirs, found = dict(right.roots), set()
+        for name, root in self.roots.items():
+            held = [[run[theirs[f"r{rank}.{name}"].name] for run in runs] for rank in range(len(ranks))]
+            if declared(output_relation([run[root.name] for run in self.wanted], held), self.expected.get(name)):
+                found.add(name)
+        return found
 
 
 def _candidates(relating: Relating, ranks: Sequence[Graph]) -> Iterator[RankEdit]:

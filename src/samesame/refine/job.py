@@ -21,7 +21,7 @@ from torch.distributed.tensor.parallel import parallelize_module
 
 from samesame.capture.program import kind_of_value
 from samesame.capture.ranks import RankGraph, capture_ranks, capture_sequential
-from samesame.capture.targets import called, makes_program, module_of_file, shown
+from samesame.capture.targets import asks_for, called, makes_program, module_of_file, shown
 from samesame.evidence import Refused
 from samesame.refine.placement import Mesh, parsed, piece
 from samesame.relate.layout import values
@@ -43,13 +43,14 @@ class Job:
     def captured(self, backward: bool) -> tuple[RankGraph, tuple[RankGraph, ...]]:
         """The sequential graph, and that of each rank."""
         example = called(self.inputs, "inputs", seed=1) if callable(self.inputs) else self.inputs
-        program = called(self.sequential, "sequential") if makes_program(self.sequential) else self.sequential
+        program = self.sequential
+        if makes_program(program) or (inspect.isfunction(program) and not asks_for(program)):
+            program = called(program, "sequential")
         left = capture_sequential(program, example, backward=backward)
-        ranks = capture_ranks(self.distributed, self.of_rank(example), self.world_size, mesh=self.mesh,
-                              backward=backward)
-        return left, ranks
+        own = self.of_rank(program, example)
+        return left, capture_ranks(self.distributed, own, self.world_size, mesh=self.mesh, backward=backward)
 
-    def of_rank(self, example: Any) -> Callable[[int, int], Any]:
+    def of_rank(self, program: Any, example: Any) -> Callable[[int, int], Any]:
         """The inputs of a rank: what `inputs(rank, world_size)` gives, or its pieces of the sequential ones."""
         if callable(self.inputs) and _counts_ranks(self.inputs):
             return self.inputs
@@ -64,7 +65,7 @@ class Job:
         def make(rank: int, world_size: int) -> Any:
             if isinstance(example, Mapping):
                 return {name: cut(name, value, rank) for name, value in example.items()}
-            names = _parameters(self.sequential, example)
+            names = _parameters(program, example)
             return tuple(cut(name, value, rank) for name, value in zip(names, example, strict=True))
 
         return make

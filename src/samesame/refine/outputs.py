@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from samesame.graph import Graph, Node, TensorType
-from samesame.relate.propose import Values, agree, difference
+from samesame.relate.propose import agree, difference
 
 CLEAN = ("replicated", "sharded", "strided")
 _WHOLE = 1000               # denominators of multiples are at most this
@@ -187,10 +187,13 @@ def put_together(
     name: str, left: Node, ranks: Sequence[Node], found: Found, make: Make, *, holds: bool
 ) -> list[tuple[str, Node]]:
     """The sequential output made of the ranks' results: once for each rank, with its own result in it. `make` adds an
-    operator to the world graph: name, arguments, type. An output whose placement does not hold is compared as it is.
+    operator to the world graph: name, arguments, type. An output whose placement does not hold is compared as it is,
+    where the shapes let it.
     """
     kind = TensorType(left.shape, ranks[0].type.dtype)                                     # type: ignore[union-attr]
     whole = all(node.shape == left.shape for node in ranks)
+    if found.kind == "none" and not whole:
+        return []
     if found.kind in ("replicated", "none") or (whole and not holds):
         return [(f"{name} on rank {rank}", node) for rank, node in enumerate(ranks)]
     roots = []

@@ -1,9 +1,10 @@
 """Placement: how one tensor lies on the ranks, as people write it.
 
-`replicated` is on every rank; `shard(d)`, or `sharded(d)`, is cut over dimension d, one piece a rank in their order; `strided(d, n)` cuts
-each of n parts of that dimension, as a fused query-key-value weight is cut. `over tp` says over which axis of the mesh,
-and several, with commas between, each cut what the one before left. A placement of an output may also be `partial`, a
-sum over ranks that nobody took, or `scaled`, a multiple: both only where a program declares them.
+`replicated` is on every rank; `shard(d)`, or `sharded(d)`, is cut over dimension d, one piece a rank in their order;
+`strided(d, n)` cuts each of n parts of that dimension, as a fused query-key-value weight is cut. `over tp` says over
+which axis of the mesh, and several, with commas between, each cut what the one before left. A placement of an output
+may also be `partial`, a sum over ranks that nobody took, or `scaled`, a multiple: both only where a program declares
+them.
 
 Cuts are torch's: pieces of ⌈size / ranks⌉ elements, the last ones smaller or empty.
 """

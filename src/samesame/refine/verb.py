@@ -20,9 +20,10 @@ from samesame.operators.defaults import with_defaults
 from samesame.refine.findings import edits_of, loss_of
 from samesame.refine.job import Job
 from samesame.refine.outputs import Found, declared, output_relation, put_together, with_roots
-from samesame.refine.placement import Mesh, held_part
+from samesame.refine.placement import Mesh, coordinate, held_part
 from samesame.refine.sources import Source, input_relation
 from samesame.relate.draws import take_draws
+from samesame.relate.generalise import has_pieces
 from samesame.relate.layout import Layout, wholes
 from samesame.relate.parameters import InputRelation
 from samesame.relate.pieces import PieceProposer
@@ -35,6 +36,8 @@ from samesame.store import Store
 from samesame.versions import versions_of_packages
 
 _NAMES = 6
+SECONDS = 4.0               # for a proof
+PATIENCE = 20.0             # for proofs that fail, all together, before the next ones get little time
 
 
 def refine(
@@ -67,13 +70,13 @@ def refine(
     """
     run = run or Run(timeout, progress)
     verdict = Refinement("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed, world_size=world_size)
-    mesh = mesh or {"ranks": world_size}
     with run.bounded():
         with run.during("capture"):
-            job = Job(sequential, distributed, inputs, world_size, mesh if len(mesh) > 1 else None, relations or {})
+            job = Job(sequential, distributed, inputs, world_size, mesh, relations or {})
             left, ranks = job.captured(backward)
         if not run.over:
-            _establish(verdict, left, ranks, mesh, relations or {}, expected or {}, {}, run, Rulebook(store))
+            _establish(verdict, left, ranks, mesh or {"ranks": world_size}, relations or {}, expected or {}, {},
+                       run, Rulebook(store))
     verdict.notes += run.notes()
     verdict.timing = run.seconds
     return verdict
@@ -142,11 +145,14 @@ def _establish(
         outputs = {name: output_relation(*_values_of(root, held, values)) for name, (root, held) in pairs.items()}
         left, right, values = with_outputs(left, right, pairs, outputs, expected, values)
     with run.during("prove"):
-        prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
+        prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book, patience=PATIENCE)
+        if book.store is None:              # repeated layers are one rule as they are; only ranks' pieces are many
+            prover.worth = lambda block: has_pieces(block.graph)
+        prover.budget = replace(prover.budget, seconds=SECONDS)
         closed = closed_values(left, values[0]), closed_values(right, values[1])
         factors = factors_of(mesh)
         relating = relate(left, right, relation, values, closed, prover, run.advance,
-                          proposer=partial(PieceProposer, factors=factors))
+                          proposer=partial(PieceProposer, factors=factors, places=partial(places_of, mesh)))
         _decide(verdict, relating, outputs, expected, compare_roots(relating, values), run)
         run.seconds["proofs"] = prover.seconds
         book.save()
@@ -268,6 +274,13 @@ def factors_of(mesh: Mesh) -> list[Fraction]:
     return [factor for size in sizes for factor in (Fraction(size), Fraction(1, size))]
 
 
+def places_of(mesh: Mesh, name: str) -> tuple[float, ...]:
+    """Where a rank's piece of a tensor may start, as shares of the whole: by its place along an axis or among all."""
+    rank = int(name.partition(".")[0].removeprefix("r")) if name.startswith("r") else 0
+    along = dict.fromkeys(coordinate(rank, axis, mesh) for axis in ("", *mesh))
+    return tuple(place / ranks for place, ranks in along)
+
+
 # ---------------------------------------------------------------------------------------------------------- the verdict
 
 
@@ -306,11 +319,14 @@ def _decide(
     }
 
 
+_NO_ROOT = Evidence(Rung.REFUTED, "values", detail="nothing that the ranks return has the shape to be compared")
+
+
 def _output(name: str, found: Found, expected: str | None, roots: Sequence[Root]) -> Output:
     """An output with the weakest evidence of its roots, one a rank."""
     ranks = f"{name} on rank ", f"{name} with rank "
     own = [root for root in roots if root.name == name or root.name.startswith(ranks)]
-    weakest = min((root.evidence for root in own), key=lambda evidence: evidence.rung)
+    weakest = min((root.evidence for root in own), key=lambda evidence: evidence.rung, default=_NO_ROOT)
     holds = declared(found, expected)
     if not holds and weakest.rung > Rung.REFUTED:
         wanted = expected or "replicated or cut"

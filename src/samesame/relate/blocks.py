@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from samesame.graph import Dtype, Graph, Node, TensorType, map_nodes
 from samesame.operators.shapes import NARROW
 from samesame.relate.domain import Range, demanded
-from samesame.relate.layout import Layout, build
+from samesame.relate.layout import Layout, build, share
 from samesame.relate.world import SOURCES, Slot, Typed, World, is_table, is_uniform, moved_type
 
 _DTYPES = {"real": "float64", "int": "int64", "bool": "bool", "complex": "complex128"} | {kind: kind for kind in NARROW}
@@ -66,11 +67,15 @@ def cut(
 
     Raises TooLarge above `limit` nodes.
     """
-    return _Cutter(world, opened, constants, limit).claim(left, right, layout)
+    place = share(layout, world.types[left].shape)
+    return _Cutter(world, opened, constants, limit, place).claim(left, right, layout)
 
 
 class _Cutter:
-    def __init__(self, world: World, opened: frozenset[int], constants: int, limit: int) -> None:
+    def __init__(
+        self, world: World, opened: frozenset[int], constants: int, limit: int, place: Fraction
+    ) -> None:
+        self.place = place
         self.world, self.egraph = world, world.egraph
         self.opened, self.constants, self.limit = opened, constants, limit
         self.nodes: list[Node] = []
@@ -123,8 +128,8 @@ class _Cutter:
         return name in self.opened or (value is not None and (self.constants > 1 or not is_table(value)))
 
     def definition(self, name: int) -> int:
-        """The application to look through: the left graph's own where there is one, else a layout of it, else the
-        right graph's.
+        """The application to look through: the left graph's own where there is one, else a layout of it (of several the
+        piece that lies where the claim's does), else the right graph's.
         """
         members = self.egraph.members(name)
         tables = [term for term in members if term in self.world.tables]
@@ -134,7 +139,9 @@ class _Cutter:
         lefts = [term for term in members if "left" in self.world.sides.get(term, ())]
         layouts = [term for term in members if term in self.world.layouts]
         others = [term for term in members if self.egraph.term(term).operator != "constant"]
-        return min(lefts or layouts or others or tables or members)
+        if layouts and not lefts:
+            return min(layouts, key=lambda term: (abs(self.world.share(term) - self.place), term))
+        return min(lefts or others or tables or members)
 
     def expand(self, root: int) -> Node:
         """One application and, depth first, everything it needs. Iterative: blocks may be deep."""

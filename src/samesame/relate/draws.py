@@ -95,6 +95,8 @@ def _new_input(value: torch.Tensor, scale: float, generator: torch.Generator) ->
         if value.numel() == 0 or value.dtype.is_complex:
             return value
         low, high = int(value.min()), int(value.max())
+        if low < 0:                              # such as a label that stands for none: other numbers may mean nothing
+            return value.flatten()[torch.randint(value.numel(), value.shape, generator=generator)]
         return torch.randint(low, high + 1, value.shape, generator=generator).to(value.dtype)
     if not bool(torch.isfinite(value).all()):
         return value  # a mask of zeros and −∞, say: its pattern means something

@@ -16,7 +16,8 @@ from typing import TypeVar
 
 import torch
 
-from samesame.formula.sizes import size_text
+from samesame.formula.expr import add, mul
+from samesame.formula.sizes import canonical, size_text
 from samesame.formula.tensor import Dim
 
 Built = TypeVar("Built")
@@ -136,6 +137,34 @@ def values(layout: Layout, lookup: Callable[[str], torch.Tensor]) -> torch.Tenso
             return torch.cat([values(part, lookup) for part in parts], dim)
         case Scaled(part, factor):
             return values(part, lookup) * factor.numerator / factor.denominator
+
+
+def share(layout: Layout, shape: tuple[Dim, ...]) -> Fraction:
+    """How much of a tensor of this shape lies before the piece that the layout takes, as a share of the dimension it is
+    cut from; 0 where nothing is cut, or sizes are symbols."""
+    match layout:
+        case Slice(part, dim, start, _):
+            size = _shape(part, shape)[dim]
+            return Fraction(start, size) if isinstance(size, int) and size else Fraction(0)
+        case Reshape(part, _) | Permute(part, _) | Scaled(part, _):
+            return share(part, shape)
+    return Fraction(0)
+
+
+def _shape(layout: Layout, shape: tuple[Dim, ...]) -> tuple[Dim, ...]:
+    """The shape of a layout of one tensor of this shape."""
+    match layout:
+        case Reshape(_, new):
+            return new
+        case Permute(part, dims):
+            inner = _shape(part, shape)
+            return tuple(inner[d] for d in dims)
+        case Slice(part, dim, start, stop):
+            inner = _shape(part, shape)
+            return (*inner[:dim], canonical(add(stop, mul(-1, start))), *inner[dim + 1 :])
+        case Scaled(part, _):
+            return _shape(part, shape)
+    return shape
 
 
 def over_symbols(layout: Layout, mine: tuple[Dim, ...], yours: tuple[Dim, ...]) -> Layout:

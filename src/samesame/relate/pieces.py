@@ -9,7 +9,7 @@ sorted list, and a right tensor's row is looked up by its first number. As ever,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
@@ -36,11 +36,19 @@ class _Row:
 
 class PieceProposer:
     """Candidates among the left tensors for a right tensor: rearrangements first, then pieces, then multiples of
-    either. `factors` are the multiples to think of, such as the number of ranks and its inverse.
+    either. `factors` are the multiples to think of, such as the number of ranks and its inverse. Where a tensor holds
+    a piece more than once, as a repeated head does, the one nearest to where the holder of the right tensor would have
+    its own is taken: `places(right name)` are shares of a whole at which that may start.
     """
 
-    def __init__(self, left: Values, names: Sequence[str], factors: Sequence[Fraction] = ()) -> None:
-        self.left, self.factors = left, (Fraction(1), *factors)
+    def __init__(
+        self,
+        left: Values,
+        names: Sequence[str],
+        factors: Sequence[Fraction] = (),
+        places: Callable[[str], Sequence[float]] = lambda _: (0.0,),
+    ) -> None:
+        self.left, self.factors, self.places = left, (Fraction(1), *factors), places
         self._draw = min(1, len(left) - 1)
         self._whole = Proposer(left, names)
         self._order = {name: position for position, name in enumerate(names)}
@@ -63,7 +71,7 @@ class PieceProposer:
         if found or not isinstance(value, torch.Tensor) or not is_telling(value) or value.dtype.is_complex:
             return found
         seen: dict[str, Layout] = {}
-        for layout, other in self._pieces(value):
+        for layout, other in self._pieces(value, self.places(name)):
             if other not in seen and self._fits(layout, right, name):
                 seen[other] = layout
                 if len(seen) == _FOUND:
@@ -74,22 +82,23 @@ class PieceProposer:
         pairs = zip(self.left, right, strict=True)
         return all(agree(values(layout, mine.__getitem__), yours[name]) for mine, yours in pairs)
 
-    def _pieces(self, value: torch.Tensor) -> Iterator[tuple[Layout, str]]:
+    def _pieces(self, value: torch.Tensor, places: Sequence[float]) -> Iterator[tuple[Layout, str]]:
         """Layouts whose row of moments fits, on one draw; the plain ones before multiples."""
         rows = list(_rows(value))
         for factor in self.factors:
             if factor != 1 and not value.dtype.is_floating_point:
                 continue
             for _, row in rows:
-                for other, cut in self._cuts(row / float(factor) ** 2, value.numel(), whole=factor != 1):
+                cuts = self._cuts(row / float(factor) ** 2, value.numel(), whole=factor != 1)
+                for _, other, cut in sorted(cuts, key=lambda found: min(abs(found[0] - place) for place in places)):
                     made = cut if factor == 1 else Scaled(cut, factor)
                     piece = values(made, self.left[self._draw].__getitem__)
                     for layout in rearrangements(other, piece, value):
                         yield onto(layout, made), other
 
-    def _cuts(self, row: np.ndarray, elements: int, *, whole: bool) -> Iterator[tuple[str, Layout]]:
+    def _cuts(self, row: np.ndarray, elements: int, *, whole: bool) -> Iterator[tuple[float, str, Layout]]:
         """Slices and strided slices of left tensors, with as many elements, whose moments are these; also the `whole`
-        of them."""
+        of them. Each with the share of the whole before it."""
         slack = abs(row[0]) * _CLOSE + 1e-300
         low, high = np.searchsorted(self._moments, (row[0] - slack, row[0] + slack))
         for place in range(low, min(high, low + _HITS)):
@@ -100,10 +109,10 @@ class PieceProposer:
                 continue
             if size == length:
                 if whole and start == 0 and np.allclose(mine.moments, row, rtol=_CLOSE):
-                    yield mine.name, Whole(mine.name)
+                    yield 0.0, mine.name, Whole(mine.name)
                 continue
-            if np.allclose(mine.moments[start : start + length], row, rtol=_CLOSE) and start + length <= size:
-                yield mine.name, Slice(Whole(mine.name), mine.dim, start, start + length)
+            if start + length <= size and np.allclose(mine.moments[start : start + length], row, rtol=_CLOSE):
+                yield start / size, mine.name, Slice(Whole(mine.name), mine.dim, start, start + length)
             for times in _divisors(gcd(size, length)):
                 inner, kept = size // times, length // times
                 if start + kept <= inner and np.allclose(
@@ -112,7 +121,7 @@ class PieceProposer:
                     split = (*shape[: mine.dim], times, inner, *shape[mine.dim + 1 :])
                     cut = Slice(Reshape(Whole(mine.name), split), mine.dim + 1, start, start + kept)
                     merged = (*shape[: mine.dim], length, *shape[mine.dim + 1 :])
-                    yield mine.name, Reshape(cut, merged)
+                    yield start / inner, mine.name, Reshape(cut, merged)
 
 
 def _rows(value: torch.Tensor) -> Iterator[tuple[int | None, np.ndarray]]:

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 from math import prod
+from typing import Protocol
 
 import torch
 
@@ -23,6 +24,12 @@ _MAX_RANK = 5
 _CANDIDATES = 6
 
 Values = Sequence[Mapping[str, torch.Tensor]]
+
+
+class Proposes(Protocol):
+    """What finds candidates among the left tensors for a right tensor, each with its layout."""
+
+    def candidates(self, right: Values, name: str, shape: tuple[int, ...]) -> list[tuple[str, Layout]]: ...
 
 
 def agree(a: torch.Tensor, b: torch.Tensor, tolerance: float = TOLERANCE) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -37,6 +37,7 @@ from samesame.relate.world import kind_of
 from samesame.store_tried import Attempt
 
 _SECONDS = 4.0              # for the normal form of one block, and again for its cases
+IMPATIENT = 0.2             # for one where many have failed
 LEARNING, LEARNING_TIMES = 0.3, 3.0    # for the general form of a proved block: seconds, and times what it took
 TEST_DRAWS = 8
 TEST_TOLERANCE = 1e-9
@@ -47,8 +48,10 @@ class Prover:
     """Decides blocks and remembers. `deadline` (seconds on time.monotonic) bounds the whole run,
     `until` what this prover does in it, and `limit` (seconds) a proof.
 
-    `sizes` are the values of size symbols in the example, by name: blocks over symbols are proved for all sizes.
-    `questions` are those that the solver answered, by proof; `ideal` the keys of blocks proved without guards.
+    Failures may cost so much `patience` (seconds) in all; after that a proof has little time. `sizes` are the values of
+    size symbols in the example, by name: blocks over symbols are proved for all sizes. `worth` says which blocks are
+    worth a general rule. `questions` are those that the solver answered, by proof; `ideal` the keys of blocks proved
+    without guards.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -57,6 +60,7 @@ class Prover:
     deadline: float | None = None
     until: float = math.inf
     limit: float = math.inf
+    patience: float = math.inf
     rules: dict[str, Rule] = field(default_factory=dict)
     book: Rulebook = field(default_factory=Rulebook)
     proofs: int = 0
@@ -64,6 +68,7 @@ class Prover:
     by_rule: int = 0
     seconds: float = 0.0
     learning: float = 0.0
+    worth: Callable[[Block], bool] = lambda _: True
     questions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ideal: set[str] = field(default_factory=set)
 
@@ -89,10 +94,11 @@ class Prover:
         spent = time.monotonic() - started
         self.seconds += spent
         if evidence is None:
+            self.patience -= spent
             return None
         evidence = replace(evidence, seconds=spent)
         self.rules[block.key] = replace(self.rules[block.key], evidence=evidence)
-        if evidence.rung >= Rung.PROVED_HERE:
+        if evidence.rung >= Rung.PROVED_HERE and self.worth(block):
             self._learn(block, evidence, spent)
         return evidence
 
@@ -194,7 +200,8 @@ class Prover:
     def _remaining(self) -> Budget:
         now = time.monotonic()
         left = min(self.until - now, math.inf if self.deadline is None else self.deadline - now)
-        return replace(self.budget, seconds=max(0.05, min(self.budget.seconds, self.limit, left)))
+        limit = self.limit if self.patience > 0 else min(self.limit, IMPATIENT)
+        return replace(self.budget, seconds=max(0.05, min(self.budget.seconds, limit, left)))
 
     def _test(self, block: Block) -> Evidence | None:
         """Opaque operators, and kernels that were tested themselves, only: both sides on fresh values of the

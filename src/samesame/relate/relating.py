@@ -23,9 +23,9 @@ from samesame.execute import closed, few_threads
 from samesame.formula.expr import Expr, Size, walk
 from samesame.graph import Graph, Node, TensorType
 from samesame.relate.blocks import Block, TooLarge, cut
-from samesame.relate.layout import Layout, Whole, over_symbols, wholes
+from samesame.relate.layout import Layout, Whole, over_symbols, share, wholes
 from samesame.relate.parameters import InputRelation, relate_parameters
-from samesame.relate.propose import Proposer, Values, agree, difference
+from samesame.relate.propose import Proposer, Proposes, Values, agree, difference
 from samesame.relate.prove import Prover
 from samesame.relate.world import BIJECTIVE, SOURCES, World
 
@@ -177,7 +177,7 @@ def relate(
     prover: Prover,
     progress: Progress | None = None,
     guide: Relating | None = None,
-    proposer: Callable[[Values, Sequence[str]], Proposer] = Proposer,
+    proposer: Callable[[Values, Sequence[str]], Proposes] = Proposer,
 ) -> Relating:
     """Relate every right tensor that can be related. `values` hold every node's value per draw, for each side;
     `proposer` finds candidates among the left tensors of these values and names."""
@@ -231,7 +231,7 @@ def _rounded_constants(
     return None
 
 
-def _proposed(proposer: Proposer, values: tuple[Values, Values], node: Node, partner: Node | None) -> Candidates:
+def _proposed(proposer: Proposes, values: tuple[Values, Values], node: Node, partner: Node | None) -> Candidates:
     """Left tensors that agree in value; for a root its partner first."""
     candidates = proposer.candidates(values[1], node.name, tuple(values[1][0][node.name].shape))
     if partner is not None and _agree(values, partner, node):
@@ -261,7 +261,11 @@ def _relate_node(
     if partner is None and _moves_related(world, term):
         return  # later blocks look through a movement to the tensor that it moves
     tried: set[int] = set()
-    for name, found in candidates():
+    held = world.pieces(term)
+    for name, found in sorted(candidates(), key=lambda pair: by_name[pair[0]].operator != node.operator):
+        at = share(found, by_name[name].shape)
+        if partner is None and any(share(layout, world.types[left].shape) == at for left, layout in held):
+            break                                          # it is known to be such a piece by congruence
         other = by_name[name]
         *_, whole = world.unmoved(world.term[other])
         if world.egraph.find(whole) in tried:
@@ -273,6 +277,9 @@ def _relate_node(
             world.establish(world.term[other], term, layout, evidence.proof)
             relating.related[node] = (other, layout, evidence)
             return
+    if held:
+        left, layout = held[0]
+        relating.related[node] = (world.lefts[left], layout, relating.congruent(node))
 
 
 def _by_congruence(relating: Relating, node: Node) -> bool:

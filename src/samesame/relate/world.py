@@ -13,19 +13,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import gcd
 from typing import Any
 
 import torch
 
 from samesame.egraph import EGraph, Evidence, Reason
-from samesame.formula.expr import add
+from samesame.formula.expr import add, mul
 from samesame.formula.sizes import canonical
 from samesame.graph import Graph, Node, map_nodes
 from samesame.operators import meaning_of
 from samesame.operators.shapes import NARROW
 from samesame.relate.domain import Range, positions
-from samesame.relate.layout import Layout, Slice, Whole, build, reshaped
+from samesame.relate.layout import Layout, Slice, Whole, build, reshaped, share
 
 _HUGE = 1e30  # a number as large stands for infinity
 _SEEN = 4096
@@ -113,6 +114,7 @@ class World:
     tables: set[int] = field(default_factory=set)
     whole_tables: dict[int, torch.Tensor] = field(default_factory=dict)
     negatives: set[int] = field(default_factory=set)
+    established: dict[int, tuple[int, Layout]] = field(default_factory=dict)
 
     def add(self, operator: str, attributes: tuple[Any, ...], arguments: tuple[int, ...], type_: Any) -> int:
         """The term for an application; the type is one of its attributes, so that terms of different types never
@@ -272,8 +274,21 @@ class World:
         term = self.add_layout(layout, _Anything(left))
         if not self.egraph.equal(term, right):
             self.union(term, right, evidence)
+        self.established[term] = left, layout
         self.anchor(left)
         self.egraph.rebuild()
+
+    def pieces(self, term: int) -> list[tuple[int, Layout]]:
+        """What the class is known to be of left tensors: each term, with its layout of it that was established."""
+        members = sorted(self.egraph.members(self.egraph.find(term)))
+        return [self.established[member] for member in members if member in self.established]
+
+    def share(self, term: int) -> Fraction:
+        """Where in its left tensor the piece starts that an established term is (`layout.share`)."""
+        if term not in self.established:
+            return Fraction(0)
+        left, layout = self.established[term]
+        return share(layout, self.types[left].shape)
 
     def anchor(self, term: int) -> None:
         """Let blocks stop at this value; where it is one tensor rearranged, at that tensor instead."""
@@ -443,7 +458,7 @@ def moved_type(operator: str, parts: list[Any], rest: tuple[Any, ...]) -> Typed:
         case "aten.permute.default", (dims,):
             shape = [shape[d] for d in dims]
         case "aten.slice.Tensor", (dim, start, stop):
-            shape[dim] = stop - start
+            shape[dim] = canonical(add(stop, mul(-1, start)))
         case "aten.mul.Scalar" | "aten.div.Scalar", (_,):
             pass
         case "aten.cat.default", (dim,):

@@ -15,7 +15,19 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from samesame.evidence import Divergence, Edit, Effect, Evidence, Numeric, Relation, Root, SamesameError, Site, Verdict
+from samesame.evidence import (
+    Divergence,
+    Edit,
+    Effect,
+    Evidence,
+    Numeric,
+    Refinement,
+    Relation,
+    Root,
+    SamesameError,
+    Site,
+    Verdict,
+)
 from samesame.graph import Origin
 
 FORMAT = 1
@@ -23,7 +35,7 @@ FORMAT = 1
 
 def to_json(verdict: Verdict) -> dict[str, Any]:
     """The verdict as dicts, lists, strings, numbers and None. Errors are absolute, in float64; times in seconds."""
-    document = {
+    document: dict[str, Any] = {
         "format": FORMAT,
         "verdict": verdict.verdict,
         "evidence": str(verdict.evidence),
@@ -46,6 +58,8 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
         "versions": verdict.versions,
         "seed": verdict.seed,
     }
+    if isinstance(verdict, Refinement):
+        document |= _refinement(verdict)
     plain = _plain(document)
     assert isinstance(plain, dict)
     return plain
@@ -167,6 +181,35 @@ def _relation(relation: Relation) -> dict[str, Any]:
         "proof": relation.evidence.proof,
         "left_origin": _origin(relation.left_origin),
         "right_origin": _origin(relation.right_origin),
+    }
+
+
+def _refinement(verdict: Refinement) -> dict[str, Any]:
+    """What `refine` says more than `check`: how outputs lie on the ranks, where these lose the sequential program."""
+    loss = verdict.loss
+    divergence = None if loss is None else {
+        "operator": _site(loss.operator), "inputs": loss.inputs, "instead": loss.instead,
+    }
+    return {
+        "world_size": verdict.world_size,
+        "outputs": [
+            {
+                "name": output.name,
+                "kind": output.kind,
+                "words": output.words,
+                "expected": output.expected,
+                "holds": output.holds,
+                "evidence": _evidence(output.evidence),
+            }
+            for output in verdict.outputs
+        ],
+        "input_relation": [_relation(relation) for relation in verdict.input_relation],
+        "collectives": [
+            {"kind": found.kind, "group": found.group, "origin": _origin(found.origin)}
+            for found in verdict.collectives
+        ],
+        "divergence": divergence,
+        "stuck": verdict.stuck,
     }
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import groupby
+from typing import IO
 
 from rich.console import Group, RenderableType
 from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
-from samesame.evidence import Collective, Refinement, Rung
+from samesame.evidence import Collective, Refinement, Relation, Rung
 from samesame.report import terminal
 from samesame.report.terminal import WIDEST
 from samesame.report.words import QUIET, below, counted, indented, place_in_words, rung_in_words, site_in_words
@@ -34,6 +35,18 @@ def render(verdict: Refinement, verbose: bool = False, width: int | None = None)
     return Constrain(Group(*blocks), min(width or WIDEST, WIDEST))
 
 
+def print_report(
+    verdict: Refinement, file: IO[str] | None = None, verbose: bool = False, width: int | None = None
+) -> None:
+    """Print the report to `file` (default: stdout), in colour where that is a terminal that has it."""
+    terminal.print_rendered(lambda: render(verdict, verbose, width), file, width)
+
+
+def plain_text(verdict: Refinement, verbose: bool = False, width: int = 100) -> str:
+    """The report as text without colour."""
+    return terminal.plain(render(verdict, verbose, width), width)
+
+
 def headline(verdict: Refinement) -> Text:
     """The verdict in one line."""
     return Text.assemble((verdict.verdict, COLOUR[verdict.verdict]), "   ", _answer(verdict))
@@ -46,8 +59,8 @@ def _answer(verdict: Refinement) -> str:
         return f"{counted(len(outputs), 'output')} on {ranks}, {verdict.evidence}{tally}"
     failing = [output for output in outputs if output.evidence.rung is Rung.REFUTED]
     if verdict.verdict == "does not refine":
-        if not failing:
-            return f"the {ranks} do not come to an end"
+        if verdict.stuck:
+            return verdict.stuck
         more = f", and {len(failing) - 1} of {len(outputs) - 1} other outputs" if len(failing) > 1 else ""
         return f"output {failing[0].name}: {failing[0].words}{more}"
     left = [output.name for output in outputs if output.evidence.rung is Rung.UNDECIDED]
@@ -113,7 +126,27 @@ def _relations(verdict: Refinement, verbose: bool) -> Iterator[RenderableType]:
 
 
 def _sources(verdict: Refinement, verbose: bool) -> Iterator[RenderableType]:
-    yield from terminal.given_relations(verdict.input_relation, verbose)
+    """A line for each sequential tensor that the ranks hold in pieces, by the pieces of the first and the last."""
+    if verbose:
+        yield from terminal.given_relations(verdict.input_relation, verbose)
+        return
+    pieces: dict[str, list[Relation]] = {}
+    whole = set[str]()
+    for relation in verdict.input_relation:
+        name = relation.left_origin.parameter or relation.left[0]
+        if relation.layout in relation.left:
+            whole.add(name)
+        else:
+            pieces.setdefault(name, []).append(relation)
+    table = Table.grid(padding=(0, 3))
+    for name, members in pieces.items():
+        first, last = members[0], members[-1]
+        words = [f"{relation.right} = {relation.layout}" for relation in dict.fromkeys((first, last))]
+        table.add_row(Text(name), Text(" … ".join(words)))
+    if pieces:
+        yield table
+    if whole:
+        yield Text(f"{'and ' if pieces else ''}{counted(len(whole), 'tensor')} whole on every rank", style=QUIET)
 
 
 SECTIONS: tuple[tuple[str, Callable[[Refinement, bool], Iterator[RenderableType]]], ...] = (

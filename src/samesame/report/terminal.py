@@ -60,22 +60,32 @@ def print_report(
     verdict: Verdict, file: IO[str] | None = None, verbose: bool = False, width: int | None = None
 ) -> None:
     """Print the report to `file` (default: stdout), in colour where that is a terminal that has it."""
+    print_rendered(lambda: render(verdict, verbose, width), file, width)
+
+
+def print_rendered(rendered: Callable[[], RenderableType], file: IO[str] | None, width: int | None) -> None:
+    """Print what is rendered to `file` (default: stdout); `width` in columns, where the terminal's is not to be."""
     console = Console(file=file, width=width, highlight=False)
     if width is None and not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = UNSEEN
-    console.file.write(_written(console, verdict, verbose, width))
+    console.file.write(_written(console, rendered()))
 
 
 def plain_text(verdict: Verdict, verbose: bool = False, width: int = 100) -> str:
     """The report as text without colour."""
+    return plain(render(verdict, verbose, width), width)
+
+
+def plain(rendered: RenderableType, width: int) -> str:
+    """What is rendered as text without colour."""
     console = Console(width=width, color_system=None, force_terminal=False, highlight=False, _environ={})
-    return _written(console, verdict, verbose, width)
+    return _written(console, rendered)
 
 
-def _written(console: Console, verdict: Verdict, verbose: bool, width: int | None) -> str:
+def _written(console: Console, rendered: RenderableType) -> str:
     """What the console would print, without blanks at line ends. Printing itself, rich exits when a reader leaves."""
     with console.capture() as captured:
-        console.print(render(verdict, verbose, width))
+        console.print(rendered)
     return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
 
