@@ -155,6 +155,30 @@ def test_a_match_made_possible_deep_below_is_found() -> None:
     assert g.equal(top, a)
 
 
+def test_arguments_that_become_equal_later_match() -> None:
+    cancel = rules("cancel  sub(x, x) = zero()")
+    g = EGraph()
+    a, b = g.add("a"), g.add("b")
+    difference = g.add("sub", (), (a, b))
+    g.saturate(cancel)
+    g.union(a, b, Evidence("later"))
+    assert g.saturate(cancel).matches == 1 and g.equal(difference, g.add("zero"))
+
+
+@pytest.mark.parametrize("heavier", ["argument", "inner node"])
+def test_an_argument_that_becomes_a_node_later_matches_whichever_class_is_larger(heavier: str) -> None:
+    inside = rules("inside  f(g(x)) = x")
+    g = EGraph()
+    a, b = g.add("a"), g.add("b")
+    outer, inner = g.add("f", (), (a,)), g.add("g", (), (b,))
+    for name in "klmn":
+        g.union(a if heavier == "argument" else inner, g.add(name), Evidence("given"))
+    g.saturate(inside)
+    g.union(a, inner, Evidence("later"))
+    g.saturate(inside)
+    assert g.equal(outer, b)
+
+
 def test_a_thousand_layers() -> None:
     layer = rules("layer  plain(x; i) = fused(x; i)")
     g = EGraph()
