@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from functools import partial
 from typing import Any
 
@@ -29,7 +30,7 @@ class Operator:
 
     def function(self) -> Callable[..., Any]:
         module, _, name = self.path.partition(":")
-        return getattr(importlib.import_module(module), name)
+        return attrgetter(name)(importlib.import_module(module))
 
 
 def normal(*shape: int) -> torch.Tensor:
@@ -249,23 +250,13 @@ MOVEMENTS = [
     unchecked("dropout", lambda: (normal(M, N), 0.3, True)),
     unchecked("rand", lambda: ((M, N),)),
     op("unfold_backward", lambda: (normal(5, 4), [14], 0, 4, 2), torch.ops.aten.unfold_backward),
-    unchecked("apply_rotary_pos_emb", lambda: (normal(M, 4, 32), normal(M, 2, 32), normal(M, 16), normal(M, 16)),
+    unchecked("apply_rotary_pos_emb", lambda: (normal(2, M, 4, 32), normal(2, M, 2, 32), normal(M, 16), normal(M, 16)),
               f"{FUSED}:apply_rotary_pos_emb"),
     op("cross_entropy_loss", lambda: (normal(M, N), whole(N, M)), F.cross_entropy, f"{FUSED}:cross_entropy_loss"),
     unchecked("reshape_and_cache", lambda: (normal(7, 4, 16), normal(7, 4, 16), normal(5, 4, 2, 8, 8),
                                             normal(5, 4, 16, 8), torch.randperm(40)[:7], "auto", None, None),
               f"{FUSED}:reshape_and_cache"),
 ]
-
-
-def rotated(x: torch.Tensor) -> torch.Tensor:
-    a, b = x.chunk(2, -1)
-    return torch.cat([-b, a], -1)
-
-
-def rope(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    c, s = cos[:, None], sin[:, None]
-    return q * c + rotated(q) * s, k * c + rotated(k) * s
 
 
 def liger(name: str, path: str, arguments: Any, reference: Any = None) -> Operator:
@@ -283,10 +274,10 @@ LIGERS = [
           lambda x, w, b, eps: F.layer_norm(x, w.shape, w, b, eps)),
     liger("layer_norm backward", "layer_norm:layer_norm_backward",
           lambda: (normal(M, N), normal(M, N), normal(N), normal(N), normal(M), positive(M))),
-    liger("swiglu", "swiglu:swiglu_forward", lambda: (normal(M, N), normal(M, N)), lambda a, b: F.silu(a) * b),
+    liger("swiglu", "swiglu:swiglu_forward", lambda: (normal(M, N), normal(M, N)), lambda a, b: (a, b, F.silu(a) * b)),
     liger("swiglu backward", "swiglu:swiglu_backward", lambda: (normal(M, N), normal(M, N), normal(M, N))),
     liger("geglu", "geglu:geglu_forward", lambda: (normal(M, N), normal(M, N)),
-          lambda a, b: F.gelu(a, approximate="tanh") * b),
+          lambda a, b: (a, b, F.gelu(a, approximate="tanh") * b)),
     liger("geglu backward", "geglu:geglu_backward", lambda: (normal(M, N), normal(M, N), normal(M, N))),
     liger("rope", "rope:rope_forward", lambda: (normal(2, 4, 11, 16), normal(2, 2, 11, 16), normal(1, 11, 16),
                                                 normal(1, 11, 16))),
@@ -315,7 +306,8 @@ LIGERS = [
     liger("poly_norm", "poly_norm:poly_norm_forward", lambda: (normal(M, N), normal(3), normal(1), 1e-6)),
     liger("qwen2vl_mrope", "qwen2vl_mrope:qwen2vl_mrope_forward",
           lambda: (normal(2, 4, 11, 16), normal(2, 2, 11, 16), normal(3, 2, 11, 16), normal(3, 2, 11, 16), [2, 3, 3])),
-    liger("embedding", "experimental.embedding:LigerEmbeddingFunction.apply", lambda: (normal(N, K), whole(N, M))),
+    liger("embedding", "experimental.embedding:LigerEmbeddingFunction.apply", lambda: (normal(N, K), whole(N, M)),
+          lambda w, i: F.embedding(i, w)),
 ]
 
 ALL = [*POINTWISE, *REDUCTIONS, *CONTRACTIONS, *NORMS, *MOVEMENTS, *LIGERS]

@@ -271,6 +271,7 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 __all__ = [
-    "TARGET", "Autotuner", "Heuristics", "JITFunction", "TimeUp", "compiled", "configurations", "jit_of", "launching", "limited",
+    "TARGET", "Autotuner", "Heuristics", "JITFunction", "TimeUp", "compiled", "configurations", "jit_of", "launching",
+    "limited",
     "name_of", "pretended", "replaced", "triton",
 ]

@@ -8,9 +8,11 @@ function is given or makes in its own body; their sizes become symbols. Names ar
 from __future__ import annotations
 
 import inspect
+import math
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -50,6 +52,7 @@ from samesame.evidence import Refused
 from samesame.graph import Origin
 
 CUDA = "cuda"
+ADDRESSES = 40                              # each memory has 2^40 addresses of its own
 DEVICE, CPU = torch.device(CUDA, 0), torch.device("cpu")
 
 # What tensors hold that are made by operators that compute nothing: by the operator's packet.
@@ -78,6 +81,7 @@ def run_host(target: Any, inputs: Any, symbolic: bool, timeout: float, may_fail:
         function = loaded(target)
         args, keywords = host.arguments(function, inputs)
         replaced(stack, triton, "next_power_of_2", host.next_power_of_2)
+        replaced(stack, math, "sqrt", partial(square_root, math.sqrt))
         stack.enter_context(host.fake)
         stack.enter_context(Operators(host))
         stack.enter_context(Functions(host))
@@ -96,6 +100,11 @@ def run_host(target: Any, inputs: Any, symbolic: bool, timeout: float, may_fail:
         name = target if isinstance(target, str) else getattr(function, "__qualname__", "the function")
         raise Refused(refused[0] if refused else f"{name} launches no Triton kernel")
     return captured
+
+
+def square_root(original: Any, x: Any) -> Any:
+    """The square root of a number; of a symbol, which Python's would hold to the example's value, as a symbol."""
+    return torch.sym_sqrt(x) if isinstance(x, torch.SymInt | torch.SymFloat) else original(x)
 
 
 def loaded(target: Any) -> Any:
@@ -325,7 +334,18 @@ class Host:
             ) from None
 
     def told(self, value: Any) -> Any:
-        return self.view(value) if isinstance(value, torch.Tensor) else value
+        if isinstance(value, torch.Tensor):
+            return self.view(value)
+        return self.reinterpreted(value) if is_pointer(value) else value
+
+    def reinterpreted(self, value: Any) -> View:
+        """A view that is no tensor of torch's, but says what a kernel needs: `data_ptr`, `dtype`, `shape`, `stride`."""
+        address = value.data_ptr()
+        number = (self.sizes.at_example(address) >> ADDRESSES) - 1
+        if not 0 <= number < len(self.memories):
+            raise Refused(f"{self.here().spoken} gives a kernel a pointer to no tensor")
+        offset = (address - ((number + 1) << ADDRESSES)) // value.dtype.itemsize
+        return View(number, tuple(value.shape), tuple(value.stride()), offset, dtype_name(value.dtype))
 
     # ------------------------------------------------------------------------------------------------------ the end
 
@@ -370,14 +390,14 @@ def triton_type(parameter: Any, value: Any) -> Any:
         return tuple(triton_type(parameter, part) for part in value)
     if parameter.annotation_type:
         return parameter.annotation_type
-    plain = Pointer(value) if isinstance(value, torch.Tensor) else value
+    plain = Pointer(value) if is_pointer(value) else value
     return native_specialize_impl(BaseBackend, plain, parameter.is_const, False, False)[0]
 
 
 class Pointer:
     """What Triton asks of a tensor for its type."""
 
-    def __init__(self, tensor: torch.Tensor) -> None:
+    def __init__(self, tensor: Any) -> None:
         self.dtype = tensor.dtype
 
     def data_ptr(self) -> int:
@@ -442,8 +462,7 @@ class Functions(TorchFunctionMode):
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if function is torch.Tensor.data_ptr and isinstance(args[0], FakeTensor):
-            offset = self.host.sizes.at_example(args[0].storage_offset())
-            return ((self.host.memory(args[0]) + 1) << 40) + offset * args[0].element_size()
+            return ((self.host.memory(args[0]) + 1) << ADDRESSES) + args[0].storage_offset() * args[0].element_size()
         if getattr(function, "__name__", "") in ("__get__", "__set__"):
             return function(*args, **kwargs)
         there = [leaf for leaf in leaves_of((args, kwargs)) if isinstance(leaf, FakeTensor) and leaf.is_cuda]
@@ -525,6 +544,11 @@ def leaves_of(value: Any) -> Iterator[Any]:
         yield from leaves_of(tuple(value.values()))
     else:
         yield value
+
+
+def is_pointer(value: Any) -> bool:
+    """Whether a kernel takes this as a pointer: a tensor, or what says its address and dtype like one."""
+    return hasattr(value, "data_ptr") and isinstance(getattr(value, "dtype", None), torch.dtype)
 
 
 def has_storage(tensor: torch.Tensor) -> bool:

@@ -10,46 +10,38 @@ What two programs do to one element is noted where the order would matter.
 from __future__ import annotations
 
 import inspect
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from types import FrameType, FunctionType
 from typing import Any
 
 import numpy as np
 import torch
-import triton.compiler.code_generator  # noqa: F401  (binds Triton's language before the interpreter stands in for it)
 import triton.language as tl
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten_with_path, tree_map
-from triton.language.extra import libdevice
-from triton.language.extra.cuda import libdevice as cuda_libdevice
 from triton.runtime import interpreter
-from triton.runtime.interpreter import TensorHandle, interpreter_builder, interpreter_semantic
+from triton.runtime.interpreter import TensorHandle, interpreter_builder
 from triton.runtime.jit import mangle_type
 
-from samesame.capture.origins import is_users, line_of_error, place
+from samesame.capture.origins import line_of_error
 from samesame.capture.program import path_name
 from samesame.capture.targets import seeded
 from samesame.capture.triton_device import (
-    JITFunction,
     TimeUp,
     compiled,
     configurations,
     jit_of,
     limited,
     pretended,
-    replaced,
 )
-from samesame.capture.triton_host import CONTENTS, VALUES, call, elsewhere, loaded, users_frames
+from samesame.capture.triton_host import ADDRESSES, CONTENTS, VALUES, call, elsewhere, is_pointer, loaded, users_frames
+from samesame.capture.triton_language import Rewriter, interpreted, kernels_line, undefined
 from samesame.capture.triton_launch import UNDEFINED
 from samesame.evidence import Refused
 from samesame.graph import Origin
 
-RANGE = 40                                  # each allocation's addresses: 2^40 bytes
-GARBAGE = 0x5EADBEEF                        # what undefined integers hold, cut to their width
 MOST_FAULTS = 16                            # noted for one kernel
 
 
@@ -77,7 +69,8 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One launch: its tensor arguments before and after, by parameter, and the faults seen.
+    """One launch: its tensor arguments before and after, by parameter, and the faults seen. Of an argument that is no
+    tensor of torch's it is the whole memory, as one row.
 
     `written` and `read` say which elements of an argument's memory some program wrote or read, by parameter (1-d,
     bool).
@@ -115,6 +108,7 @@ def interpret(
     example: Mapping[str, int] | None = None,
     seed: int = 0,
     configuration: str = "",
+    blank: bool = False,
     timeout: float = 120.0,
 ) -> Run:
     """Run a launch function on the CPU, with its kernels in Triton's interpreter.
@@ -122,10 +116,11 @@ def interpret(
     `target` and `inputs` are as for `capture_launches`. `sizes` replaces sizes of the example: ints among the
     function's parameters by name, and sizes named in `example` (the `sizes` of a capture) wherever the function makes
     a tensor of that size. `configuration` is the autotuner's choice, as captured launches name it; the first by
-    default. Random tensors come from `seed`. Raises Refused with the line where the function or a kernel fails.
+    default. Random tensors come from `seed`. With `blank`, undefined values are zeros instead, as they often are on a
+    device. Raises Refused with the line where the function or a kernel fails.
     """
     changed = {value: (sizes or {}).get(name, value) for name, value in (example or {}).items()}
-    oracle = Oracle(changed, configuration)
+    oracle = Oracle(changed, configuration, blank)
     with ExitStack() as stack:
         stack.enter_context(pretended(oracle.launch))
         function = loaded(target)
@@ -181,8 +176,8 @@ class Slot:
 class Oracle:
     """What one run on values has done so far."""
 
-    def __init__(self, changed: Mapping[int, int], configuration: str) -> None:
-        self.changed, self.configuration = dict(changed), configuration
+    def __init__(self, changed: Mapping[int, int], configuration: str, blank: bool = False) -> None:
+        self.changed, self.configuration, self.blank = dict(changed), configuration, blank
         self.slots: dict[int, Slot] = {}                     # by storage
         self.by_number: list[Slot] = []
         self.executions: list[Execution] = []
@@ -250,7 +245,7 @@ class Oracle:
     def slot(self, tensor: torch.Tensor) -> Slot:
         storage = tensor.untyped_storage()
         if storage._cdata not in self.slots:
-            slot = Slot(storage, (len(self.slots) + 1) << RANGE)
+            slot = Slot(storage, (len(self.slots) + 1) << ADDRESSES)
             self.slots[storage._cdata] = slot
             self.by_number.append(slot)
         return self.slots[storage._cdata]
@@ -278,7 +273,8 @@ class Oracle:
         return compiled()
 
     def run(self, jit: Any, values: dict[str, Any], grid: tuple[int, ...]) -> None:
-        tensors = {name: v for name, v in values.items() if isinstance(v, torch.Tensor)}
+        pointers = {name: v for name, v in values.items() if is_pointer(v)}
+        tensors = {name: v if isinstance(v, torch.Tensor) else self.whole(v) for name, v in pointers.items()}
         for name, tensor in tensors.items():
             slot = self.slot(tensor)
             elements = slot.storage.nbytes() // tensor.element_size()
@@ -305,11 +301,17 @@ class Oracle:
             Execution(self.kernel, self.grid, scalars, before, after, written, read, tuple(self.faults))
         )
 
+    def whole(self, value: Any) -> torch.Tensor:
+        """The whole memory, as one row, that something points into which is no tensor of torch's."""
+        slot = self.by_number[(value.data_ptr() >> ADDRESSES) - 1]
+        return torch.tensor([], dtype=value.dtype).set_(slot.storage)
+
     def handle(self, value: Any) -> Any:
         """An argument as the interpreter takes it."""
-        if isinstance(value, torch.Tensor):
+        if is_pointer(value):
             type_ = tl.str_to_ty(mangle_type(value), None)
-            return tl.tensor(TensorHandle(np.array([self.address(value)], dtype=np.uint64), type_), type_)
+            address = self.address(value) if isinstance(value, torch.Tensor) else value.data_ptr()
+            return tl.tensor(TensorHandle(np.array([address], dtype=np.uint64), type_), type_)
         if isinstance(value, tuple):
             return tl.tuple([self.handle(part) for part in value])
         if isinstance(value, float):
@@ -338,7 +340,7 @@ class Oracle:
         """Real addresses, and the mask without lanes that leave their memory. Notes who touches what."""
         mask = np.broadcast_to(mask, pointers.shape)
         signed = pointers.astype(np.int64)
-        slots = (signed + (1 << (RANGE - 1))) >> RANGE
+        slots = (signed + (1 << (ADDRESSES - 1))) >> ADDRESSES
         real, allowed = np.zeros_like(pointers), mask.copy()
         for number in np.unique(slots[mask]) if mask.any() else ():
             here = mask & (slots == number)
@@ -402,17 +404,6 @@ class Oracle:
             self.faults.append(Fault(kind, self.kernel, self.program, lane, origin, name, at, other))
 
 
-def kernels_line() -> Origin:
-    """The line of the kernel that runs now."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        if is_users(frame.f_code.co_filename) and not name.startswith(("triton.", "numpy.")):
-            return place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
-        frame = frame.f_back
-    return Origin()
-
-
 # -------------------------------------------------------------------------------------------------------- the modes
 
 
@@ -466,7 +457,7 @@ class Making(TorchDispatchMode):  # type: ignore[no-untyped-call]
             kwargs = {n: self.sized(name, n, v) for n, v in kwargs.items()}
         result = operation(*args, **kwargs)
         if CONTENTS.get(name, 0) is UNDEFINED and isinstance(result, torch.Tensor):
-            result.fill_(undefined(result.dtype))
+            result.fill_(0 if self.oracle.blank else undefined(result.dtype))
         elif own and isinstance(result, torch.Tensor) and CONTENTS.get(name, VALUES) != 0:
             self.oracle.keep(result)
         return result
@@ -476,156 +467,3 @@ class Making(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if name == "size" and isinstance(value, list | tuple):
             return [changed.get(n, n) for n in value]
         return changed.get(value, value) if name == "end" and operator == "arange" and type(value) is int else value
-
-
-def undefined(dtype: torch.dtype) -> Any:
-    """The value that stands for an undefined one."""
-    if dtype.is_floating_point or dtype.is_complex:
-        return float("nan")
-    if dtype == torch.bool:
-        return True
-    return GARBAGE & torch.iinfo(dtype).max
-
-
-# --------------------------------------------------------------------------------------------------- the interpreter
-
-
-@contextmanager
-def interpreted(oracle: Oracle) -> Iterator[None]:
-    """Triton's language means its interpreter; its accesses go through the oracle."""
-    builder = interpreter_builder
-    with ExitStack() as stack:
-        scope = interpreter._patch_lang(FunctionType((lambda: None).__code__, {"tl": tl, "core": tl.core}))
-        stack.callback(scope.restore)
-        for name, access in (("create_masked_load", load), ("create_masked_store", store),
-                             ("create_atomic_rmw", rmw), ("create_atomic_cas", cas)):
-            replaced(stack, builder, name, access(oracle, getattr(builder, name)))
-        replaced(stack, builder, "create_extern_elementwise", extern)
-        for name, function in vars(cuda_libdevice).items():
-            if getattr(function, "__triton_builtin__", False):
-                with_semantic = semantic(function)
-                replaced(stack, cuda_libdevice, name, with_semantic)
-                replaced(stack, libdevice, name, with_semantic)
-        replaced(stack, JITFunction, "__call__", lambda self, *a, **k: oracle.function(self)(*a, **k))
-        replaced(stack, JITFunction, "__get__", lambda self, thing, owner=None: self if thing is None else
-                 lambda *a, **k: oracle.function(self)(thing, *a, **k))
-        yield
-
-
-def semantic(function: Any) -> Callable[..., Any]:
-    """A builtin of Triton's language as the interpreter calls it."""
-    def called(*args: Any, **keywords: Any) -> Any:
-        return function(*args, **{**keywords, "_semantic": interpreter_semantic})
-
-    called.__name__, called.__module__ = function.__name__, function.__module__
-    return called
-
-
-class Rewriter(interpreter.FunctionRewriter):                  # type: ignore[misc]
-    """Triton's rewriting of a kernel, with names of its own, so that the kernel's module stays as it is."""
-
-    def _compile_and_exec(self, transformed_ast: Any) -> Any:
-        outer = inspect.getclosurevars(self.fn).nonlocals
-        names = {**vars(interpreter), **self.fn.__globals__, **outer}
-        for name, value in names.items():
-            if getattr(value, "__module__", "") in LIBDEVICES and callable(value) and hasattr(libdevice, name):
-                names[name] = getattr(libdevice, value.__name__)
-            elif getattr(value, "__triton_builtin__", False):
-                names[name] = semantic(value)
-        local: dict[str, Any] = {}
-        exec(compile(transformed_ast, filename=self.filename, mode="exec"), names, local)
-        return local[self.fn.__name__]
-
-
-LIBDEVICES = (libdevice.__name__, cuda_libdevice.__name__)
-
-
-def load(oracle: Oracle, original: Callable[..., Any]) -> Callable[..., Any]:
-    def access(pointers: Any, mask: Any, other: Any, *rest: Any, **options: Any) -> Any:
-        type_ = pointers.get_element_ty()
-        dtype = interpreter._get_np_dtype(type_)
-        filled = np.broadcast_to(mask.data, pointers.data.shape)
-        nothing = np.full(pointers.data.shape, bits_of_undefined(type_, dtype), dtype)
-        real, allowed = oracle.access(pointers.data, mask.data, "load", dtype.itemsize)
-        held = nothing if other is None else np.where(filled, nothing, other.data.astype(dtype, copy=False))
-        result = original(
-            TensorHandle(real, pointers.dtype), TensorHandle(allowed, tl.int1), TensorHandle(held, type_), *rest,
-            **options,
-        )
-        return result
-
-    return access
-
-
-def store(oracle: Oracle, original: Callable[..., Any]) -> Callable[..., Any]:
-    def access(pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:
-        width = value.data.dtype.itemsize
-        real, allowed = oracle.access(pointers.data, mask.data, "store", width, value.data)
-        return original(TensorHandle(real, pointers.dtype), value, TensorHandle(allowed, tl.int1), *rest)
-
-    return access
-
-
-def rmw(oracle: Oracle, original: Callable[..., Any]) -> Callable[..., Any]:
-    def access(operation: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:
-        real, allowed = oracle.access(pointers.data, mask.data, "atomic", value.data.dtype.itemsize)
-        return original(operation, TensorHandle(real, pointers.dtype), value, TensorHandle(allowed, tl.int1), *rest)
-
-    return access
-
-
-def cas(oracle: Oracle, original: Callable[..., Any]) -> Callable[..., Any]:
-    def access(pointers: Any, compared: Any, value: Any, *rest: Any) -> Any:
-        everywhere = np.ones(pointers.data.shape, bool)
-        real, allowed = oracle.access(pointers.data, everywhere, "atomic", value.data.dtype.itemsize)
-        if not allowed.all():
-            raise Refused(f"{kernels_line().spoken} compares and swaps outside of its memory")
-        return original(TensorHandle(real, pointers.dtype), compared, value, *rest)
-
-    return access
-
-
-def bits_of_undefined(type_: Any, dtype: np.dtype) -> Any:
-    """What an undefined element holds, in the interpreter's arrays: bfloat16 and float8 are bits there."""
-    if dtype.kind == "f":
-        return np.nan
-    if dtype.kind == "b":
-        return True
-    if type_.is_floating():
-        return 0x7FC0 if dtype.itemsize == 2 else 0x7F
-    return GARBAGE & np.iinfo(dtype).max
-
-
-# Functions of CUDA's library by torch's names, where these differ.
-EXTERN: dict[str, Callable[..., torch.Tensor]] = {
-    "rint": torch.round,
-    "nearbyint": torch.round,
-    "fabs": torch.abs,
-    "fmod": torch.fmod,
-    "isinfd": torch.isinf,
-    "isnand": torch.isnan,
-    "finite": torch.isfinite,
-    "isfinited": torch.isfinite,
-    "fast_tanh": torch.tanh,
-    "fast_exp": torch.exp,
-    "fast_log": torch.log,
-    "fast_divide": torch.div,
-    "div_rn": torch.div,
-    "div_rz": torch.div,
-    "cyl_bessel_i0": torch.special.i0,
-    "cyl_bessel_i1": torch.special.i1,
-    "tgamma": lambda x: torch.exp(torch.lgamma(x)),
-    "normcdf": torch.special.ndtr,
-}
-
-
-def extern(library: Any, path: Any, symbol: str, args: list[Any], type_: Any, pure: Any) -> Any:
-    """A function of CUDA's library, worked out by torch."""
-    name = symbol.removeprefix("__nv_")
-    candidates = [name, name.removesuffix("f"), name.removesuffix("d")]
-    found = next((f for n in candidates if (f := EXTERN.get(n) or getattr(torch, n, None)) is not None), None)
-    if found is None:
-        raise Refused(f"{kernels_line().spoken} calls {symbol}, which the interpreter does not know")
-    values = [torch.from_numpy(np.ascontiguousarray(arg.data)) for arg in args]
-    dtype = interpreter._get_np_dtype(type_)
-    return TensorHandle(found(*values).numpy().astype(dtype), type_.scalar)
