@@ -153,6 +153,23 @@ def test_small_sizes_are_small_and_tell_roles_apart(name: str, case_of: Callable
     assert elements < 3_000_000
 
 
+# What the sizes of each case are made of, as captured. Of gpt: batch; heads of a rank; the widths of a query's and of a
+# value's head; half a sequence and the width, both 768; positions; a rank's part of the MLP, and of both vocabularies.
+ROLES = {
+    "gpt": [8, 12, 32, 32, 768, 768, 1536, 1536, 49152, 49152],
+    "qwen2": [6, 64, 1536, 4480, 32768, 32768, 75968],
+    "aws_llama": [4, 4, 4, 32, 64, 64, 2048, 4096, 64128],
+    "bug_grad_accumulation": [4],
+    "bug_missing_layernorm_allreduce": [32, 512, 1536, 1536, 3072, 49152],
+    "backward": [16, 32, 48, 48, 512, 1536, 2048, 2048, 3072, 49152],
+}
+
+
+@pytest.mark.parametrize("name", ROLES)
+def test_sizes_are_made_of_as_few_roles_as_there_are(name: str, case_of: Callable[[str], Case]) -> None:
+    assert sorted(case_of(name).sizes.captured.values()) == ROLES[name]
+
+
 @pytest.mark.parametrize("name", [*REFINES, *BUGS])
 def test_every_tensor_has_the_type_that_running_gives_it(name: str, case_of: Callable[[str], Case]) -> None:
     sides = case_of(name).shrunk()
@@ -263,6 +280,11 @@ def with_a_gap(file: dict[str, Any]) -> None:
     entry(file, "arg8_1")["alternatives"] = [{"op": "concat", "args": parts, "dim": 0}]
 
 
+def with_a_gap_in_front(file: dict[str, Any]) -> None:
+    parts = [sliced("D0", "arg8_1", 0, 100, 1536), sliced("D1", "arg8_1", 0, 0, 100)]
+    entry(file, "arg8_1")["alternatives"] = [{"op": "concat", "args": parts, "dim": 0}]
+
+
 def twice_the_size(file: dict[str, Any]) -> None:
     whole = entry(file, "primals_7")["alternatives"]
     entry(file, "primals_7")["alternatives"] = [{"op": "concat", "args": whole, "dim": 0}]
@@ -293,6 +315,7 @@ REFUSED: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
      r"contradicts itself about primals_10 of rank 0: it is said to be primals_10\[0:1536, 0:768\] and primals_10\["),
     ("qwen2", overlapping, r"contradicts itself about arg3_1 of rank 0: its parts overlap"),
     ("qwen2", with_a_gap, "says nothing of 1000:1536 along dimension 0 of arg8_1 of rank 0"),
+    ("qwen2", with_a_gap_in_front, "says nothing of 0:100 along dimension 0 of arg8_1 of rank 0"),
     ("qwen2", equal_heads,
      r"contradicts itself about arg3_1 of rank 1: it is said to be arg3_1\[1664:1792\] and arg3_1\[1536:1664\]"),
     ("gpt", twice_the_size, r"says that primals_7, of shape \[768\], is concat.*, of shape \[1536\]"),

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from captured_graphs import Name, call, given, graph, output, pickled, write
 from samesame.capture.entangle import Asked, load
 from samesame.capture.pickled import read
+from samesame.capture.world import lockstep
 from samesame.evidence import Refused
+from samesame.execute import execute
 from samesame.graph import Origin, TensorType
 
 ROWS = [
@@ -156,6 +158,46 @@ def test_what_cannot_be_translated_is_named(tmp_path: Path, row: tuple, reason: 
     with pytest.raises(Refused, match=reason) as refusal:
         load([Asked(path, "sequential")])
     assert str(path) in str(refusal.value)
+
+
+def ranks(folder: Path, number: int) -> list[Asked]:
+    """Every collective once, over all ranks, and two over the rank alone."""
+    found = []
+    for rank in range(number):
+        own = f"alone_{rank}"
+        rows = [
+            given("x", (4, 2)),
+            call("greatest", "_c10d_functional.all_reduce.default", (Name("x"), "max", "all"), (4, 2)),
+            call("waited", "_c10d_functional.wait_tensor.default", (Name("greatest"),), (4, 2)),
+            call("total", "vllm.all_reduce.default", (Name("x"), "all"), (4, 2)),
+            call("rows", "_c10d_functional.all_gather_into_tensor.default", (Name("x"), number, "all"),
+                 (4 * number, 2)),
+            call("part", "_c10d_functional.reduce_scatter_tensor.default", (Name("x"), "sum", number, "all"),
+                 (4 // number, 2)),
+            call("first", "_c10d_functional.broadcast.default", (Name("x"), 1, "all"), (4, 2)),
+            call("mine", "_c10d_functional.all_reduce.default", (Name("x"), "sum", own), (4, 2)),
+            call("mine_too", "_c10d_functional.all_gather_into_tensor.default", (Name("mine"), 1, own), (4, 2)),
+            call("last", "aten.add.Tensor", (Name("mine_too"), 1), (4, 2)),
+            output("waited", "total", "rows", "part", "first", "last"),
+        ]
+        found.append(Asked(write(folder / f"fw.r{rank}.gpickle", rows), f"rank {rank}"))
+    return found
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_collectives_do_what_they_are_called(tmp_path: Path, number: int) -> None:
+    captured = load(ranks(tmp_path, number))
+    world = lockstep([rank.graph for rank in captured])
+    xs = [torch.randn(4, 2, dtype=torch.float64) for _ in range(number)]
+    results = execute(world.graph, {f"r{k}.x": x for k, x in enumerate(xs)})
+    total = torch.stack(xs).sum(0)
+    wanted = {"greatest": torch.stack(xs).amax(0), "total": total, "rows": torch.cat(xs), "first": xs[1]}
+    for k in range(number):
+        of_rank = wanted | {"part": total.chunk(number)[k], "last": xs[k] + 1}
+        for name, value in of_rank.items():
+            torch.testing.assert_close(results[world.places[k][name].name], value)
+    members = ", ".join(map(str, range(number)))
+    assert f"process group all is of the ranks whose graphs name it: {members}" in captured[0].assumptions
 
 
 def test_values_that_were_not_captured_are_inputs_where_something_needs_them(tmp_path: Path) -> None:
