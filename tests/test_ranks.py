@@ -138,6 +138,41 @@ def test_gradients_are_those_of_autograd():
         torch.testing.assert_close(found[dict(graph.roots)[f"grad.{name}"].name], value, rtol=1e-9, atol=1e-9)
 
 
+LABELS = torch.tensor([[3, 1, 4, 1, 0, 2, 2, 4, 3], [4, 0, 1, 3, 1, 2, 4, 1, 0]])
+F = nn.functional
+DERIVATIVES = {
+    "embedding with padding": lambda w: F.embedding(LABELS, w, padding_idx=1),
+    "embedding by frequency": lambda w: F.embedding(LABELS[0], w, scale_grad_by_freq=True),
+    "softmax": lambda x: F.softmax(x, 1) * F.log_softmax(x, 0),
+    "cross entropy": lambda x: F.cross_entropy(x, LABELS[0, :5], ignore_index=2, label_smoothing=0.1),
+    "layer norm": lambda x: F.layer_norm(x, (5,)),
+    "rms norm": lambda x: F.rms_norm(x, (5,), x[0], 1e-5),
+    "group norm": lambda x: F.group_norm(x.reshape(1, 5, 5), 5),
+    "gelu": lambda x: F.gelu(x, approximate="tanh") + F.silu(x) * F.softplus(x) + F.leaky_relu(x) * F.elu(x),
+    "sigmoid and tanh": lambda x: x.sigmoid() * x.tanh() + F.hardswish(x) + F.mish(x) * F.logsigmoid(x),
+    "attention": lambda x: F.scaled_dot_product_attention(x[None], x[None] * 2, x[None], is_causal=True),
+    "indexing": lambda x: x[LABELS[0, :4], LABELS[1, :4]].unsqueeze(1) * x[1:3, ::2].sum() + x.gather(1, LABELS[:, :5].t()).sum(),
+    "slices and selections": lambda x: x[:, 1] * x[2, :] + x.diagonal() + x.unfold(0, 5, 1)[0, 0],
+    "maxima": lambda x: x.amax(1) + x.max(0).values + x.sort(1).values[:, 0] + x.topk(2, 1).values.sum(1),
+    "running sums": lambda x: x.cumsum(0) + x.logsumexp(1, keepdim=True) + x.norm(dim=0),
+    "convolution": lambda x: F.conv1d(x[None], x[:, :3].reshape(3, 5, 1)),
+    "minimum": lambda x: torch.minimum(x, x.t() * 2) + torch.where(x > 0, x.exp(), x) + x.clamp(-0.5, 0.5),
+}
+
+
+@pytest.mark.parametrize("what", DERIVATIVES)
+def test_derivatives_in_plain_operators_are_those_of_autograd(what):
+    x = torch.randn(5, 5, generator=torch.Generator().manual_seed(3))
+    graph = capture_sequential(DERIVATIVES[what], (x,), backward=True)
+    found = execute(graph, graph.tensors)[dict(graph.roots)["grad." + graph.sources("input")[0].name].name]
+    wide = x.double().requires_grad_()
+    y = DERIVATIVES[what](wide)
+    (wanted,) = torch.autograd.grad((y * graph.tensors["cotangent.0"]).sum(), [wide])
+    torch.testing.assert_close(found, wanted, rtol=1e-7, atol=1e-7)
+    whole = {node.operator for node in graph.nodes if "_backward" in node.operator}
+    assert whole <= {"aten.convolution_backward.default"}                              # which torch cannot open either
+
+
 def test_a_loss_is_differentiated_alone_and_hooks_run():
     module = nn.Linear(3, 1)
     module.weight.register_hook(lambda grad: grad * 3)

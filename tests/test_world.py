@@ -266,6 +266,26 @@ def test_messages_arrive_in_order_whenever_they_are_asked_for():
     agree(outcome(program, xs), [-xs[0], [xs[0], xs[0] * 2]])
 
 
+def test_a_message_that_has_to_wait_keeps_its_place():
+    """Rank 0 cannot send its first message before it has received; its second is not to overtake it."""
+
+    def program(x, rank, size):
+        if rank == 0:
+            came = torch.empty_like(x)
+            dist.irecv(came, 1)
+            dist.isend(came * 2, 1)
+            dist.isend(x, 1)
+            return came
+        first, second = torch.empty_like(x), torch.empty_like(x)
+        dist.irecv(first, 0)
+        dist.irecv(second, 0)
+        dist.isend(x, 0)
+        return first, second
+
+    xs = tensors(2, 3)
+    agree(outcome(program, xs), [xs[1], [xs[1] * 2, xs[0]]])
+
+
 def test_a_ring_may_ask_before_it_sends():
     def program(x, rank, size):
         came = torch.empty_like(x)
@@ -330,6 +350,16 @@ def test_splits_that_do_not_fit():
 
     with pytest.raises(Mismatch, match=r"all_to_all \(float32\[[13]\]\)"):
         together(program, (4,), (4,))
+
+
+def test_gathered_parts_that_do_not_fit():
+    def program(x, rank):
+        outs = [torch.empty(2), torch.empty(2)] if rank == 0 else None
+        dist.gather(x, outs, 0)
+        return x * 1
+
+    with pytest.raises(Mismatch, match=r"0 waits for gather \(float32\[2\]\) at .*, rank 1 is at gather \(float32\[3\]\)"):
+        together(program, (2,), (3,))
 
 
 def test_a_rank_that_ends_early():
