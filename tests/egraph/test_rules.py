@@ -217,6 +217,9 @@ def test_repeated_variables_mean_equal_arguments_and_identical_attributes() -> N
     assert g.equal(ab, zero) and not g.equal(ac, zero)
     assert len(g.members(pair)) == 2 and len(g.members(mixed)) == 1
     assert g.equal(two, left) and not g.equal(not_two, left)
+    for one, other in ((ab, zero), (pair, g.add("both", (), (a, a))), (two, left)):
+        explanation = g.explain(one, other)
+        replay(explanation, explanation.terms, table, g.evidence)
 
 
 def test_a_family_is_one_operator_on_both_sides() -> None:

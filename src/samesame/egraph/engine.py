@@ -221,16 +221,21 @@ class EGraph(TermGraph):
         return True
 
     def _instance(self, places: tuple[Place, ...], match: Match) -> int:
-        """The left side's instance: the nodes that matched, put in the place of the arguments that they equal."""
+        """The left side's instance: the nodes that matched, put in the place of the arguments that they equal, and each
+        variable by one term wherever it occurs."""
         terms: list[int] = list(match[: len(places)])
-        keys: dict[int, list[int]] = {}
+        inside: list[list[tuple[int, int]]] = [[] for _ in places]
         for number in range(len(places) - 1, -1, -1):
-            if number in keys:
-                terms[number] = self._interned(tuple(keys[number]), self._types[terms[number]])
             place = places[number]
+            if inside[number] or place.again:
+                key: list[int] = list(self._terms[terms[number]])
+                for index, term in inside[number]:
+                    key[index] = term
+                for where, variable in place.again:
+                    key[where] = match[len(places) + variable]
+                terms[number] = self._interned(tuple(key), self._types[terms[number]])
             if place.above is not None:
-                key = keys.setdefault(place.above, list(self._terms[terms[place.above]]))
-                key[place.index] = terms[number]
+                inside[place.above].append((place.index, terms[number]))
         return terms[0]
 
     def lookup(self, made: Made | int) -> int | None:

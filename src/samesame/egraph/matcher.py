@@ -17,7 +17,7 @@ A match is a tuple: a node for each operator of the pattern, as `places` lists t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from samesame.egraph.congruence import TermGraph
@@ -31,12 +31,14 @@ Match = tuple[Any, ...]
 class Place:
     """An operator in a pattern: what it may be; the number of the place it is an argument of, and its index there.
 
-    The index counts from 1, or back from the end (-1) where a `Several` stands before it.
+    The index counts from 1, or back from the end (-1) where a `Several` stands before it. `again` has the arguments
+    that are variables met before: their index, or slice, and which variable it is.
     """
 
     operators: tuple[str, ...]
     above: int | None
     index: int
+    again: list[tuple[int | slice, int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ class _Writer:
             self.attribute(attribute, f"attributes{n}[{at}]")
         for at, argument in _indexed(pattern.arguments, 1):
             if not isinstance(argument, Apply):
-                self.variable(argument, f"term{n}[{at}]", f"key{n}[{at}]")
+                self.variable(argument, n, at)
         for at, argument in _indexed(pattern.arguments, 1):
             if isinstance(argument, Apply):
                 self.inside(argument, n, at)
@@ -147,14 +149,17 @@ class _Writer:
             self.bound.add(pattern.name)
             self.line(f"{known} = {value}")
 
-    def variable(self, pattern: Variable | Several, value: str, classes: str) -> None:
+    def variable(self, pattern: Variable | Several, n: int, at: str) -> None:
         """Its value is the term as it was given; where it occurs again, the class must be the same."""
         name = self.names[pattern.name]
-        if pattern.name in self.bound:
-            self.require(f"{classes} == {name}_class")
-        else:
+        if pattern.name not in self.bound:
             self.bound.add(pattern.name)
-            self.line(f"{name}, {name}_class = {value}, {classes}")
+            self.line(f"{name}, {name}_class = term{n}[{at}], key{n}[{at}]")
+            return
+        self.require(f"key{n}[{at}] == {name}_class")
+        start, colon, stop = at.partition(":")
+        where = slice(int(start), int(stop) if stop else None) if colon else int(at)
+        self.places[n].again.append((where, list(self.names).index(pattern.name)))
 
     def constant(self, value: Any) -> str:
         name = f"constant{len(self.constants)}"
