@@ -16,15 +16,15 @@ FLOORS = [
     {"__main__"},
     {"cli", "rules_cli", "lift_cli", "refine_cli"},
     {"testing", "several"},
-    {"report", "check", "refine", "lift", "fuzz", "optimize"},
+    {"report", "check", "refine", "fuzz", "optimize"},
     {"budget", "certificate"},
     {"diagnose", "edits", "change", "likewise", "relate"},
-    {"definitions", "execute", "operators", "capture"},
+    {"definitions", "execute", "operators", "capture", "lift"},       # lift: what a kernel means, for every verb
     {"replay", "store", "store_entry", "store_exchange", "store_pages"},
     {"graph", "graph_text", "formula", "egraph", "evidence", "second", "versions"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
-VERBS = {"check", "refine", "lift", "fuzz", "optimize"}
+VERBS = {"check", "refine", "fuzz", "optimize"}
 WITHOUT_TORCH = {"formula", "egraph"}
 LONGEST = 620                               # about 600 lines
 LONGER = {"formula/expr.py": 680}          # the whole grammar stands in one place

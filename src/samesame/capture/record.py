@@ -16,7 +16,7 @@ import gc
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from types import MappingProxyType
@@ -200,6 +200,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             stack.enter_context(torch.compiler.set_stance("force_eager"))
             stack.enter_context(general_kernels())
             self.modules = stack.enter_context(running_modules(self.program.modules))
+            stack.enter_context(triton_kernels())
             stack.enter_context(Exits(self))
             stack.enter_context(self)
             try:
@@ -543,6 +544,15 @@ def general_kernels() -> Iterator[None]:
     finally:
         for enabled, switch in libraries:
             switch(enabled)
+
+
+def triton_kernels() -> AbstractContextManager[None]:
+    """Launches of Triton kernels as operators; nothing where no program can have one, for Triton is slow to load."""
+    if "triton.runtime.jit" not in sys.modules:
+        return nullcontext()
+    from samesame.capture.triton_operators import kernels_as_operators
+
+    return kernels_as_operators()
 
 
 def alias_set(argument: Any) -> str:

@@ -26,12 +26,12 @@ from torch.utils._python_dispatch import _disable_current_modes
 from samesame.capture.origins import users_line
 from samesame.capture.triton_device import compiled, configurations, jit_of, launching
 from samesame.capture.triton_host import triton_type
-from samesame.capture.triton_interpret import run_kernel
+from samesame.capture.triton_interpret import Execution, run_kernel
 from samesame.capture.triton_language import undefined
 from samesame.capture.triton_launch import ttir
 from samesame.evidence import Refused
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Expr, Load, Unsupported, rebuild, substitute
+from samesame.formula.expr import Expr, Index, Load, Unsupported, rebuild, substitute
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Dim, Tensor, leaf, tensor
 from samesame.graph import Dtype
@@ -122,6 +122,7 @@ class Kernel:
         separate(jit, {n: values[n] for n in tensors})
         copies = {n: laid_out(values[n], values[n].stride()) for n in tensors}
         execution = run_kernel(jit, values | copies, grid)
+        demand_faultless(execution)
         written = tuple(n for n in tensors if bool(execution.written[n].any()))
         whole = {n for n in written if bool(everywhere(copies[n], execution.written[n]).all())}
         read = tuple(n for n in tensors if bool(execution.read[n].any()) or n not in whole)
@@ -181,7 +182,7 @@ class Kernel:
             made = torch.empty_strided(shape, strides, dtype=self.dtypes[n])
             given[n] = made.copy_(applied.read[n]) if n in applied.read else made.fill_(undefined(made.dtype))
         x, y, z = (int(n) for n in applied.grid if isinstance(n, int))
-        run_kernel(self.jit, self.constants | applied.numbers | given, (x, y, z))
+        demand_faultless(run_kernel(self.jit, self.constants | applied.numbers | given, (x, y, z)))
         return tuple(
             given[n].to(wide) if wide is not None and given[n].is_floating_point() else given[n] for n in self.written
         )
@@ -212,21 +213,25 @@ class Kernel:
         return found[0] if len(found) == 1 else found
 
     def formulas(self, applied: Applied, read: dict[str, Tensor]) -> tuple[Tensor, ...]:
+        for n in self.read:
+            if grows_into_itself(applied.shapes[n], applied.strides[n]):
+                raise Unsupported(f"{n} lies in memory as it did at other sizes")
         verdict = self.lifted(applied)
         if verdict.verdict != "verified":
             raise Unsupported(f"{self.jit.__name__} is not verified ({why_not(verdict)})")
         conditions = [c for c in verdict.preconditions if not taken_for_granted(c)]
         if conditions:
             raise Unsupported(f"{self.jit.__name__} is right only where {', '.join(conditions)}")
-        by_name = {formula.tensor: formula.expr for formula in verdict.formulas}
+        by_name: dict[str, tuple[tuple[Index, ...], Expr]] = {f.tensor: f.expr for f in verdict.formulas}
         if set(by_name) != set(self.written):
             raise Unsupported(f"{self.jit.__name__} writes {', '.join(by_name)}, and not as it did when it was met")
-        return tuple(self.formula(*by_name[n], applied.shapes[n], read) for n in self.written)
+        return tuple(self.formula(by_name[n], applied.shapes[n], read) for n in self.written)
 
     def formula(
-        self, indices: tuple[Any, ...], expr: Expr, shape: tuple[Dim, ...], read: dict[str, Tensor]
+        self, lifted: tuple[tuple[Index, ...], Expr], shape: tuple[Dim, ...], read: dict[str, Tensor]
     ) -> Tensor:
         """A lifted formula, with elements of the given tensors in the place of what the kernel loads."""
+        indices, expr = lifted
         memo: dict[Expr, Expr] = {}
 
         def bound(e: Expr) -> Expr:
@@ -280,6 +285,19 @@ class Applied:
 
         sizes = [(n, tuple(map(one, self.shapes[n])), tuple(map(one, self.strides[n]))) for n in self.shapes]
         return tuple(sizes), tuple((n, one(v)) for n, v in self.numbers.items()), tuple(map(one, self.grid))
+
+
+def demand_faultless(execution: Execution) -> None:
+    """Raise Refused where the kernel left its memory or raced on this run."""
+    if execution.faults:
+        raise Refused(f"{execution.faults[0]} of {execution.kernel}")
+
+
+def grows_into_itself(shape: Sequence[Dim], strides: Sequence[Dim]) -> bool:
+    """Whether a dimension of symbolic size lies between steps that are numbers, where not every size fits."""
+    numbers = [s for s in strides if isinstance(s, int)]
+    return any(isinstance(n, Expr) and isinstance(s, int) and any(other > s for other in numbers)
+               for n, s in zip(shape, strides, strict=True))
 
 
 def taken_for_granted(condition: str) -> bool:
