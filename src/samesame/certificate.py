@@ -31,7 +31,7 @@ from samesame.replay import FORMAT, VERSION, digest, questions
 from samesame.replay.forms import digest_of, kind_of, widened
 
 _HELD = 1 << 14             # elements of a constant that is written down
-_EFFORT = 2_000_000         # the solver's own measure of work on one claim: about a second
+_EFFORT = 500_000           # the solver's own measure of work on one claim: some 0.2 s
 
 
 def certificate(relating: Relating, verdict: Verdict) -> dict[str, Any]:

@@ -34,6 +34,7 @@ ZERO = ONE >> 192                   # a real nearer to zero is zero: so is what 
 LARGEST = (ONE << PLACES) // ZERO   # what is larger has an inverse nearer to zero
 AGREE = 128                         # binary digits of the larger side (or of 2^-32) in which both sides must agree
 PREFERRED, TOLERATED, MOST = 1 << 15, 1 << 18, 1 << 21      # numbers worked out, for good sizes, and the smallest ones
+DRAWN = 1 << 24                     # random numbers for one leaf
 WHOLE, FEW = 512, 4                 # of an output with more elements, four positions along each dimension are compared
 TOO_LARGE = "the claim is too large to expand element by element"
 DRAWS = ("generic", "positive", "small", "ties", "generic")
@@ -144,7 +145,7 @@ def _sizes(symbols: list[Any], choice: int) -> Iterator[tuple[dict[str, int], in
     """Small sizes to try, each with the numbers that may be worked out for it: distinct ones if that is not too much,
     so that no coincidence hides an error."""
     tried: list[dict[str, int]] = []
-    for most in (13, 4, 3):
+    for most in (13, 4, 3) if symbols else ():
         sizes: dict[str, int] = {}
         for k, (name, least) in enumerate(symbols):
             free = [n for n in SMALL_SIZES[choice] if least <= n <= most and n not in sizes.values()]
@@ -152,7 +153,7 @@ def _sizes(symbols: list[Any], choice: int) -> Iterator[tuple[dict[str, int], in
         if sizes not in tried:
             tried.append(sizes)
             yield sizes, PREFERRED
-    yield tried[-1], TOLERATED
+    yield from ((sizes, TOLERATED) for sizes in tried[-1:])
     yield {name: max(least, 2) for name, least in symbols}, MOST
 
 
@@ -399,6 +400,8 @@ class Grid:
         name, shape, kind, bounds = self.claim["leaves"][number]
         sizes = [max(self.value(p)[1].item(), 0) for p in shape]
         ends = bounds and [self.value(p)[1].item() for p in bounds]
+        if len(self.draws) * math.prod(sizes) > DRAWN:
+            raise TooLarge(TOO_LARGE)
         whole = np.empty((len(self.draws), math.prod(sizes)), dtype=object)
         for k, draw in enumerate(self.draws):
             whole[k] = self.drawn(draw, kind, ends, whole.shape[1], np.random.default_rng(self.random(name, k)))

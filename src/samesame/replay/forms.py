@@ -191,7 +191,6 @@ def argument_of(form: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Any:
     return {"float": float, **readers}[kind](value)
 
 
-@cache
 def operator(name: str) -> Any:
     """An operator that is registered with torch, by the name it has in graphs; None where there is none here."""
     namespace, packet, overload = [*name.split(".", 2), "", ""][:3]
