@@ -133,6 +133,9 @@ class _Lifting:
         self.note(obligations.aliasing(self.kernel))
         self.value(found)
         self.verdict.ranges = dict(self.prover.ranges)
+        least = sorted({s.name for s in sizes_in(self.launch) if s.minimum > 1})
+        if least:
+            self.verdict.preconditions.append(f"{', '.join(least)} ≥ 2")
         self.verdict.preconditions[:0] = [
             *(unicode(presentable(c)) for c in self.launch.guards),
             *(unicode(presentable(c)) for c in self.preconditions),
@@ -334,6 +337,13 @@ def lookups(access: Write) -> Iterator[tuple[str, Expr]]:
         for i, n in zip(indices, access.memory.shape, strict=True):
             if isinstance(i, Load) and not any(i in set(walk(fact)) for fact in access.facts):
                 yield i.leaf.name, integers.tidied(const(n))
+
+
+def sizes_in(launch: Launch) -> set[Size]:
+    """The size symbols of a launch."""
+    dims = [n for given in launch.arguments.values() if isinstance(given, Memory) for n in given.shape]
+    exprs = [e for e in (*dims, *launch.grid, *launch.arguments.values()) if isinstance(e, Expr)]
+    return {s for e in exprs for s in walk(e) if isinstance(s, Size)}
 
 
 def renamed(covered: Expr, solutions: list[Solution | None], indices: tuple[Index, ...]) -> Expr:

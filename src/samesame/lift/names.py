@@ -161,10 +161,12 @@ def name_of(indices: tuple[Index, ...], expr: Expr) -> str:
     whole = Tensor(
         tuple(v.extent for v in indices), lambda *i: substitute(expr, dict(zip(indices, i, strict=True))), expr.kind
     )
-    opaque = any(isinstance(e, Opaque) for e in walk(expr))       # which nobody can work out on numbers
+    opaque = any(isinstance(e, Opaque) for e in walk(expr))  # which nobody can work out on numbers
     for known, other in candidates(leaves, expr):
         try:
-            if (opaque or agree(whole, other, leaves)) and isinstance(prove_tensors_equal(whole, other, budget=BUDGET), Proved):
+            if not opaque and not agree(whole, other, leaves):
+                continue
+            if isinstance(prove_tensors_equal(whole, other, budget=BUDGET), Proved):
                 return known.name
         except (Unsupported, IndexError, TypeError, ValueError):
             continue  # the entry does not fit tensors of these shapes

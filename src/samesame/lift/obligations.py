@@ -109,10 +109,12 @@ def race(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
             return found
         kinds = {w.access.kind for w in writes}
         if not stores:
-            found.state = "proved" if len(kinds) == 1 and kinds <= {"fadd", "add"} else "undecided"
-            found.detail = (
-                f"{name} is only added to, atomically" if found.state == "proved" else f"atomic {', '.join(kinds)}"
+            told = all(
+                s is not None and not tells_programs(s, kernel.simplify) for s in map(kernel.solutions.get, writes)
             )
+            found.state = "proved" if kinds in ({"fadd"}, {"add"}) and told else "undecided"
+            words = f"{name} is only added to, atomically"
+            found.detail = words if told else f"{words}, by programs that cannot be told from the element"
             return found
         alone = all(written_once(kernel, w) for w in stores)
         apart = all(disjoint(kernel, a, b) for a, b in combinations(stores, 2))

@@ -10,6 +10,7 @@ for an e that always has a finite value.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 from typing import cast
 
 from samesame.formula.expr import (
@@ -159,7 +160,7 @@ class Simplifier:
         if isinstance(expr, Add) and infinite and all(map(is_finite, rest)):
             return NEG_INF
         if isinstance(expr, Add):
-            return adjacent(expr)
+            return self._adjacent(expr, facts)
         if isinstance(expr, Mul):
             if len(infinite) == 1 and all(isinstance(p, Num) for p in rest) and rest != [const(-1)]:
                 sign = 1
@@ -172,6 +173,19 @@ class Simplifier:
                 return ZERO
         return expr
 
+    def _adjacent(self, expr: Add, facts: Facts) -> Expr:
+        """Σ_{k<a} f(k) + Σ_{k<b} f(a + k) as Σ_{k<a+b} f(k), for a, b ≥ 0."""
+        sums = [e for e in expr.terms if isinstance(e, Fold) and e.monoid == "sum" and len(e.bound) == 1]
+        for first, second in permutations(sums, 2):
+            (v,), (w,) = first.bound, second.bound
+            shifted = integers.tidied(substitute(first.body, {v: integers.plus_(v.extent, w)}))
+            some = and_(integers.at_least_zero(v.extent), integers.at_least_zero(w.extent))
+            if shifted is second.body and self.prover.proves(facts, some):
+                whole = index(integers.plus_(v.extent, w.extent))
+                rest = [p for p in expr.terms if p is not first and p is not second]
+                return add(*rest, Fold("sum", (whole,), integers.tidied(substitute(first.body, {v: whole}))))
+        return expr
+
     def _exponential(self, argument: Expr) -> Expr:
         if argument is NEG_INF:
             return ZERO
@@ -182,15 +196,13 @@ class Simplifier:
     # ------------------------------------------------------------------------------------------------------- folds
 
     def _chosen(self, expr: Opaque, row: Lambda, facts: Facts) -> Expr:
-        """Which element is greatest does not depend on elements of −∞ at the end."""
+        """Which element is greatest does not depend on elements of −∞ at the end. Positions must not shift."""
         (v,) = row.bound
         monoid = expr.name.removeprefix("aten.arg")
         bound, body, _ = self._domain(monoid, row.bound, self(row.body, facts), facts)
-        grown = (
-            len(bound) == 1
-            and not isinstance(body, Where)
-            and self.prover.proves(facts, integers.less(0, bound[0].extent))
-        )
+        grown = len(bound) == 1 and self.prover.proves(facts, integers.less(0, bound[0].extent))
+        if grown:
+            grown = self(integers.tidied(substitute(row.body, {v: bound[0]})), facts) is body
         found = Lambda(bound, body) if grown else Lambda((v,), self(row.body, facts))
         return Opaque(expr.name, expr.attributes, (found,), (), "int")
 
@@ -293,6 +305,8 @@ class Simplifier:
             for t, lane in ((a, b) for a in bound for b in bound if a is not b):
                 if t in lane.extent.free or lane in t.extent.free or any({t, lane} & v.extent.free for v in bound):
                     continue
+                if not self.prover.proves(facts, integers.less(0, lane.extent)):
+                    continue
                 joined = index(integers.times_(t.extent, lane.extent))
                 value = integers.minus(joined, integers.times_(t, lane.extent))
                 new = integers.tidied(substitute(body, {lane: value}))
@@ -367,25 +381,6 @@ class Simplifier:
                     new = index(integers.minus(v.extent, start))
                     return v, new, integers.plus_(new, start)
         return None
-
-
-def adjacent(expr: Add) -> Expr:
-    """Σ_{k<a} f(k) + Σ_{k<b} f(a + k) as Σ_{k<a+b} f(k)."""
-    parts = list(expr.terms)
-    for first in parts:
-        for second in parts:
-            if first is second or not all(
-                isinstance(e, Fold) and e.monoid == "sum" and len(e.bound) == 1 for e in (first, second)
-            ):
-                continue
-            a, b = cast(Fold, first), cast(Fold, second)
-            (v,), (w,) = a.bound, b.bound
-            shifted = integers.tidied(substitute(a.body, {v: integers.plus_(v.extent, w)}))
-            if shifted is b.body:
-                whole = index(integers.plus_(v.extent, w.extent))
-                rest = [p for p in parts if p is not first and p is not second]
-                return add(*rest, Fold("sum", (whole,), integers.tidied(substitute(a.body, {v: whole}))))
-    return expr
 
 
 def nested(monoid: str, bound: tuple[Index, ...], body: Expr) -> Expr:

@@ -30,6 +30,7 @@ from samesame.formula.expr import (
     index,
     mul,
     not_,
+    numeric,
     or_,
     where,
 )
@@ -54,7 +55,17 @@ from samesame.lift.operations import (
 )
 from samesame.lift.solver import Prover
 from samesame.lift.ttir import Function, Operation, Place, Region, Type
-from samesame.lift.values import Pointers, Shuffled, Value, block, element_at, same_everywhere, undefined, wraps
+from samesame.lift.values import (
+    Pointers,
+    Shuffled,
+    Value,
+    block,
+    element_at,
+    of_bits,
+    same_everywhere,
+    undefined,
+    wraps,
+)
 from samesame.operators.numbers import constant
 
 Environment = dict[str, Value]
@@ -171,6 +182,8 @@ class Machine:
                 for x in blocks
                 if x.kind == "int"
             ]
+        if name == "arith.trunci" and 1 < operation.type.bits < 64:
+            self.arithmetic += [Arithmetic(blocks[0], operation.type.bits, tuple(self.path), operation.place)]
         if name in ("arith.cmpi", "arith.cmpf"):
             return self.comparison(operation, blocks)
         if name == "arith.select":
@@ -192,7 +205,7 @@ class Machine:
         if name in MAY_OVERFLOW:
             return self.elementwise(operation, blocks, modular(name, operation.type.bits), "int")
         if name in INTEGERS:
-            return self.elementwise(operation, blocks, INTEGERS[name], operation.type.kind)
+            return self.elementwise(operation, blocks, self.converted(operation), operation.type.kind)
         raise Refused(f"{operation.place}: the operation {name} is not supported")
 
     def elementwise(
@@ -203,6 +216,20 @@ class Machine:
             shape = operands[1].shape
         return block(shape, lambda *i: make(*(x[i] if x.shape else x[()] for x in operands)), kind)
 
+    def converted(self, operation: Operation) -> Callable[..., Expr]:
+        """An integer as another kind of number; of bits, an unknown function of them."""
+        plain, path = INTEGERS[operation.name], tuple(self.path)
+
+        def apply(*operands: Expr) -> Expr:
+            if any(map(wraps, operands)):
+                bits = of_bits(operation.name.partition(".")[2], operation.type.bits, *operands)
+                return bits if operation.type.kind == "int" else numeric(bits)
+            if operation.name in ("arith.extui", "arith.uitofp"):
+                return self.where_not_negative(operation, path, operands, plain(*operands))
+            return plain(*operands)
+
+        return apply
+
     def comparison(self, operation: Operation, operands: list[Tensor]) -> Tensor:
         predicate = operation.word()
         if operation.name == "arith.cmpf":
@@ -210,18 +237,21 @@ class Machine:
         if operands[0].kind == "bool":
             make = ALIKE.get(predicate)
         elif predicate[0] == "u":
-            signed = integers.COMPARISONS["s" + predicate[1:]]
-            make = lambda a, b: self.where_not_negative(operation, (a, b), signed(a, b))  # noqa: E731
+            signed, path = integers.COMPARISONS["s" + predicate[1:]], tuple(self.path)
+            make = lambda a, b: self.where_not_negative(operation, path, (a, b), signed(a, b))  # noqa: E731
         else:
             make = integers.COMPARISONS.get(predicate)
         if make is None:
             raise Refused(f"{operation.place}: the comparison {predicate} is not supported")
         return self.elementwise(operation, operands, make, "bool")
 
-    def where_not_negative(self, operation: Operation, operands: Sequence[Expr], result: Expr) -> Expr:
-        """A result that is right for operands ≥ 0, and undefined for others."""
+    def where_not_negative(
+        self, operation: Operation, path: tuple[Expr, ...], operands: Sequence[Expr], result: Expr
+    ) -> Expr:
+        """A result that is right for operands ≥ 0, and undefined for others. `path` is that to the operation: blocks
+        are worked out later, when the walk is elsewhere."""
         signs = [integers.at_least_zero(x) for x in operands if not wraps(x)]
-        missing = [sign for sign in signs if not self.prover.proves(self.path, sign)]
+        missing = [sign for sign in signs if not self.prover.proves(path, sign)]
         return where(and_(*missing), result, undefined(operation.place, result.kind)) if missing else result
 
     def note_steps(self, start: Value, after: Value, place: Place) -> None:
@@ -231,12 +261,12 @@ class Machine:
             self.arithmetic += [Arithmetic(part, 32, tuple(self.path), place) for part in new]
 
     def division(self, operation: Operation) -> Callable[[Expr, Expr], Expr]:
-        make = NEEDS_SIGN[operation.name]
+        make, path = NEEDS_SIGN[operation.name], tuple(self.path)
 
         def divide(a: Expr, b: Expr) -> Expr:
             if wraps(a) or wraps(b):
                 return bitwise(operation.name, operation.type.bits)(a, b)
-            return self.where_not_negative(operation, (a, integers.minus(b, 1)), make(a, b))
+            return self.where_not_negative(operation, path, (a, integers.minus(b, 1)), make(a, b))
 
         return divide
 
