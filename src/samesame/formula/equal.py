@@ -240,6 +240,9 @@ def vanishes(form: Form) -> str:
     """Why a difference is zero everywhere; raises _Open if no step shows it."""
     if not form.terms:
         return "the difference cancels"
+    halves = split_free_index(form)                       # first: denominators are longer than the index they hold
+    if halves is not None:
+        return f"{vanishes(halves)}, with a free index split"
     cleared = clear_denominators(form)
     if not cleared.terms:
         return "the difference cancels over a common denominator"
