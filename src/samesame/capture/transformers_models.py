@@ -18,8 +18,8 @@ ATTENTIONS = ("eager", "sdpa")
 
 
 class TransformersProgram(nn.Module):
-    """A causal language model of Transformers over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and `decode_logits`
-    [B, 1, V]; with a T of one, of the prompt alone."""
+    """A causal language model of Transformers over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and
+    `decode_logits` [B, 1, V]; with a T of one, of the prompt alone."""
 
     def __init__(self, model: Any, checkpoint: Checkpoint) -> None:
         super().__init__()

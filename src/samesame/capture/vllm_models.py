@@ -64,8 +64,8 @@ def _dotted(version: tuple[int, ...]) -> str:
 
 
 class VllmProgram(nn.Module):
-    """A causal language model of vLLM over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and `decode_logits` [B, 1, V];
-    with a T of one, of the prompt alone."""
+    """A causal language model of vLLM over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and `decode_logits`
+    [B, 1, V]; with a T of one, of the prompt alone."""
 
     def __init__(self, model: Any, config: Any, checkpoint: Checkpoint, unpacked: Mapping[int, nn.Parameter]) -> None:
         super().__init__()
