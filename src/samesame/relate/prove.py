@@ -39,6 +39,7 @@ from samesame.store_tried import Attempt
 _SECONDS = 4.0              # for the normal form of one block, and again for its cases
 IMPATIENT = 0.2             # for one where many have failed
 LEARNING, LEARNING_TIMES = 0.3, 3.0    # for the general form of a proved block: seconds, and times what it took
+BESIDE_A_TEST = 1.5         # for a block with a kernel: without a proof it is tested, and that is what it is worth
 TEST_DRAWS = 8
 TEST_TOLERANCE = 1e-9
 
@@ -85,7 +86,7 @@ class Prover:
 
     def decide(self, block: Block, seconds: float = math.inf) -> Evidence | None:
         """Evidence for the block's claim, or None; `seconds` bound each way of proving it."""
-        self.limit = seconds
+        self.limit = min(seconds, BESIDE_A_TEST) if _accounts(block) else seconds
         recalled = self.recall(block)
         if recalled is not None or block.key in self.rules or self.late:
             return recalled
