@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from samesame.capture import capture
+from samesame.evidence import Evidence
 from samesame.formula.expr import Expr, Load, Num, Pow
 from samesame.formula.sizes import replaced
 from samesame.graph import Graph, Node, TensorType
@@ -184,3 +185,24 @@ def test_two_halves_stay_two_where_a_batch_of_two_becomes_a_size() -> None:
         keys.append(key_of(general.graph, general.ranges))
         assert {node.args[1] for node in general.graph.nodes if node.operator == "aten.repeat.default"} == {(1, 2)}
     assert keys[0] == keys[1]
+
+
+def test_heads_that_are_gathered_in_two_steps_are_proved_for_every_number_of_them() -> None:
+    """[…, 6, 10] to […, 2, 3, 10] to […, 60]: a sum over 60 at once, and over 2, 3 and 10."""
+    weight = ones(30, 60)
+
+    def at_once(x):
+        return torch.nn.functional.linear(x.transpose(1, 2).reshape(5, 9, 60), weight).reshape(45, 30)
+
+    def in_steps(x):
+        parts = x.transpose(1, 2).reshape(5, 9, 2, 3, 10)
+        return torch.nn.functional.linear(parts.reshape(45, 60), weight)
+
+    found = [wide for block in blocks(at_once, in_steps, ones(5, 6, 9, 10)) for wide in generals(block)]
+    assert all(isinstance(Prover().prove(wide), Evidence) for wide in found)
+
+
+def generals(block: Block) -> list[Block]:
+    found = generalise(block.graph, block.ranges, as_sizes=True, as_variables=True)
+    key = key_of(found.graph, found.ranges)
+    return [Block(found.graph, {}, found.ranges, False, key)]

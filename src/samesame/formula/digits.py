@@ -76,5 +76,4 @@ def _limits(draft: Draft, high: Var, low: Var) -> tuple[Poly, Poly | None, Guard
 def _only_whole(p: Poly, low: Var, digit: Poly) -> bool:
     """Whether p mentions the digits only as a multiple of h·E + l."""
     slope, _ = linear(p, low)
-    times = slope.constant if slope is not None else None
-    return bool(times) and all(p.coefficient(*m) == c * (times or 0) for m, c in digit.terms)
+    return slope is not None and bool(slope.terms) and all(p.coefficient(*m) == c for m, c in (slope * digit).terms)

@@ -568,6 +568,7 @@ RULES: tuple[Rule, ...] = (
     start_window_at_zero,
     shift_to_pivot,
     drop_implied,
+    merge_digits,                             # once more: an implied guard may have stood in the way
     count_unused,
     unroll_small,
 )
