@@ -1,5 +1,6 @@
 """What capturing the ranks of a distributed program costs: Llama with Transformers' own tensor-parallel plan, forward
-and backward, by number of ranks and of layers. Prints a table; takes a few minutes.
+and backward, by number of ranks and of layers. Prints a table of seconds of one core; takes a
+minute or two.
 
     python benchmarks/ranks.py
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import resource
 import time
+from itertools import pairwise
 
 import torch
 import transformers
@@ -25,21 +27,22 @@ CASES = [(2, 2), (4, 2), (8, 2), (2, 8), (2, 16), (8, 8), (8, 16)]
 
 
 def measured(ranks: int, layers: int) -> tuple[float, float, float, int, int]:
-    """Seconds to capture all ranks, to make the world graph, and to run it; nodes of a rank, and of the world."""
+    """Seconds of one core to capture all ranks, to make the world graph, and to run it; nodes of a rank, and of the
+    world."""
 
     def program(rank: int, world_size: int, mesh: object) -> torch.nn.Module:
         config = transformers.LlamaConfig(**SIZES, num_hidden_layers=layers)
         return apply_tensor_parallelism(transformers.LlamaForCausalLM(config).eval(), mesh)
 
     inputs = {"input_ids": torch.arange(10).reshape(2, 5) + 3}
-    times = [time.perf_counter()]
+    times = [time.process_time()]
     graphs = capture_ranks(program, inputs, ranks, mesh={"tp": ranks}, backward=True)
-    times.append(time.perf_counter())
+    times.append(time.process_time())
     world = lockstep(graphs).graph
-    times.append(time.perf_counter())
+    times.append(time.process_time())
     execute(world, world.tensors)
-    times.append(time.perf_counter())
-    capture, meet, run = (b - a for a, b in zip(times, times[1:], strict=False))
+    times.append(time.process_time())
+    capture, meet, run = (b - a for a, b in pairwise(times))
     return capture, meet, run, len(graphs[0].nodes), len(world.nodes)
 
 

@@ -151,7 +151,7 @@ DERIVATIVES = {
     "gelu": lambda x: F.gelu(x, approximate="tanh") + F.silu(x) * F.softplus(x) + F.leaky_relu(x) * F.elu(x),
     "sigmoid and tanh": lambda x: x.sigmoid() * x.tanh() + F.hardswish(x) + F.mish(x) * F.logsigmoid(x),
     "attention": lambda x: F.scaled_dot_product_attention(x[None], x[None] * 2, x[None], is_causal=True),
-    "indexing": lambda x: x[LABELS[0, :4], LABELS[1, :4]].unsqueeze(1) * x[1:3, ::2].sum() + x.gather(1, LABELS[:, :5].t()).sum(),
+    "indexing": lambda x: x[LABELS[0, :4], LABELS[1, :4]] * x[1:3, ::2].sum() + x.gather(1, LABELS[:, :5].t()).sum(),
     "slices and selections": lambda x: x[:, 1] * x[2, :] + x.diagonal() + x.unfold(0, 5, 1)[0, 0],
     "maxima": lambda x: x.amax(1) + x.max(0).values + x.sort(1).values[:, 0] + x.topk(2, 1).values.sum(1),
     "running sums": lambda x: x.cumsum(0) + x.logsumexp(1, keepdim=True) + x.norm(dim=0),
