@@ -14,6 +14,7 @@ from samesame.capture.emit import Emit
 from samesame.capture.roles import Product, Roles
 from samesame.capture.shapes import Mismatch
 from samesame.capture.shrink import Members, Shaped, members
+from samesame.capture.world import lockstep
 from samesame.evidence import Refused
 from samesame.execute import execute
 from samesame.formula.sizes import size_text
@@ -203,3 +204,35 @@ def test_numbers_beside_tokens_are_shares_of_the_table() -> None:
     assert (numbers["aten.lt.Scalar"], numbers["aten.ge.Scalar"], numbers["aten.sub.Tensor"]) == (size, 2 * size, size)
 
 
+
+
+def test_a_sum_that_is_a_factor_is_matched_by_its_number() -> None:
+    """(p + q)·a = b·c, where p + q and b are one number: both stay open."""
+    roles = Roles()
+    p, q, a, b, c = map(roles.fresh, (3, 5, 12, 8, 12))
+    roles.same(Product((roles.total([p, q]), a)), Product((b, c)))
+    assert roles.key(b) == roles.key(roles.total([p, q])) and roles.key(a) == roles.key(c)
+    assert len(set(roles.free(Product((b, c))))) == 3
+
+
+def test_ranks_tell_each_other_how_much_they_give() -> None:
+    """Of an uneven all-gather no relation speaks: what one rank takes is what the other has."""
+    sizes, made = (3, 5), []
+    for rank, own in enumerate(sizes):
+        emit = Emit()
+        with emit.translating("x", NOWHERE):
+            x = emit.typed("input", TensorType((own, 4), "float32"))
+        with emit.translating("all", NOWHERE):
+            rows = emit.typed(
+                "collective.all_gather", TensorType((8, 4), "float32"), x, dim=0, sizes=sizes, group=(0, 1)
+            )
+        made.append(emit.graph(f"rank {rank}", {"rows": rows}))
+    shaped = Shaped(made)
+    shaped.spread()
+    mine, yours = (shaped.shapes[graph["x.0"]][0] for graph in made)
+    for graph in made:
+        assert shaped.roles.key(shaped.shapes[graph["all.0"]][0]) == shaped.roles.key(shaped.roles.total([mine, yours]))
+    small = members(shaped).shrunk
+    assert small[0]["x.0"].shape[0] != small[1]["x.0"].shape[0]
+    given = {f"r{k}.x.0": torch.randn(graph["x.0"].shape) for k, graph in enumerate(small)}
+    execute(lockstep(small).graph, given)

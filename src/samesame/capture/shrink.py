@@ -91,9 +91,11 @@ class Shaped:
         try:
             for path in mine.keys() & yours.keys():
                 self.roles.same(mine[path], yours[path])
-            if one.operator == other.operator in ("collective.all_reduce", "collective.broadcast"):
-                for a, b in zip(self.shapes[one], self.shapes[other], strict=True):
-                    self.roles.same(a, b)
+            if one.operator == other.operator in ALIKE:
+                own = one.kwargs["dim"] if one.operator == "collective.reduce_scatter" else None
+                for d, (a, b) in enumerate(zip(self.shapes[one], self.shapes[other], strict=True)):
+                    if d != own:                           # each rank has a piece of its own along it
+                        self.roles.same(a, b)
         except (Mismatch, ValueError) as error:
             raise Refused(f"ranks disagree about the sizes of {one.name}: {error}") from error
 
@@ -155,6 +157,9 @@ class Shaped:
             kind: NodeType = tuple(types) if isinstance(node.type, tuple) else types[0]
             now[node] = replace(node, args=args, kwargs=kwargs, type=kind)
         return Graph(graph.name, tuple(now.values()), tuple((name, now[root]) for name, root in graph.roots))
+
+
+ALIKE = tuple(f"collective.{name}" for name in ("all_reduce", "broadcast", "all_gather", "reduce_scatter"))
 
 
 def _shapes(found: Any) -> list[Shape]:
