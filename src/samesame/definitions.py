@@ -47,7 +47,7 @@ def fused_add_rms_norm(
 
 def rotary_embedding(
     positions: torch.Tensor,                               # [n] int64
-    query: torch.Tensor,                                   # [n, heads · head_size] or [n, heads, head_size]
+    query: torch.Tensor,                                   # [n, heads · head_size]
     key: torch.Tensor | None,
     head_size: int,
     cos_sin_cache: torch.Tensor,                           # [positions, rotated]: cosines, then sines
@@ -56,7 +56,9 @@ def rotary_embedding(
     inverse: bool = False,
 ) -> Value:
     """Query and key with pairs of each head turned by their position: (d, d + rotated/2) as GPT-NeoX pairs them, or
-    (2d, 2d + 1)."""
+    (2d, 2d + 1). Raises ValueError for rows in more than one dimension, which kernels do not take alike."""
+    if query.dim() != 2:
+        raise ValueError(f"a query of {query.dim()} dimensions; give one of 2")
     cos, sin = cos_sin_cache[positions].chunk(2, -1)
     sin = -sin if inverse else sin
     turned = tuple(

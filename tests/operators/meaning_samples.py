@@ -20,6 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from samesame.operators.table import COMPLEX, REAL
 
+ENGINES = ("vllm_ir.", "_C.", "samesame.")     # operators that are not torch's: test_engine_meanings.py has theirs
 PER_OPINFO, PER_OPERATOR = 10, 30
 DTYPES = (torch.float64, torch.complex128, torch.int64, torch.bool)
 LARGEST = 2000                                             # elements of an argument

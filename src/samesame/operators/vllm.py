@@ -49,7 +49,7 @@ def norm_into(out: Tensor, x: Tensor, weight: Tensor | None, epsilon: float) -> 
 @meaning("_C.rotary_embedding.default")
 def rotary_embedding(
     positions: Tensor,                                     # [n]
-    query: Tensor,                                         # [n, heads · head_size] or [n, heads, head_size]
+    query: Tensor,                                         # [n, heads · head_size]
     key: Tensor | None,
     head_size: int,
     cos_sin_cache: Tensor,                                 # [positions, rotated]: cosines, then sines
@@ -58,6 +58,8 @@ def rotary_embedding(
     inverse: bool = False,
 ) -> Tensor | tuple[Tensor, ...]:
     """Pairs of each head turned by the angle of their position: (d, d + rotated/2), or (2d, 2d + 1)."""
+    if query.rank != 2:
+        raise Unsupported("rotary embedding of rows in more than one dimension")
     angles = index_select(cos_sin_cache, 0, positions)
     cos, sin = (unsqueeze(x, 1) for x in chunk(angles, 2, -1))
     sin = times(sin, -1) if inverse else sin
