@@ -231,9 +231,9 @@ def declared(found: Found, expected: str | None) -> bool:
     if expected is None:
         return found.kind in CLEAN
     bare = expected.partition(" over ")[0].strip()
-    return bare in (found.kind, f"shard({found.dim})", f"sharded({found.dim})") and (
-        "(" not in bare or found.kind == "sharded"
-    )
+    kind, _, inside = bare.partition("(")
+    kind = {"shard": "sharded"}.get(kind, kind)
+    return kind == found.kind and (kind != "sharded" or not inside or int(inside.rstrip(")")) == found.dim)
 
 
 def with_roots(graph: Graph, nodes: Sequence[Node], roots: Sequence[tuple[str, Node]]) -> Graph:

@@ -3,8 +3,8 @@
 `replicated` is on every rank; `shard(d)`, or `sharded(d)`, is cut over dimension d, one piece a rank in their order;
 `strided(d, n)` cuts each of n parts of that dimension, as a fused query-key-value weight is cut. `over tp` says over
 which axis of the mesh, and several, with commas between, each cut what the one before left. A placement of an output
-may also be `partial`, a sum over ranks that nobody took, or `scaled`, a multiple: both only where a program declares
-them.
+may also be `partial`, a sum over ranks that nobody took (`partial(avg)`: a mean), or `scaled`, a multiple: both only
+where a program declares them.
 
 Cuts are torch's: pieces of ⌈size / ranks⌉ elements, the last ones smaller or empty.
 """
@@ -46,7 +46,7 @@ class Placement:
 
 
 _WORD = re.compile(
-    r"(?:(replicated|partial|scaled)|shard(?:ed)?\((-?\d+)\)|strided\((-?\d+), *(\d+)\))(?: +over +(\w+))?"
+    r"(?:(replicated|partial|scaled)(?:\((?:sum|avg)\))?|shard(?:ed)?\((-?\d+)\)|strided\((-?\d+), *(\d+)\))(?: +over +(\w+))?"
 )
 
 

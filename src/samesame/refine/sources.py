@@ -10,7 +10,7 @@ sequential weight must be on the ranks, all of it: what no rank holds cannot tak
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -55,7 +55,7 @@ def input_relation(
     weights = {name: left.tensors[node.name] for name, node in mine.items() if node.operator == "parameter"}
     relation = InputRelation()
     open_: dict[str, torch.Tensor] = {}
-    for source in sources:
+    for source in _by_position(sources, [name for name, node in mine.items() if node.operator == "input"]):
         held = world.tensors[source.node.name]
         found = layouts.get(source.node.name)
         if source.name.startswith(COTANGENT) and source.name in mine and found is None:
@@ -77,6 +77,20 @@ def input_relation(
             _refuse_unplaced(missing, sources)
     _require_covered(left, relation)
     return relation
+
+
+def _by_position(sources: Sequence[Source], names: Sequence[str]) -> Iterator[Source]:
+    """The sources; inputs of a rank that has as many as the sequential program, by other names, under its names."""
+    taken: dict[int, list[Source]] = {}
+    for source in sources:
+        if source.node.operator == "input":
+            taken.setdefault(source.rank, []).append(source)
+    for source in sources:
+        own = taken.get(source.rank, [])
+        strange = {other.name for other in own} != set(names)
+        if source in own and len(own) == len(names) and strange:
+            source = replace(source, name=names[own.index(source)])
+        yield source
 
 
 def _by_shape(source: Source, node: Node, held: torch.Tensor, mesh: Mesh) -> Layout | None:

@@ -20,7 +20,7 @@ from samesame.operators.defaults import with_defaults
 from samesame.refine.findings import edits_of, loss_of
 from samesame.refine.job import Job
 from samesame.refine.outputs import Found, declared, output_relation, put_together, with_roots
-from samesame.refine.placement import Mesh, coordinate, held_part
+from samesame.refine.placement import Mesh, coordinate, held_part, parsed
 from samesame.refine.sources import Source, input_relation
 from samesame.relate.draws import take_draws
 from samesame.relate.generalise import has_pieces
@@ -139,7 +139,8 @@ def _establish(
         right = replace(right, roots=tuple((names.get(name, name), node) for name, node in right.roots))
         ranks = [_renamed(graph, f"r{rank}.", names) for rank, graph in enumerate(ranks)]
         pairs = paired(left, right, len(ranks))
-        _require_known(expected, pairs)
+        _require_known(expected, pairs, mesh)
+        expected = {**declared_by_tensors(ranks), **expected}
     with run.during("execute"):
         taken, values = take_draws((left, right), relation.layouts, verdict.seed)
         outputs = {name: output_relation(*_values_of(root, held, values)) for name, (root, held) in pairs.items()}
@@ -224,10 +225,17 @@ def _listed(names: Sequence[str]) -> str:
     return (", ".join(names[:_NAMES]) or "nothing") + (", …" if len(names) > _NAMES else "")
 
 
-def _require_known(expected: Mapping[str, str], pairs: Mapping[str, Any]) -> None:
-    for name in expected:
+def _require_known(expected: Mapping[str, str], pairs: Mapping[str, Any], mesh: Mesh) -> None:
+    for name, text in expected.items():
         if name not in pairs:
             raise Refused(f"an output {name} is expected, and the programs return {_listed(list(pairs))}")
+        parsed(text, name, mesh)
+
+
+def declared_by_tensors(ranks: Sequence[Graph]) -> dict[str, str]:
+    """Outputs that are DTensors and say themselves that they are parts of a sum."""
+    placed = ((name, told) for graph in ranks for name, told in placements(graph).items())
+    return {name: "partial" for name, told in placed if any(told.partial)}
 
 
 def _values_of(

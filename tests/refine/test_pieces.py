@@ -1,0 +1,63 @@
+"""Pieces are found by value however they lie, and only where they are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samesame.relate.layout import share, values
+from samesame.relate.pieces import PieceProposer
+
+SIZES = st.lists(st.sampled_from([2, 3, 4, 6]), min_size=1, max_size=3)
+
+
+def draws(shape: list[int], seed: int) -> list[dict[str, torch.Tensor]]:
+    random = torch.Generator().manual_seed(seed)
+    names = ("other", "x")
+    return [{name: torch.randn(shape, generator=random, dtype=torch.float64) for name in names} for _ in range(3)]
+
+
+@settings(max_examples=60)
+@given(SIZES, st.integers(0, 99), st.sampled_from([Fraction(1), Fraction(3), Fraction(1, 3)]), st.data())
+def test_a_slice_is_found_rearranged_and_scaled(shape: list[int], seed: int, factor: Fraction, data: st.DataObject) -> None:
+    dim = data.draw(st.integers(0, len(shape) - 1))
+    start = data.draw(st.integers(0, shape[dim] - 2))
+    stop = data.draw(st.integers(start + 1, shape[dim]))
+    order = data.draw(st.permutations(range(len(shape))))
+    left = draws(shape, seed)
+    right = [{"r": run["x"].narrow(dim, start, stop - start).permute(order) * float(factor)} for run in left]
+    if right[0]["r"].numel() < 2:
+        return
+    proposer = PieceProposer(left, ["other", "x"], [Fraction(3), Fraction(1, 3)])
+    found = proposer.candidates(right, "r", tuple(right[0]["r"].shape))
+    assert [name for name, _ in found] == ["x"]
+    for mine, yours in zip(left, right, strict=True):
+        assert torch.allclose(values(found[0][1], mine.__getitem__), yours["r"])
+
+
+@given(st.integers(1, 3), st.integers(2, 3), st.integers(1, 2), st.integers(0, 99))
+def test_the_heads_of_every_sequence_are_found_in_a_merged_dimension(batch: int, heads: int, own: int, seed: int) -> None:
+    left = draws([batch * heads * own, 3], seed)
+    for rank in range(heads):
+        right = [{"r": run["x"].reshape(batch, heads, own, 3)[:, rank].reshape(-1, 3)} for run in left]
+        (name, layout), *_ = PieceProposer(left, ["other", "x"]).candidates(right, "r", tuple(right[0]["r"].shape))
+        assert name == "x" and torch.allclose(values(layout, left[2].__getitem__), right[2]["r"])
+
+
+def test_what_agrees_on_one_draw_only_is_no_piece() -> None:
+    left = draws([4, 3], 0)
+    right = [{"r": run["x"][:2].clone()} for run in left]
+    right[2]["r"][0, 0] += 1e-3
+    assert not PieceProposer(left, ["x"]).candidates(right, "r", (2, 3))
+
+
+def test_of_a_piece_that_occurs_twice_the_one_at_the_ranks_place_is_taken() -> None:
+    left = [{"x": torch.cat([run["x"], run["x"]])} for run in draws([2, 3], 1)]
+    right = [{"r1.k": run["x"][:2]} for run in left]
+    for place in (Fraction(0), Fraction(1, 2)):
+        proposer = PieceProposer(left, ["x"], places=lambda _, place=place: [place])
+        (_, layout), *_ = proposer.candidates(right, "r1.k", (2, 3))
+        assert share(layout, (4, 3)) == place

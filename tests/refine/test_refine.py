@@ -1,0 +1,149 @@
+"""refine on real jobs: correct programs refine, planted mistakes do not, and the report says where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from samesame.capture.targets import module_of_file
+from samesame.evidence import Refinement, Refused, Rung
+from samesame.refine import load_job, refine
+from samesame.report.refinement import plain_text
+
+JOBS = Path(__file__).parent.parent / "jobs"
+REFUSED = {"fully_sharded"}                                # what its hooks do cannot be recorded, and it says so
+
+
+def jobs() -> Iterator[tuple[str, str | None]]:
+    for path in sorted(JOBS.glob("*.py")):
+        job = module_of_file(path)
+        if hasattr(job, "sequential") and path.stem not in REFUSED:
+            yield path.stem, None
+            yield from ((path.stem, fault) for fault in getattr(job, "faults", ()))
+
+
+def decided(name: str, fault: str | None) -> Refinement:
+    given: dict[str, Any] = load_job(str(JOBS / f"{name}.py"))
+    if fault is not None:
+        given["distributed"] = partial(given["distributed"], fault=fault)
+    return refine(**given)
+
+
+@pytest.mark.parametrize("name, fault", list(jobs()))
+def test_correct_jobs_refine_and_planted_mistakes_do_not(name: str, fault: str | None) -> None:
+    verdict = decided(name, fault)
+    if fault is None:
+        assert verdict.verdict == "refines", plain_text(verdict)
+        assert verdict.evidence >= Rung.PROVED_HERE
+        assert all(output.holds for output in verdict.outputs)
+    else:
+        assert verdict.verdict == "does not refine", plain_text(verdict)
+        assert verdict.stuck or any(output.evidence.rung is Rung.REFUTED for output in verdict.outputs)
+
+
+def test_a_missing_reduction_is_named_and_mended() -> None:
+    verdict = decided("megatron_mlp", "no_forward_all_reduce")
+    assert verdict.loss is not None and verdict.diagnosis
+    assert "summed over all ranks" in verdict.diagnosis[0].description
+
+
+def test_a_bias_on_every_rank_is_mended_by_adding_it_once() -> None:
+    verdict = decided("megatron_mlp", "bias_on_every_rank")
+    assert any("down_bias is added on rank 0 only" in edit.description for edit in verdict.diagnosis)
+
+
+def test_a_gradient_that_is_a_partial_sum_fails_unless_it_is_declared() -> None:
+    verdict = decided("sequence_parallel", "norm_gradients_not_reduced")
+    kinds = {output.name: output.kind for output in verdict.outputs}
+    assert kinds["grad.norm.weight"] == "partial" and verdict.verdict == "does not refine"
+    given = load_job(str(JOBS / "sequence_parallel.py"))
+    given["distributed"] = partial(given["distributed"], fault="norm_gradients_not_reduced")
+    given["expected"] |= {"grad.norm.weight": "partial", "grad.norm.bias": "partial"}
+    assert refine(**given).verdict == "refines"
+
+
+# ------------------------------------------------------------------------------------------------ any number of ranks
+
+
+class Columns(nn.Module):
+    """A layer cut by columns, and gathered."""
+
+    def __init__(self, rank: int, ranks: int, shift: int = 0) -> None:
+        super().__init__()
+        whole = layer()
+        self.weight = nn.Parameter(whole.weight.detach().chunk(ranks)[(rank + shift) % ranks].clone())
+        self.rank, self.ranks = rank, ranks
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        from torch.distributed import _functional_collectives as collectives
+
+        return collectives.all_gather_tensor(x @ self.weight.t(), 1, list(range(self.ranks)))
+
+
+def layer() -> nn.Linear:
+    torch.manual_seed(3)
+    return nn.Linear(6, 24, bias=False)
+
+
+def example() -> tuple[torch.Tensor]:
+    return (torch.randn(5, 6),)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 8])
+def test_one_rule_serves_every_rank(ranks: int) -> None:
+    verdict = refine(layer, Columns, example, world_size=ranks)
+    assert verdict.verdict == "refines" and verdict.counts["proofs"] <= 3
+
+
+def test_a_rank_with_anothers_weight_is_found() -> None:
+    verdict = refine(layer, partial(Columns, shift=1), example, world_size=4)
+    assert verdict.verdict == "does not refine"
+
+
+# ---------------------------------------------------------------------------------------------------------- bad input
+
+
+class Local(nn.Module):
+    """Ranks that compute everything, each for itself; `weight` replaces the weight."""
+
+    def __init__(self, weight: torch.Tensor) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(weight)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x @ self.weight.t()
+
+
+def own(weight: torch.Tensor) -> Any:
+    return lambda rank, ranks: Local(weight.clone())
+
+
+@pytest.mark.parametrize("given, what", [
+    ({"relations": {"y": "shard(0)"}}, "a relation is given for y"),
+    ({"relations": {"input": "shard(0) over tp"}}, "names the axis tp"),
+    ({"relations": {"input": "shard(4)"}}, "input has 2 dimensions"),
+    ({"relations": {"weight": "shard(0)"}}, "weight is given as shard.*but it has"),
+    ({"expected": {"loss": "replicated"}}, "an output loss is expected"),
+    ({"expected": {"0": "everywhere"}}, "placement 'everywhere' of 0 is unknown"),
+    ({"distributed": own(torch.randn(24, 6))}, "weight of rank 0.*no piece of the sequential weights"),
+    ({"distributed": own(layer().weight.detach()[:6])}, "part of weight is on no rank"),
+])
+def test_what_contradicts_itself_is_refused_by_name(given: dict[str, Any], what: str) -> None:
+    job = {"sequential": layer, "distributed": own(layer().weight.detach()), "inputs": example} | given
+    with pytest.raises(Refused, match=what):
+        refine(**job, world_size=2)
+
+
+def test_outputs_of_other_names_are_refused() -> None:
+    def distributed(rank: int, ranks: int) -> Any:
+        module = Local(layer().weight.detach().clone())
+        return lambda x: {"y": module(x)}
+
+    with pytest.raises(Refused, match="returns 0 and rank 0 returns y"):
+        refine(layer, distributed, example)
