@@ -22,7 +22,9 @@ def draws(shape: list[int], seed: int) -> list[dict[str, torch.Tensor]]:
 
 @settings(max_examples=60)
 @given(SIZES, st.integers(0, 99), st.sampled_from([Fraction(1), Fraction(3), Fraction(1, 3)]), st.data())
-def test_a_slice_is_found_rearranged_and_scaled(shape: list[int], seed: int, factor: Fraction, data: st.DataObject) -> None:
+def test_a_slice_is_found_rearranged_and_scaled(
+    shape: list[int], seed: int, factor: Fraction, data: st.DataObject
+) -> None:
     dim = data.draw(st.integers(0, len(shape) - 1))
     start = data.draw(st.integers(0, shape[dim] - 2))
     stop = data.draw(st.integers(start + 1, shape[dim]))
@@ -39,7 +41,7 @@ def test_a_slice_is_found_rearranged_and_scaled(shape: list[int], seed: int, fac
 
 
 @given(st.integers(1, 3), st.integers(2, 3), st.integers(1, 2), st.integers(0, 99))
-def test_the_heads_of_every_sequence_are_found_in_a_merged_dimension(batch: int, heads: int, own: int, seed: int) -> None:
+def test_heads_of_every_sequence_are_found_in_a_merged_dimension(batch: int, heads: int, own: int, seed: int) -> None:
     left = draws([batch * heads * own, 3], seed)
     for rank in range(heads):
         right = [{"r": run["x"].reshape(batch, heads, own, 3)[:, rank].reshape(-1, 3)} for run in left]

@@ -46,7 +46,8 @@ class Placement:
 
 
 _WORD = re.compile(
-    r"(?:(replicated|partial|scaled)(?:\((?:sum|avg)\))?|shard(?:ed)?\((-?\d+)\)|strided\((-?\d+), *(\d+)\))(?: +over +(\w+))?"
+    r"(?:(replicated|partial|scaled)(?:\((?:sum|avg)\))?|"
+    r"shard(?:ed)?\((-?\d+)\)|strided\((-?\d+), *(\d+)\))(?: +over +(\w+))?"
 )
 
 
