@@ -156,7 +156,6 @@ def numbers(
     torch.manual_seed(0)
     configuration = next((launch.configuration for launch in chosen if launch.configuration), "")
     run = interpret(target, inputs, configuration=configuration)
-    blank = interpret(target, inputs, configuration=configuration, blank=True)
     for (row, verdict), launch, execution in zip(rows, chosen, run.executions, strict=False):
         if verdict is None:
             continue
@@ -175,13 +174,16 @@ def numbers(
         return
     arguments = run.inputs if inputs is None else None
     expected = reference(**arguments) if arguments is not None else reference(*inputs)
-    first = [next(iter(outcome.outputs.values()), None) for outcome in (run, blank)]
     right = next(iter(leaves(expected)), None)
-    agree = [got is not None and right is not None and apart(plain(got), plain(right)) <= CLOSE for got in first]
-    if agree == [False, True]:
-        rows[-1][0].note = "the result is torch's only where undefined values happen to be zeros"
-    elif agree == [False, False]:
-        rows[-1][0].note = "the result in the interpreter is not torch's"
+
+    def is_right(outcome: Any) -> bool:
+        got = next(iter(outcome.outputs.values()), None)
+        return got is not None and right is not None and apart(plain(got), plain(right)) <= CLOSE
+
+    if not is_right(run):
+        zeros = is_right(interpret(target, inputs, configuration=configuration, blank=True))
+        only = "torch's only where undefined values happen to be zeros" if zeros else "not torch's"
+        rows[-1][0].note = f"in the interpreter the result is {only}"
 
 
 def leaves(value: Any) -> list[Any]:
@@ -319,15 +321,20 @@ class Worker:
             why = f"more than {self.limit:g} s"
         except EOFError:
             why = "the process died"
-        self.process.kill()
-        self.process.join()
+        self.stop()
         self.start()
         return [Row(name, unsupported=why)]
 
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.join()
 
-def table(rows: list[Row]) -> Iterator[str]:
-    yield "| operator | kernel | formula | " + " | ".join(OBLIGATIONS) + " | precondition | ms | error |"
-    yield "|" + "---|" * (6 + len(OBLIGATIONS))
+
+HEADING = ["operator", "kernel", "formula", *OBLIGATIONS, "precondition", "ms", "error"]
+
+
+def lines(rows: list[Row]) -> Iterator[str]:
+    """The rows of the table."""
     for row in rows:
         said = shortened("; ".join(row.formulas) or row.unsupported, 110)
         marks = [MARKS.get(row.states.get(name, ""), "") for name in OBLIGATIONS]
@@ -369,19 +376,21 @@ def main() -> None:
     worker = Worker(chosen.corpus, chosen.limit)
     names = chosen.operators or all_names(chosen.corpus)
     started = time.perf_counter()
+    print(f"| {' | '.join(HEADING)} |\n|{'---|' * len(HEADING)}")
     for number, name in enumerate(names, 1):
-        rows += worker.lift(name)
         if sys.stderr.isatty():
-            print(f"\r{number}/{len(names)} {name:40}", end="", file=sys.stderr)
-    worker.process.kill()
-    print("\n".join(table(rows)))
+            print(f"{number}/{len(names)} {name:40}", end="\r", file=sys.stderr)
+        found = worker.lift(name)
+        rows += found
+        print("\n".join(lines(found)), flush=True)
+        if chosen.json:
+            chosen.json.write_text(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
+    worker.stop()
     for row in rows:
         if row.note or row.wrong:
             print(f"- {row.operator} {row.kernel}: {'WRONG ' if row.wrong else ''}{row.note}")
     print("\n".join(summary(rows)))
     print(f"{time.perf_counter() - started:.0f} s in all")
-    if chosen.json:
-        chosen.json.write_text(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
 
 
 def all_names(corpus: bool) -> list[str]:
