@@ -27,6 +27,9 @@ def launch_of(recorded: Any, captured: Any) -> Launch:
     for parameter, given in recorded.constexprs.items():
         if isinstance(given, bool | int | float) and parameter not in arguments:
             arguments[parameter] = given
+    numbers = (*recorded.constexprs.values(), *recorded.arguments.values(), *recorded.grid)
+    constants = tuple(n for n in numbers if type(n) is int and n > 1)
+    chosen = captured.choices or captured.unread or any(n in constants for n in captured.sizes.values())
     return Launch(
         name=recorded.kernel,
         ttir=recorded.ttir,
@@ -35,8 +38,8 @@ def launch_of(recorded: Any, captured: Any) -> Launch:
         example=dict(captured.sizes),
         guards=tuple(captured.guards),
         place=recorded.called.spoken,
-        trusted="example" if captured.choices or captured.unread else "sizes",
-        constants=tuple(n for n in (*recorded.constexprs.values(), *recorded.grid) if type(n) is int),
+        constants=constants,
+        trusted="example" if chosen else "sizes",
     )
 
 

@@ -67,9 +67,9 @@ def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdi
     settings = settings or Settings()
     verdict = _lifted(launch, settings)
     fixed = {name: n for name, n in launch.example.items() if n in launch.constants}
-    if fixed and (verdict.unsupported or not all_told(verdict)):
+    if fixed and verdict.verdict != "verified":
         other = _lifted(launch.at(fixed), settings)
-        if not other.unsupported and all_told(other):
+        if other.verdict == "verified" or (all_told(other) and not all_told(verdict)):
             other.preconditions[:0] = [f"{name} = {n}" for name, n in fixed.items()]
             other.seconds += verdict.seconds
             other.held = fixed
@@ -79,7 +79,7 @@ def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdi
 
 def all_told(verdict: KernelVerdict) -> bool:
     """Whether there is a formula for every output."""
-    return all(f.expr is not None for f in verdict.formulas)
+    return not verdict.unsupported and all(f.expr is not None for f in verdict.formulas)
 
 
 def _lifted(launch: Launch, settings: Settings) -> KernelVerdict:

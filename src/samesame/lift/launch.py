@@ -4,7 +4,7 @@ Sizes are numbers or expressions over size symbols, so that one launch stands fo
 symbols were when the launch was recorded; `guards` are conditions under which the host code launches like this;
 `constants` are the numbers that are written into the launch, such as block sizes. `trusted` says at which sizes the
 host would launch like this, and so a failure counts: at all "sizes" that the guards allow, at the "example" only, as
-the host chose a number by a size, or at "none", as nothing is known of the host.
+the host chose a number by a size or wrote one down that a size has, or at "none", as nothing is known of the host.
 """
 
 from __future__ import annotations
