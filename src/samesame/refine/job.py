@@ -21,7 +21,7 @@ from torch.distributed.tensor.parallel import parallelize_module
 
 from samesame.capture.program import kind_of_value
 from samesame.capture.ranks import RankGraph, capture_ranks, capture_sequential
-from samesame.capture.targets import asks_for, called, makes_program, module_of_file, shown
+from samesame.capture.targets import asks_for, called, module_of_file, shown
 from samesame.evidence import Refused
 from samesame.refine.placement import Mesh, parsed, piece
 from samesame.relate.layout import values
@@ -44,7 +44,7 @@ class Job:
         """The sequential graph, and that of each rank."""
         example = called(self.inputs, "inputs", seed=1) if callable(self.inputs) else self.inputs
         program = self.sequential
-        if makes_program(program) or (inspect.isfunction(program) and not asks_for(program)):
+        if not isinstance(program, nn.Module) and callable(program) and not asks_for(program):
             program = called(program, "sequential")
         left = capture_sequential(program, example, backward=backward)
         own = self.of_rank(program, example)

@@ -23,12 +23,12 @@ from samesame.refine.outputs import Found, declared, output_relation, put_togeth
 from samesame.refine.placement import Mesh, coordinate, held_part, parsed
 from samesame.refine.sources import Source, input_relation
 from samesame.relate.draws import take_draws
-from samesame.relate.generalise import has_pieces
 from samesame.relate.layout import Layout, wholes
 from samesame.relate.parameters import InputRelation
 from samesame.relate.pieces import PieceProposer
 from samesame.relate.propose import Values
 from samesame.relate.prove import Prover
+from samesame.relate.rank_rules import RankRules
 from samesame.relate.relating import Progress, Relating, closed_values, relate
 from samesame.relate.roots import compare_roots, resting
 from samesame.relate.rules import Rulebook
@@ -76,7 +76,7 @@ def refine(
             left, ranks = job.captured(backward)
         if not run.over:
             _establish(verdict, left, ranks, mesh or {"ranks": world_size}, relations or {}, expected or {}, {},
-                       run, Rulebook(store))
+                       run, _book(store))
     verdict.notes += run.notes()
     verdict.timing = run.seconds
     return verdict
@@ -107,10 +107,15 @@ def refine_graphs(
     verdict = Refinement("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed, world_size=len(ranks))
     with run.bounded():
         _establish(verdict, left, ranks, mesh or {"ranks": len(ranks)}, relations or {}, expected or {}, layouts or {},
-                   run, Rulebook(store))
+                   run, _book(store))
     verdict.notes += run.notes()
     verdict.timing = run.seconds
     return verdict
+
+
+def _book(store: Store | None) -> Rulebook:
+    """Without a store, rules are kept for what ranks repeat; with one, for later runs too."""
+    return RankRules() if store is None else Rulebook(store)
 
 
 def _establish(
@@ -147,8 +152,6 @@ def _establish(
         left, right, values = with_outputs(left, right, pairs, outputs, expected, values)
     with run.during("prove"):
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book, patience=PATIENCE)
-        if book.store is None:              # repeated layers are one rule as they are; only ranks' pieces are many
-            prover.worth = lambda block: has_pieces(block.graph)
         prover.budget = replace(prover.budget, seconds=SECONDS)
         closed = closed_values(left, values[0]), closed_values(right, values[1])
         factors = factors_of(mesh)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -50,8 +50,7 @@ class Prover:
     `until` what this prover does in it, and `limit` (seconds) a proof.
 
     Failures may cost so much `patience` (seconds) in all; after that a proof has little time. `sizes` are the values of
-    size symbols in the example, by name: blocks over symbols are proved for all sizes. `worth` says which blocks are
-    worth a general rule. `questions` are those that the solver answered, by proof; `ideal` the keys of blocks proved
+    size symbols in the example, by name: blocks over symbols are proved for all sizes. `questions` are those that the solver answered, by proof; `ideal` the keys of blocks proved
     without guards.
     """
 
@@ -69,7 +68,6 @@ class Prover:
     by_rule: int = 0
     seconds: float = 0.0
     learning: float = 0.0
-    worth: Callable[[Block], bool] = lambda _: True
     questions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ideal: set[str] = field(default_factory=set)
 
@@ -99,7 +97,7 @@ class Prover:
             return None
         evidence = replace(evidence, seconds=spent)
         self.rules[block.key] = replace(self.rules[block.key], evidence=evidence)
-        if evidence.rung >= Rung.PROVED_HERE and self.worth(block):
+        if evidence.rung >= Rung.PROVED_HERE:
             self._learn(block, evidence, spent)
         return evidence
 
@@ -109,13 +107,13 @@ class Prover:
         if known is not None:
             self.by_rule += known.evidence is not None
             return known.evidence and replace(known.evidence, method="rule", seconds=0.0)
-        started = time.monotonic()
+        started, before = time.monotonic(), len(self.book.own)
         learnt = self.book.find(block, self.prove)
         self.seconds += time.monotonic() - started
         if learnt is None:
             return None
         evidence, own = learnt
-        if own and self.sizes:  # the same proof as at the sizes of the example, in general form
+        if len(self.book.own) > before or (own and self.sizes):        # proved in general form, now or at the example
             self.proofs += 1
         else:
             self.by_rule += 1

@@ -88,7 +88,7 @@ class Rulebook:
         for key, instance in _forms(block):
             rule = self.known.get(key) or self._stored(key, prove)
             if rule is not None and rule.evidence is not None:
-                conditions = tuple(_at(condition, instance) for condition in rule.evidence.conditions)
+                conditions = tuple(at_instance(condition, instance) for condition in rule.evidence.conditions)
                 return replace(rule.evidence, conditions=conditions), key in self.own
         self.unlike[block.key] = len(self.own)
         return None
@@ -183,7 +183,7 @@ def _generals(block: Block) -> Iterator[tuple[str, General]]:
                     yield key, general
 
 
-def _at(condition: str, instance: Mapping[str, str]) -> str:
+def at_instance(condition: str, instance: Mapping[str, str]) -> str:
     """A condition with what its symbols stand for."""
     return re.sub(r"\b([sc]\d+)\b(?:\[\])?", lambda name: instance.get(name[1], name[0]), condition)
 
