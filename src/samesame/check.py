@@ -106,7 +106,6 @@ def _establish(
         book.save()
         if book.closed and verdict.verdict == "same":
             verdict.certificate = certificate(relating, verdict)
-        _without_evidence(verdict, programs)
     with run.during("diagnose"):
         if verdict.verdict == "different":
             verdict.effect = effect_of(graphs, values)
@@ -147,17 +146,6 @@ def _own_inputs(programs: tuple[Any, Any]) -> Any:
         if example is not None:
             return example
     raise Refused("no inputs to run both programs on; give a tuple or a dict of example tensors")
-
-
-def _without_evidence(verdict: Verdict, programs: tuple[Any, Any]) -> None:
-    """A comparison that could not have failed is no evidence, and is never counted as such."""
-    reasons = [why for program in programs if (why := getattr(program, "no_evidence", ""))]
-    if reasons and verdict.verdict == "same":
-        nothing = Evidence(Rung.UNDECIDED, "values", detail=reasons[0])
-        verdict.roots = [replace(root, evidence=nothing) for root in verdict.roots]
-        verdict.verdict, verdict.evidence = "undecided", Rung.UNDECIDED
-        verdict.certificate = None
-    verdict.notes += reasons
 
 
 def _instance(program: Any) -> Any:

@@ -77,7 +77,7 @@ class Checkpoint:
 
 def is_checkpoint(text: str) -> bool:
     """Whether a target names a checkpoint for a library."""
-    return text.partition(":")[0] in LIBRARIES
+    return text.startswith(tuple(f"{library}:" for library in LIBRARIES))
 
 
 def parse(text: str) -> Checkpoint:

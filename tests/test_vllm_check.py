@@ -1,0 +1,70 @@
+"""Pairs of vLLM that differ, or compare nothing, and vLLM with itself in two configurations."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from samesame import check
+from samesame.capture import capture
+from samesame.capture.checkpoints import Checkpoint, tiny
+from samesame.capture.vllm_models import load_vllm
+from samesame.cli import app
+from samesame.evidence import Refused, Rung
+from vllm_models import needs_vllm, pair
+
+pytestmark = [pytest.mark.models, needs_vllm]
+
+
+SCALINGS = [("cohere", "logit_scale", 0.3), ("gemma2", "final_logit_softcapping", 2.0)]
+
+
+@pytest.mark.parametrize("name, field, value", SCALINGS)
+def test_a_change_of_the_last_scaling_alone_is_found(name, field, value, tmp_path):
+    left, right = pair(tmp_path, name)
+    changed = Checkpoint("vllm", tmp_path, overrides={field: value}, text="changed")
+    verdict = check(left, load_vllm(changed), None, timeout=60)
+    assert verdict.verdict == "different"
+    assert verdict.effect.max_error > 1e-4 and verdict.effect.max_log_prob_change > 1e-5
+    assert verdict.effect.argmax_total == 22
+    assert right is not None
+
+
+@pytest.mark.parametrize("name", ["olmo2", "gpt_neox", "phi"])
+def test_a_model_that_vllm_runs_by_transformers_is_no_evidence(name, tmp_path):
+    place = tiny({"model_type": name}, tmp_path)
+    with pytest.raises(Refused, match=r"^vllm:it: vLLM has no model of its own for .*Transformers back end"):
+        load_vllm(Checkpoint("vllm", place, text="vllm:it"))
+
+
+def test_vllm_is_the_same_with_its_own_operators_off_and_on(tmp_path):
+    place = tiny({"model_type": "llama"}, tmp_path, {"num_key_value_heads": 2})
+    plain, custom = (
+        load_vllm(Checkpoint("vllm", place, options={"custom_ops": ops}, text=f"vllm {ops}"))
+        for ops in (["none"], ["all"])
+    )
+    verdict = check(plain, custom, None, timeout=60)
+    assert verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE
+
+
+def test_three_ways_on_the_command_line(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(
+        {"model_type": "gemma2", "attn_logit_softcapping": 2.0, "architectures": ["Gemma2ForCausalLM"]}
+    ))
+    targets = [f"hf:{tmp_path}?attn=eager", f"hf:{tmp_path}?attn=sdpa", f"vllm:{tmp_path}"]
+    result = CliRunner().invoke(app, ["check", *targets, "--tiny", "--quiet", "--store", "-", "--timeout", "100"])
+    assert result.exit_code == 1, result.stderr
+    assert result.stdout.splitlines()[-1].startswith(f"{targets[1]} stands alone")
+
+
+@pytest.mark.parametrize("fields, overrides, message", [
+    (dict(head_dim=24), {}, "24"),
+    ({}, dict(hidden_act="no_such_act"), "no_such_act"),
+])
+def test_what_vllm_refuses_is_said_in_one_sentence(fields, overrides, message, tmp_path):
+    """Such as a head size that its attention does not take on a CPU."""
+    place = tiny({"model_type": "llama"}, tmp_path, fields)
+    with pytest.raises(Refused) as caught:
+        program = load_vllm(Checkpoint("vllm", place, overrides=overrides, text="vllm:here"))
+        capture(program, program.example)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
