@@ -50,8 +50,8 @@ class Prover:
     `until` what this prover does in it, and `limit` (seconds) a proof.
 
     Failures may cost so much `patience` (seconds) in all; after that a proof has little time. `sizes` are the values of
-    size symbols in the example, by name: blocks over symbols are proved for all sizes. `questions` are those that the solver answered, by proof; `ideal` the keys of blocks proved
-    without guards.
+    size symbols in the example, by name: blocks over symbols are proved for all sizes. `questions` are those that the
+    solver answered, by proof; `ideal` the keys of blocks proved without guards.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
