@@ -20,7 +20,7 @@ FLOORS = [
     {"budget", "certificate"},
     {"diagnose", "edits", "change", "likewise", "relate"},
     {"definitions", "execute", "operators", "capture", "lift"},       # lift: what a kernel means, for every verb
-    {"replay", "store", "store_entry", "store_exchange", "store_pages"},
+    {"replay", "store", "store_entry", "store_exchange", "store_pages", "store_tried"},
     {"graph", "graph_text", "formula", "egraph", "evidence", "second", "versions"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
