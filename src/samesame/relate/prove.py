@@ -39,7 +39,7 @@ from samesame.store_tried import Attempt
 _SECONDS = 4.0              # for the normal form of one block, and again for its cases
 IMPATIENT = 0.2             # for one where many have failed
 LEARNING, LEARNING_TIMES = 0.3, 3.0    # for the general form of a proved block: seconds, and times what it took
-BESIDE_A_TEST = 1.5         # for a block with a kernel: without a proof it is tested, and that is what it is worth
+BESIDE_A_TEST = 1.0         # for a block with a kernel: without a proof it is tested, and that is what it is worth
 TEST_DRAWS = 8
 TEST_TOLERANCE = 1e-9
 
