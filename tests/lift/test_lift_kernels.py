@@ -38,6 +38,8 @@ NAMES = {
 }
 FORMULAS = {
     "vector_add": "out[i] = x[i] + y[i]",
+    "softmax": "out[i, j] = exp(x[i, j]) / (Σ_{k<N} exp(x[i, k]))",
+    "softmax_online": "out[i, j] = exp(x[i, j]) / (Σ_{k<N} exp(x[i, k]))",
     "matmul": "c[i, j] = Σ_{k<K} a[i, k]·b[k, j]",
     "cumsum": "out[i, j] = Σ_{k<j + 1} x[i, k]",
     "embedding": "out[i, j] = table[ids[i], j]",

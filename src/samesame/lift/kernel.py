@@ -43,6 +43,7 @@ from samesame.lift.present import presentable
 from samesame.lift.simplify import Simplifier, literals, with_fact
 from samesame.lift.solver import Prover
 from samesame.lift.symbolic import Machine
+from samesame.lift.textbook import textbook
 from samesame.lift.ttir import parse
 from samesame.lift.values import undefined_in
 from samesame.lift.verdict import Formula, KernelVerdict, Obligation
@@ -216,7 +217,7 @@ class _Lifting:
         covered = obligations.covered(self.kernel, writes)
         facts = with_fact((), renamed(covered, solutions, indices)) if covered is not None else ()
         expr = self.simplify(with_elements(expr, names, facts, self.simplify), facts)
-        shown = presentable(expr)
+        shown = presentable(textbook(expr))
         whole = Tensor(memory.shape, lambda *i: substitute(shown, dict(zip(indices, i, strict=True))), expr.kind)
         self.verdict.formulas.append(
             Formula(name, unicode_tensor(name, whole), latex_tensor(name, whole), expr=(indices, expr))

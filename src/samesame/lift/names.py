@@ -1,4 +1,4 @@
-"""Names of known formulas: softmax, RMSNorm, layer norm, matrix product, …
+"""Names of known formulas: softmax, RMSNorm, layer norm, matrix product and others.
 
 The table says what each name means, in the words of `operators`. A formula has a name if it is proved equal to an
 entry, its leaves in the entry's places; it is worked out on random numbers first, so that only what agrees is put to

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from samesame.formula.expr import ZERO, Compare, Expr, FloorDiv, Mod, Not, rebuild
+from samesame.formula.expr import ZERO, Compare, Expr, FloorDiv, Mod, Not, Opaque, rebuild
 from samesame.lift import integers
 from samesame.lift.integers import Polynomial, polynomial, written
+from samesame.lift.values import WRAPS
 
 
 def presentable(expr: Expr) -> Expr:
     """The same expression, written as a person would."""
     memo: dict[Expr, Expr] = {}
+    bits: dict[Expr, int] = {}
 
     def go(e: Expr) -> Expr:
         if e not in memo:
-            memo[e] = _shown(e, go)
+            memo[e] = _shown(e, go) if not _is_of_bits(e) else _some_bits(e, bits.setdefault(e, len(bits) + 1))
         return memo[e]
 
     return go(expr)
@@ -40,6 +42,15 @@ def _shown(e: Expr, go: Callable[[Expr], Expr]) -> Expr:
         if found is not None:
             return rebuild(found, go)
     return rebuild(e, go)
+
+
+def _is_of_bits(e: Expr) -> bool:
+    return isinstance(e, Opaque) and e.name.startswith(WRAPS)
+
+
+def _some_bits(e: Expr, number: int) -> Expr:
+    """What is computed bit by bit, such as random numbers, is named and not spelled out: a function of its indices."""
+    return Opaque("bits", (number,), (), tuple(sorted(e.free, key=integers.rank)), "int")
 
 
 def _remainder(terms: Polynomial) -> Expr | None:
