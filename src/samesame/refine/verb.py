@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ from samesame.refine.outputs import Found, declared, output_relation, put_togeth
 from samesame.refine.placement import Mesh, coordinate, held_part, parsed
 from samesame.refine.sources import Source, input_relation
 from samesame.relate.draws import take_draws
-from samesame.relate.layout import Layout, wholes
+from samesame.relate.layout import Layout, Whole, build, wholes
 from samesame.relate.parameters import InputRelation
 from samesame.relate.pieces import PieceProposer
 from samesame.relate.propose import Values
@@ -32,12 +32,23 @@ from samesame.relate.rank_rules import RankRules
 from samesame.relate.relating import Progress, Relating, closed_values, relate
 from samesame.relate.roots import compare_roots, resting
 from samesame.relate.rules import Rulebook
+from samesame.relate.world import Typed, moved_type
 from samesame.store import Store
 from samesame.versions import versions_of_packages
 
 _NAMES = 6
 SECONDS = 4.0               # for a proof
 PATIENCE = 20.0             # for proofs that fail, all together, before the next ones get little time
+
+
+@dataclass(frozen=True, slots=True)
+class Established:
+    """What a verdict was decided from: what is related to what, every value, how outputs lie and how they should."""
+
+    relating: Relating
+    values: tuple[Values, Values]
+    outputs: Mapping[str, Found]
+    expected: Mapping[str, str]
 
 
 def refine(
@@ -75,8 +86,8 @@ def refine(
             job = Job(sequential, distributed, inputs, world_size, mesh, relations or {})
             left, ranks = job.captured(backward)
         if not run.over:
-            _establish(verdict, left, ranks, mesh or {"ranks": world_size}, relations or {}, expected or {}, {},
-                       run, _book(store))
+            establish(verdict, left, ranks, mesh or {"ranks": world_size}, relations or {}, expected or {}, {}, {},
+                      run, book_of(store))
     verdict.notes += run.notes()
     verdict.timing = run.seconds
     return verdict
@@ -106,19 +117,19 @@ def refine_graphs(
     run = run or Run(timeout, progress)
     verdict = Refinement("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed, world_size=len(ranks))
     with run.bounded():
-        _establish(verdict, left, ranks, mesh or {"ranks": len(ranks)}, relations or {}, expected or {}, layouts or {},
-                   run, _book(store))
+        establish(verdict, left, ranks, mesh or {"ranks": len(ranks)}, relations or {}, expected or {}, layouts or {},
+                  {}, run, book_of(store))
     verdict.notes += run.notes()
     verdict.timing = run.seconds
     return verdict
 
 
-def _book(store: Store | None) -> Rulebook:
+def book_of(store: Store | None) -> Rulebook:
     """Without a store, rules are kept for what ranks repeat; with one, for later runs too."""
     return RankRules() if store is None else Rulebook(store)
 
 
-def _establish(
+def establish(
     verdict: Refinement,
     left: Graph,
     ranks: Sequence[Graph],
@@ -126,16 +137,21 @@ def _establish(
     relations: Mapping[str, str],
     expected: Mapping[str, str],
     layouts: Mapping[str, Layout],
+    stated: Mapping[str, Layout],
     run: Run,
     book: Rulebook,
-) -> None:
-    """Write into the verdict what is found, stage by stage: what stands there when the run is stopped is kept."""
+) -> Established | None:
+    """Write into the verdict what is found, stage by stage: what stands there when the run is stopped is kept.
+
+    `stated` says which part of an output each rank has, `r0.loss` for instance, as a layout over sequential tensors.
+    None where ranks do not meet. Other arguments are those of `refine_graphs`.
+    """
     with run.during("capture"):
         try:
             met = lockstep(ranks)
         except Mismatch as found:
             verdict.verdict, verdict.evidence, verdict.stuck = "does not refine", Rung.REFUTED, str(found)
-            return
+            return None
         verdict.collectives = list(collectives_of(met))
         right, left = with_defaults(met.graph), with_defaults(left)
         sources = sources_of(right)
@@ -149,7 +165,8 @@ def _establish(
     with run.during("execute"):
         taken, values = take_draws((left, right), relation.layouts, verdict.seed)
         outputs = {name: output_relation(*_values_of(root, held, values)) for name, (root, held) in pairs.items()}
-        left, right, values = with_outputs(left, right, pairs, outputs, expected, values)
+        left, right = with_outputs(left, right, pairs, outputs, expected, stated)
+        values = with_values(left, values[0]), with_values(right, values[1])
     with run.during("prove"):
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book, patience=PATIENCE)
         prover.budget = replace(prover.budget, seconds=SECONDS)
@@ -157,7 +174,8 @@ def _establish(
         factors = factors_of(mesh)
         relating = relate(left, right, relation, values, closed, prover, run.advance,
                           proposer=partial(PieceProposer, factors=factors, places=partial(places_of, mesh)))
-        _decide(verdict, relating, outputs, expected, compare_roots(relating, values), run)
+        established = Established(relating, values, outputs, expected)
+        write(verdict, established, compare_roots(relating, values), run)
         run.seconds["proofs"] = prover.seconds
         book.save()
     with run.during("diagnose"):
@@ -166,6 +184,7 @@ def _establish(
             verdict.loss = loss_of(relating, values, [pairs[name][0] for name in failing])
             sequential = replace(relating.left, roots=tuple((name, root) for name, (root, _) in pairs.items()))
             verdict.diagnosis = edits_of(relating, sequential, taken, values[0], ranks, expected, run.deadline)
+    return established
 
 
 # ----------------------------------------------------------------------------------------------- the sides, and outputs
@@ -253,30 +272,54 @@ def with_outputs(
     pairs: Mapping[str, tuple[Node, list[Node]]],
     outputs: Mapping[str, Found],
     expected: Mapping[str, str],
-    values: tuple[Values, Values],
-) -> tuple[Graph, Graph, tuple[Values, Values]]:
-    """Both graphs with roots to compare one by one: each sequential output, and what puts it together from the ranks'.
-    The values of what was added are worked out too."""
-    made: list[Node] = []
-
-    def make(operator: str, args: tuple[Any, ...], kind: TensorType) -> Node:
-        made.append(Node(f"put_together_{len(made)}", operator, args, {}, kind))
-        return made[-1]
-
-    mine, yours = [], []
+    stated: Mapping[str, Layout],
+) -> tuple[Graph, Graph]:
+    """Both graphs with roots to compare one by one: each sequential output, and what puts it together from the ranks';
+    and where it is `stated`, by output and rank, which part of it a rank has, that part and the rank's."""
+    mine, yours = _Making(left), _Making(right)
     for name, (root, held) in pairs.items():
         holds = declared(outputs[name], expected.get(name))
-        for title, node in put_together(name, root, held, outputs[name], make, holds=holds):
-            mine.append((title, root))
-            yours.append((title, node))
+        for title, node in put_together(name, root, held, outputs[name], yours.make, holds=holds):
+            mine.roots.append((title, root))
+            yours.roots.append((title, node))
+        for rank, node in enumerate(held):
+            layout = stated.get(f"r{rank}.{name}", Whole(root.name))
+            if not isinstance(layout, Whole):
+                mine.roots.append((f"{name} on rank {rank}, as stated", mine.laid_out(layout)))
+                yours.roots.append((f"{name} on rank {rank}, as stated", node))
+    return mine.graph(), yours.graph()
+
+
+class _Making:
+    """A graph to which operators are added, and roots."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.old, self.made, self.roots = graph, list[Node](), list[tuple[str, Node]]()
+
+    def make(self, operator: str, args: tuple[Any, ...], kind: TensorType) -> Node:
+        self.made.append(Node(f"put_together_{len(self.made)}", operator, args, {}, kind))
+        return self.made[-1]
+
+    def laid_out(self, layout: Layout) -> Node:
+        def step(operator: str, args: tuple[Any, ...]) -> Node:
+            parts = list(args[0]) if isinstance(args[0], tuple) else [args[0]]
+            shape = moved_type(operator, [Typed(part.shape, "real") for part in parts], args[1:]).shape
+            return self.make(operator, args, TensorType(shape, parts[0].type.dtype))
+
+        return build(layout, self.old.__getitem__, step)
+
+    def graph(self) -> Graph:
+        return with_roots(self.old, self.made, self.roots)
+
+
+def with_values(graph: Graph, runs: Values) -> Values:
+    """The values of each draw, with those of operators that were added to the graph worked out too."""
+    made = [node for node in graph.nodes if node.name not in runs[0]]
     read = dict.fromkeys(part for node in made for part in node.inputs if part not in made)
     given = {node: replace(node, operator="input", args=(), kwargs={}) for node in read}
     added = rewritten(Graph("outputs", (*read, *made), ()), lambda node, now: [given.get(node, now)])
-    more = [execute(added, {node.name: run[node.name] for node in read}) for run in values[1]]
-    runs: list[Any] = [
-        {**run, **{node.name: found[node.name] for node in made}} for run, found in zip(values[1], more, strict=True)
-    ]
-    return replace(left, roots=tuple(mine)), with_roots(right, made, yours), (values[0], runs)
+    found = [execute(added, {node.name: run[node.name] for node in read}) for run in runs]
+    return [{**run, **{node.name: more[node.name] for node in made}} for run, more in zip(runs, found, strict=True)]
 
 
 def factors_of(mesh: Mesh) -> list[Fraction]:
@@ -295,18 +338,12 @@ def places_of(mesh: Mesh, name: str) -> tuple[float, ...]:
 # ---------------------------------------------------------------------------------------------------------- the verdict
 
 
-def _decide(
-    verdict: Refinement,
-    relating: Relating,
-    outputs: Mapping[str, Found],
-    expected: Mapping[str, str],
-    roots: list[Root],
-    run: Run,
-) -> None:
+def write(verdict: Refinement, found: Established, roots: list[Root], run: Run) -> None:
     """Write the answer into the verdict, and what it stands on."""
+    relating, expected = found.relating, found.expected
     relations = relating.relations()
     verdict.roots = [resting(root, relating, relations) for root in roots]
-    verdict.outputs = [_output(name, found, expected.get(name), verdict.roots) for name, found in outputs.items()]
+    verdict.outputs = [_output(name, lies, expected.get(name), verdict.roots) for name, lies in found.outputs.items()]
     rungs = [output.evidence.rung for output in verdict.outputs]
     lowest = min(rungs, default=Rung.UNDECIDED)
     if not all(output.holds for output in verdict.outputs) or lowest is Rung.REFUTED:

@@ -12,7 +12,7 @@ values to run them; the relation comes along.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from samesame.capture.entangle import Asked, Captured, load
 from samesame.capture.roles import Made
 from samesame.capture.shrink import Members, Shaped, members
 from samesame.evidence import Refused
+from samesame.formula.sizes import replaced
 from samesame.graph import Graph, Node, TensorType
 from samesame.relate.layout import Layout, values
 from samesame.relate.stated import Expression, Placed, Stated, layout_of, leaves
@@ -66,6 +67,14 @@ class Case:
     def over_symbols(self) -> Sides:
         """The graphs over size symbols; `sizes.captured` has the values at which they are the captured ones."""
         return self._sides(self.sizes.over_symbols, self.sizes.symbolic)
+
+    def with_numbers(self, fixed: Mapping[str, int]) -> Sides:
+        """The graphs over size symbols, with these numbers for some of them, by name."""
+
+        def size(made: Made) -> Any:
+            return replaced(self.sizes.symbolic(made), fixed)
+
+        return self._sides(self.sizes.shaped.written(size), size)
 
     def shrunk(self, seed: int = 0) -> Sides:
         """The graphs with small sizes, and values for their inputs: the same seed, the same values."""

@@ -9,6 +9,7 @@ the shapes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product as choices
 from math import gcd
 
@@ -30,6 +31,22 @@ def over_symbols(layout: Layout, mine: Sequence[Dim], yours: Sequence[Dim], size
             if isinstance(value, int):
                 table.setdefault(value, part)
     return _Reader(table, tuple(yours)).read(layout, tuple(yours))
+
+
+def at(layout: Layout, sizes: Mapping[str, Dim]) -> Layout:
+    """The layout with these sizes in place of symbols, by name; symbols without one stay."""
+    match layout:
+        case Whole():
+            return layout
+        case Concat(parts, dim):
+            return Concat(tuple(at(part, sizes) for part in parts), dim)
+        case Reshape(part, shape):
+            return Reshape(at(part, sizes), tuple(replaced(size, sizes) for size in shape))
+        case Slice(part, dim, start, stop):
+            return Slice(at(part, sizes), dim, replaced(start, sizes), replaced(stop, sizes))    # type: ignore[arg-type]
+        case Permute(part, _) | Scaled(part, _):
+            return replace(layout, part=at(part, sizes))
+    raise AssertionError(layout)
 
 
 class _Reader:

@@ -66,6 +66,7 @@ class Relating:
     widened: dict[Node, int] = field(default_factory=dict)
     uses: list[Use] = field(default_factory=list)
     guide: Relating | None = None
+    exact: bool = False
     rounded: tuple[Node, Node] | None = None
     stopped: str = ""
 
@@ -271,7 +272,8 @@ def _relate_node(
         if world.egraph.find(whole) in tried:
             continue  # the same left tensor in another arrangement
         tried.add(world.egraph.find(whole))
-        layout = over_symbols(found, other.shape, node.shape)
+        exact = relating.guide is not None and relating.guide.exact
+        layout = found if exact else over_symbols(found, other.shape, node.shape)
         evidence = _decide(relating, node, world.term[other], layout)
         if evidence is not None:
             world.establish(world.term[other], term, layout, evidence.proof)
