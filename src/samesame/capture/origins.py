@@ -28,15 +28,19 @@ from samesame.graph import Origin
 OURS = tuple(os.path.join(folder, "") for folder in samesame.__path__)
 NOT_THE_USER = (*OURS, *(os.path.join(folder, "") for folder in torch.__path__))
 PYTHONS = os.path.join(sysconfig.get_path("stdlib"), "")
+# Frames of vLLM between a layer and torch: every operator comes through them, so they tell nothing.
+PASSING_ON = ("/vllm/ir/", "/vllm/_custom_ops.py", "/vllm/model_executor/layers/utils.py")
 INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "dist-packages"))
 TRACED_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (.+)')
 
 
 @lru_cache(maxsize=4096)
 def is_users(file: str) -> bool:
-    """Whether code of this file is the user's program: not torch, samesame or Python's own, nothing generated."""
+    """Whether code of this file is the user's program: not torch, samesame or Python's own, nothing generated or that
+    merely passes operators on."""
     pythons = file.startswith(PYTHONS) and not any(marker in file for marker in INSTALLED)
-    return not pythons and not file.startswith(("<frozen", "<string>", "<eval", *NOT_THE_USER))
+    passing = any(part in file for part in PASSING_ON)
+    return not (pythons or passing or file.startswith(("<frozen", "<string>", "<eval", *NOT_THE_USER)))
 
 
 @lru_cache(maxsize=4096)
