@@ -43,7 +43,7 @@ def lift(
     from samesame.capture.triton_launch import capture_launches
 
     captured = capture_launches(target, inputs)
-    verdict = LiftVerdict(title, unsupported=[*captured.refused, *captured.unread])
+    verdict = LiftVerdict(title, unsupported=list(captured.refused))
     first: dict[int, KernelVerdict] = {}
     seen: dict[Any, KernelVerdict] = {}
     for recorded in captured.launches:
@@ -56,6 +56,7 @@ def lift(
         key = launch.ttir, tuple(launch.arguments.items()), launch.grid
         if key not in seen:
             seen[key] = named(lift_launch(launch, settings))
+            seen[key].preconditions[:0] = [*captured.fixed, *(f"the host code: {guard}" for guard in captured.unread)]
             verdict.kernels.append(seen[key])
         first.setdefault(recorded.call, seen[key])
     if against is not None:
