@@ -14,18 +14,14 @@ from torch import nn
 from samesame.capture.checkpoints import Checkpoint, config_of, example, offline, one_line, transformers
 from samesame.evidence import Refused
 
-ATTENTIONS = ("eager", "sdpa")
-
 
 class TransformersProgram(nn.Module):
     """A causal language model of Transformers over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and
     `decode_logits` [B, 1, V]; with a T of one, of the prompt alone."""
 
-    def __init__(self, model: Any, checkpoint: Checkpoint) -> None:
+    def __init__(self, model: Any) -> None:
         super().__init__()
         self.model: Any = model
-        self.title = checkpoint.text
-        self.notes: tuple[str, ...] = ()
 
     @property
     def example(self) -> dict[str, torch.Tensor]:
@@ -40,13 +36,19 @@ class TransformersProgram(nn.Module):
 
 
 def load_hf(checkpoint: Checkpoint) -> TransformersProgram:
-    """The program of `hf:DIR?attn=…&dtype=…&experts=…&field=value`. `attn` is a name that Transformers has for an
-    attention, or eager; `experts` its way to run experts (batched_mm unless given, whose shapes no routing decides)."""
+    """The program of `hf:DIR?attn=…&dtype=…&experts=…&field=value`.
+
+    `attn` is a name that Transformers has for an attention, or eager; its own choice unless given. `experts` is its way
+    to run experts; batched_mm unless given, in which no shape depends on the routing. Raises Refused in one sentence
+    where Transformers refuses the model.
+    """
     package = transformers()
     config = config_of(checkpoint.path, checkpoint.overrides, checkpoint.text)
     if checkpoint.path.is_file():
         raise Refused(f"{checkpoint.text} is a config without weights; give a folder with both, or add --tiny")
-    settings: dict[str, Any] = {"attn_implementation": checkpoint.options.get("attn", "sdpa")}
+    settings: dict[str, Any] = {}
+    if "attn" in checkpoint.options:
+        settings["attn_implementation"] = checkpoint.options["attn"]
     if any(getattr(config, name, None) for name in ("num_local_experts", "num_experts", "n_routed_experts")):
         settings["experts_implementation"] = checkpoint.options.get("experts", "batched_mm")
     try:
@@ -56,4 +58,4 @@ def load_hf(checkpoint: Checkpoint) -> TransformersProgram:
             )
     except Exception as error:
         raise Refused(f"{checkpoint.text} cannot be loaded by Transformers: {one_line(error)}") from error
-    return TransformersProgram(model.eval(), checkpoint)
+    return TransformersProgram(model.eval())

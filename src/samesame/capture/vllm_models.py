@@ -22,6 +22,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from samesame.capture.checkpoints import Checkpoint, config_of, example, offline, one_line
 from samesame.capture.vllm_tests import account, experts_account, metadata
+from samesame.definitions import GATES
 from samesame.evidence import Refused, SamesameError
 
 OLDEST, NEWEST = (0, 32), (0, 33)            # versions that were tried: from, and below
@@ -67,10 +68,9 @@ class VllmProgram(nn.Module):
     """A causal language model of vLLM over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and `decode_logits`
     [B, 1, V]; with a T of one, of the prompt alone."""
 
-    def __init__(self, model: Any, config: Any, checkpoint: Checkpoint, unpacked: Mapping[int, nn.Parameter]) -> None:
+    def __init__(self, model: Any, config: Any, unpacked: Mapping[int, nn.Parameter]) -> None:
         super().__init__()
         self.model: Any = model
-        self.title = checkpoint.text
         self.config = config
         self.unpacked = dict(unpacked)
         self.layers = {
@@ -80,7 +80,6 @@ class VllmProgram(nn.Module):
         }
         self.step = (0, 0, 0)
         self.written: dict[str, list[tuple[torch.Tensor, torch.Tensor]]] = {}
-        self.notes: tuple[str, ...] = ()
 
     @property
     def example(self) -> dict[str, torch.Tensor]:
@@ -193,20 +192,20 @@ class VllmProgram(nn.Module):
     def experts(self, recorder: Any, operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """The kernel reads weights that were packed for it; the graph has them as they were before."""
         output, x, w13, w2, w13_bias, w2_bias, weights, chosen, skip_weighted, activation, isa = args
+        if w13.data_ptr() not in self.unpacked or w2.data_ptr() not in self.unpacked:
+            raise recorder.refusal("runs experts whose weights are packed in a way that is not known")
+        if activation not in GATES:
+            raise recorder.refusal(f"runs experts with the activation {activation}, which is not supported")
+        plain = self.unpacked[w13.data_ptr()], self.unpacked[w2.data_ptr()]
         recorder.memory.will_write(output)
         operation(*args, **kwargs)
         with unrecorded():
             text = experts_account(w13, w2, w13_bias, activation, isa, weights.shape[1], recorder.here().spoken)
-        plain = (self.plain(w13), self.plain(w2))
         given = (x, *plain, w13_bias, w2_bias, weights, chosen, skip_weighted, activation, text)
         node_args, _ = recorder.arguments(given, {})
         result = output.clone()
         recorder.bind("samesame.fused_experts.default", result, node_args, {}, [])
         recorder.memory.write(output, recorder.memory.read(result))
-
-    def plain(self, packed: torch.Tensor) -> torch.Tensor:
-        """Weights of experts before they were packed for the kernel."""
-        return self.unpacked.get(packed.data_ptr(), packed)
 
 
 def _layer(name: Any) -> str:
@@ -220,11 +219,11 @@ def _layer(name: Any) -> str:
 
 
 def load_vllm(checkpoint: Checkpoint) -> VllmProgram:
-    """The program of `vllm:DIR?dtype=…&custom_ops=…&field=value`.
+    """The program of `vllm:DIR?dtype=…&custom_ops=…&block_size=…&field=value`.
 
-    `custom_ops` is a list such as ["none"] or ["all", "-rms_norm"], as vLLM's compilation config has it; other names
-    are config fields, which reach vLLM as `hf_overrides`. Raises Refused in one sentence where vLLM is not installed,
-    or refuses the model.
+    `custom_ops` is a list such as ["none"] or ["all", "-rms_norm"], as vLLM's compilation config has it, `block_size`
+    the tokens in a block of the cache; other names are config fields, which reach vLLM as `hf_overrides`. Raises
+    Refused in one sentence where vLLM is not installed, or refuses the model.
     """
     installed()
     config_of(checkpoint.path, {}, checkpoint.text)
@@ -260,6 +259,7 @@ def _loaded(checkpoint: Checkpoint) -> VllmProgram:
         skip_tokenizer_init=True,
         dtype=str(checkpoint.dtype).removeprefix("torch."),
         enforce_eager=True,
+        block_size=checkpoint.options.get("block_size"),
         max_num_seqs=4,
         max_num_batched_tokens=8192,
         distributed_executor_backend="uni",
@@ -273,7 +273,7 @@ def _loaded(checkpoint: Checkpoint) -> VllmProgram:
         _join_world(config)
         model = get_model(vllm_config=config)
     plain_parameters(model)
-    return VllmProgram(model.eval(), config, checkpoint, with_unpacked(model, packed))
+    return VllmProgram(model.eval(), config, with_unpacked(model, packed))
 
 
 def _compilation(checkpoint: Checkpoint) -> dict[str, Any]:

@@ -135,9 +135,9 @@ def _experts_off(key: tuple[Any, ...], scale: float, seed: int, place: str) -> f
         weights, experts = scores.softmax(-1), experts.to(torch.int32)
         got = torch.full_like(x, float("nan"))
         torch.ops._C.cpu_fused_moe(got, x, *packed, *biases, weights, experts, False, activation, isa)
-        wide = [None if bias is None else bias.double() for bias in biases]
+        b13, b2 = (None if bias is None else bias.double() for bias in biases)
         wanted = fused_experts(
-            x.double(), w13.double(), w2.double(), *wide, weights.double(), experts, False, activation, ""
+            x.double(), w13.double(), w2.double(), b13, b2, weights.double(), experts, False, activation, ""
         )
         off = ((got.double() - wanted).abs().max() / wanted.abs().max()).item()
         allowed = EXPERT_UNITS * torch.finfo(dtype).eps
