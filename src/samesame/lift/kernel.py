@@ -175,13 +175,20 @@ class _Lifting:
                 continue
             for leaf, extent in lookups(access):
                 if leaf not in self.prover.ranges:
-                    self.prover.assume_range(leaf, ZERO, integers.minus(extent, 1))
-                    self.simplify.forget()
-                    self.verdict.preconditions.append(
-                        f"0 ≤ {leaf.removesuffix('*')}[…] < {unicode(presentable(extent))}"
-                    )
+                    self.in_range(leaf, extent)
         if self.prover.ranges:
             self.kernel.solve()
+        for writes in self.kernel.outputs.values():
+            covers = obligations.covered(self.kernel, writes)
+            for leaf, last in () if covers is None else tested(covers):
+                if leaf not in self.prover.ranges:
+                    self.in_range(leaf, integers.plus_(last, 1))
+                    self.kernel.solve()
+
+    def in_range(self, leaf: str, extent: Expr) -> None:
+        self.prover.assume_range(leaf, ZERO, integers.minus(extent, 1))
+        self.simplify.forget()
+        self.verdict.preconditions.append(f"0 ≤ {leaf.removesuffix('*')}[…] < {unicode(presentable(extent))}")
 
     def wanted(self) -> Iterator[Expr]:
         """Conditions on sizes under which something would hold that does not hold now."""
@@ -338,6 +345,19 @@ def lookups(access: Write) -> Iterator[tuple[str, Expr]]:
         for i, n in zip(indices, access.memory.shape, strict=True):
             if isinstance(i, Load) and not any(i in set(walk(fact)) for fact in access.facts):
                 yield i.leaf.name, integers.tidied(const(n))
+
+
+def tested(covers: Expr) -> Iterator[tuple[str, Expr]]:
+    """Data that the kernel itself tests to be in range before it writes: an element's tensor, and its last good value.
+    Where it is not, nothing is written."""
+    parts = list(literals(covers))
+    for part in parts:
+        if not isinstance(part, Compare) or part.op != "≤" or part.left is not ZERO:
+            continue
+        for e in walk(part.right):
+            last = integers.plus_(part.right, e) if isinstance(e, Load) and e.leaf.kind == "int" else None
+            if last is not None and not last.free and integers.at_least_zero(e) in parts:
+                yield e.leaf.name, last  # type: ignore[attr-defined]
 
 
 def sizes_in(launch: Launch) -> set[Size]:
