@@ -171,7 +171,9 @@ def value_of(form: dict[str, Any]) -> torch.Tensor:
     dtype = WIDEST.get(form["kind"]) or getattr(torch, form["kind"])
     if "value" in form:
         return torch.full(form["shape"], argument_of(form["value"], {}), dtype=dtype)
-    return torch.frombuffer(bytearray(base64.b64decode(form["data"])), dtype=dtype).reshape(form["shape"])
+    content = bytearray(base64.b64decode(form["data"]))
+    flat = torch.frombuffer(content, dtype=dtype) if content else torch.empty(0, dtype=dtype)
+    return flat.reshape(form["shape"])
 
 
 def without_elements(type_: dict[str, Any]) -> torch.Tensor:
