@@ -55,9 +55,8 @@ def test_a_kernel_is_the_reference_for_every_number_of_rows() -> None:
     assert any("x.shape[0]" in size for size in verdict.sizes.varying)
 
 
-@pytest.mark.parametrize("name", ["weight_forgotten", "divided_by_block"])
-def test_a_kernel_that_computes_something_else_is_different(name: str) -> None:
-    assert check(broken(name), reference, (X, WEIGHT)).verdict == "different"
+def test_a_kernel_that_computes_something_else_is_different() -> None:
+    assert check(broken("weight_forgotten"), reference, (X, WEIGHT)).verdict == "different"
 
 
 def test_a_kernel_that_leaves_its_memory_is_refused_with_the_line() -> None:
