@@ -45,6 +45,7 @@ DOING = {
     "capture": "capturing the programs",
     "execute": "running both programs",
     "prove": "relating their tensors",
+    "generalise": "proving it at the captured sizes",
     "diagnose": "looking for where they part",
     "numeric": "measuring rounding errors",
 }

@@ -319,7 +319,8 @@ def with_values(graph: Graph, runs: Values) -> Values:
     given = {node: replace(node, operator="input", args=(), kwargs={}) for node in read}
     added = rewritten(Graph("outputs", (*read, *made), ()), lambda node, now: [given.get(node, now)])
     found = [execute(added, {node.name: run[node.name] for node in read}) for run in runs]
-    return [{**run, **{node.name: more[node.name] for node in made}} for run, more in zip(runs, found, strict=True)]
+    added_values: list[Any] = [{node.name: more[node.name] for node in made} for more in found]
+    return [{**run, **more} for run, more in zip(runs, added_values, strict=True)]
 
 
 def factors_of(mesh: Mesh) -> list[Fraction]:

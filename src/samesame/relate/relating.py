@@ -141,6 +141,11 @@ def symbols_of_constants(graph: Graph) -> set[str]:
     return {s.name for node in graph.nodes if node.name in names for s in _symbols((node.args, node.kwargs, node.type))}
 
 
+def symbols_of(graph: Graph) -> set[str]:
+    """Names of the size symbols that occur in a graph."""
+    return {symbol.name for node in graph.nodes for symbol in _symbols((node.args, node.kwargs, node.type))}
+
+
 def _made_of_sizes(graph: Graph) -> set[str]:
     """Names of the tensors that are constants at any one size: what they hold at another, no draw shows."""
     return _sized(graph) & closed(graph)
@@ -179,9 +184,11 @@ def relate(
     progress: Progress | None = None,
     guide: Relating | None = None,
     proposer: Callable[[Values, Sequence[str]], Proposes] = Proposer,
+    general: tuple[Graph, Graph] | None = None,
 ) -> Relating:
     """Relate every right tensor that can be related. `values` hold every node's value per draw, for each side;
-    `proposer` finds candidates among the left tensors of these values and names."""
+    `proposer` finds candidates among the left tensors of these values and names. The values are of other sizes where
+    `general` has the graphs over symbols, of which these are members."""
     world = World()
     held = (graph.tensors[node.name] for graph in (left, right) for node in graph.sources("constant"))
     world.enter_tables(chain(held, *(values.values() for values in closed)))
@@ -190,8 +197,8 @@ def relate(
     world.add_graph("right", right, closed[1], inputs.layouts, sources)
     world.note_negatives(left, values[0])
     world.note_negatives(right, values[1])
-    for graph in (left, right):
-        world.negatives.update(world.term[graph[name]] for name in _made_of_sizes(graph))
+    for graph, wide in zip((left, right), general or (left, right), strict=True):
+        world.negatives.update(world.term[graph[name]] for name in _made_of_sizes(wide))
     world.anchor_shared_constants()
     relating = Relating(left, right, inputs, world, prover, guide=guide)
     names = [node.name for node in left.nodes if isinstance(values[0][0].get(node.name), torch.Tensor)]
