@@ -25,14 +25,22 @@ EPILOG = "Exit codes: 0 verified (and same), 1 violated or different, 2 usage or
 WIDTH = 11
 
 Target = Annotated[str, typer.Argument(metavar="TARGET", show_default=False, help="file.py:launch, or a .ttir file.")]
-Against = Annotated[str | None, typer.Option(
-    "--against", metavar="TARGET", help="A PyTorch function with the launch's tensors as parameters.")]
+Against = Annotated[
+    str | None,
+    typer.Option("--against", metavar="TARGET", help="A PyTorch function with the launch's tensors as parameters."),
+]
 Inputs = Annotated[str | None, typer.Option("--inputs", metavar="TARGET", help="Arguments for the launch function.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Every obligation with its line and time, and the readings.")]
 Latex = Annotated[bool, typer.Option("--latex", help="The formulas in LaTeX.")]
-Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the verdict as JSON too; - for stdout.")]
-Elements = Annotated[int, typer.Option(
-    "--elements", min=0, help="Tensors may span this many elements (0: find a limit that avoids overflow).")]
+Json = Annotated[
+    str | None, typer.Option("--json", metavar="FILE", help="Write the verdict as JSON too; - for stdout.")
+]
+Elements = Annotated[
+    int,
+    typer.Option(
+        "--elements", min=0, help="Tensors may span this many elements (0: find a limit that avoids overflow)."
+    ),
+]
 Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time for the solver, for each kernel.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line for each kernel.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="A traceback if samesame itself fails.")]
