@@ -50,7 +50,7 @@ def prove_by_cases(left: Tensor, right: Tensor, *, budget: Budget) -> Proved | N
         return NotProved(unlike)
     indices = tuple(new_index(size) for size in left.shape)
     a, b = left[indices], right[indices]
-    deadline = time.monotonic() + budget.seconds
+    deadline = time.thread_time() + budget.seconds
     reason = "nothing in the claim has few values"
     for cases in _splits(indices, a, b):
         outcome = _all(cases, budget, deadline)
@@ -186,7 +186,7 @@ def _all(cases: Cases, budget: Budget, deadline: float) -> Proved | NotProved:
     conditions: dict[str, None] = {}
     method = "normal form"
     for number, (left, right) in enumerate(claims):
-        remaining = deadline - time.monotonic()
+        remaining = deadline - time.thread_time()
         if remaining <= 0:
             return NotProved(f"out of time in case {number + 1} of {len(claims)}")
         outcome = prove_equal(left, right, budget=replace(budget, seconds=remaining))

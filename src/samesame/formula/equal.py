@@ -82,10 +82,10 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
     Never raises on hard input: what cannot be decided within the budget is not proved.
     """
     left, right = numeric(left), numeric(right)
-    deadline = time.perf_counter() + budget.seconds
+    deadline = time.thread_time() + budget.seconds
     first: Proved | NotProved | None = None
     for worth_it, settings in ATTEMPTS:
-        rest = deadline - time.perf_counter()
+        rest = deadline - time.thread_time()
         if first is None or (rest > 0 and any(map(worth_it, (left, right)))):
             answer = _attempt(left, right, replace(budget, seconds=rest), **settings)
             if isinstance(answer, Proved):

@@ -50,7 +50,7 @@ def prove_loop(
     `budget.seconds` is for the whole proof. Where a closed form has no value before the first iteration (the maximum
     of nothing, a mean over nothing), it starts with `first` = 1; the count must be at least that.
     """
-    deadline = time.monotonic() + budget.seconds
+    deadline = time.thread_time() + budget.seconds
     with spending(budget):
         if not at_least_zero(size_poly(const(loop.count)) - first):
             return NotProved(f"the loop may end before iteration {first}")
@@ -79,7 +79,7 @@ def _all_equal(left: Sequence[Tensor], right: Sequence[Tensor], budget: Budget, 
     conditions: dict[str, None] = {}
     method = "normal form"
     for number, (a, b) in enumerate(zip(left, right, strict=True)):
-        remaining = deadline - time.monotonic()
+        remaining = deadline - time.thread_time()
         if remaining <= 0:
             return NotProved(f"out of time at part {number} of the state")
         outcome = prove_tensors_equal(a, b, budget=replace(budget, seconds=remaining))
