@@ -357,7 +357,8 @@ def summary(rows: list[Row]) -> Iterator[str]:
         "all obligations": sum(r.verdict == "verified" for r in launches),
         "violated": sum(r.verdict == "violated" for r in launches),
         "formula evaluated": sum(r.error is not None for r in launches),
-        "formula wrong": sum(r.wrong for r in launches),
+        "formula wrong, every obligation proved": sum(r.wrong and r.verdict == "verified" for r in launches),
+        "formula wrong, an obligation open or violated": sum(r.wrong and r.verdict != "verified" for r in launches),
     }
     seconds = sorted(r.seconds for r in launches if r.seconds) or [0.0]
     yield f"operators: {len({r.operator for r in rows})}; captured launches: {len(launches)}"
@@ -372,9 +373,12 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=90.0, help="seconds for one operator")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
     chosen = parser.parse_args()
+    every = all_names(chosen.corpus)
+    names = chosen.operators or every
+    if unknown := [name for name in names if name not in every]:
+        parser.error(f"there is no operator {unknown[0]}")
     rows: list[Row] = []
     worker = Worker(chosen.corpus, chosen.limit)
-    names = chosen.operators or all_names(chosen.corpus)
     started = time.perf_counter()
     print(f"| {' | '.join(HEADING)} |\n|{'---|' * len(HEADING)}")
     for number, name in enumerate(names, 1):

@@ -283,7 +283,7 @@ class Oracle:
             slot.atomic = np.zeros(elements, bool)
         constant = {p.name for p in jit.params if p.is_constexpr}
         args = {name: v if name in constant else self.handle(v) for name, v in values.items()}
-        before = {name: tensor.detach().clone() for name, tensor in tensors.items()}
+        before = {name: kept(tensor) for name, tensor in tensors.items()}
         self.kernel, self.faults, self.grid = jit.__name__, [], (grid[0], grid[1], grid[2])
         interpreter_builder.set_grid_dim(*grid)
         function = self.function(jit)
@@ -293,7 +293,7 @@ class Oracle:
                     self.program = x, y, z
                     interpreter_builder.set_grid_idx(x, y, z)
                     function(**args)
-        after = {name: tensor.detach().clone() for name, tensor in tensors.items()}
+        after = {name: kept(tensor) for name, tensor in tensors.items()}
         written = {name: torch.from_numpy(self.slot(tensor).written > 0) for name, tensor in tensors.items()}
         read = {name: torch.from_numpy(self.slot(tensor).read != 0) for name, tensor in tensors.items()}
         scalars = {name: v for name, v in values.items() if name not in tensors}
@@ -402,6 +402,12 @@ class Oracle:
             name = slot.name if slot is not None else "no argument"
             at = int(np.broadcast_to(element, lanes.shape)[lane])
             self.faults.append(Fault(kind, self.kernel, self.program, lane, origin, name, at, other))
+
+
+def kept(x: torch.Tensor) -> torch.Tensor:
+    """A copy of a tensor that lies in its memory as the tensor does, with all of that memory."""
+    storage = x.untyped_storage().clone()                      # type: ignore[no-untyped-call]
+    return torch.tensor([], dtype=x.dtype).set_(storage, x.storage_offset(), tuple(x.shape), x.stride())
 
 
 # -------------------------------------------------------------------------------------------------------- the modes
