@@ -1,4 +1,5 @@
-"""samesame proves whether two tensor programs compute the same thing. Start with `check` and `assert_same`.
+"""samesame proves whether two tensor programs compute the same thing. Start with `check` and `assert_same`, and
+`refine` and `assert_refines` for distributed programs.
 
 What the package exports is loaded when it is first used: importing samesame, or asking its command line for help, does
 not load torch.
@@ -13,10 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from samesame.check import check as check
+    from samesame.refine import refine as refine
+    from samesame.testing import assert_refines as assert_refines
     from samesame.testing import assert_same as assert_same
 
-EXPORTS = {"check": "samesame.check", "assert_same": "samesame.testing"}
-__all__ = ["assert_same", "check"]
+EXPORTS = {
+    "check": "samesame.check",
+    "refine": "samesame.refine",
+    "assert_same": "samesame.testing",
+    "assert_refines": "samesame.testing",
+}
+__all__ = ["assert_refines", "assert_same", "check", "refine"]
 
 
 class Package(ModuleType):

@@ -1,7 +1,11 @@
-"""For test suites: `assert_same` fails a test, with the report as its message, when two programs are not the same.
+"""For test suites: `assert_same` fails a test, with the report as its message, when two programs are not the same;
+`assert_refines` when a distributed program does not compute what the sequential one does.
 
     def test_port():
         assert_same(LlamaForCausalLM(config), FusedLlama(config), inputs)
+
+    def test_plan():
+        assert_refines(Block, BlockOfRank, inputs, world_size=4)
 """
 
 from __future__ import annotations
@@ -9,8 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 from samesame.check import check
-from samesame.evidence import Rung, Verdict
-from samesame.report import plain_text
+from samesame.evidence import Refinement, Rung, Verdict
+from samesame.refine import refine
+from samesame.report import plain_text, refinement
 
 LEAST = {"proved": Rung.PROVED_HERE, "tested": Rung.TESTED}
 
@@ -43,3 +48,16 @@ def _failure(verdict: Verdict, at_least: str) -> str:
     if verdict.evidence < LEAST[at_least]:
         return f"the same, but only {verdict.evidence} where {at_least} was asked"
     return ""
+
+
+def assert_refines(sequential: Any, distributed: Any, inputs: Any, **options: Any) -> Refinement:
+    """Check that a distributed program computes what the sequential one does; the arguments are those of `refine`.
+
+    Returns the verdict. Raises AssertionError with the report where it does not refine or nothing decides;
+    SamesameError for input that cannot be compared.
+    """
+    __tracebackhide__ = True
+    verdict = refine(sequential, distributed, inputs, **options)
+    if verdict.verdict != "refines":
+        raise AssertionError(f"{verdict.verdict}\n\n{refinement.plain_text(verdict)}")
+    return verdict
