@@ -17,6 +17,7 @@ from samesame.lift.front import launch_of, scalar
 from samesame.lift.kernel import Settings, lift_launch
 from samesame.lift.launch import Argument, Launch, Memory
 from samesame.lift.names import name_of
+from samesame.lift.replayed import replay
 from samesame.lift.ttir import parse
 from samesame.lift.verdict import KernelVerdict, LiftVerdict
 
@@ -59,6 +60,8 @@ def lift(
             seen[key].preconditions[:0] = [*captured.fixed, *(f"the host code: {guard}" for guard in captured.unread)]
             verdict.kernels.append(seen[key])
         first.setdefault(recorded.call, seen[key])
+    for kernel in verdict.kernels:
+        replay(target, inputs, dict(captured.sizes), kernel)
     if against is not None:
         compare(verdict, captured, first, against)
     return verdict
