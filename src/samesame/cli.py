@@ -256,7 +256,7 @@ def decide(
         from samesame.budget import Run
         from samesame.capture import load_inputs, load_target
         from samesame.capture.targets import tiny_twins
-        from samesame.several import compare
+        from samesame.check import check
 
         verdicts = [
             Verdict("undecided", Rung.UNDECIDED, seed=settings["seed"], left=left, right=right)
@@ -268,8 +268,10 @@ def decide(
                 with run.during("load"), tiny_twins(targets, settings["seed"]) if tiny else nullcontext(targets) as own:
                     programs = [load_target(target) for target in own]
                     example = load_inputs(inputs) if inputs else no_inputs(tuple(programs))
-                named = list(zip(targets, programs, strict=True))
-                verdicts = compare(named, example, **settings, run=run, store=rules)
+                for number, (mine, yours) in enumerate(combinations(programs, 2)):
+                    found = check(mine, yours, example, **settings, run=run, store=rules)
+                    found.left, found.right = verdicts[number].left, verdicts[number].right
+                    verdicts[number] = found
     if run.interrupted and not any(v.relations or v.verdict != "undecided" for v in verdicts):
         raise KeyboardInterrupt
     for verdict in verdicts:
