@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from operator import attrgetter
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import torch

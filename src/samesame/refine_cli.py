@@ -73,7 +73,7 @@ def refine_command(
             from samesame.report.refinement import headline, print_report
 
             if json not in (None, "-"):
-                require_writable(Path(json))                                                # type: ignore[arg-type]
+                require_writable(Path(json))
             with progress_bar(quiet) as bar, rules_of(store or "-") as rules:
                 verdict, interrupted = decided(job, case, world_size, tp, train, seed, timeout, rules, bar)
             with guarded():
@@ -84,7 +84,7 @@ def refine_command(
                 else:
                     print_report(verdict, verbose=verbose)
             if json not in (None, "-"):
-                write(verdict, Path(json))                                                  # type: ignore[arg-type]
+                write(verdict, Path(json))
             raise typer.Exit(INTERRUPTED if interrupted else verdict.exit_code)
 
     return refine

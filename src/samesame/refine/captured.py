@@ -60,8 +60,8 @@ class Captured:
         self.until = time.monotonic() + IN_ALL + TIMES * found.relating.prover.seconds
         self.general = self.graphs(case.over_symbols)
 
-    def prove(self, verdict: Refinement) -> bool:
-        """Write into the verdict what is proved of the captured program; False where nothing is, with the reason."""
+    def prove(self, verdict: Refinement) -> None:
+        """Write into the verdict what is proved of the captured program, or why nothing is."""
         captured, failed = self.case.sizes.captured, ""
         fixed = {name: n for name, n in captured.items() if n < LEAST}
         while True:
@@ -70,13 +70,12 @@ class Captured:
             if _lowest(there, roots) >= (Rung.PROVED if len(fixed) < len(captured) else Rung.PROVED_HERE):
                 write(verdict, replace(self.found, relating=there), roots, self.run)
                 verdict.sizes = self.sizes(fixed, failed)
-                return True
+                return
             failed = failed or _why_not(there)
             if len(fixed) == len(captured) or there.prover.late:
                 break
             fixed |= self.narrower(there, fixed)
         verdict.notes.append(f"No proof was found at the captured sizes: {failed}.")
-        return False
 
     def sizes(self, fixed: Mapping[str, int], failed: str) -> Sizes:
         """What the proof ranges over."""

@@ -27,16 +27,19 @@ def refine_case(
     """
     run = run or Run(timeout)
     verdict = Refinement("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed)
+    told: list[str] = []
     with run.bounded():
-        _decide(verdict, path, run, store)
-    verdict.notes += run.notes()
+        _decide(verdict, path, run, store, told)
+    verdict.notes += [*told, *run.notes()]
     verdict.timing = run.seconds
     return verdict
 
 
-def _decide(verdict: Refinement, path: str, run: Run, store: Store | None) -> None:
+def _decide(verdict: Refinement, path: str, run: Run, store: Store | None, told: list[str]) -> None:
+    """Write into the verdict what is found; `told` takes what is to be said of the case itself."""
     with run.during("capture"):
         case = load_case(path)
+        told += [*case.assumptions, *(f"{name} is related by its name and shape alone" for name in case.guessed)]
         sides = case.shrunk(verdict.seed)
     verdict.world_size = len(sides.ranks)
     loading = run.seconds["capture"]
@@ -44,13 +47,10 @@ def _decide(verdict: Refinement, path: str, run: Run, store: Store | None) -> No
                       sides.layouts, stated_parts(sides), run, book_of(store))
     run.seconds["capture"] += loading
     proved = verdict.evidence >= Rung.PROVED_HERE
-    told = [*case.assumptions, *(f"{name} is related by its name and shape alone" for name in case.guessed)]
     weaken(verdict, case)                  # so it stays if what follows is stopped
-    verdict.notes += told
     if found is not None and proved:
         with run.during("generalise"):
-            if Captured(case, found, run).prove(verdict):
-                verdict.notes += told
+            Captured(case, found, run).prove(verdict)
 
 
 def _words(sides: Sides) -> dict[str, str]:

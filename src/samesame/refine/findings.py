@@ -232,7 +232,7 @@ def edits_of(
     limit = time.monotonic() + _SECONDS
     limit = limit if deadline is None else min(limit, deadline)
     search = _Search(taken, values, dict(sequential.roots), expected)
-    found, partly = [], list[RankEdit]()
+    found, partly = list[Edit](), list[RankEdit]()
     before = search.placed(ranks)
     for edit in _candidates(relating, ranks):
         if time.monotonic() > limit or len(found) >= _EDITS:
@@ -362,10 +362,8 @@ def scaled(node: Node, ranks: int, groups: Groups) -> Edits:
     if _is_float(node):
         for size in dict.fromkeys(len(group) for group in groups):
             for operator, words in (("div", "divided"), ("mul", "multiplied")):
-                yield (
-                    f"{node.name} is {words} by {size}, the number of ranks",
-                    lambda n, _, operator=operator, size=size: _then(n, f"aten.{operator}.Scalar", size),
-                )
+                words = f"{node.name} is {words} by {size}, the number of ranks"
+                yield words, _followed(f"aten.{operator}.Scalar", size, 0)
 
 
 def on_one_rank(node: Node, ranks: int, groups: Groups) -> Edits:
@@ -391,14 +389,8 @@ def shifted(node: Node, ranks: int, groups: Groups) -> Edits:
     """Positions that should start at the rank's own offset, or from 0."""
     if node.type.dtype == "int64" and node.shape:                                          # type: ignore[union-attr]
         for size in dict.fromkeys(node.shape):
-            yield (
-                f"{node.name} starts at rank · {size}",
-                lambda n, rank, size=size: _then(n, "aten.add.Scalar", rank * size),
-            )
-            yield (
-                f"{node.name} starts {size} earlier on each rank",
-                lambda n, rank, size=size: _then(n, "aten.sub.Scalar", rank * size),
-            )
+            yield f"{node.name} starts at rank · {size}", _followed("aten.add.Scalar", 0, size)
+            yield f"{node.name} starts {size} earlier on each rank", _followed("aten.sub.Scalar", 0, size)
 
 
 def other_dimension(node: Node, ranks: int, groups: Groups) -> Edits:
@@ -407,15 +399,24 @@ def other_dimension(node: Node, ranks: int, groups: Groups) -> Edits:
         for dim in range(len(node.shape)):
             if dim != node.kwargs["dim"]:
                 words = f"{node.operator.removeprefix('collective.')} over dimension {dim}"
-                yield words, lambda n, _, dim=dim: [replace(n, kwargs={**n.kwargs, "dim": dim})]
+                yield words, _over(dim)
+
+
+def _over(dim: int) -> Make:
+    return lambda node, _: [replace(node, kwargs={**node.kwargs, "dim": dim})]
 
 
 MAKERS = (other_reduction, reduced, on_one_rank, scaled, shifted, other_dimension)
 
 
-def _then(node: Node, operator: str, number: int) -> list[Node]:
-    before = replace(node, name=f"{node.name}_before")
-    return [before, Node(node.name, operator, (before, number), {}, node.type, node.origin)]
+def _followed(operator: str, number: int, by_rank: int) -> Make:
+    """The node, then an operator with a number: so much, and so much more for each rank."""
+
+    def make(node: Node, rank: int) -> list[Node]:
+        before = replace(node, name=f"{node.name}_before")
+        return [before, Node(node.name, operator, (before, number + rank * by_rank), {}, node.type, node.origin)]
+
+    return make
 
 
 def _is_float(node: Node) -> bool:

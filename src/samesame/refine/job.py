@@ -53,7 +53,8 @@ class Job:
     def of_rank(self, program: Any, example: Any) -> Callable[[int, int], Any]:
         """The inputs of a rank: what `inputs(rank, world_size)` gives, or its pieces of the sequential ones."""
         if callable(self.inputs) and _counts_ranks(self.inputs):
-            return self.inputs
+            own: Callable[[int, int], Any] = self.inputs
+            return own
         mesh = self.mesh or {"ranks": self.world_size}
 
         def cut(name: str, value: Any, rank: int) -> Any:

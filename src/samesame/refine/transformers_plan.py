@@ -16,8 +16,10 @@ def of_transformers(target: str, ranks: int, seed: int) -> dict[str, Any]:
     """The job of `hf:DIR?option=…` over so many ranks, as arguments of `refine`. Raises Refused where the model has no
     plan, or Transformers none to apply."""
     try:
-        from transformers.distributed.tensor_parallel import apply_tensor_parallelism
-    except ImportError:
+        from transformers.distributed import tensor_parallel
+
+        apply: Any = tensor_parallel.apply_tensor_parallelism
+    except (ImportError, AttributeError):
         raise Refused(
             "this version of Transformers applies no tensor-parallel plan to a model that is loaded; "
             "install transformers>=5.16"
@@ -27,13 +29,13 @@ def of_transformers(target: str, ranks: int, seed: int) -> dict[str, Any]:
     def sequential() -> nn.Module:
         return load_hf(checkpoint).model                                                   # type: ignore[no-any-return]
 
-    model = sequential()
+    model: Any = sequential()
     if not getattr(model, "tp_plan", None):
         raise Refused(f"{target} has no tensor-parallel plan in Transformers; write a job file for it")
     config: Any = model.config
 
     def distributed(rank: int, world_size: int, mesh: Any) -> nn.Module:
-        return apply_tensor_parallelism(sequential(), mesh, dict(model.tp_plan))           # type: ignore[no-any-return]
+        return apply(sequential(), mesh, dict(model.tp_plan))                              # type: ignore[no-any-return]
 
     def inputs() -> dict[str, torch.Tensor]:
         return example(config.get_text_config().vocab_size, seed=seed + 1)

@@ -155,7 +155,7 @@ def establish(
         verdict.collectives = list(collectives_of(met))
         right, left = with_defaults(met.graph), with_defaults(left)
         sources = sources_of(right)
-        relation = input_relation(left, right, sources, relations, layouts | layouts_of(ranks, left), mesh)
+        relation = input_relation(left, right, sources, relations, {**layouts, **layouts_of(ranks, left)}, mesh)
         names = gradients_named(left, sources, relation)
         right = replace(right, roots=tuple((names.get(name, name), node) for name, node in right.roots))
         ranks = [_renamed(graph, f"r{rank}.", names) for rank, graph in enumerate(ranks)]
@@ -167,6 +167,9 @@ def establish(
         outputs = {name: output_relation(*_values_of(root, held, values)) for name, (root, held) in pairs.items()}
         left, right = with_outputs(left, right, pairs, outputs, expected, stated)
         values = with_values(left, values[0]), with_values(right, values[1])
+        verdict.outputs = [_output(name, lies, expected.get(name), []) for name, lies in outputs.items()]
+        if any(output.evidence.rung is Rung.REFUTED for output in verdict.outputs):
+            verdict.verdict, verdict.evidence = "does not refine", Rung.REFUTED    # whatever proofs will tell
     with run.during("prove"):
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book, patience=PATIENCE)
         prover.budget = replace(prover.budget, seconds=SECONDS)
@@ -369,13 +372,14 @@ def write(verdict: Refinement, found: Established, roots: list[Root], run: Run) 
 
 
 _NO_ROOT = Evidence(Rung.REFUTED, "values", detail="nothing that the ranks return has the shape to be compared")
+_NOT_YET = Evidence(Rung.UNDECIDED, "values", detail="equal on every draw, and nothing was proved yet")
 
 
 def _output(name: str, found: Found, expected: str | None, roots: Sequence[Root]) -> Output:
-    """An output with the weakest evidence of its roots, one a rank."""
+    """An output with the weakest evidence of its roots, one a rank; before there are `roots`, by values alone."""
     ranks = f"{name} on rank ", f"{name} with rank "
     own = [root for root in roots if root.name == name or root.name.startswith(ranks)]
-    weakest = min((root.evidence for root in own), key=lambda evidence: evidence.rung, default=_NO_ROOT)
+    weakest = min((root.evidence for root in own), key=lambda evidence: evidence.rung, default=_NO_ROOT if roots else _NOT_YET)
     holds = declared(found, expected)
     if not holds and weakest.rung > Rung.REFUTED:
         wanted = expected or "replicated or cut"
