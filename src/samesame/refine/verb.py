@@ -379,7 +379,8 @@ def _output(name: str, found: Found, expected: str | None, roots: Sequence[Root]
     """An output with the weakest evidence of its roots, one a rank; before there are `roots`, by values alone."""
     ranks = f"{name} on rank ", f"{name} with rank "
     own = [root for root in roots if root.name == name or root.name.startswith(ranks)]
-    weakest = min((root.evidence for root in own), key=lambda evidence: evidence.rung, default=_NO_ROOT if roots else _NOT_YET)
+    none = _NO_ROOT if roots else _NOT_YET
+    weakest = min((root.evidence for root in own), key=lambda evidence: evidence.rung, default=none)
     holds = declared(found, expected)
     if not holds and weakest.rung > Rung.REFUTED:
         wanted = expected or "replicated or cut"
