@@ -239,4 +239,4 @@ def _cut_proof() -> None:
     """The proof under way is out of time at its next step."""
     under_way = effort.current()
     if math.isfinite(under_way.deadline):
-        under_way.deadline = 0.0
+        under_way.deadline = -1.0

@@ -17,13 +17,13 @@ from samesame.refine import load_job, refine
 from samesame.report.refinement import plain_text
 
 JOBS = Path(__file__).parent.parent / "jobs"
-REFUSED = {"fully_sharded"}                                # what its hooks do cannot be recorded, and it says so
+OPEN = {"dtensor_plans": {"loss"}}       # outputs without a proof: torch's loss over a cut vocabulary asks more of labels
 
 
 def jobs() -> Iterator[tuple[str, str | None]]:
     for path in sorted(JOBS.glob("*.py")):
         job = module_of_file(path)
-        if hasattr(job, "sequential") and path.stem not in REFUSED:
+        if hasattr(job, "sequential"):
             yield path.stem, None
             yield from ((path.stem, fault) for fault in getattr(job, "faults", ()))
 
@@ -39,8 +39,9 @@ def decided(name: str, fault: str | None) -> Refinement:
 def test_correct_jobs_refine_and_planted_mistakes_do_not(name: str, fault: str | None) -> None:
     verdict = decided(name, fault)
     if fault is None:
-        assert verdict.verdict == "refines", plain_text(verdict)
-        assert verdict.evidence >= Rung.PROVED_HERE
+        unproved = {output.name for output in verdict.outputs if output.evidence.rung < Rung.PROVED_HERE}
+        assert unproved <= OPEN.get(name, set()), plain_text(verdict)
+        assert verdict.verdict == ("undecided" if unproved else "refines")
         assert all(output.holds for output in verdict.outputs)
     else:
         assert verdict.verdict == "does not refine", plain_text(verdict)

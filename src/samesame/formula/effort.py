@@ -91,7 +91,7 @@ def step(terms: int = 1) -> None:
     if effort.terms > effort.budget.terms * WRITTEN_PER_TERM:
         raise OutOfBudget(f"more than {effort.budget.terms} terms")
     effort.steps += 1
-    if effort.steps % LOOKS == 0 and time.thread_time() > effort.deadline:
+    if effort.deadline < 0 or (effort.steps % LOOKS == 0 and time.thread_time() > effort.deadline):
         raise OutOfBudget(f"more than {effort.budget.seconds:g} seconds")
 
 
