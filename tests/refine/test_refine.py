@@ -17,7 +17,7 @@ from samesame.refine import load_job, refine
 from samesame.report.refinement import plain_text
 
 JOBS = Path(__file__).parent.parent / "jobs"
-OPEN = {"dtensor_plans": {"loss"}}       # outputs without a proof: torch's loss over a cut vocabulary asks more of labels
+OPEN = {"dtensor_plans": {"loss"}}                         # without a proof: torch's loss over a cut vocabulary
 
 
 def jobs() -> Iterator[tuple[str, str | None]]:
