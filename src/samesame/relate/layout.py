@@ -61,7 +61,7 @@ class Slice:
     stop: int
 
     def __str__(self) -> str:
-        return f"slice({self.part}; {self.dim}, {self.start}:{self.stop})"
+        return f"slice({self.part}; {self.dim}, {size_text(self.start)}:{size_text(self.stop)})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,16 @@ def _outputs(verdict: Refinement, verbose: bool) -> Iterator[RenderableType]:
         yield Text(f"and {len(order) - table.row_count} more (--verbose lists all)", style=QUIET)
 
 
+def _sizes(verdict: Refinement, verbose: bool) -> Iterator[RenderableType]:
+    """What a proof about graphs of fixed sizes ranges over."""
+    if verdict.sizes.varying:
+        yield Text(f"for every {', '.join(verdict.sizes.varying)}")
+    if verdict.sizes.ran:
+        yield Text(f"proposed by runs at {'; '.join(verdict.sizes.ran)}", style=QUIET)
+    for reason in verdict.sizes.fixed:
+        yield Text(f"not varied: {reason}", style=QUIET)
+
+
 def _collectives(verdict: Refinement, verbose: bool) -> Iterator[RenderableType]:
     table = Table.grid(padding=(0, 3))
 
@@ -153,6 +163,7 @@ SECTIONS: tuple[tuple[str, Callable[[Refinement, bool], Iterator[RenderableType]
     ("where the ranks lose it", _loss),
     ("what would mend it", _edits),
     ("outputs", _outputs),
+    ("sizes", _sizes),
     ("collectives", _collectives),
     ("relations", _relations),
     ("inputs and weights (a rank's = layout of the sequential)", _sources),
