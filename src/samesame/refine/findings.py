@@ -30,6 +30,7 @@ from samesame.relate.draws import Draw
 from samesame.relate.layout import Layout, Slice, Whole
 from samesame.relate.propose import Proposer, Values
 from samesame.relate.relating import MOVES, Relating
+from samesame.relate.world import IDENTITIES
 
 _REGION = 40                # operators of a rank around the loss at which edits are tried
 _EDITS = 3
@@ -146,8 +147,8 @@ def _above(roots: Sequence[Node]) -> set[Node]:
 
 
 def _moved(node: Node, held: Mapping[Node, str]) -> str:
-    """A movement of a held tensor is held as that is."""
-    moves = node.operator.rsplit(".", 1)[0] in MOVES or node.operator == "getitem"
+    """A movement of a held tensor is held as that is, and so is a cast."""
+    moves = node.operator.rsplit(".", 1)[0] in MOVES | IDENTITIES
     return held[node.inputs[0]] if moves and node.inputs and all(part in held for part in node.inputs) else ""
 
 

@@ -178,7 +178,7 @@ def _piece(node: Node) -> tuple[int, int, int] | None:
         return None
     whole = part.shape[dim]
     inside = isinstance(whole, int) and 0 <= start < stop <= whole and (start, stop) != (0, whole)
-    return (whole, start, stop - start) if inside and stop - start >= LEAST else None
+    return (whole, start, stop - start) if inside else None
 
 
 def _equations(node: Node) -> Iterator[tuple[Dim, str, tuple[Dim, ...]]]:
