@@ -34,6 +34,7 @@ from samesame.relate.world import IDENTITIES
 
 _REGION = 40                # operators of a rank around the loss at which edits are tried
 _EDITS = 3
+SUM = "the sum over ranks"
 _SECONDS = 20.0
 
 
@@ -87,7 +88,7 @@ class Holdings:
         if isinstance(left.type, tuple):
             return "several results"
         if (name := self.sum_of(left)) is not None:
-            return f"the sum over ranks of {name}"
+            return f"{SUM} of {name}"
         return ""
 
     def sum_of(self, left: Node) -> str | None:
@@ -121,16 +122,15 @@ def loss_of(relating: Relating, values: tuple[Values, Values], failing: Sequence
             return _loss(node, held, holdings)
         if told:
             held[node] = told
-    return next((_at_the_end(root, held, holdings) for root in failing if root in held), None)
+    return next((_at_the_end(root, held) for root in failing if root in held), None)
 
 
-def _at_the_end(root: Node, held: Mapping[Node, str], holdings: Holdings) -> Loss:
+def _at_the_end(root: Node, held: Mapping[Node, str]) -> Loss:
     """All is there, but an output is not in its place: a sum that nobody took, as a rule."""
     parts = dict.fromkeys(root.inputs)
     inputs = tuple(f"{part.origin.parameter or part.name}: {held.get(part, 'given')}" for part in parts)
-    name = holdings.sum_of(root)
     told = f"{root.name} is {held[root]}"
-    instead = f"{told}: a reduction is missing before it is returned" if name is not None else told
+    instead = f"{told}: a reduction is missing before it is returned" if held[root].startswith(SUM) else told
     return Loss(Site("sequential", root.name, root.operator, root.origin), inputs, (instead,))
 
 
@@ -158,7 +158,7 @@ def _loss(node: Node, held: Mapping[Node, str], holdings: Holdings) -> Loss:
         place = f" ({part.origin})" if part.origin.file or part.origin.module else ""
         inputs.append(f"{part.origin.parameter or part.name}{place}: {held[part]}")
         name = holdings.sum_of(part) if not part.is_source else None
-        if name is not None and held[part].startswith("the sum over ranks"):
+        if name is not None and held[part].startswith(SUM):
             reader = _reader(holdings, name)
             where = f" before {local(reader)[1]} ({reader.origin})" if reader is not None else ""
             instead.append(f"{part.name} is the sum over ranks of {name}: a reduction is missing{where}")
