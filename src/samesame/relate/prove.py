@@ -108,9 +108,12 @@ class Prover:
             self.by_rule += known.evidence is not None
             return known.evidence and replace(known.evidence, method="rule", seconds=0.0)
         started, before = time.monotonic(), len(self.book.own)
+        given, self.limit = self.limit, min(self.limit, self.book.seconds)
         learnt = self.book.find(block, self.prove)
+        self.limit = given
         self.seconds += time.monotonic() - started
         if learnt is None:
+            self.patience -= time.monotonic() - started
             return None
         evidence, own = learnt
         if len(self.book.own) > before or (own and self.sizes):        # proved in general form, now or at the example

@@ -19,6 +19,8 @@ from samesame.relate.rules import Prove, Rule, Rulebook, at_instance
 class RankRules(Rulebook):
     """A book of this run alone, of rules about pieces."""
 
+    seconds: float = 1.0
+
     def find(self, block: Block, prove: Prove) -> tuple[Evidence, bool] | None:
         """Evidence for the block as an instance of a rule, which is proved here when it is first asked for."""
         if not has_pieces(block.graph):

@@ -8,6 +8,7 @@ both its sides, and must not disagree.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -56,13 +57,15 @@ class Rule:
 class Rulebook:
     """Rules by the key of their block: this run's `own`, and those of a store; `fresh` ones the store has not yet.
 
-    `narrow` keys are of general blocks that could not be proved, `missing` ones are not in the store. `tried` is what
-    was tried in vain and the store does not know yet, `before` what it knows. A book that is `closed` is neither read
-    nor written. `unlike` has the keys of blocks that were no instance of the rules known then, and how many these were.
+    Proving a rule anew when it is looked for may take so many `seconds`. `narrow` keys are of general blocks that could
+    not be proved, `missing` ones are not in the store. `tried` is what was tried in vain and the store does not know
+    yet, `before` what it knows. A book that is `closed` is neither read nor written. `unlike` has the keys of blocks
+    that were no instance of the rules known then, and how many these were.
     """
 
     store: Store | None = None
     closed: bool = False
+    seconds: float = math.inf
     filled: bool | None = None
     known: dict[str, Rule] = field(default_factory=dict)
     own: set[str] = field(default_factory=set)
