@@ -95,7 +95,7 @@ def load_job(path: str) -> dict[str, Any]:
     distributed = found["distributed"] or _planned(found["sequential"], found["plan"])
     if not callable(distributed):
         raise Refused(f"distributed is {kind_of_value(distributed)}; make it a function of rank and world_size")
-    told = {name: getattr(module, name) for name in ("relations", "expected", "mesh", "backward")
+    told = {name: getattr(module, name) for name in ("relations", "expected", "mesh", "backward", "world_size")
             if hasattr(module, name)}
     return {"sequential": found["sequential"], "distributed": distributed, "inputs": found["inputs"], **told}
 

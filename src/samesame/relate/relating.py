@@ -53,7 +53,8 @@ class Relating:
     """What is known about two graphs. `related[right node]` is a left node, the layout and the evidence; `widened` how
     often the frontier moved back until there was a proof.
 
-    A `guide` is the same for the same programs at the sizes of the example: what it proved is then proved over size
+    Where the right `gathers` pieces, a weight that is whole again is related, movement or not: else every use of it
+    would look through how it was cut and put together. A `guide` is the same for the same programs at the sizes of the example: what it proved is then proved over size
     symbols, and nothing else is tried.
     """
 
@@ -69,6 +70,7 @@ class Relating:
     exact: bool = False
     rounded: tuple[Node, Node] | None = None
     stopped: str = ""
+    gathers: bool = False
 
     def root_evidence(self, left: Node, right: Node) -> Evidence | None:
         """Evidence that two roots, which agree in value, are equal element by element; None where there is none."""
@@ -200,7 +202,7 @@ def relate(
     for graph, wide in zip((left, right), general or (left, right), strict=True):
         world.negatives.update(world.term[graph[name]] for name in _made_of_sizes(wide))
     world.anchor_shared_constants()
-    relating = Relating(left, right, inputs, world, prover, guide=guide)
+    relating = Relating(left, right, inputs, world, prover, gathers=proposer is not Proposer, guide=guide)
     names = [node.name for node in left.nodes if isinstance(values[0][0].get(node.name), torch.Tensor)]
     candidates_of = proposer(values[0], names)
     by_name = {node.name: node for node in left.nodes}
@@ -266,11 +268,15 @@ def _relate_node(
         return
     if _by_congruence(relating, node) or node.is_source:
         return
+    proposed: Candidates | None = None
     if partner is None and _moves_related(world, term):
-        return  # later blocks look through a movement to the tensor that it moves
+        if relating.guide is not None or not relating.gathers or not _gathers(world, term):
+            return  # later blocks look through a movement to the tensor that it moves
+        proposed = [pair for pair in candidates() if by_name[pair[0]].operator == "parameter"]
     tried: set[int] = set()
     held = world.pieces(term)
-    for name, found in sorted(candidates(), key=lambda pair: by_name[pair[0]].operator != node.operator):
+    found_first = candidates() if proposed is None else proposed
+    for name, found in sorted(found_first, key=lambda pair: by_name[pair[0]].operator != node.operator):
         at = share(found, by_name[name].shape)
         if partner is None and any(share(layout, world.types[left].shape) == at for left, layout in held):
             break                                          # it is known to be such a piece by congruence
@@ -310,6 +316,13 @@ def _moves_related(world: World, term: int) -> bool:
         and all(world.is_related(argument) or _moves_related(world, argument) for argument in shown.arguments)
         and bool(shown.arguments)
     )
+
+
+def _gathers(world: World, term: int) -> bool:
+    """Does the movement put pieces together somewhere?"""
+    shown = world.egraph.term(term)
+    moves = shown.operator.rsplit(".", 1)[0] in MOVES
+    return moves and (shown.operator == "aten.cat.default" or any(_gathers(world, part) for part in shown.arguments))
 
 
 def _agree(values: tuple[Values, Values], left: Node, right: Node) -> bool:
