@@ -54,8 +54,8 @@ class Relating:
     often the frontier moved back until there was a proof.
 
     Where the right `gathers` pieces, a weight that is whole again is related, movement or not: else every use of it
-    would look through how it was cut and put together. A `guide` is the same for the same programs at the sizes of the example: what it proved is then proved over size
-    symbols, and nothing else is tried.
+    would look through how it was cut and put together. A `guide` is the same for the same programs at the sizes of the
+    example: what it proved is then proved over size symbols, and nothing else is tried.
     """
 
     left: Graph
