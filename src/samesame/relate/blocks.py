@@ -24,7 +24,7 @@ _DTYPES = {"real": "float64", "int": "int64", "bool": "bool", "complex": "comple
 
 
 class TooLarge(Exception):
-    """The nearest related tensors are too far away for a claim of reasonable size."""
+    """The nearest related tensors are too far away for a claim of reasonable size, or nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +144,12 @@ class _Cutter:
         return min(lefts or others or tables or members)
 
     def expand(self, root: int) -> Node:
-        """One application and, depth first, everything it needs. Iterative: blocks may be deep."""
+        """One application and, depth first, everything it needs. Iterative: blocks may be deep.
+
+        Raises TooLarge where a value is defined by itself, as a table may be by a piece of it that was put back.
+        """
         results: dict[int, Node] = {}
+        under_way: set[int] = set()
         stack: list[tuple[int, bool]] = [(root, False)]
         while stack:
             term, ready = stack.pop()
@@ -153,6 +157,9 @@ class _Cutter:
                 continue
             arguments = self.egraph.term(term).arguments
             if not ready:
+                if term in under_way:
+                    raise TooLarge
+                under_way.add(term)
                 stack.append((term, True))
                 for argument in reversed(arguments):
                     name = self.egraph.find(argument)
