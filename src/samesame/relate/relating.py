@@ -275,8 +275,12 @@ def _relate_node(
         proposed = [pair for pair in candidates() if by_name[pair[0]].operator == "parameter"]
     tried: set[int] = set()
     held = world.pieces(term)
-    found_first = candidates() if proposed is None else proposed
-    for name, found in sorted(found_first, key=lambda pair: by_name[pair[0]].operator != node.operator):
+
+    def order(pair: tuple[str, Layout]) -> tuple[bool, bool]:
+        """A root's partner first, then what the same operator made."""
+        return partner is None or pair[0] != partner.name, by_name[pair[0]].operator != node.operator
+
+    for name, found in sorted(candidates() if proposed is None else proposed, key=order):
         at = share(found, by_name[name].shape)
         if partner is None and any(share(layout, world.types[left].shape) == at for left, layout in held):
             break                                          # it is known to be such a piece by congruence
