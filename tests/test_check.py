@@ -328,6 +328,9 @@ def test_the_time_limit_keeps_relations_found_before_it(monkeypatch):
         def monotonic(self):
             return Clock.now
 
+        def thread_time(self):
+            return time.thread_time()
+
     original = prove.Prover.decide
 
     def decide(self, block, **limits):
