@@ -251,8 +251,11 @@ class Terms:
         if isinstance(b, Num) and b.value > 0:
             return x / y, known  # rounds down for a positive divisor
         term = self._named(expr, z3.IntSort())
+        before = len(self._terms)
         self._terms[expr] = term, frozenset()
         rest, more = self.term(integers.minus(a, integers.times_(b, expr)))
+        for made in list(self._terms)[before:]:  # these do not bring the quotient's range along
+            del self._terms[made]
         return term, known | more | {z3.Implies(y > 0, z3.And(rest >= 0, rest < y))}
 
     def _element(self, expr: Expr, leaf: Any, indices: tuple[Expr, ...]) -> Translated:
