@@ -209,13 +209,12 @@ def difference(formula: Any, parameter: str, names: Any, launch: Any, execution:
     values: dict[str, Any] = {}
     parameters = {name: p for p, name in names.items()}
     for leaf in {e.leaf for e in walk(expr) if isinstance(e, Load)}:
-        shape = tuple(value_at(n, sizes) for n in leaf.shape)
         if leaf.name.startswith("undefined "):
-            values[leaf.name] = np.full(shape, np.nan)
+            values[leaf.name] = np.full(tuple(value_at(n, sizes) for n in leaf.shape), np.nan)
             continue
         source = parameters[leaf.name.removesuffix("*")]
         memory, view = seen(execution.before[source], launch.arguments[source], sizes)
-        values[leaf.name] = view if view.shape == shape else memory[: int(np.prod(shape))].reshape(shape)
+        values[leaf.name] = memory if leaf.name.endswith("*") else view
     memory, view = seen(execution.after[parameter], launch.arguments[parameter], sizes)
     result = evaluate(whole, values, dict(sizes))
     return apart(view if view.shape == result.shape else memory[: result.size], result)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -32,7 +32,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.show import latex_tensor, unicode, unicode_tensor
-from samesame.formula.tensor import Tensor
+from samesame.formula.tensor import Dim, Tensor
 from samesame.lift import concrete, integers, obligations
 from samesame.lift.detile import Solution, Write, value_at
 from samesame.lift.launch import Launch, Memory
@@ -40,8 +40,9 @@ from samesame.lift.memory import readings as indices_at
 from samesame.lift.memory import with_elements
 from samesame.lift.obligations import LIMITS, Kernel, Limit
 from samesame.lift.present import presentable
+from samesame.lift.rows import Joined, apart, restated, with_rows
 from samesame.lift.simplify import Simplifier, literals, with_fact
-from samesame.lift.solver import Prover
+from samesame.lift.solver import Facts, Prover
 from samesame.lift.symbolic import Machine
 from samesame.lift.textbook import textbook
 from samesame.lift.ttir import parse
@@ -66,15 +67,17 @@ class Settings:
 def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdict:
     """Lift one launch. What is not supported is named in the verdict, which then is undecided."""
     settings = settings or Settings()
-    verdict = _lifted(launch, settings)
+    started = time.monotonic()
+    verdict = _in_rows(launch, settings)
     fixed = {name: n for name, n in launch.example.items() if n in launch.constants}
-    if fixed and verdict.verdict != "verified":
-        other = _lifted(launch.at(fixed), settings)
+    left = settings.seconds - (time.monotonic() - started)
+    if fixed and verdict.verdict != "verified" and left > 0:
+        other = _in_rows(launch.at(fixed), replace(settings, seconds=left))
         if other.verdict == "verified" or (all_told(other) and not all_told(verdict)):
             other.preconditions[:0] = [f"{name} = {n}" for name, n in fixed.items()]
-            other.seconds += verdict.seconds
             other.held = fixed
-            return other
+            verdict = other
+    verdict.seconds = time.monotonic() - started
     return verdict
 
 
@@ -83,12 +86,28 @@ def all_told(verdict: KernelVerdict) -> bool:
     return not verdict.unsupported and all(f.expr is not None for f in verdict.formulas)
 
 
-def _lifted(launch: Launch, settings: Settings) -> KernelVerdict:
+def _in_rows(launch: Launch, settings: Settings) -> KernelVerdict:
+    """Lift the launch with dimensions joined that it takes as one, and as it is where that is not enough."""
+    started = time.monotonic()
+    whole, joined = with_rows(launch)
+    first = _lifted(whole, joined, settings)
+    left = settings.seconds - (time.monotonic() - started)
+    if not joined or left <= 0 or first.verdict == "violated" or is_proved(first, "value"):
+        return first
+    second = _lifted(launch, {}, replace(settings, seconds=left))
+    return max(second, first, key=lambda v: (v.verdict == "verified", all_told(v), is_proved(v, "value")))
+
+
+def is_proved(verdict: KernelVerdict, obligation: str) -> bool:
+    return any(o.name == obligation and o.state == "proved" for o in verdict.obligations)
+
+
+def _lifted(launch: Launch, joined: dict[str, Joined], settings: Settings) -> KernelVerdict:
     started = time.perf_counter()
     verdict = KernelVerdict(launch.name, launch.place)
     try:
         with readings() as found:
-            _Lifting(launch, settings, verdict).run()
+            _Lifting(launch, joined, settings, verdict).run()
         verdict.readings = sorted(found)
     except (Refused, Unsupported) as refused:
         verdict.unsupported.append(str(refused))
@@ -99,8 +118,10 @@ def _lifted(launch: Launch, settings: Settings) -> KernelVerdict:
 
 
 class _Lifting:
-    def __init__(self, launch: Launch, settings: Settings, verdict: KernelVerdict) -> None:
-        self.launch, self.settings, self.verdict = launch, settings, verdict
+    def __init__(
+        self, launch: Launch, joined: dict[str, Joined], settings: Settings, verdict: KernelVerdict
+    ) -> None:
+        self.launch, self.joined, self.settings, self.verdict = launch, joined, settings, verdict
         self.prover = Prover(settings.milliseconds, settings.seconds)
         self.prover.assumed += [integers.tidied(guard) for guard in launch.guards]
         self.simplify = Simplifier(self.prover)
@@ -224,12 +245,28 @@ class _Lifting:
         covered = obligations.covered(self.kernel, writes)
         facts = with_fact((), renamed(covered, solutions, indices)) if covered is not None else ()
         expr = self.simplify(with_elements(expr, names, facts, self.simplify), facts)
+        if self.joined:
+            shape, indices, expr = self.with_own_indices(memory, indices, expr, facts)
+        else:
+            shape = memory.shape
         shown = presentable(textbook(expr))
-        whole = Tensor(memory.shape, lambda *i: substitute(shown, dict(zip(indices, i, strict=True))), expr.kind)
+        whole = Tensor(shape, lambda *i: substitute(shown, dict(zip(indices, i, strict=True))), expr.kind)
         self.verdict.formulas.append(
             Formula(name, unicode_tensor(name, whole), latex_tensor(name, whole), expr=(indices, expr))
         )
         return expr
+
+    def with_own_indices(
+        self, memory: Memory, indices: tuple[Index, ...], expr: Expr, facts: Facts
+    ) -> tuple[tuple[Dim, ...], tuple[Index, ...], Expr]:
+        """The shape, indices and formula of a tensor, nothing joined."""
+        shape = memory.shape
+        if memory.name in self.joined:
+            joined = self.joined[memory.name]
+            shape = joined.before.shape
+            indices, (expr, *known) = restated(joined, indices, (expr, *facts))
+            facts = tuple(known)
+        return shape, indices, apart(expr, self.joined, facts, self.simplify)
 
     def by_program(self, name: str, write: Write) -> Formula:
         """What one program stores, where the element cannot be told: an offset and a value, over programs and lanes."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from samesame.formula.expr import ZERO, Expr, Leaf, Load, and_, const
+from samesame.formula.expr import ZERO, Expr, FloorDiv, Leaf, Load, Mod, and_, const
 from samesame.lift import integers
 from samesame.lift.integers import Polynomial, polynomial, written
 from samesame.lift.launch import Memory
@@ -64,8 +64,40 @@ def readings(memory: Memory, offset: Expr) -> Iterator[Indices]:
     if by_strides is not None:
         yield by_strides
         yield from shifted(memory, by_strides)
+    terms = with_remainders(polynomial(offset))
+    by_digits = along_strides(memory, terms) if terms is not polynomial(offset) else None
+    if by_digits is not None:
+        yield tuple(map(integers.tidied, by_digits))
     if is_contiguous(memory):
         yield along_line(memory, offset)
+
+
+def with_remainders(terms: Polynomial) -> Polynomial:
+    """The polynomial with each a − b·⌊a/b⌋ in it, times some c, as c·(a mod b): a stride that divides b then does not
+    take its share of the quotient."""
+    for monomial, c in sorted(terms.items(), key=lambda term: -len(term[0])):
+        for atom in monomial:
+            if not isinstance(atom, FloorDiv):
+                continue
+            others = list(monomial)
+            others.remove(atom)
+            times = common_factor({tuple(others): -c}, polynomial(atom.divisor))
+            if times is None:
+                continue
+            whole = integers.times(times, polynomial(atom.numerator))
+            rest = integers.plus(integers.plus(terms, {monomial: c}, -1), whole, -1)
+            if len(rest) < len(terms):
+                remainder = integers.times(times, {(Mod(atom.numerator, atom.divisor),): 1})
+                return with_remainders(integers.plus(rest, remainder))
+    return terms
+
+
+def common_factor(product: Polynomial, divisor: Polynomial) -> Polynomial | None:
+    """product / divisor where both have one term and this is one, else None."""
+    if len(divisor) != 1:
+        return None
+    quotient, rest = _by_term(product, divisor)
+    return None if rest else quotient
 
 
 def shifted(memory: Memory, indices: Indices) -> Iterator[Indices]:
