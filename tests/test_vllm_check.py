@@ -3,11 +3,13 @@
 import json
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from samesame import check
 from samesame.capture import capture
 from samesame.capture.checkpoints import Checkpoint, tiny
+from samesame.capture.ranks import capture_ranks
 from samesame.capture.vllm_models import load_vllm
 from samesame.cli import app
 from samesame.evidence import Refused, Rung
@@ -45,6 +47,15 @@ def test_vllm_is_the_same_with_its_own_operators_off_and_on(tmp_path):
     )
     verdict = check(plain, custom, None, timeout=60)
     assert verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE
+
+
+def test_the_process_can_be_a_rank_of_others_afterwards(tmp_path):
+    """vLLM builds its models in a world of one; that world must not outlive the loading, whatever comes next."""
+    for name in ("llama", "mixtral"):
+        pair(tmp_path / name, name)
+        assert not torch.distributed.is_initialized()
+        ranks = capture_ranks(lambda rank, size: torch.nn.Identity(), lambda rank, size: (torch.ones(2),), 2)
+        assert len(ranks) == 2
 
 
 def test_three_ways_on_the_command_line(tmp_path):

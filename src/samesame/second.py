@@ -142,8 +142,7 @@ def compare(claim: dict[str, Any], seed: int = 0, draws: Sequence[str] = DRAWS) 
 
 
 def _sizes(symbols: list[Any], choice: int) -> Iterator[tuple[dict[str, int], int]]:
-    """Small sizes to try, each with the numbers that may be worked out for it: distinct ones if that is not too much,
-    so that no coincidence hides an error."""
+    """Small sizes to try, each with the numbers that may be worked out for it: distinct, if that is not too much."""
     tried: list[dict[str, int]] = []
     for most in (13, 4, 3) if symbols else ():
         sizes: dict[str, int] = {}

@@ -269,8 +269,7 @@ def _loaded(checkpoint: Checkpoint) -> VllmProgram:
     )
     config = arguments.create_engine_config()
     rotary_embedding._ROPE_DICT.clear()                    # shared by all models of the process
-    with set_current_vllm_config(config), plain_linear(), packing() as packed:
-        _join_world(config)
+    with set_current_vllm_config(config), world_of_one(), plain_linear(), packing() as packed:
         model = get_model(vllm_config=config)
     plain_parameters(model)
     return VllmProgram(model.eval(), config, with_unpacked(model, packed))
@@ -351,19 +350,29 @@ def with_unpacked(
     return found
 
 
-def _join_world(config: Any) -> None:
-    """A world of one process, made once."""
+@contextmanager
+def world_of_one() -> Iterator[None]:
+    """Inside, vLLM has the groups it builds a model with. They end here, so that the process can be a rank of others
+    later; vLLM's coordinators stay, and in a world of one they never communicate."""
     from vllm.distributed import parallel_state
     from vllm.v1.worker.cpu_model_runner import _set_torch_accelerator_to_noop
 
-    if not torch.distributed.is_initialized():
-        meeting = os.path.join(tempfile.mkdtemp(prefix="samesame-"), "world")
-        parallel_state.init_distributed_environment(1, 0, f"file://{meeting}", 0, "gloo")
-    needs_experts = config.model_config.is_moe and parallel_state._EP is None
-    if parallel_state.model_parallel_is_initialized() and needs_experts:
-        parallel_state.destroy_model_parallel()            # made for a model without experts
-    parallel_state.ensure_model_parallel_initialized(1, 1)
     _set_torch_accelerator_to_noop()
+    if torch.distributed.is_initialized():
+        parallel_state.ensure_model_parallel_initialized(1, 1)
+        yield
+        return
+    for name, thing in list(vars(parallel_state).items()):
+        if isinstance(thing, parallel_state.GroupCoordinator):
+            setattr(parallel_state, name, None)            # ended with an earlier world
+    with tempfile.TemporaryDirectory(prefix="samesame-") as folder:
+        try:
+            parallel_state.init_distributed_environment(1, 0, f"file://{folder}/world", 0, "gloo")
+            parallel_state.ensure_model_parallel_initialized(1, 1)
+            yield
+        finally:
+            if torch.distributed.is_initialized():
+                torch.distributed.destroy_process_group()
 
 
 def plain_parameters(model: nn.Module) -> None:

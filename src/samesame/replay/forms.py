@@ -172,8 +172,7 @@ def value_of(form: dict[str, Any]) -> torch.Tensor:
     if "value" in form:
         return torch.full(form["shape"], argument_of(form["value"], {}), dtype=dtype)
     content = bytearray(base64.b64decode(form["data"]))
-    flat = torch.frombuffer(content, dtype=dtype) if content else torch.empty(0, dtype=dtype)
-    return flat.reshape(form["shape"])
+    return (torch.frombuffer(content, dtype=dtype) if content else torch.empty(0, dtype=dtype)).reshape(form["shape"])
 
 
 def without_elements(type_: dict[str, Any]) -> torch.Tensor:
