@@ -31,7 +31,7 @@ from samesame.formula.expr import (
 from samesame.formula.tensor import Tensor
 from samesame.lift import integers
 from samesame.lift.concrete import Grid
-from samesame.lift.loops import split
+from samesame.lift.recurrences import split
 from samesame.lift.simplify import Simplifier
 from samesame.lift.solver import Prover
 from samesame.lift.steps import rescaled_step, step_holds
