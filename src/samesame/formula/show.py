@@ -279,6 +279,8 @@ class Printer:
     def _whole(self, argument: Lambda) -> Piece:
         """A whole tensor: its name where it is a leaf as it stands, else what each element is."""
         body = argument.body
+        if not argument.bound:
+            return self.show(body)
         if isinstance(body, Load) and body.indices == argument.bound:
             return Piece(self.notation.name(body.leaf.name), ATOM)
         ranges = self._ranges(argument.bound)
