@@ -29,6 +29,8 @@ from samesame.lift_cli import lift_command
 from samesame.refine_cli import EPILOG as REFINE_EXITS
 from samesame.refine_cli import refine_command
 from samesame.rules_cli import rules_commands
+from samesame.sweep_cli import EPILOG as SWEEP_EXITS
+from samesame.sweep_cli import sweep_command
 
 UNUSABLE, INTERRUPTED = 2, 130
 EXITS = "Exit codes: 0 same, 1 different, 2 usage or unusable input, 3 undecided, 130 interrupted by Ctrl-C."
@@ -452,6 +454,7 @@ def rule_in_words(entry: Any) -> str:
 
 app.command(epilog=LIFT_EXITS)(lift_command(reported))
 app.command(epilog=REFINE_EXITS)(refine_command(reported, progress_bar, rules_of, stdout_guarded))
+app.command(epilog=SWEEP_EXITS)(sweep_command(reported, progress_bar, stdout_guarded))
 app.add_typer(rules_commands(rule_versions, reprover, reported, rule_in_words), name="rules")
 
 

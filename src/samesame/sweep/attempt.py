@@ -1,0 +1,262 @@
+"""One attempt: build a pair of tiny models with one field changed, run both, and check them.
+
+Both sides load the same random weights. First both programs run as they are, outside of any capture: what fails here
+is the library's own refusal, and what comes out is held against the verdict, so that neither a difference nor its
+absence rests on the way in which programs are captured. Then `check` decides.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+
+from samesame.capture.checkpoints import (
+    TOKENS,
+    Checkpoint,
+    example,
+    fields_of,
+    merged,
+    one_line,
+    read_config,
+    tiny,
+    transformers,
+)
+from samesame.capture.targets import load_target
+from samesame.check import check
+from samesame.evidence import Refused, Site, Verdict
+from samesame.store import Store
+from samesame.sweep.outcome import NEITHER, SAMESAME, Outcome, Place
+from samesame.sweep.probes import AS_GIVEN, Probe
+
+SIDES = ("left", "right")
+APART = 1e-3                                # of the largest logit: far above what rounding of float32 makes
+MOVED = 1e-6                                # of the largest logit: one program on the same weights moves by nothing
+BEYOND = 4                                  # tokens beyond the longest window and the original range of positions
+LENGTHS = ("sliding_window", "attention_chunk_size", "original_max_position_embeddings")
+LEFT_TO_LIBRARY = ("transformers_version", "architectures", "dtype", "torch_dtype", "id2label", "label2id")
+
+Logits = dict[str, torch.Tensor]
+
+
+@dataclass(slots=True)
+class Laboratory:
+    """Where a worker makes its attempts: the two sides, what both have in common, and what it keeps between them."""
+
+    sides: tuple[Checkpoint, Checkpoint]
+    seed: int
+    seconds: float
+    store: Store | None = None
+    given: dict[str, tuple[dict[str, torch.Tensor], list[Logits]]] = field(default_factory=dict)
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """Config fields that both sides set alike: those of the twin. Others stay a side's own."""
+        mine, yours = (side.overrides for side in self.sides)
+        return {name: value for name, value in mine.items() if name in yours and yours[name] == value}
+
+    def attempt(self, probe: Probe) -> Outcome:
+        """What comes of a probe."""
+        started = time.monotonic()
+        with TemporaryDirectory(prefix="samesame-") as place:
+            found = self._attempted(probe, Path(place))
+        return replace(found, seconds=time.monotonic() - started)
+
+    def _attempted(self, probe: Probe, place: Path) -> Outcome:
+        try:
+            folder = self.twin(probe, place)
+        except Refused as error:
+            side = next((name for name, side in zip(SIDES, self.sides, strict=True) if side.library == "hf"), NEITHER)
+            return Outcome(probe, "refused" if side in SIDES else "unsupported", side, _said(error))
+        loaded = self.loaded(folder)
+        if refused := _refused(probe, loaded):
+            return refused
+        inputs = example_of(folder)
+        with torch.inference_mode():
+            ran = [_tried(lambda program=program: program(**inputs)) for program in loaded]
+        if refused := _refused(probe, ran):
+            return refused
+        self.free(loaded)
+        moved = self.moved(probe, folder, ran)
+        found = self.decided(probe, loaded, inputs, ran)
+        return replace(found, moved=moved, config=config_for_script(folder), tokens=inputs["input_ids"].shape[1])
+
+    def twin(self, probe: Probe, place: Path) -> Path:
+        return tiny(self.sides[0].path, place, merged(self.shared, probe.fields), seed=self.seed)
+
+    def loaded(self, folder: Path) -> list[Any]:
+        """Both programs, or what their library says against it. What a side overrides by itself stays with it."""
+        return [
+            _tried(lambda side=side: load_target(replace(side.in_folder(folder), overrides=self.own(side))))
+            for side in self.sides
+        ]
+
+    def own(self, side: Checkpoint) -> dict[str, Any]:
+        return {name: value for name, value in side.overrides.items() if name not in self.shared}
+
+    @staticmethod
+    def free(programs: list[Any]) -> None:
+        """Programs may keep what their last run was given, made outside of autograd; a capture starts anew."""
+        for program in programs:
+            if isinstance(getattr(program, "written", None), dict):
+                program.written = {}
+
+    def moved(self, probe: Probe, folder: Path, ran: list[Logits]) -> tuple[bool | None, bool | None]:
+        """For each side, whether its logits are others than those of the config as it was given; None where the weights
+        are others too, or the config is as it was given."""
+        if not probe.field:
+            return None, None
+        if not self.given:
+            self.given["as it was given"] = self.as_given()
+        weights, before = self.given["as it was given"]
+        if not before or not _equal(weights, load_file(folder / "model.safetensors")):
+            return None, None
+        pair = [any_apart(a, b, MOVED) for a, b in zip(before, ran, strict=True)]
+        return pair[0], pair[1]
+
+    def as_given(self) -> tuple[dict[str, torch.Tensor], list[Logits]]:
+        """Weights and logits of both sides without a probe."""
+        with TemporaryDirectory(prefix="samesame-") as place:
+            folder = self.twin(AS_GIVEN, Path(place))
+            loaded = self.loaded(folder)
+            inputs = example_of(folder)
+            with torch.inference_mode():
+                ran = [_tried(lambda program=program: program(**inputs)) for program in loaded]
+            failed = any(isinstance(found, Refused) for found in (*loaded, *ran))
+            return load_file(folder / "model.safetensors"), [] if failed else ran
+
+    def decided(self, probe: Probe, programs: list[Any], inputs: Logits, ran: list[Logits]) -> Outcome:
+        """The verdict of `check`, held against what both programs computed by themselves."""
+        direct, apart = largest_difference(*ran), any_apart(ran[0], ran[1], APART)
+        if any(bool(tensor.isnan().any()) for logits in ran for tensor in logits.values()):
+            return Outcome(probe, "undecided", SAMESAME, "logits are not numbers, so there is nothing to compare")
+        try:
+            verdict = check(programs[0], programs[1], inputs, seed=self.seed, timeout=self.seconds, store=self.store)
+        except Refused as error:
+            if apart:
+                why = f"by their values alone: {error}"
+                return Outcome(probe, "different", message=why, evidence="values", direct_error=direct)
+            return Outcome(probe, "unsupported", SAMESAME, _said(error), direct_error=direct)
+        return outcome_of(probe, verdict, direct, apart)
+
+
+def outcome_of(probe: Probe, verdict: Verdict, direct: float, apart: bool) -> Outcome:
+    """What a verdict says of a probe, given whether the two programs differ where they run by themselves."""
+    found = Outcome(probe, verdict.verdict, evidence=str(verdict.evidence), direct_error=direct)
+    if verdict.verdict == "same" and apart:
+        return replace(found, outcome="undecided", by=SAMESAME, message=(
+            f"captured, the two are the same; as they run by themselves, their logits differ by {direct:.3g}"
+        ))
+    if verdict.verdict == "undecided" and apart:
+        return replace(found, outcome="different", evidence="values", message="by their values alone")
+    if verdict.verdict == "undecided":
+        return replace(found, by=SAMESAME, message=" ".join(verdict.notes[-2:]))
+    if verdict.verdict == "same":
+        return found
+    effect, divergence = verdict.effect, verdict.divergence
+    note = "" if apart else f"as they run by themselves on ordinary numbers, their logits differ by {direct:.3g} only"
+    return replace(
+        found,
+        message=note,
+        max_error=effect.max_error if effect else None,
+        mean_error=effect.mean_error if effect else None,
+        max_log_prob_change=effect.max_log_prob_change if effect else None,
+        argmax_changed=effect.argmax_changed if effect else None,
+        argmax_total=effect.argmax_total if effect else None,
+        left=place_of(divergence.left if divergence else None),
+        right=place_of(divergence.right if divergence else None),
+        edits=tuple(edit.description for edit in verdict.diagnosis),
+    )
+
+
+def place_of(site: Site | None) -> Place | None:
+    if site is None:
+        return None
+    origin = site.origin
+    return Place(f"{origin.file}:{origin.line}" if origin.file else "", origin.code, origin.module, site.operator)
+
+
+# ------------------------------------------------------------------------------------------------------------- refusals
+
+
+def _tried(make: Any) -> Any:
+    """What a library returns, or a Refused with what it says instead."""
+    try:
+        return make()
+    except Refused as error:
+        return error
+    except Exception as error:
+        return Refused(f"{type(error).__name__}: {one_line(error)}")
+
+
+def _refused(probe: Probe, found: list[Any]) -> Outcome | None:
+    """The outcome where one side, or both, did not take the config."""
+    said = {name: _said(it) for name, it in zip(SIDES, found, strict=True) if isinstance(it, Refused)}
+    if not said:
+        return None
+    if len(said) == 1:
+        side, message = said.popitem()
+        return Outcome(probe, "refused", side, message)
+    return Outcome(probe, "unsupported", NEITHER, "; ".join(said.values()))
+
+
+def _said(error: Exception) -> str:
+    """A library's own words, without the name of a folder that is gone."""
+    for words in ("cannot be loaded by vLLM: ", "cannot be loaded by Transformers: ", "refuses the config: "):
+        _, found, rest = str(error).partition(words)
+        if found:
+            return rest
+    return str(error)
+
+
+# --------------------------------------------------------------------------------------------------------------- logits
+
+
+def example_of(folder: Path) -> Logits:
+    """Input tokens, more than any window and than the original range of positions."""
+    config = read_config(folder)
+    longest = max(lengths_in(config), default=0)
+    return example(config.get("vocab_size") or 3, tokens=max(TOKENS, longest + BEYOND))
+
+
+def lengths_in(fields: Mapping[str, Any]) -> list[int]:
+    """Windows and original ranges of positions, wherever they stand in a config."""
+    found = [value for name, value in fields.items() if name in LENGTHS and isinstance(value, int)]
+    for value in fields.values():
+        if isinstance(value, Mapping):
+            found += lengths_in(value)
+    return found
+
+
+def largest_difference(left: Logits, right: Logits) -> float:
+    return max(float((left[name].double() - right[name].double()).abs().max()) for name in left)
+
+
+def any_apart(left: Logits, right: Logits, tolerance: float) -> bool:
+    """Whether an output differs by more than this share of its largest magnitude."""
+    return any(
+        float((left[name] - right[name]).abs().max()) > tolerance * float(left[name].abs().max()) for name in left
+    )
+
+
+def _equal(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> bool:
+    return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
+
+
+def config_for_script(folder: Path) -> dict[str, Any]:
+    """The fields of a twin's config that are not its class's defaults."""
+    package = transformers()
+    fields = json.loads((folder / "config.json").read_text())
+    kind = fields_of(package.CONFIG_MAPPING[fields["model_type"]]())
+    return {
+        name: value
+        for name, value in fields.items()
+        if name not in LEFT_TO_LIBRARY and (name == "model_type" or kind.get(name, ...) != value)
+    }

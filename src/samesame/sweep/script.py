@@ -1,0 +1,95 @@
+"""A difference as code one can paste: a script that shows it with the two libraries alone.
+
+It builds the model of the probe's config with random weights, saves it, and prints the logits that Transformers and
+vLLM's own engine give for the token after one prompt. Nothing of samesame is in it, neither weights nor capture.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from samesame.sweep.outcome import Outcome
+from samesame.sweep.probes import brief
+
+TEMPLATE = '''\
+"""{title}"""
+import os
+import tempfile
+os.environ |= {{"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "HF_HUB_OFFLINE": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}}
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+from vllm import LLM, SamplingParams
+
+CONFIG = {config}
+torch.manual_seed(0)
+config = AutoConfig.for_model(**CONFIG)
+model = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="{attention}").eval()
+with torch.no_grad():                                   # biases and norms too: zeros and ones would hide them
+    for p in model.parameters():
+        p.copy_(torch.randn_like(p) * p.shape[-1] ** -0.5 if p.dim() > 1 else p + 0.2 * torch.randn_like(p))
+tokens = torch.randint(3, config.vocab_size, ({tokens},)).tolist()
+with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+    left = model(torch.tensor([tokens])).logits[0, -1]
+    model.save_pretrained(folder)
+    llm = LLM(folder, enforce_eager=True, skip_tokenizer_init=True, dtype="float32", max_logprobs=-1,
+              logprobs_mode="raw_logits")
+    settings = SamplingParams(max_tokens=1, logprobs=-1, detokenize=False)
+    [result] = llm.generate([{{"prompt_token_ids": tokens}}], settings)
+    right = torch.tensor([result.outputs[0].logprobs[0][i].logprob for i in range(len(left))])
+print("Transformers", left[:6].tolist(), "vLLM        ", right[:6].tolist(), sep="\\n")
+print("largest difference", (left - right).abs().max().item())
+'''
+WIDTH = 118
+LONGEST = 30
+
+
+def script(outcome: Outcome, attention: str = "eager") -> str:
+    """The script of a `different` outcome: at most 30 lines of at most 120 characters."""
+    kind = outcome.config["model_type"]
+    return TEMPLATE.format(
+        title=f"{kind} with {_short(outcome)}: Transformers and vLLM differ.",
+        config=written(outcome.config),
+        attention=attention,
+        tokens=outcome.tokens,
+    )
+
+
+def _short(outcome: Outcome) -> str:
+    return textwrap.shorten(outcome.probe.spoken.replace('"', "'").replace("\\", ""), 80)
+
+
+def written(config: Mapping[str, Any]) -> str:
+    """The config as a Python dict, a few fields on a line, with what follows from the others left out."""
+    parts = [f'"{name}": {value!r}'.replace("'", '"') for name, value in config.items() if not _implied(name, value)]
+    lines = textwrap.wrap(", ".join(parts), WIDTH, initial_indent="    ", subsequent_indent="    ",
+                          break_long_words=False, break_on_hyphens=False)
+    return "{\n" + "\n".join(lines) + "}"
+
+
+def _implied(name: str, value: Any) -> bool:
+    """Fields that say nothing of the logits of the script."""
+    return name in ("use_cache", "initializer_range", "bos_token_id", "eos_token_id", "pad_token_id")
+
+
+def file_name(outcome: Outcome) -> str:
+    """A name for the script's file: `qwen3_attention_bias_true.py`."""
+    field = outcome.probe.field.replace("rope_parameters.", "")
+    text = f"{outcome.config['model_type']}_{field}_{brief(outcome.probe.value)}"
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:80] + ".py"
+
+
+def write_scripts(outcomes: list[Outcome], folder: Path, attention: str = "eager") -> dict[str, Path]:
+    """A script for each difference, by the key of its probe."""
+    found: dict[str, Path] = {}
+    for outcome in outcomes:
+        if outcome.outcome == "different" and outcome.config:
+            name, number = file_name(outcome), 2
+            while folder / name in found.values():
+                name, number = f"{file_name(outcome)[:-3]}_{number}.py", number + 1
+            (folder / name).write_text(script(outcome, attention))
+            found[outcome.probe.key] = folder / name
+    return found
