@@ -15,10 +15,12 @@ from samesame.refine.outputs import Found, declared, interleaved, output_relatio
 Ranks = Callable[[torch.Tensor], list[torch.Tensor]]
 
 
-def placed(ranks: Ranks, shape: tuple[int, ...] = (4, 6)) -> Found:
+def placed(ranks: Ranks, first: int = 0, more: int = 0) -> Found:
+    """How an output lies on ranks that return what `ranks` makes of it, from `first` on; `more` return nothing."""
     random = torch.Generator().manual_seed(0)
-    wanted = [torch.randn(shape, generator=random, dtype=torch.float64) for _ in range(2)]
-    return output_relation(wanted, list(zip(*map(ranks, wanted), strict=True)))
+    wanted = [torch.randn(4, 6, generator=random, dtype=torch.float64) for _ in range(2)]
+    held = dict(enumerate(zip(*map(ranks, wanted), strict=True), first))
+    return output_relation(wanted, held, len(held) + more)
 
 
 def test_the_same_on_every_rank_is_replicated() -> None:
@@ -73,3 +75,18 @@ def test_other_numbers_are_nothing_of_it() -> None:
 ])
 def test_what_is_declared_is_held_to(expected: str | None, holds: bool) -> None:
     assert declared(Found("sharded", "", ((0,), (1,)), 0), expected) is holds
+
+
+def test_an_output_that_some_ranks_return_is_told_of_those() -> None:
+    last = placed(lambda y: [y], first=3, more=3)
+    assert (last.kind, last.groups, last.words) == ("replicated", ((3,),), "whole on rank 3 only")
+    cut = placed(lambda y: [y[:2], y[2:]], first=1, more=1)
+    assert cut.kind == "sharded" and cut.words.endswith("on ranks 1, 2 only") and cut.groups == ((1,), (2,))
+    assert placed(lambda y: [2 * y], more=1).words == "2 times the output, on rank 0 only"
+    assert placed(lambda y: [y[:2]], more=1).kind == "none"                    # the rest of it is nowhere
+    assert placed(lambda y: [], more=2).words == "no rank returns it"
+
+
+@pytest.mark.parametrize("expected, holds", [("replicated on the last rank", True), ("partial on rank 3", False)])
+def test_where_an_output_is_looked_for_is_no_part_of_how_it_lies(expected: str, holds: bool) -> None:
+    assert declared(Found("replicated", "", ((3,),)), expected) is holds

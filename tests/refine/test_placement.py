@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samesame.evidence import Refused
-from samesame.refine.placement import Placement, coordinate, parsed, piece
+from samesame.refine.placement import Placement, coordinate, holders, parsed, piece
 from samesame.relate.layout import values
 
 MESH = {"dp": 2, "tp": 3}
@@ -63,3 +63,20 @@ def test_a_placement_that_cannot_be_read_is_refused_by_name(text: str, what: str
 def test_a_placement_that_a_tensor_cannot_have_is_refused(placement: Placement, what: str) -> None:
     with pytest.raises(Refused, match=what):
         piece("x", (4, 6), [placement], 0, MESH)
+
+
+@pytest.mark.parametrize("text, bare, ranks", [
+    ("replicated", "replicated", [0, 1, 2, 3]),
+    ("shard(0) over tp on ranks 2-3", "shard(0) over tp", [2, 3]),
+    ("replicated on rank 1", "replicated", [1]),
+    ("partial(avg) on the last rank", "partial(avg)", [3]),
+])
+def test_an_output_may_be_looked_for_on_some_ranks(text: str, bare: str, ranks: list[int]) -> None:
+    rest, found = holders(text, "y", 4)
+    assert (rest, list(found)) == (bare, ranks)
+
+
+@pytest.mark.parametrize("text", ["replicated on rank 4", "replicated on ranks 3-2", "replicated on ranks 2-9"])
+def test_ranks_that_there_are_not_are_refused_by_name(text: str) -> None:
+    with pytest.raises(Refused, match="of y names ranks that there are not: they are 0 to 3"):
+        holders(text, "y", 4)

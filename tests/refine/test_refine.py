@@ -17,12 +17,6 @@ from samesame.refine import load_job, refine
 from samesame.report.refinement import plain_text
 
 JOBS = Path(__file__).parent.parent / "jobs"
-# Jobs whose ranks do not all return the same outputs: stages of a pipeline, gradients that nobody synchronised.
-REFUSED = {
-    ("fully_sharded", "gradients_not_synchronised"),
-    ("pipeline", None),
-    ("pipeline", "gradients_in_the_wrong_order"),
-}
 # Outputs without a proof: losses over a cut vocabulary, where a label is picked by the rank that has it.
 OPEN = {"dtensor_plans": {"loss"}, "vocabulary_parallel": {"0", "grad.table.weight", "grad.head.weight"}}
 
@@ -32,7 +26,7 @@ def jobs() -> Iterator[tuple[str, str | None]]:
         job = module_of_file(path)
         if hasattr(job, "sequential"):
             faults = (None, *getattr(job, "faults", ()))
-            yield from ((path.stem, fault) for fault in faults if (path.stem, fault) not in REFUSED)
+            yield from ((path.stem, fault) for fault in faults)
 
 
 def decided(name: str, fault: str | None) -> Refinement:
@@ -55,10 +49,40 @@ def test_correct_jobs_refine_and_planted_mistakes_do_not(name: str, fault: str |
         assert verdict.stuck or any(output.evidence.rung is Rung.REFUTED for output in verdict.outputs)
 
 
-@pytest.mark.parametrize("name, fault", sorted(REFUSED, key=str))
-def test_outputs_that_some_ranks_do_not_return_are_refused_by_name(name: str, fault: str | None) -> None:
-    with pytest.raises(Refused, match="make both return the same outputs"):
-        decided(name, fault)
+@pytest.mark.parametrize("stages", [1, 2])
+@pytest.mark.parametrize("name", ["pipeline_stages", "pipeline_inference"])
+def test_pipelines_of_fewer_stages_refine_too(name: str, stages: int) -> None:
+    verdict = refine(**load_job(str(JOBS / f"{name}.py")) | {"world_size": stages})
+    assert verdict.verdict == "refines" and verdict.evidence >= Rung.PROVED_HERE, plain_text(verdict)
+
+
+def test_each_stage_has_the_gradients_of_its_own_weights() -> None:
+    verdict = decided("pipeline_stages", None)
+    words = {output.name: output.words for output in verdict.outputs}
+    assert words["loss"] == "whole on rank 3 only" and words["grad.layers.1.up.weight"] == "whole on rank 1 only"
+
+
+def stages(rank: int, ranks: int) -> Any:
+    """The first stage shows what it sends under the name of the output."""
+    import torch.distributed as dist
+
+    first, second = nn.Linear(6, 6), nn.Linear(6, 3)
+
+    def run(x: torch.Tensor) -> torch.Tensor:
+        x = x.clone() if rank else first(x)
+        (dist.recv if rank else dist.send)(x, 1 - rank)
+        return second(x) if rank else x
+
+    return run
+
+
+def test_another_tensor_under_an_outputs_name_fails_unless_it_is_declared() -> None:
+    job = {"sequential": lambda: nn.Sequential(nn.Linear(6, 6), nn.Linear(6, 3)), "distributed": stages}
+    verdict = refine(**job, inputs=example)
+    assert verdict.verdict == "does not refine"
+    assert verdict.outputs[0].words == "rank 1 has it, and rank 0 something else under its name, [5, 6]"
+    verdict = refine(**job, inputs=example, expected={"0": "replicated on the last rank"})
+    assert verdict.verdict == "refines" and "0 of rank 0" in "".join(verdict.notes)
 
 
 def test_a_missing_reduction_is_named_and_mended() -> None:

@@ -33,7 +33,7 @@ from torch.distributed.tensor import DTensor, Partial, Replicate
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils._python_dispatch import _disable_current_modes
-from torch.utils._pytree import tree_map_only
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from samesame.capture.collectives import (
     ARRIVED,
@@ -149,7 +149,7 @@ def _called(function: Callable[..., Any], rank: int, world_size: int, *more: Any
 
 
 def _recorded(program: Any, inputs: Any, backward: bool, name: str, rank: int, world_size: int) -> RankGraph:
-    target = RankProgram(program, inputs)
+    target = RankProgram(program, inputs, alone=world_size == 1)
     with few_threads(tensor.numel() for tensor in target.held):
         return Ranks(target, rank, backward).graph(name, rank, world_size)
 
@@ -158,9 +158,11 @@ def _recorded(program: Any, inputs: Any, backward: bool, name: str, rank: int, w
 
 
 class RankProgram(Program):
-    """A program whose parameters and inputs may be DTensors: their local tensors have the names."""
+    """A program whose parameters and inputs may be DTensors: their local tensors have the names. One that is not
+    `alone` may return nothing, as the first stage of a pipeline does."""
 
-    def __init__(self, program: Any, inputs: Any) -> None:
+    def __init__(self, program: Any, inputs: Any, *, alone: bool = True) -> None:
+        self.alone = alone
         self.placed: dict[str, Placed] = {}
         self.leaves: dict[str, torch.Tensor] = {}          # floating inputs, as the program gets them
         super().__init__(program, inputs)
@@ -191,6 +193,11 @@ class RankProgram(Program):
         if isinstance(made, torch.Tensor) and made.is_floating_point():
             self.leaves[name] = made
         return made
+
+    def roots(self, outputs: Any) -> list[tuple[str, torch.Tensor]]:
+        if not self.alone and all(leaf is None for leaf in tree_leaves(outputs)):
+            return []
+        return super().roots(outputs)
 
 
 def local_of(tensor: torch.Tensor) -> torch.Tensor:
@@ -305,7 +312,10 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         differentiable = [(name, y) for name, y in outputs if y.requires_grad]
         losses = [(name, y) for name, y in differentiable if y.dim() == 0] or differentiable
         if not losses:
-            raise Refused(f"no output of {self.program.title} depends on a weight or an input that has a gradient")
+            told = "" if self.program.alone else "; a stage of a pipeline takes its gradients itself and returns them"
+            raise Refused(
+                f"no output of {self.program.title} depends on a weight or an input that has a gradient{told}"
+            )
         torch.autograd.backward([y for _, y in losses], [self.cotangent(name, y) for name, y in losses])
         leaves = self.program.weights | self.program.leaves
         return [(f"grad.{name}", leaf.grad) for name, leaf in leaves.items() if leaf.grad is not None]

@@ -26,6 +26,7 @@ from samesame.execute import closed, execute
 from samesame.graph import Graph, Node, rewritten
 from samesame.operators.defaults import with_defaults
 from samesame.refine.outputs import declared, output_relation
+from samesame.refine.placement import holders
 from samesame.relate.draws import Draw
 from samesame.relate.layout import Layout, Slice, Whole
 from samesame.relate.propose import Proposer, Values
@@ -292,8 +293,11 @@ class _Search:
             return set()
         theirs, found = dict(right.roots), set()
         for name, root in self.roots.items():
-            held = [[run[theirs[f"r{rank}.{name}"].name] for run in runs] for rank in range(len(ranks))]
-            if declared(output_relation([run[root.name] for run in self.wanted], held), self.expected.get(name)):
+            _, where = holders(self.expected.get(name, ""), name, len(ranks))
+            own = {rank: theirs[f"r{rank}.{name}"] for rank in where if f"r{rank}.{name}" in theirs}
+            held = {rank: [run[node.name] for run in runs] for rank, node in own.items()}
+            lies = output_relation([run[root.name] for run in self.wanted], held, len(ranks))
+            if declared(lies, self.expected.get(name)):
                 found.add(name)
         return found
 

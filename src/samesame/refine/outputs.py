@@ -5,11 +5,14 @@ put together once for each rank, with that rank's piece in it, so that no replic
 results together are clean: the same on each, a concat of the pieces in the order in which they lie, interleaved pieces,
 a sum over ranks, a multiple. The last two hold only where the caller declared them: a sum that nobody took is the
 commonest mistake of all, and it looks like an answer.
+
+Not every rank need return an output: the last stage of a pipeline has the loss, and each stage the gradients of its own
+weights. What is said of an output is then said of the ranks that return it, and the report names them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -20,6 +23,7 @@ from samesame.graph import Graph, Node, TensorType
 from samesame.relate.propose import agree, difference
 
 CLEAN = ("replicated", "sharded", "strided")
+EVERY = ", on every rank"
 _WHOLE = 1000               # denominators of multiples are at most this
 
 
@@ -37,18 +41,38 @@ class Found:
     factor: Fraction = Fraction(1)
 
 
-def output_relation(wanted: Sequence[torch.Tensor], held: Sequence[Sequence[torch.Tensor]]) -> Found:
-    """How the sequential output lies on the ranks: `wanted` by draw, `held[rank]` by draw. float64 values."""
+Held = Mapping[int, Sequence[torch.Tensor]]
+
+
+def output_relation(wanted: Sequence[torch.Tensor], held: Held, ranks: int) -> Found:
+    """How the sequential output lies on the ranks, of which there are so many: `wanted` by draw, `held[rank]` by draw
+    for each rank that returns it. float64 values."""
+    if not held:
+        return Found("none", "no rank returns it")
     groups = _groups(held)
     firsts = [held[group[0]] for group in groups]
     ways = (_replicated, _sharded, _strided, _partial, _scaled)
-    return next((found for way in ways for found in way(wanted, firsts, groups)), Found("none", _nothing(wanted, held)))
+    found = next((found for way in ways for found in way(wanted, firsts, groups)), None)
+    found = found or Found("none", _nothing(wanted, held))
+    return found if len(held) == ranks else replace(found, words=_on_some(found, list(held)))
 
 
-def _groups(held: Sequence[Sequence[torch.Tensor]]) -> tuple[tuple[int, ...], ...]:
+def _on_some(found: Found, ranks: Sequence[int]) -> str:
+    """The words for an output that only these ranks return."""
+    where = f"{_spoken(ranks)} only"
+    if found.kind == "none":                                                   # whose words name ranks already
+        return found.words
+    return f"whole on {where}" if found.kind == "replicated" else f"{found.words.removesuffix(EVERY)}, on {where}"
+
+
+def _spoken(ranks: Sequence[int]) -> str:
+    return f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {', '.join(map(str, ranks))}"
+
+
+def _groups(held: Held) -> tuple[tuple[int, ...], ...]:
     """Ranks that hold the same tensor on every draw, by their first rank."""
     groups: list[list[int]] = []
-    for rank, tensors in enumerate(held):
+    for rank, tensors in held.items():
         same = (group for group in groups if all(map(agree, held[group[0]], tensors)))
         if (group := next(same, None)) is not None:
             group.append(rank)
@@ -142,7 +166,7 @@ def _scaled(wanted: Sequence[torch.Tensor], firsts: Tensors, groups: Groups) -> 
     """A multiple of the output, on every rank or cut."""
     if len(groups) == 1:
         if firsts[0][0].shape == wanted[0].shape and (times := _factor(firsts[0], wanted)) is not None:
-            yield Found("scaled", f"{times} times the output, on every rank", groups, factor=1 / times)
+            yield Found("scaled", f"{times} times the output{EVERY}", groups, factor=1 / times)
         return
     for dim in range(wanted[0].dim()):
         if all(_fits(part[0], wanted[0], dim) for part in firsts):
@@ -166,14 +190,17 @@ def _factor(multiple: Sequence[torch.Tensor], of: Sequence[torch.Tensor]) -> Fra
     return factor if fits else None
 
 
-def _nothing(wanted: Sequence[torch.Tensor], held: Sequence[Sequence[torch.Tensor]]) -> str:
+def _nothing(wanted: Sequence[torch.Tensor], held: Held) -> str:
     """What the ranks hold instead, in words."""
-    if all(part[0].shape == wanted[0].shape for part in held):
-        off = [rank for rank, tensors in enumerate(held) if not all(map(agree, wanted, tensors))]
-        worst = max(difference(a, b) for tensors in held for a, b in zip(wanted, tensors, strict=True))
-        ranks = "every rank" if len(off) == len(held) else f"rank {', '.join(map(str, off))}"
-        return f"{ranks} holds other numbers, by up to {worst:.2g} of the largest"
-    shapes = " and ".join(dict.fromkeys(str(list(part[0].shape)) for part in held))
+    off = [rank for rank, tensors in held.items() if not all(map(agree, wanted, tensors))]
+    if all(part[0].shape == wanted[0].shape for part in held.values()):
+        worst = max(difference(a, b) for tensors in held.values() for a, b in zip(wanted, tensors, strict=True))
+        ranks = "every rank holds" if len(off) == len(held) > 1 else f"{_spoken(off)} hold{'s' * (len(off) == 1)}"
+        return f"{ranks} other numbers, by up to {worst:.2g} of the largest"
+    if len(off) < len(held):
+        there = _spoken([rank for rank in held if rank not in off])
+        return f"{there} has it, and {_spoken(off)} something else under its name, {list(held[off[0]][0].shape)}"
+    shapes = " and ".join(dict.fromkeys(str(list(part[0].shape)) for part in held.values()))
     return f"no piece, sum or multiple of the ranks' {shapes} makes the output's {list(wanted[0].shape)}"
 
 
@@ -184,20 +211,20 @@ Make = Callable[[str, tuple[Any, ...], TensorType], Node]
 
 
 def put_together(
-    name: str, left: Node, ranks: Sequence[Node], found: Found, make: Make, *, holds: bool
+    name: str, left: Node, ranks: Mapping[int, Node], found: Found, make: Make, *, holds: bool
 ) -> list[tuple[str, Node]]:
-    """The sequential output made of the ranks' results: once for each rank, with its own result in it. `make` adds an
-    operator to the world graph: name, arguments, type. An output whose placement does not hold is compared as it is,
-    where the shapes let it.
+    """The sequential output made of the results of the ranks that return it: once for each rank, with its own result in
+    it. `make` adds an operator to the world graph: name, arguments, type. An output whose placement does not hold is
+    compared as it is, where the shapes let it.
     """
-    kind = TensorType(left.shape, ranks[0].type.dtype)                                     # type: ignore[union-attr]
-    whole = all(node.shape == left.shape for node in ranks)
-    if found.kind == "none" and not whole:
+    whole = all(node.shape == left.shape for node in ranks.values())
+    if not ranks or (found.kind == "none" and not whole):
         return []
     if found.kind in ("replicated", "none") or (whole and not holds):
-        return [(f"{name} on rank {rank}", node) for rank, node in enumerate(ranks)]
+        return [(f"{name} on rank {rank}", node) for rank, node in ranks.items()]
+    kind = TensorType(left.shape, next(iter(ranks.values())).type.dtype)                   # type: ignore[union-attr]
     roots = []
-    for rank in range(len(ranks)):
+    for rank in ranks:
         own = [next((r for r in group if r == rank), group[0]) for group in found.groups]
         node = _made(found, tuple(ranks[r] for r in own), left, kind, make)
         roots.append((f"{name} with rank {rank}'s part", _times(node, found.factor, make) if holds else node))
@@ -230,7 +257,7 @@ def declared(found: Found, expected: str | None) -> bool:
     """Is an output that lies so what the caller expects: as declared, or else replicated or cut?"""
     if expected is None:
         return found.kind in CLEAN
-    bare = expected.partition(" over ")[0].strip()
+    bare = expected.partition(" over ")[0].partition(" on ")[0].strip()
     kind, _, inside = bare.partition("(")
     kind = {"shard": "sharded"}.get(kind, kind)
     return kind == found.kind and (kind != "sharded" or not inside or int(inside.rstrip(")")) == found.dim)

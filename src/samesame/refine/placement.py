@@ -4,7 +4,8 @@
 `strided(d, n)` cuts each of n parts of that dimension, as a fused query-key-value weight is cut. `over tp` says over
 which axis of the mesh, and several, with commas between, each cut what the one before left. A placement of an output
 may also be `partial`, a sum over ranks that nobody took (`partial(avg)`: a mean), or `scaled`, a multiple: both only
-where a program declares them.
+where a program declares them. `on the last rank`, `on rank 2` or `on ranks 2-3` after an output's placement says where
+it is looked for: what other ranks return under its name is something else.
 
 Cuts are torch's: pieces of ⌈size / ranks⌉ elements, the last ones smaller or empty.
 """
@@ -23,7 +24,10 @@ from samesame.relate.layout import Concat, Layout, Reshape, Slice, Whole
 Mesh = Mapping[str, int]            # sizes of the axes by name, outermost first; ranks count the last axis fastest
 
 KINDS = ("replicated", "sharded", "strided", "partial", "scaled")
-FORMS = "replicated, shard(dim), strided(dim, parts), partial or scaled, then `over AXIS` if the mesh has several axes"
+FORMS = (
+    "replicated, shard(dim), strided(dim, parts), partial or scaled, then `over AXIS` if the mesh has several axes, "
+    "and for an output `on the last rank`, `on rank N` or `on ranks N-M` if others return something else"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,22 @@ _WORD = re.compile(
     r"(?:(replicated|partial|scaled)(?:\((?:sum|avg)\))?|"
     r"shard(?:ed)?\((-?\d+)\)|strided\((-?\d+), *(\d+)\))(?: +over +(\w+))?"
 )
+
+
+_WHERE = re.compile(r" +on +(?:(the last rank)|rank (\d+)|ranks (\d+)-(\d+))$")
+
+
+def holders(text: str, tensor: str, ranks: int) -> tuple[str, range]:
+    """The placement of an output without where it is, and the ranks on which it is looked for, all if it does not say.
+    Raises Refused, naming the tensor, where there are no such ranks."""
+    match = _WHERE.search(text.rstrip())
+    if match is None:
+        return text, range(ranks)
+    last, one, start, stop = match.groups()
+    found = range(ranks - 1, ranks) if last else range(int(one or start), int(one or stop) + 1)
+    if not found or found[-1] >= ranks:
+        raise Refused(f"the placement {text!r} of {tensor} names ranks that there are not: they are 0 to {ranks - 1}")
+    return text[: match.start()], found
 
 
 def parsed(text: str, tensor: str, mesh: Mesh) -> tuple[Placement, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from math import prod
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ from samesame.operators.defaults import with_defaults
 from samesame.refine.findings import edits_of, loss_of
 from samesame.refine.job import Job
 from samesame.refine.outputs import Found, declared, output_relation, put_together, with_roots
-from samesame.refine.placement import Mesh, coordinate, held_part, parsed
+from samesame.refine.placement import Mesh, coordinate, held_part, holders, parsed
 from samesame.refine.sources import Source, input_relation
 from samesame.relate.draws import take_draws
 from samesame.relate.layout import Layout, Whole, build, wholes
@@ -37,6 +38,7 @@ from samesame.store import Store
 from samesame.versions import versions_of_packages
 
 _NAMES = 6
+GRADIENT = "grad."
 SECONDS = 4.0               # for a proof
 PATIENCE = 20.0             # for proofs that fail, all together, before the next ones get little time
 
@@ -49,6 +51,7 @@ class Established:
     values: tuple[Values, Values]
     outputs: Mapping[str, Found]
     expected: Mapping[str, str]
+    besides: Sequence[str] = ()         # what ranks return that the sequential program does not
 
 
 def refine(
@@ -159,12 +162,13 @@ def establish(
         names = gradients_named(left, sources, relation)
         right = replace(right, roots=tuple((names.get(name, name), node) for name, node in right.roots))
         ranks = [_renamed(graph, f"r{rank}.", names) for rank, graph in enumerate(ranks)]
-        pairs = paired(left, right, len(ranks))
-        _require_known(expected, pairs, mesh)
+        _require_known(expected, left, mesh)
+        pairs = paired(left, right, len(ranks), expected)
+        strange = returned_besides(pairs, ranks)
         expected = {**declared_by_tensors(ranks), **expected}
     with run.during("execute"):
         taken, values = take_draws((left, right), relation.layouts, verdict.seed)
-        outputs = {name: output_relation(*_values_of(root, held, values)) for name, (root, held) in pairs.items()}
+        outputs = {name: _lying(root, held, values, len(ranks)) for name, (root, held) in pairs.items()}
         left, right = with_outputs(left, right, pairs, outputs, expected, stated)
         values = with_values(left, values[0]), with_values(right, values[1])
         verdict.outputs = [_output(name, lies, expected.get(name), []) for name, lies in outputs.items()]
@@ -177,7 +181,7 @@ def establish(
         factors = factors_of(mesh)
         relating = relate(left, right, relation, values, closed, prover, run.advance,
                           proposer=partial(PieceProposer, factors=factors, places=partial(places_of, mesh)))
-        established = Established(relating, values, outputs, expected)
+        established = Established(relating, values, outputs, expected, tuple(strange))
         write(verdict, established, compare_roots(relating, values), run)
         run.seconds["proofs"] = prover.seconds
         book.save()
@@ -233,28 +237,49 @@ def _renamed(graph: Graph, prefix: str, names: Mapping[str, str]) -> Graph:
     return replace(graph, roots=tuple(new))
 
 
-def paired(left: Graph, right: Graph, ranks: int) -> dict[str, tuple[Node, list[Node]]]:
-    """Each sequential output by name, with every rank's. Raises Refused where they do not have the same names."""
+Pairs = dict[str, tuple[Node, dict[int, Node]]]
+
+
+def paired(left: Graph, right: Graph, ranks: int, expected: Mapping[str, str] | None = None) -> Pairs:
+    """Each sequential output by name, with those of the ranks that return it: of all, or of those where it is expected.
+
+    Raises Refused where no rank returns an output and its name may be at fault: an output of the program, or the
+    gradient of a weight that ranks have under another name. A gradient that is nowhere is a finding.
+    """
     mine, theirs = dict(left.roots), dict(right.roots)
-    for rank in range(ranks):
-        own = [name.removeprefix(f"r{rank}.") for name in theirs if name.startswith(f"r{rank}.")]
-        if set(own) != set(mine):
+    own = {rank: [name.removeprefix(f"r{rank}.") for name in theirs if name.startswith(f"r{rank}.")]
+           for rank in range(ranks)}
+    missing = [name for name in mine if not any(name in names for names in own.values())]
+    for rank, names in own.items():
+        if missing and (set(names) - set(mine) or any(not name.startswith(GRADIENT) for name in missing)):
             raise Refused(
-                f"the sequential program returns {_listed(list(mine))} and rank {rank} returns {_listed(own)}; "
+                f"the sequential program returns {_listed(missing)} and rank {rank} returns "
+                f"{_listed([name for name in names if name not in mine] or names)}; "
                 "make both return the same outputs, by the same names"
             )
-    return {name: (node, [theirs[f"r{rank}.{name}"] for rank in range(ranks)]) for name, node in mine.items()}
+    found: Pairs = {}
+    for name, node in mine.items():
+        _, where = holders((expected or {}).get(name, ""), name, ranks)
+        found[name] = node, {rank: theirs[f"r{rank}.{name}"] for rank in where if name in own[rank]}
+    return found
+
+
+def returned_besides(pairs: Pairs, ranks: Sequence[Graph]) -> list[str]:
+    """What ranks return beside the sequential outputs, such as the activations between two stages."""
+    return [f"{name} of rank {rank}" for rank, graph in enumerate(ranks) for name, _ in graph.roots
+            if name not in pairs or rank not in pairs[name][1]]
 
 
 def _listed(names: Sequence[str]) -> str:
     return (", ".join(names[:_NAMES]) or "nothing") + (", …" if len(names) > _NAMES else "")
 
 
-def _require_known(expected: Mapping[str, str], pairs: Mapping[str, Any], mesh: Mesh) -> None:
+def _require_known(expected: Mapping[str, str], left: Graph, mesh: Mesh) -> None:
+    known = [name for name, _ in left.roots]
     for name, text in expected.items():
-        if name not in pairs:
-            raise Refused(f"an output {name} is expected, and the programs return {_listed(list(pairs))}")
-        parsed(text, name, mesh)
+        if name not in known:
+            raise Refused(f"an output {name} is expected, and the programs return {_listed(known)}")
+        parsed(holders(text, name, prod(mesh.values()))[0], name, mesh)
 
 
 def declared_by_tensors(ranks: Sequence[Graph]) -> dict[str, str]:
@@ -263,16 +288,16 @@ def declared_by_tensors(ranks: Sequence[Graph]) -> dict[str, str]:
     return {name: "partial" for name, told in placed if any(told.partial)}
 
 
-def _values_of(
-    root: Node, held: Sequence[Node], values: tuple[Values, Values]
-) -> tuple[list[torch.Tensor], list[list[torch.Tensor]]]:
-    return [run[root.name] for run in values[0]], [[run[node.name] for run in values[1]] for node in held]
+def _lying(root: Node, held: Mapping[int, Node], values: tuple[Values, Values], ranks: int) -> Found:
+    """How an output lies on the ranks, by values."""
+    theirs = {rank: [run[node.name] for run in values[1]] for rank, node in held.items()}
+    return output_relation([run[root.name] for run in values[0]], theirs, ranks)
 
 
 def with_outputs(
     left: Graph,
     right: Graph,
-    pairs: Mapping[str, tuple[Node, list[Node]]],
+    pairs: Pairs,
     outputs: Mapping[str, Found],
     expected: Mapping[str, str],
     stated: Mapping[str, Layout],
@@ -285,7 +310,7 @@ def with_outputs(
         for title, node in put_together(name, root, held, outputs[name], yours.make, holds=holds):
             mine.roots.append((title, root))
             yours.roots.append((title, node))
-        for rank, node in enumerate(held):
+        for rank, node in held.items():
             layout = stated.get(f"r{rank}.{name}", Whole(root.name))
             if not isinstance(layout, Whole):
                 mine.roots.append((f"{name} on rank {rank}, as stated", mine.laid_out(layout)))
@@ -359,7 +384,7 @@ def write(verdict: Refinement, found: Established, roots: list[Root], run: Run) 
     verdict.input_relation = [relation for relation in relations if relation.right in given]
     verdict.relations = [relation for relation in relations if relation.right not in given]
     verdict.unpaired = [relating.left[name].origin.parameter or name for name in relating.inputs.unpaired_left]
-    verdict.notes = _notes(verdict, relating, run)
+    verdict.notes = _notes(verdict, found, run)
     verdict.counts = {
         "relations": len(relations),
         "proofs": relating.prover.proofs,
@@ -388,10 +413,13 @@ def _output(name: str, found: Found, expected: str | None, roots: Sequence[Root]
     return Output(name, found.kind, found.words, expected, holds, weakest)
 
 
-def _notes(verdict: Refinement, relating: Relating, run: Run) -> list[str]:
+def _notes(verdict: Refinement, found: Established, run: Run) -> list[str]:
+    relating = found.relating
     notes = ["Proofs are over the real numbers and unbounded integers; casts are the identity in them."]
     if verdict.unpaired:
         notes.append(f"No rank holds {_listed(verdict.unpaired)}.")
+    if found.besides:
+        notes.append(f"Not compared, since it is no output of the sequential program: {_listed(found.besides)}.")
     if relating.inputs.by_name:
         notes.append(f"{len(relating.inputs.by_name)} weights have the values of several; they were paired by name.")
     if relating.stopped and not run.interrupted:

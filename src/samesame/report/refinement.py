@@ -6,6 +6,7 @@ would mend it, then what the answer stands on.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import IO
@@ -156,7 +157,9 @@ def _sources(verdict: Refinement, verbose: bool) -> Iterator[RenderableType]:
     if pieces:
         yield table
     if whole:
-        yield Text(f"{'and ' if pieces else ''}{counted(len(whole), 'tensor')} whole on every rank", style=QUIET)
+        often = Counter(relation.left_origin.parameter or relation.left[0] for relation in verdict.input_relation)
+        where = "every rank" if all(often[name] >= verdict.world_size for name in whole) else "the ranks that have them"
+        yield Text(f"{'and ' if pieces else ''}{counted(len(whole), 'tensor')} whole on {where}", style=QUIET)
 
 
 SECTIONS: tuple[tuple[str, Callable[[Refinement, bool], Iterator[RenderableType]]], ...] = (
