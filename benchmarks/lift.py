@@ -152,6 +152,7 @@ def numbers(
 
     from samesame.capture.triton_interpret import interpret
     from samesame.lift.front import names_of
+    from samesame.lift.numerics import apart, error_of, plain
 
     torch.manual_seed(0)
     configuration = next((launch.configuration for launch in chosen if launch.configuration), "")
@@ -166,7 +167,7 @@ def numbers(
             if parameter is None or formula.expr is None:
                 continue
             try:
-                errors.append(difference(formula, parameter, names, launch, execution, captured.sizes))
+                errors.append(error_of(formula, parameter, names, launch, execution, captured.sizes))
             except Exception as error:
                 row.note = f"not evaluated: {type(error).__name__}: {str(error)[:120]}"
         row.error = max(errors) if errors else None
@@ -191,68 +192,6 @@ def leaves(value: Any) -> list[Any]:
 
     parts = value if isinstance(value, tuple | list) else (value,)
     return [part if isinstance(part, torch.Tensor) else torch.as_tensor(part) for part in parts]
-
-
-def difference(formula: Any, parameter: str, names: Any, launch: Any, execution: Any, sizes: Any) -> float:
-    """The largest difference between a formula's values and what the kernel stored, relative to the largest value."""
-    import numpy as np
-
-    from samesame.formula.evaluate import evaluate
-    from samesame.formula.expr import Load, substitute, walk
-    from samesame.formula.sizes import value_at
-    from samesame.formula.tensor import tensor
-
-    indices, expr = formula.expr
-    whole = tensor(
-        tuple(i.extent for i in indices), lambda *at: substitute(expr, dict(zip(indices, at, strict=True))), expr.kind
-    )
-    values: dict[str, Any] = {}
-    parameters = {name: p for p, name in names.items()}
-    for leaf in {e.leaf for e in walk(expr) if isinstance(e, Load)}:
-        if leaf.name.startswith("undefined "):
-            values[leaf.name] = np.full(tuple(value_at(n, sizes) for n in leaf.shape), np.nan)
-            continue
-        source = parameters[leaf.name.removesuffix("*")]
-        memory, view = seen(execution.before[source], launch.arguments[source], sizes)
-        values[leaf.name] = memory if leaf.name.endswith("*") else view
-    memory, view = seen(execution.after[parameter], launch.arguments[parameter], sizes)
-    result = evaluate(whole, values, dict(sizes))
-    return apart(view if view.shape == result.shape else memory[: result.size], result)
-
-
-def seen(held: Any, view: Any, sizes: Any) -> tuple[Any, Any]:
-    """The memory behind an argument from its first element on, as one row, and the argument as an array."""
-    import numpy as np
-    import torch
-
-    from samesame.formula.sizes import value_at
-
-    shape, strides = (tuple(value_at(n, sizes) for n in part) for part in (view.shape, view.strides))
-    if tuple(held.shape) == shape and held.stride() == strides:
-        length = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + 1 if held.numel() else 0
-        return plain(torch.as_strided(held, (length,), (1,))), plain(held)
-    row = plain(held)[value_at(view.offset, sizes) :]
-    return row, np.lib.stride_tricks.as_strided(row, shape, tuple(s * row.itemsize for s in strides))
-
-
-def plain(value: Any) -> Any:
-    import numpy as np
-
-    array = value.detach().double().numpy() if value.is_floating_point() else value.detach().resolve_conj().numpy()
-    return array.astype(np.float64) if array.dtype.kind == "f" else array
-
-
-def apart(got: Any, right: Any) -> float:
-    import numpy as np
-
-    got, right = (np.asarray(a, dtype=np.float64) for a in (got, right))
-    if got.shape != right.shape:
-        got = got.reshape(right.shape) if got.size == right.size else got
-    both = np.isfinite(got) & np.isfinite(right)
-    if not np.array_equal(np.isnan(got), np.isnan(right)) or not np.array_equal(got[~both], right[~both], True):
-        return float("inf")
-    scale = max(float(np.abs(right[both]).max(initial=0)), 1e-6)
-    return float(np.abs(got[both] - right[both]).max(initial=0)) / scale
 
 
 def work(connection: Any, corpus: bool) -> None:

@@ -20,6 +20,7 @@ from samesame.formula.expr import (
     Mul,
     NegInf,
     Num,
+    Opaque,
     Pow,
     mul,
     rebuild,
@@ -98,6 +99,8 @@ def is_total(expr: Expr) -> bool:
         if isinstance(e, Pow) and (e.exponent < 0 or e.exponent.denominator > 1) and not _is_positive(e.base):
             return False
         if isinstance(e, Fn) and e.name not in TOTAL:
+            return False
+        if isinstance(e, Opaque) and e.kind == "real":
             return False
         if isinstance(e, Fold) and e.monoid in ("max", "min"):
             return False

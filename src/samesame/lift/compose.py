@@ -12,6 +12,7 @@ from typing import Any
 from samesame.formula.expr import Expr, Load, Unsupported, rebuild, substitute
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.lift import integers
+from samesame.lift.front import layout_of
 from samesame.lift.launch import Memory
 from samesame.lift.memory import along_line, is_contiguous, offset_of
 from samesame.lift.values import undefined_in
@@ -28,12 +29,6 @@ def inputs_of(captured: Any, ranges: Mapping[str, tuple[Expr, Expr]]) -> dict[st
         layout = layout_of(name, view)
         found[name] = view, leaf(name, view.shape, layout.kind, ranges.get(f"{name}*"))
     return found
-
-
-def layout_of(name: str, view: Any) -> Memory:
-    from samesame.lift.front import element_name
-
-    return Memory(name, tuple(view.shape), tuple(view.strides), element_name(view.dtype))
 
 
 def composed(

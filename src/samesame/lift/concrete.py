@@ -21,7 +21,7 @@ from samesame.lift import integers
 from samesame.lift.algebra import replaced
 from samesame.lift.detile import Write
 from samesame.lift.launch import Memory
-from samesame.lift.memory import flat_size
+from samesame.lift.memory import flat_range
 from samesame.lift.obligations import Kernel, Number
 from samesame.lift.values import is_undefined
 
@@ -76,7 +76,7 @@ def expressions(kernel: Kernel) -> Iterator[Expr]:
     for access in (*kernel.reads, *kernel.writes):
         yield access.offset
         yield access.condition
-        yield flat_size(access.memory)
+        yield from flat_range(access.memory)
         for v in access.variables:
             yield v.extent
 
@@ -117,7 +117,7 @@ def upper(extent: Expr) -> Expr:
 def contents(load: Load, kernel: Kernel, case: Case) -> np.ndarray:
     """Some data: small integers that are in range wherever a tensor has an element 0, distinct reals."""
     memory = next((a.memory for a in kernel.reads if load.leaf.name == f"{a.memory.name}*"), None)
-    length = case.number(flat_size(memory)) if memory is not None else 1
+    length = case.number(flat_range(memory)[1]) if memory is not None else 1
     if load.leaf.kind == "real":
         return np.linspace(-1.0, 1.0, max(length, 1))
     return np.zeros(max(length, 1), bool if load.leaf.kind == "bool" else np.int64).reshape(
@@ -208,14 +208,14 @@ def outside(kernel: Kernel) -> dict[str, Any] | None:
             rows = table(kernel, case, access)
             if rows is None:
                 continue
-            end = case.number(flat_size(access.memory))
-            bad = np.argwhere((rows[0].ravel() < 0) | (rows[0].ravel() >= end)).ravel()
+            first, end = map(case.number, flat_range(access.memory))
+            bad = np.argwhere((rows[0].ravel() < first) | (rows[0].ravel() >= end)).ravel()
             if bad.size:
                 k = int(bad[0])
                 return {
                     "sizes": dict(case.sizes),
                     "tensor": access.memory.name,
-                    "elements": end,
+                    "elements": end - first,
                     "offset": int(rows[0].ravel()[k]),
                     "access": access.access.kind,
                     **described(kernel, access, rows[1][k]),

@@ -8,6 +8,7 @@ from typing import Any
 from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Leaf, Load
 from samesame.lift.launch import Argument, Launch, Memory
+from samesame.lift.memory import is_contiguous
 
 DTYPES = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64", "bool": "i1"}
 
@@ -44,14 +45,28 @@ def launch_of(recorded: Any, captured: Any) -> Launch:
 
 
 def names_of(recorded: Any, captured: Any) -> Mapping[str, str]:
-    """For each tensor parameter the name of the host's variable, or its own where two share one memory."""
+    """For each tensor parameter the name of the host's variable, or its own where what is passed is not that tensor:
+    another view of it, or one of two that share its memory. No two tensors have one name."""
     views = {p: v for p, v in recorded.arguments.items() if hasattr(v, "strides")}
     found: dict[str, str] = {}
+    taken: dict[str, Any] = {}
     for parameter, view in views.items():
         name = captured.memories[view.memory].name
         shared = [p for p, other in views.items() if other.memory == view.memory and other != view]
-        found[parameter] = parameter if shared or not name else name
+        name = parameter if shared or not name or not is_itself(view, name, captured) else name
+        while taken.setdefault(name, view) != view:
+            name += "_"
+        found[parameter] = name
     return found
+
+
+def is_itself(view: Any, name: str, captured: Any) -> bool:
+    """Whether what is passed is the host's tensor, or its elements in their order in memory."""
+    return view == dict(captured.inputs).get(name) or (view.offset == 0 and is_contiguous(layout_of(name, view)))
+
+
+def layout_of(name: str, view: Any) -> Memory:
+    return Memory(name, tuple(view.shape), tuple(view.strides), element_name(view.dtype))
 
 
 def argument_of(parameter: str, given: Any, names: Mapping[str, str], captured: Any, recorded: Any) -> Argument:

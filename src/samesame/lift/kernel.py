@@ -24,6 +24,7 @@ from samesame.formula.expr import (
     NegInf,
     Size,
     Unsupported,
+    Where,
     and_,
     const,
     index,
@@ -36,17 +37,17 @@ from samesame.formula.tensor import Dim, Tensor
 from samesame.lift import concrete, integers, obligations
 from samesame.lift.detile import Solution, Write, value_at
 from samesame.lift.launch import Launch, Memory
+from samesame.lift.memory import offset_of, with_elements
 from samesame.lift.memory import readings as indices_at
-from samesame.lift.memory import with_elements
 from samesame.lift.obligations import LIMITS, Kernel, Limit
 from samesame.lift.present import presentable
-from samesame.lift.rows import Joined, apart, restated, with_rows
+from samesame.lift.rows import Joined, apart, knows_rows, restated, with_rows
 from samesame.lift.simplify import Simplifier, literals, with_fact
 from samesame.lift.solver import Facts, Prover
 from samesame.lift.symbolic import Machine
 from samesame.lift.textbook import textbook
 from samesame.lift.ttir import parse
-from samesame.lift.values import undefined_in
+from samesame.lift.values import element_at, undefined_in
 from samesame.lift.verdict import Formula, KernelVerdict, Obligation
 from samesame.operators.numbers import readings
 
@@ -87,15 +88,24 @@ def all_told(verdict: KernelVerdict) -> bool:
 
 
 def _in_rows(launch: Launch, settings: Settings) -> KernelVerdict:
-    """Lift the launch with dimensions joined that it takes as one, and as it is where that is not enough."""
+    """Lift the launch as it is and with dimensions joined that it takes as one: first the way in which it speaks of
+    its tensors, then the other one where that was not enough."""
     started = time.monotonic()
     whole, joined = with_rows(launch)
-    first = _lifted(whole, joined, settings)
-    left = settings.seconds - (time.monotonic() - started)
-    if not joined or left <= 0 or first.verdict == "violated" or is_proved(first, "value"):
-        return first
-    second = _lifted(launch, {}, replace(settings, seconds=left))
-    return max(second, first, key=lambda v: (v.verdict == "verified", all_told(v), is_proved(v, "value")))
+    ways = [(whole, joined), (launch, {})] if joined else [(launch, {})]
+    found: list[KernelVerdict] = []
+    for way, tensors in reversed(ways) if joined and knows_rows(launch, joined) else ways:
+        left = settings.seconds - (time.monotonic() - started)
+        if found and left <= 0:
+            break
+        found.append(_lifted(way, tensors, replace(settings, seconds=left)))
+        if found[-1].verdict != "undecided":
+            return found[-1]
+    return max(found, key=lambda v: (all_told(v), is_proved(v, "value"), proofs(v)))
+
+
+def proofs(verdict: KernelVerdict) -> int:
+    return sum(o.state == "proved" for o in verdict.obligations)
 
 
 def is_proved(verdict: KernelVerdict, obligation: str) -> bool:
@@ -240,10 +250,13 @@ class _Lifting:
             self.verdict.formulas += [self.by_program(name, write) for write in writes]
             return None
         indices = tuple(index(integers.tidied(const(n))) for n in memory.shape)
-        expr = self.stored(memory, indices, [s for s in solutions if s is not None])
-        names = {f"{a.memory.name}*": a.memory for a in (*self.kernel.reads, *self.kernel.writes)}
         covered = obligations.covered(self.kernel, writes)
-        facts = with_fact((), renamed(covered, solutions, indices)) if covered is not None else ()
+        if covered is not None:
+            covered = renamed(covered, solutions, indices)
+        expr = self.stored(memory, indices, [s for s in solutions if s is not None], covered)
+        names = {f"{a.memory.name}*": a.memory for a in (*self.kernel.reads, *self.kernel.writes)}
+        kept = isinstance(expr, Where) and covered is not TRUE and expr.condition is covered
+        facts = with_fact((), covered) if covered is not None and not kept else ()
         expr = self.simplify(with_elements(expr, names, facts, self.simplify), facts)
         if self.joined:
             shape, indices, expr = self.with_own_indices(memory, indices, expr, facts)
@@ -277,7 +290,9 @@ class _Lifting:
         )
         return Formula(name, text if write.condition is TRUE else f"{text} where {where_}", "")
 
-    def stored(self, memory: Memory, indices: tuple[Index, ...], solutions: list[Solution]) -> Expr:
+    def stored(
+        self, memory: Memory, indices: tuple[Index, ...], solutions: list[Solution], covered: Expr | None
+    ) -> Expr:
         total: Expr | None = None
         for solution in solutions:
             one = self.written(solution)
@@ -290,14 +305,16 @@ class _Lifting:
             else:
                 total = value if total is None else where(covers, value, total)
         assert total is not None
+        writes = [solution.write for solution in solutions]
+        if covered is None or covered is TRUE or any(w.access.kind != "store" for w in writes):
+            return total
+        if obligations.keeps_the_rest(self.kernel, self.kernel.outputs[memory.name]):
+            return where(covered, total, element_at(memory, offset_of(memory, indices)))
         return total
 
     def added(
         self, memory: Memory, indices: tuple[Index, ...], before: Expr | None, value: Expr, solution: Solution
     ) -> Expr:
-        from samesame.lift.memory import offset_of
-        from samesame.lift.values import element_at
-
         if solution.write.access.kind not in ("fadd", "add"):
             raise Refused(
                 f"{solution.write.access.place}: the atomic operation {solution.write.access.kind} is not supported"

@@ -24,12 +24,16 @@ def leaf_of(memory: Memory) -> Leaf:
     return Leaf(memory.name, memory.shape, memory.kind)
 
 
-def flat_size(memory: Memory) -> Expr:
-    """One more than the greatest offset of an element."""
-    last: Expr = ZERO
+def flat_range(memory: Memory) -> tuple[Expr, Expr]:
+    """The least offset of an element, below 0 where a dimension runs backwards, and one more than the greatest."""
+    first, last = ZERO, ZERO
     for n, stride in zip(memory.shape, memory.strides, strict=True):
-        last = integers.plus_(last, integers.times_(integers.minus(n, 1), integers.tidied(const(stride))))
-    return integers.plus_(last, 1)
+        step = integers.times_(integers.minus(n, 1), integers.tidied(const(stride)))
+        if isinstance(stride, int) and stride < 0:
+            first = integers.plus_(first, step)
+        else:
+            last = integers.plus_(last, step)
+    return first, integers.plus_(last, 1)
 
 
 def offset_of(memory: Memory, indices: Indices) -> Expr:

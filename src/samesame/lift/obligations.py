@@ -13,17 +13,35 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import combinations
 from typing import cast
 
-from samesame.formula.expr import TRUE, Expr, Index, Num, and_, index, not_, or_, substitute
+from samesame.formula.expr import (
+    TRUE,
+    ZERO,
+    Expr,
+    Fold,
+    Index,
+    Load,
+    Num,
+    Where,
+    and_,
+    const,
+    index,
+    not_,
+    or_,
+    substitute,
+    walk,
+)
 from samesame.lift import integers
+from samesame.lift.algebra import under_binders
 from samesame.lift.detile import Solution, Write, solved, tells_programs, write_of
-from samesame.lift.memory import element, flat_size
+from samesame.lift.memory import element, flat_range
 from samesame.lift.simplify import Simplifier, with_fact
 from samesame.lift.solver import Facts
 from samesame.lift.symbolic import Machine
-from samesame.lift.values import wraps
+from samesame.lift.values import UNDEFINED, wraps
 from samesame.lift.verdict import Obligation
 
 STORES = ("store",)
@@ -75,6 +93,8 @@ def coverage(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
         covers = covered(kernel, writes)
         if covers is TRUE:
             found.state = "proved"
+        elif keeps_the_rest(kernel, writes):
+            found.state, found.detail = "proved", f"elements of {name} that are not written keep what they held"
         elif covers is None:
             found.detail = f"{UNTOLD} {name}"
     return found
@@ -90,6 +110,15 @@ def covered(kernel: Kernel, writes: Sequence[Write]) -> Expr | None:
     parts = [renamed(s.covers, s.indices, common) for s in known]
     whole = or_(*parts)
     return TRUE if kernel.simplify.prover.proves((), whole) else kernel.simplify(whole)
+
+
+def keeps_the_rest(kernel: Kernel, writes: Sequence[Write]) -> bool:
+    """Whether what is not written holds the number that the host filled it with, and it is known exactly what is
+    written: an element tells the one program, iteration and lane that may write it."""
+    if any(w.memory.contents is None or isinstance(w.memory.contents, str) for w in writes):
+        return False
+    solutions = [kernel.solutions[w] for w in writes]
+    return all(s is not None and not s.free and not tells_programs(s, kernel.simplify) for s in solutions)
 
 
 def renamed(expr: Expr, old: Sequence[Index], new: Sequence[Index]) -> Expr:
@@ -194,8 +223,8 @@ def bounds(kernel: Kernel) -> Obligation:
 def is_inside(kernel: Kernel, access: Write) -> bool:
     if element(access.memory, access.offset, access.facts, kernel.simplify) is not None:
         return True
-    end = flat_size(access.memory)
-    inside = and_(integers.at_least_zero(access.offset), integers.less(access.offset, end))
+    first, end = flat_range(access.memory)
+    inside = and_(integers.at_most(first, access.offset), integers.less(access.offset, end))
     return kernel.simplify.prover.proves(access.facts, inside)
 
 
@@ -213,7 +242,8 @@ class Limit:
         memories = {a.memory.name: a.memory for a in (*kernel.reads, *kernel.writes)}
         for memory in memories.values():
             if self.elements:
-                found[integers.at_most(flat_size(memory), self.elements)] = None
+                first, end = flat_range(memory)
+                found[integers.at_most(integers.minus(end, first), self.elements)] = None
         return tuple(found)
 
     def __str__(self) -> str:
@@ -292,7 +322,39 @@ def fits(kernel: Kernel, number: Number, limits: Facts, thorough: bool) -> bool:
         for given in kernel.machine.scalars.values()
         if given.kind == "int" and not isinstance(given, Num)
     )
-    return kernel.simplify.prover.proves((*facts, *limits, *arguments), inside, thorough=thorough)
+    known = (*facts, *limits, *arguments, *ranges_in(kernel, expr))
+    return kernel.simplify.prover.proves(known, inside, thorough=thorough)
+
+
+def ranges_in(kernel: Kernel, expr: Expr) -> Iterator[Expr]:
+    """What is known of integers in an expression: elements of a tensor fit its dtype, and a count is no more than
+    what is counted."""
+    elements = {f"{read.memory.name}*": read.memory.element for read in kernel.reads}
+    elements |= {f"{UNDEFINED} {read.access.place}": read.memory.element for read in kernel.reads}
+    for e in walk(expr):
+        if e.kind != "int" or e.free & under_binders(expr):
+            continue
+        if isinstance(e, Load) and e.leaf.name in elements and e.leaf.name not in kernel.simplify.prover.ranges:
+            if elements[e.leaf.name] == "i1":  # as the byte that it is
+                elements[e.leaf.name] = "i8"
+            low, high = whole_numbers(elements[e.leaf.name])
+            yield from (integers.at_most(low, e), integers.at_most(e, high))
+        if isinstance(e, Fold) and e.monoid == "sum" and is_count(e.body):
+            extents = [v.extent for v in e.bound]
+            if not any(v.free for v in extents):
+                most = reduce(integers.times_, extents)
+                yield from (integers.at_least_zero(e), integers.at_most(e, most))
+
+
+def is_count(body: Expr) -> bool:
+    """Whether this is 1 or 0."""
+    return isinstance(body, Where) and {body.then, body.otherwise} <= {ZERO, const(1)}
+
+
+def whole_numbers(element: str) -> tuple[int, int]:
+    """The least and greatest number of an integer dtype, by Triton's name."""
+    bits = int(element.lstrip("ui"))
+    return (0, (1 << bits) - 1) if element.startswith("u") else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
 
 
 # ------------------------------------------------------------------------------------------------------------ aliasing

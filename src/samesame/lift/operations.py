@@ -21,7 +21,9 @@ from samesame.formula.expr import (
     NEG_INF,
     TRUE,
     Expr,
+    Lambda,
     Num,
+    Opaque,
     absolute,
     add,
     and_,
@@ -99,6 +101,24 @@ REALS: dict[str, Callable[..., Expr]] = {
     "tt.fp_to_fp": lambda a: a,
 }
 
+def raised(a: Expr, b: Expr) -> Expr:
+    """a to the power b: of a number as exponent that power, of a positive number an exponential, else a function of
+    two arguments of which nothing is known."""
+    if isinstance(b, Num):
+        return power(a, b.value) if b.value else const(1)
+    if isinstance(a, Num) and a.value > 0:
+        return exp(mul(b, log(a)))
+    return of_two("pow", a, b)
+
+
+def of_two(name: str, a: Expr, b: Expr) -> Expr:
+    return Opaque(name, None, (Lambda((), a), Lambda((), b)), (), "real")
+
+
+def is_infinite(a: Expr) -> Expr:
+    return or_(compare("=", a, MINUS_INFINITY), compare("=", a, PLUS_INFINITY))
+
+
 LIBRARY: dict[str, Callable[..., Expr]] = {  # functions of libdevice, by their names without prefix and suffix
     **{name: REALS[f"math.{name}"] for name in ("exp", "exp2", "log", "log2", "log1p", "expm1", "sqrt", "rsqrt")},
     **{name: fn(name) for name in ("sin", "cos", "tan", "tanh", "erf", "asin", "acos", "atan", "sinh", "cosh")},
@@ -117,6 +137,12 @@ LIBRARY: dict[str, Callable[..., Expr]] = {  # functions of libdevice, by their 
     "fmax": largest,
     "fmin": smallest,
     "isnan": lambda a: FALSE,
+    "isinf": is_infinite,
+    "finite": lambda a: not_(is_infinite(a)),
+    "isfinite": lambda a: not_(is_infinite(a)),
+    "pow": raised,
+    "powi": raised,
+    "atan2": lambda a, b: of_two("atan2", a, b),
 }
 
 ORDERED = {"eq": "=", "ne": "≠", "lt": "<", "le": "≤", "gt": ">", "ge": "≥"}
@@ -161,6 +187,7 @@ NEEDS_SIGN = {  # rounding down is rounding to zero, and unsigned is signed, abo
     "arith.floordivsi": integers.quotient,
     "arith.ceildivsi": integers.ceiling,
 }
+TO_ZERO = ("arith.divsi", "arith.remsi")  # as C does: -7 / 2 is -3, and -1 is left over
 OBSERVES = (  # here a number that wrapped around shows; elsewhere it may come right again
     "arith.cmpi",
     "arith.minsi",

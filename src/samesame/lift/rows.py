@@ -77,6 +77,13 @@ def spoken_of(launch: Launch) -> set[Expr]:
     return found - {step(stride) for memory in memories for stride in memory.strides}
 
 
+def knows_rows(launch: Launch, tensors: dict[str, Joined]) -> bool:
+    """Whether the launch is told where the rows of a joined tensor begin."""
+    given = {integers.tidied(const(n)) for n in launch.arguments.values() if isinstance(n, Expr | int)}
+    steps = {step(one.before.strides[d]) for one in tensors.values() for dims in one.groups for d in dims[:-1]}
+    return bool(given & steps)
+
+
 def step(stride: Dim) -> Expr:
     return integers.tidied(const(stride))
 

@@ -47,6 +47,7 @@ from samesame.formula.expr import (
 )
 from samesame.lift import integers
 from samesame.lift.algebra import NEUTRAL, is_total
+from samesame.lift.extended import MINUS, decided, infinite_tag, is_number
 from samesame.lift.operations import largest, smallest
 from samesame.lift.solver import Facts, Prover
 from samesame.lift.values import PLUS_INFINITY, is_finite
@@ -98,7 +99,7 @@ class Simplifier:
             case Add() | Mul() if new.kind == "real":
                 return self._arithmetic(new, facts)
             case Extremum(op, parts):
-                return largest(*parts) if op == "max" else smallest(*parts)
+                return self._best(op, parts)
             case Fn("exp", argument):
                 return self._exponential(argument)
         return new
@@ -125,7 +126,9 @@ class Simplifier:
                 return TRUE
             if self.prover.proves(facts, not_(expr)):
                 return FALSE
-        return integers.tidied(rebuild(expr, lambda e: self(e, facts)))
+        new = integers.tidied(rebuild(expr, lambda e: self(e, facts)))
+        known = decided(new) if isinstance(new, Compare) and new.left.kind == "real" else None
+        return new if known is None else known
 
     def _where(self, condition: Expr, then: Expr, otherwise: Expr, facts: Facts) -> Expr:
         c = self(condition, facts)
@@ -144,6 +147,15 @@ class Simplifier:
                 kept.append(part)
         return integers.flattened(op, tuple(kept))
 
+    def _best(self, op: str, parts: tuple[Expr, ...]) -> Expr:
+        """A maximum or minimum of reals; max{a, {x if c else −∞}} is {max{a, x} if c else a}."""
+        best = largest if op == "max" else smallest
+        for k, part in enumerate(parts):
+            if isinstance(part, Where) and {part.then, part.otherwise} & {NEG_INF, PLUS_INFINITY}:
+                then, otherwise = (best(*parts[:k], side, *parts[k + 1 :]) for side in (part.then, part.otherwise))
+                return then if then is otherwise else where(part.condition, then, otherwise)
+        return best(*parts)
+
     # ------------------------------------------------------------------------------------------------- arithmetic
 
     def _arithmetic(self, expr: Add | Mul, facts: Facts) -> Expr:
@@ -159,19 +171,13 @@ class Simplifier:
         rest = [part for part in parts if part is not NEG_INF]
         if isinstance(expr, Add) and infinite and all(map(is_finite, rest)):
             return NEG_INF
+        tag = infinite_tag(expr)
+        if tag is not None:
+            return NEG_INF if tag == MINUS else PLUS_INFINITY
         if isinstance(expr, Add):
             return self._adjacent(expr, facts)
-        if isinstance(expr, Mul):
-            if len(infinite) == 1 and all(isinstance(p, Num) for p in rest) and rest != [const(-1)]:
-                sign = 1
-                for part in rest:
-                    value = cast(Num, part).value
-                    sign *= 0 if value == 0 else 1 if value > 0 else -1
-                if sign:
-                    return NEG_INF if sign > 0 else PLUS_INFINITY
-            if any(part is ZERO for part in parts) and all(map(is_total, parts)):
-                return ZERO
-        return expr
+        nothing = any(part is ZERO for part in parts) and all(is_total(p) or is_number(p) for p in parts)
+        return ZERO if nothing else expr
 
     def _adjacent(self, expr: Add, facts: Facts) -> Expr:
         """Σ_{k<a} f(k) + Σ_{k<b} f(a + k) as Σ_{k<a+b} f(k), for a, b ≥ 0."""

@@ -24,6 +24,7 @@ from samesame.formula.expr import (
     Fold,
     Index,
     Truth,
+    Where,
     add,
     and_,
     const,
@@ -47,6 +48,7 @@ from samesame.lift.operations import (
     NEEDS_SIGN,
     OBSERVES,
     REALS,
+    TO_ZERO,
     bitwise,
     compared,
     library,
@@ -59,6 +61,7 @@ from samesame.lift.values import (
     Pointers,
     Shuffled,
     Value,
+    as_number,
     block,
     element_at,
     of_bits,
@@ -191,7 +194,9 @@ class Machine:
         if name in REALS:
             return self.elementwise(operation, blocks, REALS[name], "real")
         if name == "tt.extern_elementwise":
-            return self.elementwise(operation, blocks, library(operation), "real")
+            kind, function = operation.type.kind, library(operation)
+            made = function if kind == "real" else lambda *xs: as_number(function(*xs))
+            return self.elementwise(operation, blocks, made, kind)
         if kinds == {"bool"} and name in BOOLEANS:
             kind = operation.type.kind if name.startswith(("arith.ext", "arith.uitofp", "arith.sitofp")) else "bool"
             return self.elementwise(operation, blocks, BOOLEANS[name], kind)
@@ -266,9 +271,31 @@ class Machine:
         def divide(a: Expr, b: Expr) -> Expr:
             if wraps(a) or wraps(b):
                 return bitwise(operation.name, operation.type.bits)(a, b)
+            if operation.name in TO_ZERO:
+                return self.to_zero(operation, path, a, b)
             return self.where_not_negative(operation, path, (a, integers.minus(b, 1)), make(a, b))
 
         return divide
+
+    def to_zero(self, operation: Operation, path: tuple[Expr, ...], a: Expr, b: Expr) -> Expr:
+        """A quotient rounded to zero, or what it leaves over, which has the sign of `a`; undefined for b = 0."""
+        make = NEEDS_SIGN[operation.name]
+        turns = operation.name == "arith.divsi"  # whether the result changes its sign with that of b
+
+        def by(divisor: Expr) -> Expr:
+            if self.prover.proves(path, integers.at_least_zero(a)):
+                return make(a, divisor)
+            below = integers.times_(make(integers.minus(0, a), divisor), -1)
+            return where(integers.at_least_zero(a), make(a, divisor), below)
+
+        if self.prover.proves(path, integers.less(0, b)):
+            return by(b)
+        other = by(integers.times_(b, -1))
+        negative = integers.times_(other, -1) if turns and not isinstance(other, Where) else other
+        if turns and isinstance(other, Where):
+            negative = where(other.condition, integers.times_(other.then, -1), integers.times_(other.otherwise, -1))
+        rest = where(integers.less(b, 0), negative, undefined(operation.place, "int"))
+        return where(integers.less(0, b), by(b), rest)
 
     def of_pointers(self, operation: Operation, operands: list[Value]) -> Value:
         if operation.name == "tt.addptr":

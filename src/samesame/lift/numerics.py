@@ -1,0 +1,201 @@
+"""How exact a kernel is: what it stores, beside its formula worked out in double precision on the same inputs.
+
+Proofs are over the reals; floating point is measured, and what is measured is stated in full. The launch function runs
+on the CPU, its kernels in Triton's interpreter, with tensors of float32, float16 and bfloat16 in turn, as the default
+dtype under which it makes its example tensors. For each kernel the formula gets the tensors as they were before the
+launch, rounded as they are, and is worked out in float64: so the error is the kernel's own arithmetic and the rounding
+of its result, not that of its inputs. The error of a draw is the largest difference of all elements over the largest
+magnitude in the formula's result; of the draws the worst counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from samesame.evidence import Refused
+from samesame.formula.evaluate import evaluate
+from samesame.formula.expr import Load, Unsupported, substitute, walk
+from samesame.formula.sizes import value_at
+from samesame.formula.tensor import tensor
+from samesame.lift.front import names_of
+from samesame.lift.values import UNDEFINED
+from samesame.lift.verdict import Formula, KernelVerdict
+
+DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+DRAWS = 3
+SECONDS = 60.0  # for one run
+SMALL = 1e-6  # a largest magnitude below this counts as this
+
+TWO = {"pow": np.power, "atan2": np.arctan2}  # functions of two arguments that formulas do not look into
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The error of one stored tensor in one dtype: of `draws` runs the worst, relative to the largest magnitude."""
+
+    kernel: str
+    tensor: str
+    dtype: str
+    error: float
+    draws: int
+    sizes: Mapping[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kernel": self.kernel,
+            "tensor": self.tensor,
+            "dtype": self.dtype,
+            "error": self.error,
+            "draws": self.draws,
+            "sizes": dict(self.sizes),
+            "reference": "the formula in float64 on the same inputs",
+            "error_is": "the largest difference over the largest magnitude, worst draw",
+            "inputs": "as the launch function makes them, seeds from 0",
+        }
+
+
+def measured(
+    target: Any, inputs: Any, captured: Any, lifted: Mapping[int, KernelVerdict]
+) -> tuple[list[Measured], list[str]]:
+    """The errors of every tensor with a formula, for each dtype, and sentences about what could not be measured.
+
+    `lifted` are the verdicts of the launches by their number in the host's order.
+    """
+    worst: dict[tuple[str, str, str], list[float]] = {}
+    sentences: dict[str, None] = {}
+    for dtype in DTYPES:
+        for seed in range(DRAWS):
+            try:
+                found = list(errors_of_run(target, inputs, captured, lifted, dtype, seed))
+            except Refused as refused:
+                sentences[f"{name_of(dtype)} is not measured: {refused}"] = None
+                break
+            for key, error in found:
+                if isinstance(error, str):
+                    sentences[error] = None
+                else:
+                    worst.setdefault(key, []).append(error)
+    sizes = dict(captured.sizes)
+    return [Measured(*key, max(errors), len(errors), sizes) for key, errors in worst.items()], list(sentences)
+
+
+def errors_of_run(
+    target: Any, inputs: Any, captured: Any, lifted: Mapping[int, KernelVerdict], dtype: torch.dtype, seed: int
+) -> Iterator[tuple[tuple[str, str, str], float | str]]:
+    """One run: for each tensor with a formula (kernel, tensor, dtype) and the error, or a sentence why it has none."""
+    from samesame.capture.triton_interpret import interpret
+
+    first = {launch.call: launch for launch in reversed(captured.launches)}
+    with made_of(dtype):
+        run = interpret(target, cast_to(inputs, dtype), seed=seed, timeout=SECONDS)
+    for (_, launch), execution in zip(sorted(first.items()), run.executions, strict=False):
+        verdict = lifted.get(launch.call)
+        if verdict is None or verdict.unsupported:
+            continue
+        names = names_of(launch, captured)
+        for formula in verdict.formulas:
+            parameter = next((p for p, name in names.items() if name == formula.tensor), "")
+            if formula.expr is None or not execution.after[parameter].is_floating_point():
+                continue
+            key = verdict.kernel, formula.tensor, name_of(execution.after[parameter].dtype)
+            try:
+                yield key, error_of(formula, parameter, names, launch, execution, captured.sizes)
+            except Unsupported as unsupported:
+                yield key, f"{formula.tensor} is not measured: {unsupported}"
+
+
+@contextmanager
+def made_of(dtype: torch.dtype) -> Iterator[None]:
+    """Tensors of floats are made of this dtype where nothing else is said."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def cast_to(inputs: Any, dtype: torch.dtype) -> Any:
+    from torch.utils._pytree import tree_map
+
+    def one(leaf: Any) -> Any:
+        return leaf.to(dtype) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() else leaf
+
+    return tree_map(one, inputs)
+
+
+def name_of(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+# ----------------------------------------------------------------------------------------------------------- one tensor
+
+
+def error_of(
+    formula: Formula,
+    parameter: str,
+    names: Mapping[str, str],
+    launch: Any,
+    execution: Any,
+    sizes: Mapping[str, int],
+) -> float:
+    """The largest difference between a formula's values and what the kernel stored, relative to the largest value.
+
+    Raises Unsupported for a formula that nobody can work out on numbers.
+    """
+    indices, expr = formula.expr
+    shape = tuple(i.extent for i in indices)
+    whole = tensor(shape, lambda *at: substitute(expr, dict(zip(indices, at, strict=True))), expr.kind)
+    parameters = {name: p for p, name in names.items()}
+    values: dict[str, Any] = {}
+    for leaf in {e.leaf for e in walk(expr) if isinstance(e, Load)}:
+        if leaf.name.startswith(UNDEFINED):
+            values[leaf.name] = np.full(tuple(value_at(n, sizes) for n in leaf.shape), np.nan)
+            continue
+        source = parameters[leaf.name.removesuffix("*")]
+        if leaf.name.endswith("*") and any(value_at(n, sizes) < 0 for n in launch.arguments[source].strides):
+            raise Unsupported(f"{source} runs backwards, and is read by its offsets")
+        line, array = seen(execution.before[source], launch.arguments[source], sizes)
+        values[leaf.name] = line if leaf.name.endswith("*") else array
+    _, stored = seen(execution.after[parameter], launch.arguments[parameter], sizes)
+    return apart(stored, evaluate(whole, values, dict(sizes), opaque=two_arguments))
+
+
+def two_arguments(name: str, attributes: Any, arguments: tuple[Any, ...], kind: str) -> Any:
+    if name not in TWO:
+        raise Unsupported(f"{name} is opaque")
+    return TWO[name](*arguments)
+
+
+def seen(held: torch.Tensor, view: Any, sizes: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray]:
+    """The memory behind an argument from its first element on, as one row, and the argument as an array."""
+    shape, strides = (tuple(value_at(n, sizes) for n in part) for part in (view.shape, view.strides))
+    if tuple(held.shape) == shape and held.stride() == strides:
+        length = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + 1 if held.numel() else 0
+        return plain(torch.as_strided(held, (length,), (1,), held.storage_offset())), plain(held)
+    row = plain(held)[value_at(view.offset, sizes) :]
+    return row, np.lib.stride_tricks.as_strided(row, shape, tuple(s * row.itemsize for s in strides))
+
+
+def plain(value: torch.Tensor) -> np.ndarray:
+    """The tensor as an array; floats in double precision."""
+    value = value.detach()
+    return value.double().numpy() if value.is_floating_point() else value.resolve_conj().numpy()
+
+
+def apart(got: Any, right: Any) -> float:
+    """The largest difference over the largest magnitude on the right; infinite where one is no number."""
+    got, right = (np.asarray(a, dtype=np.float64) for a in (got, right))
+    if got.shape != right.shape:
+        got = got.reshape(right.shape) if got.size == right.size else got
+    both = np.isfinite(got) & np.isfinite(right)
+    if not np.array_equal(np.isnan(got), np.isnan(right)) or not np.array_equal(got[~both], right[~both], True):
+        return float("inf")
+    scale = max(float(np.abs(right[both]).max(initial=0)), SMALL)
+    return float(np.abs(got[both] - right[both]).max(initial=0)) / scale
