@@ -31,10 +31,10 @@ from samesame.capture.checkpoints import (
 )
 from samesame.capture.targets import load_target
 from samesame.check import check
-from samesame.evidence import Refused, Site, Verdict
+from samesame.evidence import Refused, Rung, Site, Verdict
 from samesame.store import Store
 from samesame.sweep.outcome import NEITHER, SAMESAME, Outcome, Place
-from samesame.sweep.probes import AS_GIVEN, Probe
+from samesame.sweep.probes import Probe
 
 SIDES = ("left", "right")
 APART = 1e-3                                # of the largest logit: far above what rounding of float32 makes
@@ -54,7 +54,7 @@ class Laboratory:
     seed: int
     seconds: float
     store: Store | None = None
-    given: dict[str, tuple[dict[str, torch.Tensor], list[Logits]]] = field(default_factory=dict)
+    given: dict[str, tuple[Logits, list[Logits]]] = field(default_factory=dict)
 
     @property
     def shared(self) -> dict[str, Any]:
@@ -109,22 +109,26 @@ class Laboratory:
                 program.written = {}
 
     def moved(self, probe: Probe, folder: Path, ran: list[Logits]) -> tuple[bool | None, bool | None]:
-        """For each side, whether its logits are others than those of the config as it was given; None where the weights
-        are others too, or the config is as it was given."""
+        """For each side, whether its logits are others than those of the probe's companions alone; None where the
+        weights are others too, where a side does not take those alone, and where nothing is changed."""
         if not probe.field:
             return None, None
-        if not self.given:
-            self.given["as it was given"] = self.as_given()
-        weights, before = self.given["as it was given"]
+        alone = probe.without
+        if alone.key not in self.given:
+            self.given[alone.key] = self.run_alone(alone)
+        weights, before = self.given[alone.key]
         if not before or not _equal(weights, load_file(folder / "model.safetensors")):
             return None, None
         pair = [any_apart(a, b, MOVED) for a, b in zip(before, ran, strict=True)]
         return pair[0], pair[1]
 
-    def as_given(self) -> tuple[dict[str, torch.Tensor], list[Logits]]:
-        """Weights and logits of both sides without a probe."""
+    def run_alone(self, probe: Probe) -> tuple[Logits, list[Logits]]:
+        """Weights and logits of both sides; no logits where one does not take the config."""
         with TemporaryDirectory(prefix="samesame-") as place:
-            folder = self.twin(AS_GIVEN, Path(place))
+            try:
+                folder = self.twin(probe, Path(place))
+            except Refused:
+                return {}, []
             loaded = self.loaded(folder)
             inputs = example_of(folder)
             with torch.inference_mode():
@@ -135,8 +139,11 @@ class Laboratory:
     def decided(self, probe: Probe, programs: list[Any], inputs: Logits, ran: list[Logits]) -> Outcome:
         """The verdict of `check`, held against what both programs computed by themselves."""
         direct, apart = largest_difference(*ran), any_apart(ran[0], ran[1], APART)
-        if any(bool(tensor.isnan().any()) for logits in ran for tensor in logits.values()):
-            return Outcome(probe, "undecided", SAMESAME, "logits are not numbers, so there is nothing to compare")
+        broken = [name for name, logits in zip(SIDES, ran, strict=True) if not all_finite(logits)]
+        if len(broken) == 1:
+            return Outcome(probe, "different", broken[0], "its logits are not numbers", evidence="values")
+        if broken:
+            return Outcome(probe, "undecided", SAMESAME, "both sides' logits are not numbers")
         try:
             verdict = check(programs[0], programs[1], inputs, seed=self.seed, timeout=self.seconds, store=self.store)
         except Refused as error:
@@ -165,6 +172,7 @@ def outcome_of(probe: Probe, verdict: Verdict, direct: float, apart: bool) -> Ou
     return replace(
         found,
         message=note,
+        outputs=tuple(root.name for root in verdict.roots if root.evidence.rung is Rung.REFUTED),
         max_error=effect.max_error if effect else None,
         mean_error=effect.mean_error if effect else None,
         max_log_prob_change=effect.max_log_prob_change if effect else None,
@@ -240,10 +248,16 @@ def largest_difference(left: Logits, right: Logits) -> float:
 
 
 def any_apart(left: Logits, right: Logits, tolerance: float) -> bool:
-    """Whether an output differs by more than this share of its largest magnitude."""
+    """Whether an output differs by more than this share of its largest magnitude, or is no number on one side."""
     return any(
-        float((left[name] - right[name]).abs().max()) > tolerance * float(left[name].abs().max()) for name in left
+        not float((left[name] - right[name]).abs().max()) <= tolerance * float(left[name].abs().max())
+        and not torch.equal(left[name], right[name])
+        for name in left
     )
+
+
+def all_finite(logits: Logits) -> bool:
+    return all(bool(tensor.isfinite().all()) for tensor in logits.values())
 
 
 def _equal(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> bool:

@@ -34,7 +34,7 @@ class Outcome:
     """What came of one probe.
 
     `by` is who refused: `left`, `right`, `samesame` or `neither` library took it. `moved` says for each side whether
-    its logits are others than without the probe, None where the weights are others too. Errors are absolute differences
+    its logits are others than without the probe, None where the weights are others too. `outputs` are those that differ. Errors are absolute differences
     of logits: `max_error`, `mean_error` as `check` found them, in float64, `direct_error` of one run in float32 of the
     two programs as they are. `config` holds what a script needs to build the model.
     """
@@ -45,6 +45,7 @@ class Outcome:
     message: str = ""
     evidence: str = ""
     moved: tuple[bool | None, bool | None] = (None, None)
+    outputs: tuple[str, ...] = ()
     max_error: float | None = None
     mean_error: float | None = None
     max_log_prob_change: float | None = None
@@ -88,6 +89,7 @@ def from_json(found: Mapping[str, Any]) -> Outcome:
     if rest["outcome"] not in OUTCOMES:
         raise ValueError(rest["outcome"])
     rest["moved"], rest["edits"] = tuple(rest["moved"]), tuple(rest["edits"])
+    rest["outputs"] = tuple(rest["outputs"])
     return Outcome(Probe(found["field"], found["value"], found["fields"]), **rest)
 
 

@@ -65,8 +65,8 @@ ROPES: dict[str, dict[str, Any]] = {
     "longrope": {
         "factor": FACTOR,
         "original_max_position_embeddings": SHORT,
-        "short_factor": [1.0 + i / ANGLES for i in range(ANGLES)],
-        "long_factor": [2.0 + i / 2 for i in range(ANGLES)],
+        "short_factor": [1, 2] * (ANGLES // 2),
+        "long_factor": [3, 5] * (ANGLES // 2),
     },
     "llama3": {
         "factor": FACTOR,
@@ -84,9 +84,9 @@ ROPE_SETTINGS: tuple[tuple[str, str, Any, dict[str, Any]], ...] = (
     ("yarn", "partial_rotary_factor", 0.5, {}),
     ("yarn", "attention_factor", 1.5, {}),
     ("yarn", "mscale", 0.5, {"mscale_all_dim": 1.0}),
-    ("yarn", "beta_fast", 4.0, {}),
     ("yarn", "beta_slow", 0.1, {}),
-    ("yarn", "truncate", False, {}),
+    ("yarn", "beta_fast", 0.2, {"beta_slow": 0.05}),
+    ("yarn", "truncate", False, {"beta_slow": 0.1}),
     ("longrope", "attention_factor", 1.5, {}),
 )
 # The dynamic kind begins where positions end; examples must go beyond that.
@@ -119,6 +119,11 @@ class Probe:
         return f"{self.field} {json.dumps(self.fields, sort_keys=True)}"
 
     @property
+    def without(self) -> Probe:
+        """The companions alone."""
+        return Probe("", None, _without(self.fields, self.field))
+
+    @property
     def spoken(self) -> str:
         return f"{self.field} = {brief(self.value)}" if self.field else "the config as it is"
 
@@ -128,6 +133,14 @@ class Probe:
         beside = ((name, value) for name, value in flat(self.fields) if name != self.field)
         shown = (pair for pair in beside if not pair[0].startswith("rope_parameters.") or pair[0].endswith("rope_type"))
         return ", ".join(f"{name.rpartition('.')[2]} = {brief(value)}" for name, value in shown)
+
+
+def _without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    first, _, rest = name.partition(".")
+    found = {k: v for k, v in fields.items() if k != first}
+    if rest and (inner := _without(fields[first], rest)):
+        found[first] = inner
+    return found
 
 
 AS_GIVEN = Probe("", None, {})

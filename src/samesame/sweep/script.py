@@ -1,11 +1,12 @@
 """A difference as code one can paste: a script that shows it with the two libraries alone.
 
 It builds the model of the probe's config with random weights, saves it, and prints the logits that Transformers and
-vLLM's own engine give for the token after one prompt. Nothing of samesame is in it, neither weights nor capture.
+vLLM's own engine give after one prompt and one token later. Nothing of samesame is in it, neither weights nor capture.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Mapping
@@ -17,34 +18,31 @@ from samesame.sweep.probes import brief
 
 TEMPLATE = '''\
 """{title}"""
-import os
-import tempfile
+import os, tempfile
 os.environ |= {{"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "HF_HUB_OFFLINE": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}}
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 from vllm import LLM, SamplingParams
-
-CONFIG = {config}
+config = AutoConfig.for_model(**{config})
 torch.manual_seed(0)
-config = AutoConfig.for_model(**CONFIG)
 model = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="{attention}").eval()
-with torch.no_grad():                                   # biases and norms too: zeros and ones would hide them
-    for p in model.parameters():
+with torch.no_grad(), tempfile.TemporaryDirectory() as folder:
+    for p in model.parameters():                        # biases and norms too: zeros and ones would hide them
         p.copy_(torch.randn_like(p) * p.shape[-1] ** -0.5 if p.dim() > 1 else p + 0.2 * torch.randn_like(p))
-tokens = torch.randint(3, config.vocab_size, ({tokens},)).tolist()
-with tempfile.TemporaryDirectory() as folder, torch.no_grad():
-    left = model(torch.tensor([tokens])).logits[0, -1]
+    tokens = torch.randint(3, config.vocab_size, ({tokens},)).tolist()
     model.save_pretrained(folder)
     llm = LLM(folder, enforce_eager=True, skip_tokenizer_init=True, dtype="float32", max_logprobs=-1,
               logprobs_mode="raw_logits")
-    settings = SamplingParams(max_tokens=1, logprobs=-1, detokenize=False)
-    [result] = llm.generate([{{"prompt_token_ids": tokens}}], settings)
-    right = torch.tensor([result.outputs[0].logprobs[0][i].logprob for i in range(len(left))])
-print("Transformers", left[:6].tolist(), "vLLM        ", right[:6].tolist(), sep="\\n")
-print("largest difference", (left - right).abs().max().item())
+    settings = SamplingParams(max_tokens=2, logprobs=-1, temperature=0, ignore_eos=True, detokenize=False)
+    [out] = llm.generate([{{"prompt_token_ids": tokens}}], settings)[0].outputs
+    prompt = model(torch.tensor([tokens]), use_cache=True)
+    then = model(torch.tensor([out.token_ids[:1]]), past_key_values=prompt.past_key_values)
+left = torch.stack([prompt.logits[0, -1], then.logits[0, -1]])         # after the prompt, and one token later
+right = torch.tensor([[step[i].logprob for i in range(config.vocab_size)] for step in out.logprobs])
+for when, a, b in zip(("after the prompt", "one token later"), left, right):
+    print(f"{{when}}: Transformers {{a[:4].tolist()}}, vLLM {{b[:4].tolist()}}, largest difference {{(a - b).abs().max()}}")
 '''
-WIDTH = 118
-LONGEST = 30
+WIDTH = 112
 
 
 def script(outcome: Outcome, attention: str = "eager") -> str:
@@ -64,13 +62,16 @@ def _short(outcome: Outcome) -> str:
 
 def written(config: Mapping[str, Any]) -> str:
     """The config as a Python dict, a few fields on a line, with what follows from the others left out."""
-    parts = [f'"{name}": {value!r}'.replace("'", '"') for name, value in config.items() if not _implied(name, value)]
-    lines = textwrap.wrap(", ".join(parts), WIDTH, initial_indent="    ", subsequent_indent="    ",
-                          break_long_words=False, break_on_hyphens=False)
-    return "{\n" + "\n".join(lines) + "}"
+    lines = [""]
+    for name in ["model_type", *(name for name in config if name != "model_type")]:
+        part = f"{json.dumps(name)}: {config[name]!r},".replace("'", '"')
+        if not _implied(name):
+            lines += [part] if len(lines[-1]) + len(part) > WIDTH else [f"{lines.pop()} {part}".strip()]
+    wrapped = [piece for line in lines for piece in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]
+    return "{\n" + "\n".join(f"    {line}" for line in wrapped) + "}"
 
 
-def _implied(name: str, value: Any) -> bool:
+def _implied(name: str) -> bool:
     """Fields that say nothing of the logits of the script."""
     return name in ("use_cache", "initializer_range", "bos_token_id", "eos_token_id", "pad_token_id")
 

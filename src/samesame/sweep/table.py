@@ -68,14 +68,16 @@ def _named(outcome: Outcome) -> str:
 
 def _in_full(outcome: Outcome, scripts: Mapping[str, Path], sweep: Sweep) -> Iterator[str]:
     if outcome.message:
-        yield f"      {outcome.message}"
+        by = f"{_side(outcome.by, sweep)}: " if outcome.by in ("left", "right") else ""
+        yield f"      {by}{outcome.message}"
     if outcome.ignored_by:
         yield f"      {_side(outcome.ignored_by, sweep)} computes what it computes without it"
     if outcome.max_error is not None:
         changed = ""
         if outcome.argmax_total:
             changed = f"; the likeliest token changes in {outcome.argmax_changed} of {outcome.argmax_total} places"
-        yield f"      logits differ by up to {outcome.max_error:.3g}, mean {outcome.mean_error:.3g}{changed}"
+        names = " and ".join(outcome.outputs).replace("_", " ")
+        yield f"      {names or 'logits'} differ by up to {outcome.max_error:.3g}, mean {outcome.mean_error:.3g}{changed}"
     for name in ("left", "right"):
         place: Place | None = getattr(outcome, name)
         if place is not None:
