@@ -26,7 +26,8 @@ class Parallel(nn.Module):
         self.table = shard(whole.table.weight, 0, rank, world_size)
         self.head = shard(whole.head.weight, 0, rank, world_size)
         self.count = WORDS // world_size
-        self.first, self.fault = rank * self.count, fault
+        at = (rank + 1) % world_size if fault == "words_of_the_next_rank" else rank
+        self.first, self.fault = at * self.count, fault
 
     def own(self, words):
         """Which words are this rank's, and their rows here."""
@@ -35,15 +36,19 @@ class Parallel(nn.Module):
 
     def forward(self, words, targets):
         mine, rows = self.own(words)
-        h = Reduce.apply(embedding(rows, self.table) * mine.unsqueeze(-1)).tanh()
+        rows = embedding(rows, self.table)
+        h = Reduce.apply(rows if self.fault == "words_of_others_looked_up" else rows * mine.unsqueeze(-1)).tanh()
         logits = (Copy.apply(h) @ self.head.t()).flatten(0, 1)
         targets = targets.flatten()
         if self.fault == "local_targets_of_gathered_logits":
             return cross_entropy(Gather.apply(logits, 1), self.own(targets)[1])
         top = logits.detach().amax(1)
-        dist.all_reduce(top, dist.ReduceOp.MAX)
+        if self.fault != "maximum_of_own_words":
+            dist.all_reduce(top, dist.ReduceOp.MAX)
         logits = logits - top.unsqueeze(1)
-        total = Reduce.apply(logits.exp().sum(1))
+        total = logits.exp().sum(1)
+        if self.fault != "exponentials_of_own_words":
+            total = Reduce.apply(total)
         mine, rows = self.own(targets)
         picked = logits.gather(1, rows.unsqueeze(1)).squeeze(1)
         if self.fault != "targets_of_others_counted":
@@ -63,4 +68,7 @@ def inputs():
     return torch.randint(0, WORDS, (2, 5)), torch.randint(0, WORDS, (2, 5))
 
 
-faults = ("local_targets_of_gathered_logits", "targets_of_others_counted")
+faults = (
+    *("local_targets_of_gathered_logits", "targets_of_others_counted", "words_of_others_looked_up"),
+    *("words_of_the_next_rank", "maximum_of_own_words", "exponentials_of_own_words"),
+)

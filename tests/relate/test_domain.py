@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from samesame import check
 from samesame.capture import capture
-from samesame.relate.domain import demanded, positions, sentence
+from samesame.relate.domain import demanded, labels, positions, sentence
 
 IDS = torch.randint(0, 4, (2, 5))
 TABLE = torch.randn(11, 3)
@@ -98,3 +98,56 @@ def test_the_range_is_used_and_stated():
     )
     assert verdict.verdict == "same"
     assert sentence((0, 10)) in verdict.roots[0].evidence.conditions
+
+
+# -------------------------------------------------------------------------------------------------------------- labels
+
+SCORES = torch.randn(5, 6)
+LABELS = torch.randint(0, 6, (5,))
+LOSSES = {
+    "cross entropy": F.cross_entropy,
+    "of a sum": lambda x, labels: F.cross_entropy(x, labels, reduction="sum"),
+    "another label ignored": lambda x, labels: F.nll_loss(x, labels, ignore_index=-1),
+    "of an image": lambda x, labels: F.nll_loss(x.reshape(1, 6, 5, 1), labels.reshape(1, 5, 1)),
+    "of one sample": lambda x, labels: F.cross_entropy(x[0], labels.reshape(5, 1)[0, 0]) + F.cross_entropy(x, labels),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_a_label_is_a_class(loss):
+    graph = capture(loss, (SCORES, LABELS))
+    name = [node.name for node in graph.sources("input")][1]
+    assert demanded(graph, lambda node: False) == {}, "what is ignored may be any number"
+    assert labels(graph, lambda node: False) == {name: (0, 5)}
+    loss(SCORES, torch.full_like(LABELS, 5))
+    for outside in (6, -2):
+        with pytest.raises((IndexError, RuntimeError)):
+            loss(SCORES, torch.full_like(LABELS, outside))
+
+
+def test_nothing_is_said_of_labels_that_were_negative_or_whose_ignored_number_is_not():
+    assert labels(capture(F.cross_entropy, (SCORES, LABELS)), lambda node: True) == {}
+    padded = capture(lambda x, given: F.cross_entropy(x, given, ignore_index=255), (SCORES, LABELS))
+    assert labels(padded, lambda node: False) == {}
+
+
+def picked(x, given):
+    """The log-probability of each label, by comparing it with every class: nothing for what is no class."""
+    return (x.log_softmax(1) * (given.unsqueeze(1) == torch.arange(6))).sum()
+
+
+def test_a_proof_rests_on_labels_that_are_classes_only_where_it_must():
+    def conditions(left, right):
+        verdict = check(left, right, (SCORES, LABELS))
+        assert verdict.verdict == "same", verdict.notes
+        return {condition for root in verdict.roots for condition in root.evidence.conditions}
+
+    alike = conditions(F.cross_entropy, lambda x, given: F.nll_loss(2 * x.log_softmax(1), given) / 2)
+    compared = conditions(F.cross_entropy, lambda x, given: -picked(x, given) / 5)
+    assert sentence((0, 5)) in compared and not any("the lookup demands" in condition for condition in alike)
+
+
+def test_a_label_that_is_ignored_is_no_class():
+    ignoring = torch.tensor([3, -100, 5, 0, 1])
+    verdict = check(F.cross_entropy, lambda x, given: -picked(x, given) / 5, (SCORES, ignoring))
+    assert verdict.verdict == "different"

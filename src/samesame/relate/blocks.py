@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from samesame.graph import Dtype, Graph, Node, TensorType, map_nodes
 from samesame.operators.shapes import NARROW
-from samesame.relate.domain import Range, demanded
+from samesame.relate.domain import Range, demanded, labels
 from samesame.relate.layout import Layout, build, share
 from samesame.relate.world import SOURCES, Slot, Typed, World, is_table, is_uniform, moved_type
 
@@ -32,8 +32,9 @@ class Block:
     """`graph` has the roots `left` and `right`; `frontier[input name]` is the class that input stands for.
 
     `terms[node name]` is the term or class that a node stands for; the steps of the candidate's layout have none.
-    `ranges[input name]` is the domain of an integer that indexes. `untold` says that a constant was taken as it is, so
-    that looking at how it was made would tell more.
+    `ranges[input name]` is the domain of an integer that indexes, and `labels` that of labels, were none ignored: the
+    claim does not rest on these. `untold` says that a constant was taken as it is, so that looking at how it was made
+    would tell more.
     """
 
     graph: Graph
@@ -42,6 +43,14 @@ class Block:
     untold: bool
     key: str
     terms: dict[str, int] = field(default_factory=dict, compare=False)
+    labels: dict[str, Range] = field(default_factory=dict)
+
+    def without_ignored_labels(self) -> Block | None:
+        """The claim for labels that are all classes; None where that is the same claim."""
+        ranges = {**self.labels, **self.ranges}
+        if ranges == self.ranges:
+            return None
+        return replace(self, ranges=ranges, labels={}, key=key_of(self.graph, ranges))
 
     @property
     def left(self) -> Node:
@@ -91,10 +100,15 @@ class _Cutter:
         mine = met if met is not None and met.operator == "input" else self.side(left)
         arranged = build(layout, lambda _: mine, self.step)
         graph = Graph("block", tuple(self.nodes), (("left", arranged), ("right", yours)), self.tensors)
-        ranges = demanded(graph, lambda node: self.world.is_negative(self.frontier[node.name]))
+        ranges = demanded(graph, self.is_negative)
         ranges |= {name: known for name, term in self.frontier.items() if (known := self.world.positions(term))}
         terms = {node.name: name for name, node in self.made.items()} | self.terms
-        return Block(graph, self.frontier, ranges, self.untold, key_of(graph, ranges), terms)
+        key = key_of(graph, ranges)
+        return Block(graph, self.frontier, ranges, self.untold, key, terms, labels(graph, self.is_negative))
+
+    def is_negative(self, node: Node) -> bool:
+        """Was the tensor of this input negative somewhere? What is no input is not asked about."""
+        return node.name in self.frontier and self.world.is_negative(self.frontier[node.name])
 
     def side(self, term: int) -> Node:
         """A side of the claim is looked into, wherever the frontier is; unless it is a source, which holds no more."""

@@ -8,12 +8,13 @@ index that is sliced first is demanded in part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from samesame.formula.expr import Expr, Extremum, add, maximum, minimum, mul
 from samesame.formula.sizes import canonical, size_text
 from samesame.formula.tensor import Dim
 from samesame.graph import Graph, Node
+from samesame.operators.table import packet
 
 Range = tuple[Dim, Dim]
 
@@ -31,6 +32,13 @@ DEMANDS: dict[str, tuple[int, Callable[[Node], Range]]] = {
     "aten.scatter_add": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
     "aten.one_hot": (0, lambda node: (0, _last(node.shape[-1]))),
 }
+# Losses of labels, their second argument: each is a class, or the number that the loss ignores (−100 if not said).
+LOSSES = frozenset(
+    f"aten.{name}"
+    for name in [
+        *("nll_loss", "nll_loss_forward", "nll_loss2d", "nll_loss2d_forward", "nll_loss_nd", "cross_entropy_loss"),
+    ]
+)
 # Movements that keep every element, so that a demand on the result is a demand on the argument.
 KEEPING = frozenset(
     f"aten.{name}"
@@ -68,14 +76,37 @@ def demanded(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]
 
     A negative index counts from the end; where none was seen (`negative` says so of an input), none is assumed.
     """
+    return _ranges((demand for node in graph.nodes for demand in _demands(node)), negative)
+
+
+def labels(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]:
+    """The range of each input that holds labels, by name, if none of them is the negative number that a loss ignores;
+    of inputs that were seen to be negative, nothing is said."""
+    losses = [node for node in graph.nodes if packet(node.operator) in LOSSES and _ignored(node) <= 0]
+    demands = [(node.args[1], (0, _last(_classes(node)))) for node in losses]
+    return _ranges((demand for demand in demands if not negative(_whole(demand[0]))), negative)
+
+
+def _classes(loss: Node) -> Dim:
+    """How many classes a loss tells apart."""
+    shape: tuple[Dim, ...] = loss.args[0].shape
+    return shape[1] if len(shape) > 1 else shape[0]
+
+
+def _ignored(loss: Node) -> int:
+    ignored: int = loss.args[4] if len(loss.args) > 4 else loss.kwargs.get("ignore_index", -100)
+    return ignored
+
+
+def _ranges(demands: Iterable[tuple[Node, Range]], negative: Callable[[Node], bool]) -> dict[str, Range]:
+    """The ranges of the inputs that these demands are about, each the tightest."""
     found: dict[Node, Range] = {}
-    for node in graph.nodes:
-        for index, (low, high) in _demands(node):
-            source = _whole(index)
-            if source.operator == "input" and _is_integer(source):
-                low = low if negative(source) else 0
-                before = found.get(source, (low, high))
-                found[source] = (_bound(maximum, low, before[0]), _bound(minimum, high, before[1]))
+    for index, (low, high) in demands:
+        source = _whole(index)
+        if source.operator == "input" and _is_integer(source):
+            low = low if negative(source) else 0
+            before = found.get(source, (low, high))
+            found[source] = (_bound(maximum, low, before[0]), _bound(minimum, high, before[1]))
     return {node.name: bounds for node, bounds in found.items() if not _is_empty(bounds)}
 
 

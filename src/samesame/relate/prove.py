@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -19,10 +19,11 @@ from samesame.definitions import STANDING_IN
 from samesame.evidence import Evidence, Rung, SamesameError
 from samesame.execute import execute
 from samesame.formula.cases import is_by_cases, prove_by_cases
-from samesame.formula.equal import Budget, NotProved, prove_tensors_equal
+from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
 from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import size_text
 from samesame.formula.smt import recording
+from samesame.formula.tensor import Tensor
 from samesame.graph import Node, at
 from samesame.operators import is_deterministic, meaning_of
 from samesame.operators.ideal import GUARDED, idealised
@@ -32,16 +33,19 @@ from samesame.relate.blocks import Block
 from samesame.relate.domain import sentence
 from samesame.relate.meanings import meanings
 from samesame.relate.propose import difference
-from samesame.relate.rules import Rule, Rulebook
+from samesame.relate.rules import Prove, Rule, Rulebook
 from samesame.relate.world import kind_of
 from samesame.store_tried import Attempt
 
 _SECONDS = 4.0              # for the normal form of one block, and again for its cases
+GLANCE = 0.5                # for its normal form, before anything else is tried on any block of the same claim
 IMPATIENT = 0.2             # for one where many have failed
 LEARNING, LEARNING_TIMES = 0.3, 3.0    # for the general form of a proved block: seconds, and times what it took
 BESIDE_A_TEST = 1.0         # for a block with a kernel: without a proof it is tested, and that is what it is worth
 TEST_DRAWS = 8
 TEST_TOLERANCE = 1e-9
+Outcome = Proved | NotProved
+Way = Callable[[Block, Tensor, Tensor], Outcome]
 
 
 @dataclass(slots=True)
@@ -51,7 +55,7 @@ class Prover:
 
     Failures may cost so much `patience` (seconds) in all; after that a proof has little time. `sizes` are the values of
     size symbols in the example, by name: blocks over symbols are proved for all sizes. `questions` are those that the
-    solver answered, by proof; `ideal` the keys of blocks proved without guards.
+    solver answered, by proof; `ideal` the keys of blocks proved without guards; `glances` what was seen in vain.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -70,6 +74,7 @@ class Prover:
     learning: float = 0.0
     questions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ideal: set[str] = field(default_factory=set)
+    glances: dict[str, Attempt] = field(default_factory=dict)
 
     @property
     def rung(self) -> Rung:
@@ -84,16 +89,26 @@ class Prover:
 
     def decide(self, block: Block, seconds: float = math.inf) -> Evidence | None:
         """Evidence for the block's claim, or None; `seconds` bound each way of proving it."""
+        return self._timed(block, seconds, self._decide)
+
+    def glance(self, block: Block, seconds: float = math.inf) -> Evidence | None:
+        """Evidence that the normal form finds soon. What it does not find is not decided."""
+        if block.key in self.glances or _accounts(block):
+            return None
+        return self._timed(block, seconds, self._glance)
+
+    def _timed(self, block: Block, seconds: float, decide: Callable[[Block], Evidence | None]) -> Evidence | None:
+        """What is known already, or is decided now; a proof is kept as a rule."""
         self.limit = min(seconds, BESIDE_A_TEST) if _accounts(block) else seconds
         recalled = self.recall(block)
         if recalled is not None or block.key in self.rules or self.late:
             return recalled
-        started = time.monotonic()
-        evidence = self._decide(block)
+        started, busy = time.monotonic(), time.thread_time()
+        evidence = decide(block)
         spent = time.monotonic() - started
         self.seconds += spent
         if evidence is None:
-            self.patience -= spent
+            self.patience -= time.thread_time() - busy
             return None
         evidence = replace(evidence, seconds=spent)
         self.rules[block.key] = replace(self.rules[block.key], evidence=evidence)
@@ -107,13 +122,13 @@ class Prover:
         if known is not None:
             self.by_rule += known.evidence is not None
             return known.evidence and replace(known.evidence, method="rule", seconds=0.0)
-        started, before = time.monotonic(), len(self.book.own)
+        started, busy, before = time.monotonic(), time.thread_time(), len(self.book.own)
         given, self.limit = self.limit, min(self.limit, self.book.seconds)
         learnt = self.book.find(block, self.prove)
         self.limit = given
         self.seconds += time.monotonic() - started
         if learnt is None:
-            self.patience -= time.monotonic() - started
+            self.patience -= time.thread_time() - busy
             return None
         evidence, own = learnt
         if len(self.book.own) > before or (own and self.sizes):        # proved in general form, now or at the example
@@ -126,28 +141,50 @@ class Prover:
         return evidence
 
     def _decide(self, block: Block) -> Evidence | None:
-        """Decide a block that is no instance of a known rule."""
-        name = f"P{len(self.rules) + 1}"
+        """Decide a block that is no instance of a known rule. What is tried in vain is kept for the next run."""
         given = self._remaining().seconds
+        told = self.book.in_vain(block.key, given)
         with recording() as questions:
-            outcome = self.book.in_vain(block.key, given) or self._try(block, given)
+            outcome = self._tried(block, self.prove, given) if told is None else Attempt(told)
+        if isinstance(outcome, Attempt) and told is None:
+            self.book.tried[block.key] = outcome
         found = outcome if isinstance(outcome, Evidence) else self._test(block)
-        self.rules[block.key] = Rule(name, block, None, "" if found is not None else str(outcome))
-        if found is None:
+        if found is not None:
+            return self._as_proof(block, found, questions)
+        assert isinstance(outcome, Attempt)
+        self.rules[block.key] = Rule(f"P{len(self.rules) + 1}", block, None, outcome.reason)
+        return None
+
+    def _glance(self, block: Block) -> Evidence | None:
+        """Decide it where the normal form does soon."""
+        self.limit = min(self.limit, GLANCE)
+        given = self._remaining().seconds
+        if self.book.in_vain(block.key, given) is not None:
             return None
+        with recording() as questions:
+            outcome = self._tried(block, self._prove_at_once, given)
+        if isinstance(outcome, Evidence):
+            return self._as_proof(block, outcome, questions)
+        self.glances[block.key] = outcome
+        return None
+
+    def _tried(self, block: Block, prove: Prove, given: float) -> Evidence | Attempt:
+        """Prove it with so many seconds."""
+        started, spent = time.monotonic(), time.thread_time()
+        outcome = prove(block)
+        self.attempts += 1
+        if isinstance(outcome, Evidence):
+            return outcome
+        limited = time.monotonic() - started >= min(given, self.budget.smt_ms / 1000)        # no query takes longer
+        return Attempt(outcome, time.thread_time() - spent if limited else None)
+
+    def _as_proof(self, block: Block, found: Evidence, questions: Iterable[str]) -> Evidence:
+        """The evidence under the name of a new rule."""
+        name = f"P{len(self.rules) + 1}"
+        self.rules[block.key] = Rule(name, block, None)
         self.proofs += 1
         self.questions[name] = tuple(questions)
         return replace(found, proof=name)
-
-    def _try(self, block: Block, given: float) -> Evidence | str:
-        """Prove it with so many seconds; what is tried in vain is kept, so that the next run need not."""
-        started, spent = time.monotonic(), time.thread_time()
-        outcome = self.prove(block)
-        self.attempts += 1
-        if isinstance(outcome, str):
-            limited = time.monotonic() - started >= min(given, self.budget.smt_ms / 1000)    # no query takes longer
-            self.book.tried[block.key] = Attempt(outcome, time.thread_time() - spent if limited else None)
-        return outcome
 
     def _learn(self, block: Block, evidence: Evidence, spent: float) -> None:
         """Make a rule of it, as general as can be in little more time than it took."""
@@ -169,35 +206,53 @@ class Prover:
         return replace(outcome, rung=Rung.TESTED, detail="; ".join(kernels))
 
     def _proved(self, block: Block) -> Evidence | str:
-        outcome = self._prove_as_read(block)
+        outcome = self._prove_as_read(block, self._by_what_is_left)
         if isinstance(outcome, str) and any(packet(node.operator) in GUARDED for node in block.graph.nodes):
             with idealised():
-                ideal = self._prove_as_read(block)
+                ideal = self._prove_as_read(block, self._by_all_means)
             if isinstance(ideal, Evidence):
                 self.ideal.add(block.key)
             return ideal if isinstance(ideal, Evidence) else outcome
         return outcome
 
-    def _prove_as_read(self, block: Block) -> Evidence | str:
+    def _prove_at_once(self, block: Block) -> Evidence | str:
+        """By the normal form, and all extremes guarded against."""
+        return self._prove_as_read(block, self._by_normal_form)
+
+    def _prove_as_read(self, block: Block, prove: Way) -> Evidence | str:
         with readings() as read:
             try:
-                left, right = meanings(block)
-                ways = [prove_tensors_equal, prove_by_cases]
-                if is_by_cases(left, right):
-                    ways.reverse()
-                tried = [prove(left, right, budget=self._remaining()) for prove in ways[:1]]
-                if isinstance(tried[0], NotProved):
-                    tried.append(ways[1](left, right, budget=self._remaining()))
+                outcome = prove(block, *meanings(block))
             except Unsupported as reason:
                 return str(reason)
-        outcome = tried[-1]
         if isinstance(outcome, NotProved):
-            first = tried[0]
-            return first.reason if isinstance(first, NotProved) else outcome.reason
+            return outcome.reason
         domain = sorted({sentence(bounds) for bounds in block.ranges.values()})
         said = {f"{size_text(low)} ≤ {name} ≤ {size_text(high)}" for name, (low, high) in block.ranges.items()}
         conditions = (*(c for c in outcome.conditions if c not in said), *sorted(read), *domain)
         return Evidence(self.rung, outcome.method, detail=outcome.detail, conditions=conditions)
+
+    def _by_normal_form(self, _: Block, left: Tensor, right: Tensor) -> Outcome:
+        return prove_tensors_equal(left, right, budget=self._remaining())
+
+    def _by_all_means(self, _: Block, left: Tensor, right: Tensor) -> Outcome:
+        """By the normal form, then by cases; by these first where there are many."""
+        ways = [prove_tensors_equal, prove_by_cases]
+        if is_by_cases(left, right):
+            ways.reverse()
+        first = ways[0](left, right, budget=self._remaining())
+        if isinstance(first, Proved):
+            return first
+        second = ways[1](left, right, budget=self._remaining())
+        return second if isinstance(second, Proved) else first
+
+    def _by_what_is_left(self, block: Block, left: Tensor, right: Tensor) -> Outcome:
+        """The same, less the normal form where it was seen to fail in as much time."""
+        seen = self.glances.get(block.key)
+        if seen is None or not seen.covers(self._remaining().seconds):
+            return self._by_all_means(block, left, right)
+        found = prove_by_cases(left, right, budget=self._remaining())
+        return found if isinstance(found, Proved) else NotProved(seen.reason)
 
     def _remaining(self) -> Budget:
         now = time.monotonic()

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 import torch
@@ -35,6 +35,8 @@ _PIECES = ["expand", "slice", "select", "split", "split_with_sizes", "chunk", "u
 MOVES = BIJECTIVE | {"getitem", *(f"aten.{name}" for name in _PIECES)}
 Progress = Callable[[int, int, str], None]
 Candidates = list[tuple[str, Layout]]
+Way = Callable[[Block], Evidence | None]
+Claims = Callable[[Block], Block | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ class Relating:
 
     Where the right `gathers` pieces, a weight that is whole again is related, movement or not: else every use of it
     would look through how it was cut and put together. A `guide` is the same for the same programs at the sizes of the
-    example: what it proved is then proved over size symbols, and nothing else is tried.
+    example: what it proved is then proved over size symbols, and nothing else is tried. Labels are all `of_classes`,
+    none of them ignored, once a proof had to take that for granted.
     """
 
     left: Graph
@@ -71,6 +74,7 @@ class Relating:
     rounded: tuple[Node, Node] | None = None
     stopped: str = ""
     gathers: bool = False
+    of_classes: bool = False
 
     def root_evidence(self, left: Node, right: Node) -> Evidence | None:
         """Evidence that two roots, which agree in value, are equal element by element; None where there is none."""
@@ -80,13 +84,15 @@ class Relating:
             return known[2]
         if world.egraph.equal(world.term[left], world.term[right]):
             return self.congruent(right)
-        evidence = _decide(self, right, world.term[left], Whole(left.name))
-        if evidence is not None:
-            world.establish(world.term[left], world.term[right], Whole(left.name), evidence.proof)
-            if known is not None:  # it may rest on what was known, and on its conditions
-                both = dict.fromkeys((*known[2].conditions, *evidence.conditions))
-                evidence = replace(evidence, conditions=tuple(both))
-            self.related[right] = (left, Whole(left.name), evidence)
+        decided = _decide(self, right, [(world.term[left], Whole(left.name))])
+        if decided is None:
+            return None
+        _, evidence = decided
+        world.establish(world.term[left], world.term[right], Whole(left.name), evidence.proof)
+        if known is not None:  # it may rest on what was known, and on its conditions
+            both = dict.fromkeys((*known[2].conditions, *evidence.conditions))
+            evidence = replace(evidence, conditions=tuple(both))
+        self.related[right] = (left, Whole(left.name), evidence)
         return evidence
 
     def congruent(self, node: Node) -> Evidence:
@@ -203,6 +209,7 @@ def relate(
         world.negatives.update(world.term[graph[name]] for name in _made_of_sizes(wide))
     world.anchor_shared_constants()
     relating = Relating(left, right, inputs, world, prover, gathers=proposer is not Proposer, guide=guide)
+    relating.of_classes = guide is not None and guide.of_classes
     names = [node.name for node in left.nodes if isinstance(values[0][0].get(node.name), torch.Tensor)]
     candidates_of = proposer(values[0], names)
     by_name = {node.name: node for node in left.nodes}
@@ -273,32 +280,45 @@ def _relate_node(
         if relating.guide is not None or not relating.gathers or not _gathers(world, term):
             return  # later blocks look through a movement to the tensor that it moves
         proposed = [pair for pair in candidates() if by_name[pair[0]].operator == "parameter"]
-    tried: set[int] = set()
     held = world.pieces(term)
-
-    def order(pair: tuple[str, Layout]) -> tuple[bool, bool]:
-        """A root's partner first, then what the same operator made."""
-        return partner is None or pair[0] != partner.name, by_name[pair[0]].operator != node.operator
-
-    for name, found in sorted(candidates() if proposed is None else proposed, key=order):
-        at = share(found, by_name[name].shape)
-        if partner is None and any(share(layout, world.types[left].shape) == at for left, layout in held):
-            break                                          # it is known to be such a piece by congruence
-        other = by_name[name]
-        *_, whole = world.unmoved(world.term[other])
-        if world.egraph.find(whole) in tried:
-            continue  # the same left tensor in another arrangement
-        tried.add(world.egraph.find(whole))
-        exact = relating.guide is not None and relating.guide.exact
-        layout = found if exact else over_symbols(found, other.shape, node.shape)
-        evidence = _decide(relating, node, world.term[other], layout)
-        if evidence is not None:
-            world.establish(world.term[other], term, layout, evidence.proof)
-            relating.related[node] = (other, layout, evidence)
-            return
+    proposals = _distinct(relating, node, partner, candidates() if proposed is None else proposed, held, by_name)
+    decided = _decide(relating, node, [(world.term[other], layout) for other, layout in proposals])
+    if decided is not None:
+        (other, layout), evidence = proposals[decided[0]], decided[1]
+        world.establish(world.term[other], term, layout, evidence.proof)
+        relating.related[node] = (other, layout, evidence)
+        return
     if held:
         left, layout = held[0]
         relating.related[node] = (world.lefts[left], layout, relating.congruent(node))
+
+
+def _distinct(
+    relating: Relating,
+    node: Node,
+    partner: Node | None,
+    found: Candidates,
+    held: Sequence[tuple[int, Layout]],
+    by_name: Mapping[str, Node],
+) -> list[tuple[Node, Layout]]:
+    """The candidates, one for each left tensor however it is arranged, as far as they need a proof: a piece that is
+    `held` is known by congruence. A root's partner comes first, then what the same operator made."""
+    world, seen, kept = relating.world, set[int](), list[tuple[Node, Layout]]()
+
+    def order(pair: tuple[str, Layout]) -> tuple[bool, bool]:
+        return partner is None or pair[0] != partner.name, by_name[pair[0]].operator != node.operator
+
+    for name, layout in sorted(found, key=order):
+        other = by_name[name]
+        at = share(layout, other.shape)
+        if partner is None and any(share(known, world.types[left].shape) == at for left, known in held):
+            break
+        *_, whole = world.unmoved(world.term[other])
+        if world.egraph.find(whole) not in seen:
+            seen.add(world.egraph.find(whole))
+            exact = relating.guide is not None and relating.guide.exact
+            kept.append((other, layout if exact else over_symbols(layout, other.shape, node.shape)))
+    return kept
 
 
 def _by_congruence(relating: Relating, node: Node) -> bool:
@@ -333,32 +353,70 @@ def _agree(values: tuple[Values, Values], left: Node, right: Node) -> bool:
     return all(agree(a[left.name], b[right.name]) for a, b in zip(*values, strict=True))
 
 
-def _decide(relating: Relating, node: Node, left: int, layout: Layout) -> Evidence | None:
-    """Decide the claim at the frontier, then with constants looked into (tables of numbers last), then with the
-    frontier moved back.
+def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layout]]) -> tuple[int, Evidence] | None:
+    """The first of the candidates, each a left term and a layout of it, that is proved to be the tensor; its position,
+    and the evidence.
 
-    With a guide, the frontiers at which it had no proof are passed over, and where it had one there must be one.
+    Each claim is cut at the nearest frontier, then with constants looked into (tables of numbers last), then with the
+    frontier moved back; and all of them are tried in one way before the next. With a guide, the frontiers at which it
+    had no proof are passed over, and where it had one there must be one.
     """
     world, right, guide = relating.world, relating.world.term[node], relating.guide
     known = guide.related.get(guide.right[node.name]) if guide is not None else None
-    if world.types[left].kind != world.types[right].kind:
-        return None  # an integer and a real are never one tensor
     seconds = math.inf if guide is None or known is None else GENERAL + GENERAL_TIMES * known[2].seconds
     first = guide.widened.get(guide.right[node.name], 0) if guide is not None else 0
-    prover = relating.prover
-    ways: list[Callable[[Block], Evidence | None]] = [partial(prover.decide, seconds=seconds)]
-    if prover.book.is_filled:
-        ways.insert(0, prover.recall)                             # at every frontier, before anything is proved
-    for decide in ways:
-        for times, block in enumerate(_frontiers(world, left, right, layout)):
-            evidence = decide(block) if times >= first else None
-            if evidence is not None:
-                relating.widened[node] = times
-                relating.uses.append(Use(evidence.proof, left, right, layout, block))
-                return replace(evidence, conditions=tuple(_named(world, block, c) for c in evidence.conditions))
+    kept = [_Kept(_frontiers(world, left, right, layout)) for left, layout in candidates]
+    for way, claim_of in _ways(relating, seconds):
+        for position, (left, layout) in enumerate(candidates):
+            if world.types[left].kind != world.types[right].kind:
+                continue  # an integer and a real are never one tensor
+            for times, block in enumerate(kept[position]):
+                claim = claim_of(block) if times >= first else None
+                evidence = way(claim) if claim is not None else None
+                if claim is not None and evidence is not None:
+                    relating.widened[node] = times
+                    relating.of_classes |= bool(block.labels) and not claim.labels
+                    relating.uses.append(Use(evidence.proof, left, right, layout, claim))
+                    told = tuple(_named(world, claim, condition) for condition in evidence.conditions)
+                    return position, replace(evidence, conditions=told)
     if guide is not None and guide.right[node.name] in guide.widened:
         relating.stopped = f"{node.origin.spoken} has a proof at the sizes of the example only"
     return None
+
+
+def _ways(relating: Relating, seconds: float) -> Iterator[tuple[Way, Claims]]:
+    """How to decide claims, one way after another, and which claim to decide of each block. What is guided takes one
+    way, the guide's frontier being the right one. Once labels had to be classes, all of them may as well be."""
+    prover, guided = relating.prover, relating.guide is not None
+    if prover.book.is_filled:
+        yield prover.recall, _as_it_is                            # at every frontier, before anything is proved
+    for way in [prover.decide] if guided else [prover.glance, prover.decide]:
+        yield partial(way, seconds=seconds), _of_classes_if_any if relating.of_classes else _as_it_is
+        yield partial(way, seconds=seconds), Block.without_ignored_labels
+
+
+def _as_it_is(block: Block) -> Block:
+    return block
+
+
+def _of_classes_if_any(block: Block) -> Block:
+    return block.without_ignored_labels() or block
+
+
+class _Kept:
+    """Blocks that may be gone through again; each is made when it is first asked for."""
+
+    def __init__(self, blocks: Iterator[Block]) -> None:
+        self._more, self._made = blocks, list[Block]()
+
+    def __iter__(self) -> Iterator[Block]:
+        for position in count():
+            if position == len(self._made):
+                block = next(self._more, None)
+                if block is None:
+                    return
+                self._made.append(block)
+            yield self._made[position]
 
 
 def _frontiers(world: World, left: int, right: int, layout: Layout) -> Iterator[Block]:
