@@ -13,10 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from samesame.evidence import Refused
-from samesame.formula.expr import ZERO, Compare, Expr, Index, Leaf, Num, const, index
+from samesame.formula.expr import ONE, ZERO, Compare, Expr, Index, Leaf, Num, const, index
 from samesame.formula.tensor import Tensor
 from samesame.lift import integers
 from samesame.lift.algebra import loads_of, replaced
+from samesame.lift.averaged import averaged, spread
 from samesame.lift.carried import Carried, Loop, numbers
 from samesame.lift.picked import picked
 from samesame.lift.recurrences import counter, folded, last_value, unchanged
@@ -64,6 +65,8 @@ def run_loop(
     starts: Sequence[Value],
     body: Callable[[Expr, Sequence[Value]], list[Value]],
 ) -> list[Value]:
+    if trips is ONE:
+        return body(ZERO, starts)
     t = index(trips)
     carried = [
         Carried(name, start, carry_leaf(operation.place, t, k, start), lanes_of(start))
@@ -171,7 +174,7 @@ def trips_of_while(machine: Machine, operation: Operation, carried: list[Carried
 
 
 Rule = Callable[[Loop, Carried], bool]
-RULES: tuple[Rule, ...] = (unchanged, counter, last_value, folded, rescaled, picked)
+RULES: tuple[Rule, ...] = (unchanged, counter, last_value, rescaled, averaged, spread, folded, picked)
 
 
 def solve(loop: Loop) -> list[Carried]:
