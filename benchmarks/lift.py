@@ -44,6 +44,7 @@ class Row:
     kernel: str = ""
     call: int = 0
     formulas: list[str] = field(default_factory=list)
+    told: bool = False                      # whether there is a formula for each stored tensor
     states: dict[str, str] = field(default_factory=dict)
     preconditions: list[str] = field(default_factory=list)
     unsupported: str = ""
@@ -137,6 +138,7 @@ def lifted(name: str, number: int, recorded: Any, captured: Any) -> tuple[Row, A
         row.unsupported = f"FAILS: {type(error).__name__}: {error} ({Path(trace.filename).name}:{trace.lineno})"
         return row, None
     row.formulas = [formula.text for formula in verdict.formulas]
+    row.told = bool(verdict.formulas) and all(formula.expr is not None for formula in verdict.formulas)
     row.states = {o.name: o.state for o in verdict.obligations}
     row.preconditions = list(verdict.preconditions)
     row.unsupported = "; ".join(verdict.unsupported)
@@ -151,7 +153,7 @@ def numbers(
     import torch
 
     from samesame.capture.triton_interpret import interpret
-    from samesame.lift.front import names_of
+    from samesame.lift.front import passed_of
     from samesame.lift.numerics import apart, error_of, plain
 
     torch.manual_seed(0)
@@ -160,14 +162,13 @@ def numbers(
     for (row, verdict), launch, execution in zip(rows, chosen, run.executions, strict=False):
         if verdict is None:
             continue
-        names = names_of(launch, captured)
+        passed = passed_of(launch, captured)
         errors = []
         for formula in verdict.formulas:
-            parameter = next((p for p, name in names.items() if name == formula.tensor), None)
-            if parameter is None or formula.expr is None:
+            if formula.expr is None:
                 continue
             try:
-                errors.append(error_of(formula, parameter, names, launch, execution, captured.sizes))
+                errors.append(error_of(formula, passed, execution, captured.sizes))
             except Exception as error:
                 row.note = f"not evaluated: {type(error).__name__}: {str(error)[:120]}"
         row.error = max(errors) if errors else None
@@ -290,7 +291,7 @@ def summary(rows: list[Row]) -> Iterator[str]:
     launches = [row for row in rows if row.kernel]
     n = max(len(launches), 1)
     counts = {
-        "formula": sum(bool(r.formulas) and not r.unsupported for r in launches),
+        "formula": sum(r.told and not r.unsupported for r in launches),
         "value proved": sum(r.states.get("value") == "proved" for r in launches),
         "all obligations": sum(r.verdict == "verified" for r in launches),
         "violated": sum(r.verdict == "violated" for r in launches),

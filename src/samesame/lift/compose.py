@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from samesame.formula.expr import Expr, Load, Unsupported, rebuild, substitute
+from samesame.formula.expr import Expr, Load, Unsupported, const, rebuild, substitute
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.lift import integers
-from samesame.lift.front import layout_of
+from samesame.lift.front import layout_of, passed_of
 from samesame.lift.launch import Memory
 from samesame.lift.memory import along_line, is_contiguous, offset_of
 from samesame.lift.values import undefined_in
@@ -49,10 +49,7 @@ def composed(
 
 def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> None:
     """The formulas of a kernel's outputs, over what its arguments hold."""
-    from samesame.lift.front import names_of
-
-    names = names_of(launch, captured)
-    views = {names[p]: v for p, v in launch.arguments.items() if hasattr(v, "strides")}
+    views = {one.name: one.view for one in passed_of(launch, captured).values()}
     if not verdict.formulas or verdict.unsupported or any(f.expr is None for f in verdict.formulas):
         raise Unsupported(f"{verdict.kernel} has no formula")
     before = {name: seen(view, held) if view.memory in held else None for name, view in views.items()}
@@ -62,10 +59,34 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
             raise Unsupported(f"{verdict.kernel} has no formula for {formula.tensor} that holds for every program")
         whole = with_tensors(expr, before)
         view = views[formula.tensor]
+        if view.offset != 0 or not is_whole(view, captured.memories[view.memory]):
+            raise Unsupported(f"{verdict.kernel} writes a part of {formula.tensor}'s memory")
         result = Tensor(
             tuple(view.shape), lambda *i, e=whole, v=indices: substitute(e, dict(zip(v, i, strict=True))), whole.kind
         )
         held[view.memory] = layout_of(formula.tensor, view), result
+
+
+def is_whole(view: Any, memory: Any) -> bool:
+    """Whether a view has all the elements of its memory, each once."""
+    count: Expr = const(1)
+    for n in view.shape:
+        count = integers.times_(count, integers.tidied(const(n)))
+    return count is integers.tidied(const(memory.elements)) and is_packed(view)
+
+
+def is_packed(view: Any) -> bool:
+    """Whether the strides, sorted, are those of dimensions that lie in one line."""
+    pairs = zip(view.strides, view.shape, strict=True)
+    left = [(integers.tidied(const(s)), integers.tidied(const(n))) for s, n in pairs if n != 1]
+    expected: Expr = const(1)
+    while left:
+        here = next(((s, n) for s, n in left if s is expected), None)
+        if here is None:
+            return False
+        left.remove(here)
+        expected = integers.times_(expected, here[1])
+    return True
 
 
 def with_tensors(expr: Expr, tensors: Mapping[str, Tensor | None]) -> Expr:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from samesame.evidence import Refused
-from samesame.formula.expr import Expr, Leaf, Load
+from samesame.formula.expr import Expr, Leaf, Load, const
+from samesame.formula.sizes import canonical
+from samesame.formula.tensor import Dim
 from samesame.lift.launch import Argument, Launch, Memory
 from samesame.lift.memory import is_contiguous
 
@@ -19,12 +22,22 @@ def element_name(dtype: Any) -> str:
     return DTYPES.get(name) or name.replace("uint", "u").replace("int", "i").replace("float", "fp")
 
 
+@dataclass(frozen=True)
+class Passed:
+    """A tensor argument: the view of its memory over which it is spoken of, by this name, and how many elements behind
+    that view's first one the pointer stands."""
+
+    name: str
+    view: Any
+    start: Dim = 0
+
+
 def launch_of(recorded: Any, captured: Any) -> Launch:
     """One recorded launch."""
-    names = names_of(recorded, captured)
+    passed = passed_of(recorded, captured)
     arguments: dict[str, Argument] = {}
     for parameter, given in recorded.arguments.items():
-        arguments[parameter] = argument_of(parameter, given, names, captured, recorded)
+        arguments[parameter] = argument_of(parameter, given, passed, captured, recorded)
     for parameter, given in recorded.constexprs.items():
         if isinstance(given, bool | int | float) and parameter not in arguments:
             arguments[parameter] = given
@@ -41,43 +54,54 @@ def launch_of(recorded: Any, captured: Any) -> Launch:
         place=recorded.called.spoken,
         constants=constants,
         trusted="example" if chosen else "sizes",
+        order=tuple(recorded.arguments),
+        starts={parameter: one.start for parameter, one in passed.items() if one.start != 0},
     )
 
 
-def names_of(recorded: Any, captured: Any) -> Mapping[str, str]:
-    """For each tensor parameter the name of the host's variable, or its own where what is passed is not that tensor:
-    another view of it, or one of two that share its memory. No two tensors have one name."""
+def passed_of(recorded: Any, captured: Any) -> Mapping[str, Passed]:
+    """How each tensor parameter is spoken of.
+
+    By the host's variable where that is what is passed, or its elements in another order of dimensions, or some of
+    them again and again, or backwards: these are indices of the host's tensor. Else it is the view that is passed, by
+    the parameter's name. No two different tensors have one name.
+    """
     views = {p: v for p, v in recorded.arguments.items() if hasattr(v, "strides")}
-    found: dict[str, str] = {}
+    hosts = dict(captured.inputs)
+    found: dict[str, Passed] = {}
     taken: dict[str, Any] = {}
     for parameter, view in views.items():
         name = captured.memories[view.memory].name
-        shared = [p for p, other in views.items() if other.memory == view.memory and other != view]
-        name = parameter if shared or not name or not is_itself(view, name, captured) else name
-        while taken.setdefault(name, view) != view:
-            name += "_"
-        found[parameter] = name
+        host = hosts.get(name)
+        if host is not None and host.memory == view.memory and host != view and rearranges(view, host):
+            one = Passed(name, host, canonical(const(view.offset) - const(host.offset)))
+        else:
+            shared = any(other.memory == view.memory and other != view for other in views.values())
+            itself = view == host or (view.offset == 0 and is_contiguous(layout_of(name, view)))
+            one = Passed(name if name and itself and not shared else parameter, view)
+        while taken.setdefault(one.name, one.view) != one.view:
+            one = replace(one, name=one.name + "_")
+        found[parameter] = one
     return found
 
 
-def is_itself(view: Any, name: str, captured: Any) -> bool:
-    """Whether what is passed is the host's tensor, or its elements in their order in memory."""
-    return view == dict(captured.inputs).get(name) or (view.offset == 0 and is_contiguous(layout_of(name, view)))
+def rearranges(view: Any, host: Any) -> bool:
+    """Whether a view repeats elements of a tensor, runs backwards, or has its dimensions in another order."""
+    if any(isinstance(stride, int) and stride <= 0 for stride in view.strides):
+        return True
+    dims, others = ([*zip(v.shape, v.strides, strict=True)] for v in (view, host))
+    return view.offset == host.offset and sorted(map(repr, dims)) == sorted(map(repr, others))
 
 
 def layout_of(name: str, view: Any) -> Memory:
     return Memory(name, tuple(view.shape), tuple(view.strides), element_name(view.dtype))
 
 
-def argument_of(parameter: str, given: Any, names: Mapping[str, str], captured: Any, recorded: Any) -> Argument:
-    if hasattr(given, "strides"):
-        storage = f"memory {given.memory}"
-        shape, strides, contents = (
-            tuple(given.shape),
-            tuple(given.strides),
-            contents_of(captured, recorded, given.memory),
-        )
-        return Memory(names[parameter], shape, strides, element_name(given.dtype), storage, contents)
+def argument_of(parameter: str, given: Any, passed: Mapping[str, Passed], captured: Any, recorded: Any) -> Argument:
+    if parameter in passed:
+        one = passed[parameter]
+        contents = contents_of(captured, recorded, given.memory)
+        return replace(layout_of(one.name, one.view), storage=f"memory {given.memory}", contents=contents)
     if isinstance(given, Expr | bool | int | float):
         return given
     raise Refused(f"the argument {parameter} is {type(given).__name__}, which is not supported")

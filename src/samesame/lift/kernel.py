@@ -8,7 +8,7 @@ launch does not fulfil is never assumed: then the launch itself is the counterex
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,6 +19,7 @@ from samesame.formula.expr import (
     ZERO,
     Compare,
     Expr,
+    Fold,
     Index,
     Load,
     NegInf,
@@ -147,23 +148,15 @@ class _Lifting:
         self.find_ranges()
         self.find_preconditions()
         found = [self.formula(name, writes) for name, writes in self.kernel.outputs.items()]
-        for name, writes in self.kernel.outputs.items():
-            covered, alone = (
-                obligations.coverage(self.kernel, name, writes),
-                obligations.race(self.kernel, name, writes),
-            )
-            missing, twice = (
-                partial(concrete.uncovered, self.kernel, writes),
-                partial(concrete.written_twice, self.kernel, writes),
-            )
-            self.note(self.with_case(covered, missing, f"an element of {name} is not written"))
-            self.note(self.with_case(alone, twice, f"two programs write one element of {name}"))
+        alone = {name: self.coverage_and_race(name, writes) for name, writes in self.kernel.outputs.items()}
         outside = partial(concrete.outside, self.kernel)
         self.note(self.with_case(obligations.bounds(self.kernel), outside, "an access leaves its tensor"))
         self.undefined()
         self.overflow()
-        self.note(obligations.aliasing(self.kernel))
+        aliasing = obligations.aliasing(self.kernel)
+        self.note(aliasing)
         self.value(found)
+        self.withhold(aliasing, alone)
         self.verdict.ranges = dict(self.prover.ranges)
         least = sorted({s.name for s in sizes_in(self.launch) if s.minimum > 1})
         if least:
@@ -172,6 +165,31 @@ class _Lifting:
             *(unicode(presentable(c)) for c in self.launch.guards),
             *(unicode(presentable(c)) for c in self.preconditions),
         ]
+
+    def coverage_and_race(self, name: str, writes: list[Write]) -> bool:
+        """Note whether every element of a tensor is written, and whether by one program; the latter is the answer."""
+        missing, twice = (partial(find, self.kernel, writes) for find in (concrete.uncovered, concrete.written_twice))
+        covered = obligations.coverage(self.kernel, name, writes)
+        self.note(self.with_case(covered, missing, f"an element of {name} is not written"))
+        alone = self.with_case(
+            obligations.race(self.kernel, name, writes), twice, f"two programs write one element of {name}"
+        )
+        self.note(alone)
+        return alone.state == "proved"
+
+    def withhold(self, aliasing: Obligation, alone: Mapping[str, bool]) -> None:
+        """A formula is shown where it is right. Where programs may read what others write there is none; where two may
+        write one element, there is only what each of them stores."""
+        formulas, self.verdict.formulas = self.verdict.formulas, []
+        for formula in formulas if aliasing.state == "proved" else ():
+            name = formula.tensor
+            told = formula.expr is None or alone[name]
+            stores = [] if told else self.kernel.outputs[name]
+            self.verdict.formulas += [formula] if told else [self.by_program(name, write) for write in stores]
+        for value in (o for o in self.verdict.obligations if o.name == "value"):
+            if value.state == "proved" and (aliasing.state != "proved" or not all(alone.values())):
+                value.state = "undecided"
+                value.detail = "what is stored depends on which program is first"
 
     def note(self, obligation: Obligation) -> None:
         self.verdict.obligations.append(obligation)
@@ -323,14 +341,16 @@ class _Lifting:
         return start + value
 
     def written(self, solution: Solution) -> Expr:
-        """What one store writes; of an atomic addition, the sum over the programs and iterations that add."""
+        """What one store writes; of an atomic addition, the sum over the programs and iterations that add there."""
         write = solution.write
         if write.access.kind == "store":
             return value_at(solution, self.simplify)
-        from samesame.formula.expr import Fold
-
-        condition = substitute(write.condition, solution.values)
-        value = where(condition, substitute(write.value, solution.values), ZERO)
+        known = solution.values
+        parts = [integers.equal(substitute(a, known), i) for a, i in zip(solution.at, solution.indices, strict=True)]
+        for v, e in known.items():
+            parts += [integers.at_least_zero(e), integers.less(e, substitute(v.extent, known))]
+        condition = and_(*parts, substitute(solution.write.condition, known))
+        value = where(integers.tidied(condition), substitute(solution.write.value, solution.values), ZERO)
         return self.simplify(Fold("sum", solution.free, value) if solution.free else value)
 
     # ------------------------------------------------------------------------------------------------ obligations

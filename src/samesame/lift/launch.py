@@ -42,7 +42,8 @@ Argument = Memory | Expr | int | float
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch of one kernel. `arguments` are by the kernel's parameter names, constexprs left out."""
+    """One launch of one kernel. `arguments` are by the kernel's parameter names; `order` are those that the TTIR's
+    function takes, in its order, where that is known: its own names for them may be others."""
 
     name: str
     ttir: str
@@ -53,6 +54,8 @@ class Launch:
     place: str = ""
     constants: tuple[int, ...] = ()
     trusted: str = "sizes"
+    order: tuple[str, ...] = ()
+    starts: Mapping[str, Dim] = field(default_factory=dict)  # elements behind the tensor's first one, if not 0
 
     def at(self, sizes: Mapping[str, int]) -> Launch:
         """The same launch with some sizes held to numbers."""
@@ -67,6 +70,7 @@ class Launch:
             self,
             arguments={name: fixed(given) for name, given in self.arguments.items()},
             grid=tuple(replaced(n, sizes) for n in self.grid),
+            starts={name: replaced(n, sizes) for name, n in self.starts.items()},
             guards=tuple(with_sizes(guard, sizes) for guard in self.guards),
             example={name: n for name, n in self.example.items() if name not in sizes},
         )

@@ -125,7 +125,7 @@ def along_strides(memory: Memory, offset: Polynomial) -> Indices | None:
     found: dict[int, Expr] = {}
     rest = dict(offset)
     for d in order:
-        if const(memory.shape[d]) is const(1):
+        if const(memory.shape[d]) is const(1) or strides[d] is ZERO:  # all of a dimension of stride 0 is one element
             found[d] = ZERO
             continue
         divisor = polynomial(strides[d])

@@ -23,7 +23,7 @@ from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import Load, Unsupported, substitute, walk
 from samesame.formula.sizes import value_at
 from samesame.formula.tensor import tensor
-from samesame.lift.front import names_of
+from samesame.lift.front import Passed, passed_of
 from samesame.lift.values import UNDEFINED
 from samesame.lift.verdict import Formula, KernelVerdict
 
@@ -98,14 +98,14 @@ def errors_of_run(
         verdict = lifted.get(launch.call)
         if verdict is None or verdict.unsupported:
             continue
-        names = names_of(launch, captured)
+        passed = passed_of(launch, captured)
         for formula in verdict.formulas:
-            parameter = next((p for p, name in names.items() if name == formula.tensor), "")
+            parameter = next((p for p, one in passed.items() if one.name == formula.tensor), "")
             if formula.expr is None or not execution.after[parameter].is_floating_point():
                 continue
             key = verdict.kernel, formula.tensor, name_of(execution.after[parameter].dtype)
             try:
-                yield key, error_of(formula, parameter, names, launch, execution, captured.sizes)
+                yield key, error_of(formula, passed, execution, captured.sizes)
             except Unsupported as unsupported:
                 yield key, f"{formula.tensor} is not measured: {unsupported}"
 
@@ -137,14 +137,7 @@ def name_of(dtype: torch.dtype) -> str:
 # ----------------------------------------------------------------------------------------------------------- one tensor
 
 
-def error_of(
-    formula: Formula,
-    parameter: str,
-    names: Mapping[str, str],
-    launch: Any,
-    execution: Any,
-    sizes: Mapping[str, int],
-) -> float:
+def error_of(formula: Formula, passed: Mapping[str, Passed], execution: Any, sizes: Mapping[str, int]) -> float:
     """The largest difference between a formula's values and what the kernel stored, relative to the largest value.
 
     Raises Unsupported for a formula that nobody can work out on numbers.
@@ -152,18 +145,20 @@ def error_of(
     indices, expr = formula.expr
     shape = tuple(i.extent for i in indices)
     whole = tensor(shape, lambda *at: substitute(expr, dict(zip(indices, at, strict=True))), expr.kind)
-    parameters = {name: p for p, name in names.items()}
+    parameters = {one.name: p for p, one in passed.items()}
     values: dict[str, Any] = {}
     for leaf in {e.leaf for e in walk(expr) if isinstance(e, Load)}:
         if leaf.name.startswith(UNDEFINED):
             values[leaf.name] = np.full(tuple(value_at(n, sizes) for n in leaf.shape), np.nan)
             continue
-        source = parameters[leaf.name.removesuffix("*")]
-        if leaf.name.endswith("*") and any(value_at(n, sizes) < 0 for n in launch.arguments[source].strides):
-            raise Unsupported(f"{source} runs backwards, and is read by its offsets")
-        line, array = seen(execution.before[source], launch.arguments[source], sizes)
+        name = leaf.name.removesuffix("*")
+        source = parameters[name]
+        if leaf.name.endswith("*") and any(value_at(n, sizes) < 0 for n in passed[source].view.strides):
+            raise Unsupported(f"{name} runs backwards, and is read by its offsets")
+        line, array = seen(execution.before[source], passed[source].view, sizes)
         values[leaf.name] = line if leaf.name.endswith("*") else array
-    _, stored = seen(execution.after[parameter], launch.arguments[parameter], sizes)
+    parameter = parameters[formula.tensor]
+    _, stored = seen(execution.after[parameter], passed[parameter].view, sizes)
     return apart(stored, evaluate(whole, values, dict(sizes), opaque=two_arguments))
 
 
@@ -174,12 +169,11 @@ def two_arguments(name: str, attributes: Any, arguments: tuple[Any, ...], kind: 
 
 
 def seen(held: torch.Tensor, view: Any, sizes: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray]:
-    """The memory behind an argument from its first element on, as one row, and the argument as an array."""
+    """The memory from a view's first element on, as one row, and the view itself; `held` is any tensor in it."""
     shape, strides = (tuple(value_at(n, sizes) for n in part) for part in (view.shape, view.strides))
-    if tuple(held.shape) == shape and held.stride() == strides:
-        length = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + 1 if held.numel() else 0
-        return plain(torch.as_strided(held, (length,), (1,), held.storage_offset())), plain(held)
-    row = plain(held)[value_at(view.offset, sizes) :]
+    storage = held.untyped_storage()
+    memory = plain(torch.tensor([], dtype=held.dtype).set_(storage))  # type: ignore[call-overload]
+    row = memory[value_at(view.offset, sizes) :]
     return row, np.lib.stride_tricks.as_strided(row, shape, tuple(s * row.itemsize for s in strides))
 
 

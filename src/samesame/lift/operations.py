@@ -41,7 +41,7 @@ from samesame.formula.expr import (
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
 from samesame.lift import integers
 from samesame.lift.ttir import Operation, Type
-from samesame.lift.values import PLUS_INFINITY, of_bits, wraps
+from samesame.lift.values import PLUS_INFINITY, WRAPS, bits_of, float_of, of_bits, wraps
 from samesame.operators.numbers import constant
 
 HALF = Fraction(1, 2)
@@ -224,6 +224,11 @@ def bitwise(name: str, bits: int) -> Callable[..., Expr]:
 
     def apply(*operands: Expr) -> Expr:
         a, b = (*operands, const(0))[:2]
+        x = float_of(a)
+        if x is not None and isinstance(b, Num):
+            known = of_sign_bit(name, x, int(b.value), bits)
+            if known is not None:
+                return known
         if isinstance(b, Num) and not wraps(a):
             n = int(b.value)
             if name == "arith.shli" and 0 <= n < bits - 1:
@@ -234,6 +239,38 @@ def bitwise(name: str, bits: int) -> Callable[..., Expr]:
             if folded is not None:
                 return const(folded)
         return of_bits(name.partition(".")[2], bits, *operands)
+
+    return apply
+
+
+def of_sign_bit(name: str, x: Expr, other: int, bits: int) -> Expr | None:
+    """What kernels make of a float's bits to get at its sign."""
+    first = 1 << (bits - 1)
+    negative = compare("<", x, const(0))
+    match name, other & ((1 << bits) - 1):
+        case "arith.andi", mask if mask == first:
+            return where(negative, -first, 0)
+        case "arith.andi", mask if mask == first - 1:
+            return bits_of(absolute(x), bits)
+        case "arith.xori", mask if mask == first:
+            return bits_of(mul(-1, x), bits)
+        case "arith.shrui", shift if shift == bits - 1:
+            return where(negative, 1, 0)
+        case "arith.shrsi", shift if shift == bits - 1:
+            return where(negative, -1, 0)
+    return None
+
+
+def cast_of_bits(source: Type, result: Type) -> Callable[[Expr], Expr]:
+    """The same bits as another type."""
+
+    def apply(a: Expr) -> Expr:
+        if source.kind == result.kind:
+            return a
+        if result.kind == "int":
+            return bits_of(a, result.bits)
+        x = float_of(a)
+        return x if x is not None else Opaque(WRAPS + "float", result.element, (Lambda((), a),), (), "real")
 
     return apply
 

@@ -29,6 +29,7 @@ from samesame.formula.expr import (
     and_,
     const,
     index,
+    lt,
     mul,
     not_,
     numeric,
@@ -50,6 +51,7 @@ from samesame.lift.operations import (
     REALS,
     TO_ZERO,
     bitwise,
+    cast_of_bits,
     compared,
     library,
     modular,
@@ -64,6 +66,7 @@ from samesame.lift.values import (
     as_number,
     block,
     element_at,
+    float_of,
     of_bits,
     same_everywhere,
     undefined,
@@ -118,8 +121,10 @@ class Machine:
         """Execute the kernel. Raises Refused where an operation has no meaning here."""
         self.programs = tuple(index(integers.tidied(self.launch.programs(axis))) for axis in range(len(AXES)))
         env: Environment = {}
-        for name, kind in function.arguments:
-            plain = name.lstrip("%")
+        names = self.launch.order or tuple(name.lstrip("%") for name, _ in function.arguments)
+        if len(names) != len(function.arguments):
+            raise Refused(f"{function.place}: {function.name} takes other arguments than its launch gives")
+        for (name, kind), plain in zip(function.arguments, names, strict=True):
             if plain not in self.launch.arguments:
                 raise Refused(f"{function.place}: the launch of {function.name} does not say what {plain} is")
             env[name] = self.argument(plain, kind, self.launch.arguments[plain])
@@ -127,7 +132,7 @@ class Machine:
 
     def argument(self, name: str, kind: Type, given: Argument) -> Value:
         if isinstance(given, Memory):
-            return Pointers(given, same_everywhere(ZERO))
+            return Pointers(given, same_everywhere(integers.tidied(const(self.launch.starts.get(name, 0)))))
         if isinstance(given, bool) or kind.kind == "bool":
             return same_everywhere(const(bool(given)) if not isinstance(given, Expr) else given)
         if kind.kind == "pointer":
@@ -191,6 +196,9 @@ class Machine:
             return self.comparison(operation, blocks)
         if name == "arith.select":
             return self.elementwise(operation, blocks, where, blocks[1].kind)
+        if name in ("tt.bitcast", "arith.bitcast"):
+            made = cast_of_bits(operation.given[0], operation.type)
+            return self.elementwise(operation, blocks, made, operation.type.kind)
         if name in REALS:
             return self.elementwise(operation, blocks, REALS[name], "real")
         if name == "tt.extern_elementwise":
@@ -248,7 +256,7 @@ class Machine:
             make = integers.COMPARISONS.get(predicate)
         if make is None:
             raise Refused(f"{operation.place}: the comparison {predicate} is not supported")
-        return self.elementwise(operation, operands, make, "bool")
+        return self.elementwise(operation, operands, of_signs(predicate, make), "bool")
 
     def where_not_negative(
         self, operation: Operation, path: tuple[Expr, ...], operands: Sequence[Expr], result: Expr
@@ -317,6 +325,18 @@ class Machine:
                 choice = [cast(Tensor, condition), a.offsets, b.offsets]
                 return Pointers(a.memory, self.elementwise(operation, choice, where, "int"), (*a.parts, *b.parts))
         raise Refused(f"{operation.place}: {operation.name} of pointers is not supported")
+
+
+def of_signs(predicate: str, make: Callable[[Expr, Expr], Expr]) -> Callable[[Expr, Expr], Expr]:
+    """A comparison in which a float's bits are negative where the float is."""
+
+    def apply(a: Expr, b: Expr) -> Expr:
+        x = float_of(a)
+        if x is not None and b is ZERO and predicate in ("slt", "sge"):
+            return lt(x, ZERO) if predicate == "slt" else not_(lt(x, ZERO))
+        return make(a, b)
+
+    return apply
 
 
 ALIKE: dict[str, Callable[[Expr, Expr], Expr]] = {  # comparisons of truth values

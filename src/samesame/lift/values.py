@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
-from samesame.formula.expr import ZERO, Expr, Leaf, Load, NegInf, Opaque, Where, const, mul, walk
+from samesame.formula.expr import ZERO, Expr, Lambda, Leaf, Load, NegInf, Opaque, Where, const, mul, walk
 from samesame.formula.tensor import Tensor, tensor
 from samesame.lift.launch import Memory
 from samesame.lift.ttir import Place
@@ -100,6 +100,18 @@ def wraps(expr: Expr) -> bool:
 def of_bits(name: str, bits: int, *operands: Expr) -> Expr:
     """An operation on the bits of integers, of which nothing is known but that it is a function."""
     return Opaque(WRAPS + name, bits, (), tuple(map(const, operands)), "int")
+
+
+def bits_of(x: Expr, bits: int) -> Expr:
+    """The bits of a float as an integer; of −x, all but the first are those of x, and 0 has one sign."""
+    return Opaque(WRAPS + "of", bits, (Lambda((), x),), (), "int")
+
+
+def float_of(bits: Expr) -> Expr | None:
+    """The float whose bits these are, if they are those of one."""
+    if isinstance(bits, Opaque) and bits.name == WRAPS + "of":
+        return cast(Lambda, bits.arguments[0]).body
+    return None
 
 
 def as_number(expr: Expr) -> Expr:
