@@ -242,9 +242,29 @@ def test_programs_that_cannot_be_built_are_refused_with_the_line():
         capture_ranks(parallel, (WORDS,), 0)
 
 
-def test_data_parallel_buckets_are_refused():
-    with pytest.raises(Refused, match=r"DistributedDataParallel .* fully_shard"):
-        capture_ranks(lambda rank, size: nn.parallel.DistributedDataParallel(nn.Linear(2, 2)), (torch.ones(2),), 2)
+def data_parallel(hook=None):
+    def program(rank, size):
+        module = nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
+        if hook is not None:
+            module.register_comm_hook(None, hook)
+        return module
+
+    return capture_ranks(program, (torch.ones(3, 2),), 2, backward=True)
+
+
+def test_a_reducers_buckets_are_seen_and_averaged():
+    together = lockstep(data_parallel())
+    values = execute(together.graph, together.graph.tensors | {"r1.inputs.0": torch.full((3, 2), 5.0)})
+    cotangent, roots = together.graph.tensors["r0.cotangent.0"].double(), dict(together.graph.roots)
+    for rank in range(2):
+        found = values[roots[f"r{rank}.grad.module.weight"].name]
+        torch.testing.assert_close(found, cotangent.sum(0).unsqueeze(1) * torch.full((1, 2), 3.0).double())
+    assert [meeting.op for meeting in together.meetings] == ["sum"]
+
+
+def test_a_communication_hook_is_refused():
+    with pytest.raises(Refused, match="DistributedDataParallel has a communication hook"):
+        data_parallel(hook=lambda state, bucket: None)
 
 
 def test_a_process_that_belongs_to_a_group_is_refused():

@@ -54,6 +54,7 @@ def test_a_sum_that_nobody_took_is_partial_and_does_not_hold() -> None:
     assert not declared(found, None) and declared(found, "partial")
     mean = placed(lambda y: [3 * y - noise, noise, torch.zeros_like(y) + 0])
     assert mean.kind == "partial" and mean.factor == Fraction(1, 3)
+    assert declared(mean, "partial(avg)") and not declared(mean, "partial") and not declared(found, "partial(avg)")
 
 
 @pytest.mark.parametrize("factor", [2, 0.5, 1 / 3, -1])

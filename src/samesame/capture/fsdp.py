@@ -2,17 +2,19 @@
 
 `fully_shard` gathers a layer's weights before it runs and scatters the gradients after, from hooks, with three
 operators of its own that pack many tensors into one. PACKING says what these do by views and copies, which the recorder
-follows.
+follows. Where a program turns that off, for all micro-batches but the last say, each rank keeps the gradient of the
+whole weight for its own part of the batch: `unscattered` finds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch._prims_common import make_contiguous_strides_for
+from torch.distributed.fsdp import FSDPModule
 from torch.nn.functional import pad
 
 
@@ -56,3 +58,18 @@ def strided(x: Tensor, size: Sequence[int], stride: Sequence[int], offset: int |
     count = torch.Size(size).numel()
     flat = x.view(-1)
     return (flat if count == flat.numel() else flat.narrow(0, offset or 0, count)).view(size)
+
+
+def unscattered(modules: Iterable[nn.Module]) -> dict[int, Tensor]:
+    """Gradients of whole weights that were not scattered over ranks, by the id of the weight's shard."""
+    found = {}
+    sharded = (part for module in modules for part in module.modules() if isinstance(part, FSDPModule))
+    for part in sharded:
+        for group in part._get_fsdp_state()._fsdp_param_groups:
+            for weight in group.fsdp_params:
+                kept = weight.unsharded_accumulated_grad
+                if kept is None and hasattr(weight, "_unsharded_param"):
+                    kept = weight._unsharded_param.grad
+                if kept is not None:
+                    found[id(weight.sharded_param)] = kept
+    return found

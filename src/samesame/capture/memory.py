@@ -104,6 +104,10 @@ class Memory:
         self.places[key] = view
         return view
 
+    def knows(self, tensor: torch.Tensor) -> bool:
+        """Whether a tensor's place in memory has been seen."""
+        return place_of(tensor) in self.places
+
     def view(self, tensor: torch.Tensor) -> View:
         """What is known of a tensor; one never seen is either other words for a known place, or a source."""
         self.demand_memory(tensor)

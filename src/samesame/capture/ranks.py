@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -31,7 +31,6 @@ from torch.distributed._functional_collectives import AsyncCollectiveTensor
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor, Partial, Replicate
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.nn.parallel import DistributedDataParallel
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
@@ -46,13 +45,14 @@ from samesame.capture.collectives import (
     is_collective,
     spelled,
 )
+from samesame.capture.ddp import bucket_of, open_reducers, place_in
 from samesame.capture.derivatives import derivative
-from samesame.capture.fsdp import PACKING, strided
+from samesame.capture.fsdp import PACKING, strided, unscattered
 from samesame.capture.group import dealing, one_of
 from samesame.capture.memory import address, extent, has_memory, place_of
 from samesame.capture.origins import running_modules, users_line
 from samesame.capture.placements import Placed, placed
-from samesame.capture.program import Program, failed, holdings
+from samesame.capture.program import Program, failed, holdings, referred
 from samesame.capture.record import Exits, Recorder, confirm, general_kernels, random_states, tensors_known
 from samesame.capture.tape import dtype_of, type_of
 from samesame.capture.targets import seeded
@@ -118,11 +118,6 @@ def _one_rank(
         with dealing():
             with seeded(0):
                 built = _called(program, rank, world_size, *place)
-                if isinstance(built, DistributedDataParallel):
-                    raise Refused(
-                        "DistributedDataParallel reduces gradients inside torch, where that cannot be recorded; use "
-                        "fully_shard, or reduce them by hooks (parameter.register_hook) or after the backward pass"
-                    )
             with seeded(1):
                 inputs = _called(example, rank, world_size) if _makes(example) else example
         return _recorded(built, inputs, backward, f"rank {rank}", rank, world_size)
@@ -168,6 +163,8 @@ class RankProgram(Program):
         super().__init__(program, inputs)
         self.weights: dict[str, torch.Tensor] = {}
         self.places: dict[int, torch.Tensor] = {}          # the weights, by where they are
+        self.parts = [thing for _, thing in referred(program) if isinstance(thing, nn.Module)]
+        self.buckets = open_reducers(self.parts)
         seen = set[int]()
         for kind, name, tensor in holdings(program)[1]:
             if id(tensor) in seen:
@@ -317,8 +314,10 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
                 f"no output of {self.program.title} depends on a weight or an input that has a gradient{told}"
             )
         torch.autograd.backward([y for _, y in losses], [self.cotangent(name, y) for name, y in losses])
+        kept = unscattered(self.program.parts)
         leaves = self.program.weights | self.program.leaves
-        return [(f"grad.{name}", leaf.grad) for name, leaf in leaves.items() if leaf.grad is not None]
+        grads = {name: kept.get(id(leaf)) if leaf.grad is None else leaf.grad for name, leaf in leaves.items()}
+        return [(f"grad.{name}", grad) for name, grad in grads.items() if grad is not None]
 
     def cotangent(self, name: str, output: torch.Tensor) -> torch.Tensor:
         """A new input for the gradient that reaches this output. Of parts that add up, each gets the gradient of the
@@ -357,6 +356,8 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             return operation(*args, **kwargs)
         if torch._C._current_autograd_node() is None:
             self.lines.setdefault(torch._C._autograd._get_sequence_nr() - 1, super().here())
+        if self.program.buckets:
+            self.introduce_buckets(tensors_in((*args, *kwargs.values())))
         if operation.namespace in NAMESPACES:
             return self.collective(operation, args, kwargs)
         opened = derivative(operation) or PACKING.get(str(operation))
@@ -369,6 +370,18 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             if simple is not None:
                 return simple
         return super().__torch_dispatch__(operation, types, args, kwargs)
+
+    def introduce_buckets(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Make known the buckets in which these tensors lie, and their places there; any other tensor is left alone."""
+        for tensor in tensors:
+            if has_memory(tensor) and not self.memory.knows(tensor) and self.program.named(tensor) is None:
+                bucket = bucket_of(tensor, self.program.buckets)
+                if bucket is None:
+                    continue
+                if not self.memory.knows(bucket):
+                    self.memory.fresh(bucket, self.tape.source("constant", "bucket", bucket.clone(), self.here()))
+                with self:
+                    place_in(bucket, tensor)
 
     def collective(self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A collective: its nodes, and in the tensors that take its result something of the right shape."""

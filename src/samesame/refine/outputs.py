@@ -259,8 +259,12 @@ def declared(found: Found, expected: str | None) -> bool:
         return found.kind in CLEAN
     bare = expected.partition(" over ")[0].partition(" on ")[0].strip()
     kind, _, inside = bare.partition("(")
-    kind = {"shard": "sharded"}.get(kind, kind)
-    return kind == found.kind and (kind != "sharded" or not inside or int(inside.rstrip(")")) == found.dim)
+    kind, inside = {"shard": "sharded"}.get(kind, kind), inside.rstrip(")")
+    if kind != found.kind:
+        return False
+    if kind == "partial":
+        return found.factor == (Fraction(1, len(found.groups)) if inside == "avg" else 1)
+    return kind != "sharded" or not inside or int(inside) == found.dim
 
 
 def with_roots(graph: Graph, nodes: Sequence[Node], roots: Sequence[tuple[str, Node]]) -> Graph:

@@ -285,7 +285,7 @@ def _require_known(expected: Mapping[str, str], left: Graph, mesh: Mesh) -> None
 def declared_by_tensors(ranks: Sequence[Graph]) -> dict[str, str]:
     """Outputs that are DTensors and say themselves that they are parts of a sum."""
     placed = ((name, told) for graph in ranks for name, told in placements(graph).items())
-    return {name: "partial" for name, told in placed if any(told.partial)}
+    return {name: f"partial({op})" for name, told in placed for op in told.partial if op in ("sum", "avg")}
 
 
 def _lying(root: Node, held: Mapping[int, Node], values: tuple[Values, Values], ranks: int) -> Found:

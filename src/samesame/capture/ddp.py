@@ -1,0 +1,72 @@
+"""Distributed data parallel: the reducer that collects gradients, made to be seen.
+
+DistributedDataParallel copies each gradient into its place in a long tensor, a bucket, divides by the number of ranks
+and adds up whole buckets over ranks while the backward pass still runs, and copies the sums back. What it does itself
+goes through torch's dispatcher, where a recorder sees it, with two exceptions. Buckets are made before it listens, so
+each is introduced when it is first met: as one tensor, of which the places of gradients are slices. And the reducer
+waits for a result that a process group without others never gives; `averaged` is a hook that torch runs in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+from weakref import WeakSet
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from samesame.evidence import Refused
+
+_OPEN: WeakSet[nn.Module] = WeakSet()           # those that call `averaged` already
+
+
+def averaged(group: Any, bucket: Any) -> Any:
+    """What the reducer does with a bucket: the mean over ranks. Returns a future of the result."""
+    buffer = bucket.buffer().div_(group.size())
+    dist.all_reduce(buffer, group=group)
+    done: Any = torch.futures.Future()
+    done.set_result(buffer)
+    return done
+
+
+def open_reducers(modules: Iterable[nn.Module]) -> set[int]:
+    """Make the reducers in these modules call collectives that can be seen; how many elements their buckets have.
+
+    Raises Refused where a program has a hook of its own there.
+    """
+    sizes = set[int]()
+    for part in _parallel(modules):
+        if part._comm_hooks and part not in _OPEN:
+            raise Refused(
+                "DistributedDataParallel has a communication hook, which cannot be recorded; leave it out, or reduce "
+                "gradients by hooks on the weights (parameter.register_hook)"
+            )
+        if part not in _OPEN:
+            part.register_comm_hook(part.process_group, lambda group, bucket: averaged(group, bucket))
+            _OPEN.add(part)
+        sizes |= {bucket.buffer().numel() for bucket in part.reducer._get_zeros_like_grad_buckets()}
+    return sizes
+
+
+def _parallel(modules: Iterable[nn.Module]) -> Iterator[DistributedDataParallel]:
+    for module in modules:
+        yield from (part for part in module.modules() if isinstance(part, DistributedDataParallel))
+
+
+def bucket_of(tensor: torch.Tensor, sizes: set[int]) -> torch.Tensor | None:
+    """The bucket that a place of a gradient lies in, whole; None for a tensor of another kind."""
+    storage = tensor.untyped_storage()
+    size, odd = divmod(storage.nbytes(), tensor.element_size())
+    if odd or size not in sizes or not tensor.is_contiguous():
+        return None
+    bucket = torch.empty(0, dtype=tensor.dtype)
+    bucket.set_(storage, 0, (size,), (1,))
+    return bucket
+
+
+def place_in(bucket: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
+    """The place in a bucket where a tensor lies, taken out of it by views that a recorder can follow."""
+    return bucket.narrow(0, tensor.storage_offset(), tensor.numel()).view(tensor.shape)
