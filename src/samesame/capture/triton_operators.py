@@ -45,7 +45,6 @@ LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")     # type: ignore[no-unt
 Grid = tuple[int, int, int]
 KERNELS: dict[str, Kernel] = {}
 SCALARS = {bool: "bool", int: "int", float: "float"}
-LEAST = re.compile(r"\w+(, \w+)* ≥ 2")
 SECONDS = 20.0                              # to lift one kernel at one set of sizes
 
 
@@ -220,9 +219,8 @@ class Kernel:
         verdict = self.lifted(applied)
         if verdict.verdict != "verified":
             raise Unsupported(f"{self.jit.__name__} is not verified ({why_not(verdict)})")
-        conditions = [c for c in verdict.preconditions if not taken_for_granted(c)]
-        if conditions:
-            raise Unsupported(f"{self.jit.__name__} is right only where {', '.join(conditions)}")
+        if verdict.demands:
+            raise Unsupported(f"{self.jit.__name__} is right only where {', '.join(verdict.demands)}")
         by_name: dict[str, tuple[tuple[Index, ...], Expr]] = {f.tensor: f.expr for f in verdict.formulas}
         if set(by_name) != set(self.written):
             raise Unsupported(f"{self.jit.__name__} writes {', '.join(by_name)}, and not as it did when it was met")
@@ -259,6 +257,7 @@ class Kernel:
             launch = Launch(
                 name=self.jit.__name__, ttir=self.ttir, arguments=memories | applied.numbers, grid=applied.grid,
                 place=f"{self.jit.__name__}",
+                order=tuple(p.name for p in self.jit.params if p.name in memories or p.name in applied.numbers),
             )
             self.meanings[key] = lift_launch(launch, Settings(seconds=SECONDS))
         return self.meanings[key]
@@ -299,12 +298,6 @@ def grows_into_itself(shape: Sequence[Dim], strides: Sequence[Dim]) -> bool:
     numbers = [s for s in strides if isinstance(s, int)]
     return any(isinstance(n, Expr) and isinstance(s, int) and any(other > s for other in numbers)
                for n, s in zip(shape, strides, strict=True))
-
-
-def taken_for_granted(condition: str) -> bool:
-    """Conditions that `check` assumes of every program: integers do not overflow, a lookup's index is in range, and a
-    symbol is no smaller than it says (all that are made from runs say 2)."""
-    return condition.startswith("every tensor spans") or "[…]" in condition or bool(LEAST.fullmatch(condition))
 
 
 def why_not(verdict: KernelVerdict) -> str:

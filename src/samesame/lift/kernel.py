@@ -76,7 +76,7 @@ def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdi
     if fixed and verdict.verdict != "verified" and left > 0:
         other = _in_rows(launch.at(fixed), replace(settings, seconds=left))
         if other.verdict == "verified" or (all_told(other) and not all_told(verdict)):
-            other.preconditions[:0] = [f"{name} = {n}" for name, n in fixed.items()]
+            other.demand(f"{name} = {n}" for name, n in fixed.items())
             other.held = fixed
             verdict = other
     verdict.seconds = time.monotonic() - started
@@ -161,10 +161,8 @@ class _Lifting:
         least = sorted({s.name for s in sizes_in(self.launch) if s.minimum > 1})
         if least:
             self.verdict.preconditions.append(f"{', '.join(least)} ≥ 2")
-        self.verdict.preconditions[:0] = [
-            *(unicode(presentable(c)) for c in self.launch.guards),
-            *(unicode(presentable(c)) for c in self.preconditions),
-        ]
+        self.verdict.demands = [unicode(presentable(c)) for c in (*self.launch.guards, *self.preconditions)]
+        self.verdict.preconditions[:0] = self.verdict.demands
 
     def coverage_and_race(self, name: str, writes: list[Write]) -> bool:
         """Note whether every element of a tensor is written, and whether by one program; the latter is the answer."""

@@ -57,7 +57,7 @@ def lift(
         key = launch.ttir, tuple(launch.arguments.items()), launch.grid
         if key not in seen:
             seen[key] = named(lift_launch(launch, settings))
-            seen[key].preconditions[:0] = [*captured.fixed, *(f"the host code: {guard}" for guard in captured.unread)]
+            seen[key].demand([*captured.fixed, *(f"the host code: {guard}" for guard in captured.unread)])
             verdict.kernels.append(seen[key])
         first.setdefault(recorded.call, seen[key])
     for kernel in verdict.kernels:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,18 +52,26 @@ class Formula:
 
 @dataclass
 class KernelVerdict:
-    """The answer for one launch."""
+    """The answer for one launch. `demands` are the preconditions that a program may break; the others every program
+    keeps: a lookup's index is in range, integers do not overflow, a symbol is no smaller than it says."""
 
     kernel: str
     place: str = ""
     formulas: list[Formula] = field(default_factory=list)
     preconditions: list[str] = field(default_factory=list)
+    demands: list[str] = field(default_factory=list)
     obligations: list[Obligation] = field(default_factory=list)
     readings: list[str] = field(default_factory=list)
     unsupported: list[str] = field(default_factory=list)
     seconds: float = 0.0
     ranges: dict[str, Any] = field(default_factory=dict)  # assumed of integer tensors; not part of the JSON
     held: dict[str, int] = field(default_factory=dict)  # sizes that are numbers here; not part of the JSON
+
+    def demand(self, conditions: Iterable[str]) -> None:
+        """More preconditions that a program may break, named first."""
+        found = list(conditions)
+        self.demands[:0] = found
+        self.preconditions[:0] = found
 
     @property
     def verdict(self) -> str:
@@ -83,6 +92,7 @@ class KernelVerdict:
             "name": self.name,
             "formulas": [f.to_json() for f in self.formulas],
             "preconditions": self.preconditions,
+            "demands": self.demands,
             "obligations": [o.to_json() for o in self.obligations],
             "readings": self.readings,
             "unsupported": self.unsupported,
