@@ -26,12 +26,12 @@ from samesame.formula.expr import (
     walk,
 )
 from samesame.lift import integers
+from samesame.lift.accesses import Access
 from samesame.lift.integers import polynomial
 from samesame.lift.launch import Memory
 from samesame.lift.memory import element, magnitude
 from samesame.lift.simplify import Simplifier, with_fact
 from samesame.lift.solver import Facts
-from samesame.lift.symbolic import Access
 
 SPLITS = 8  # divisions of program ids that are taken apart for one store
 

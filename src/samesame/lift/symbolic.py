@@ -10,8 +10,7 @@ Loops are summarised in `loops.py`. An operation that is not known here is refus
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -21,23 +20,21 @@ from samesame.formula.expr import (
     TRUE,
     ZERO,
     Expr,
-    Fold,
     Index,
     Truth,
     Where,
-    add,
     and_,
     const,
     index,
     lt,
-    mul,
     not_,
     numeric,
     or_,
     where,
 )
 from samesame.formula.tensor import Tensor
-from samesame.lift import integers, reductions
+from samesame.lift import integers
+from samesame.lift.accesses import MEMORY, Access
 from samesame.lift.launch import Argument, Launch, Memory
 from samesame.lift.loops import summarised, summarised_while
 from samesame.lift.operations import (
@@ -55,17 +52,17 @@ from samesame.lift.operations import (
     compared,
     library,
     modular,
-    number,
 )
+from samesame.lift.shapes import AXES, SHAPES
 from samesame.lift.solver import Prover
 from samesame.lift.ttir import Function, Operation, Place, Region, Type
 from samesame.lift.values import (
+    Chosen,
     Pointers,
     Shuffled,
     Value,
     as_number,
     block,
-    element_at,
     float_of,
     of_bits,
     same_everywhere,
@@ -75,21 +72,6 @@ from samesame.lift.values import (
 from samesame.operators.numbers import constant
 
 Environment = dict[str, Value]
-AXES = ("x", "y", "z")
-
-
-@dataclass(frozen=True, eq=False)
-class Access:
-    """One load, store or atomic operation, for all lanes, programs and iterations at once."""
-
-    kind: str  # load, store, or an atomic operation's name
-    pointers: Pointers
-    mask: Tensor | None
-    value: Tensor | None
-    path: tuple[Expr, ...]  # conditions under which it happens
-    loops: tuple[Index, ...]
-    place: Place
-    number: int  # in program order
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +136,8 @@ class Machine:
         if operation.name in IGNORED:
             return
         if operation.name in CONTROL:
+            if operation.name != "scf.if" and any(isinstance(env.get(name), Chosen) for name in operation.operands):
+                raise Refused(f"{operation.place}: a loop carries a pointer into one of several tensors")
             results = CONTROL[operation.name](self, operation, env)
         else:
             operands = [self.operand(operation, name, env) for name in operation.operands]
@@ -179,7 +163,7 @@ class Machine:
             return MEMORY[operation.name](self, operation, operands)
         if operation.name in SHAPES:
             return SHAPES[operation.name](self, operation, operands)
-        if any(isinstance(x, Pointers) for x in operands):
+        if any(isinstance(x, Pointers | Chosen) for x in operands):
             return self.of_pointers(operation, operands)
         blocks = cast("list[Tensor]", operands)
         kinds = {x.kind for x in blocks}
@@ -306,6 +290,10 @@ class Machine:
         return where(integers.less(0, b), by(b), rest)
 
     def of_pointers(self, operation: Operation, operands: list[Value]) -> Value:
+        if operation.name in ("tt.addptr", "tt.bitcast") and isinstance(operands[0], Chosen):
+            choice, *rest = operands
+            sides = (self.of_pointers(operation, [side, *rest]) for side in (choice.then, choice.otherwise))
+            return Chosen(choice.condition, *cast("Iterator[Pointers | Chosen]", sides))
         if operation.name == "tt.addptr":
             pointers, offsets = operands
             if not isinstance(pointers, Pointers) or isinstance(offsets, Pointers):
@@ -321,9 +309,8 @@ class Machine:
                 return pointers
         if operation.name == "arith.select":
             condition, a, b = operands
-            if isinstance(a, Pointers) and isinstance(b, Pointers) and a.memory == b.memory:
-                choice = [cast(Tensor, condition), a.offsets, b.offsets]
-                return Pointers(a.memory, self.elementwise(operation, choice, where, "int"), (*a.parts, *b.parts))
+            if isinstance(a, Pointers | Chosen) and isinstance(b, Pointers | Chosen):
+                return pointers_chosen(cast(Tensor, condition), a, b)
         raise Refused(f"{operation.place}: {operation.name} of pointers is not supported")
 
 
@@ -342,219 +329,6 @@ def of_signs(predicate: str, make: Callable[[Expr, Expr], Expr]) -> Callable[[Ex
 ALIKE: dict[str, Callable[[Expr, Expr], Expr]] = {  # comparisons of truth values
     "eq": lambda a, b: or_(and_(a, b), and_(not_(a), not_(b))),
     "ne": lambda a, b: or_(and_(a, not_(b)), and_(not_(a), b)),
-}
-
-
-# -------------------------------------------------------------------------------------------------------------- memory
-
-
-def _load(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
-    pointers, *rest = operands
-    if not isinstance(pointers, Pointers):
-        raise Refused(f"{operation.place}: a load from what is no pointer")
-    mask, other = (*cast("list[Tensor]", rest), None, None)[:2]
-    kind = operation.given[0].pointee.kind
-    memory, place, loops = pointers.memory, operation.place, tuple(machine.loops)
-    if memory.kind != kind and not (memory.kind == "bool" and kind == "int"):
-        raise Refused(
-            f"{place}: {memory.name} holds {memory.element}, and is read as {operation.given[0].pointee.element}"
-        )
-    machine.accesses.append(
-        Access("load", pointers, mask, None, tuple(machine.path), loops, place, len(machine.accesses))
-    )
-
-    def at(*i: Expr) -> Expr:
-        offset = pointers.offsets[i]
-        found = element_at(memory, offset)
-        found = where(found, 1, 0) if memory.kind == "bool" and kind == "int" else found
-        if mask is None:
-            return found
-        missing = other[i] if other is not None else undefined(place, kind, offset, *loops)
-        return where(mask[i], found, missing)
-
-    return block(pointers.shape, at, kind)
-
-
-def _store(machine: Machine, operation: Operation, operands: list[Value]) -> None:
-    pointers, value, *mask = operands
-    _noted(machine, operation, "store", pointers, value, mask)
-
-
-def _atomic(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
-    """The old value that an atomic operation returns depends on the order of programs: it is undefined."""
-    pointers, value, *mask = operands
-    _noted(machine, operation, operation.word(), pointers, value, mask)
-    loops = tuple(machine.loops)
-    assert isinstance(value, Tensor)
-    return block(value.shape, lambda *i: undefined(operation.place, value.kind, *i, *loops), value.kind)
-
-
-def _noted(machine: Machine, operation: Operation, kind: str, pointers: Value, value: Value, mask: list[Value]) -> None:
-    if not isinstance(pointers, Pointers) or isinstance(value, Pointers):
-        raise Refused(f"{operation.place}: {operation.name} needs a pointer and a number")
-    memory = pointers.memory
-    if memory.kind == "bool" and value.kind == "int":
-        number_ = value
-        value = block(value.shape, lambda *i: not_(integers.equal(number_[i], 0)), "bool")
-    if memory.kind == "int" and value.kind == "real":
-        raise Refused(f"{operation.place}: {memory.name} holds {memory.element}, and a float is stored")
-    access = Access(
-        kind,
-        pointers,
-        cast("Tensor | None", mask[0] if mask else None),
-        value,
-        tuple(machine.path),
-        tuple(machine.loops),
-        operation.place,
-        len(machine.accesses),
-    )
-    machine.accesses.append(access)
-
-
-MEMORY: dict[str, Callable[[Machine, Operation, list[Value]], Any]] = {
-    "tt.load": _load,
-    "tt.store": _store,
-    "tt.atomic_rmw": _atomic,
-}
-
-
-# -------------------------------------------------------------------------------------------------------------- shapes
-
-
-def moved(machine: Machine, operation: Operation, operands: list[Value], source: Callable[..., Any]) -> Value:
-    """A block whose elements are elements of another: `source` gives the other's lanes."""
-    (x,) = operands
-    shape = operation.type.shape
-
-    def one(t: Tensor) -> Tensor:
-        return block(shape, lambda *i: t[tuple(source(t.shape, *i))], t.kind)
-
-    return Pointers(x.memory, one(x.offsets), tuple(map(one, x.parts))) if isinstance(x, Pointers) else one(x)
-
-
-def _splat(machine: Machine, operation: Operation, operands: list[Value]) -> Value:
-    return moved(machine, operation, operands, lambda shape, *i: (ZERO,) * len(shape))
-
-
-def _broadcast(machine: Machine, operation: Operation, operands: list[Value]) -> Value:
-    return moved(
-        machine, operation, operands, lambda shape, *i: [ZERO if n == 1 else k for n, k in zip(shape, i, strict=True)]
-    )
-
-
-def _expand(machine: Machine, operation: Operation, operands: list[Value]) -> Value:
-    axis = operation.attribute("axis")
-    return moved(machine, operation, operands, lambda shape, *i: i[:axis] + i[axis + 1 :])
-
-
-def _transpose(machine: Machine, operation: Operation, operands: list[Value]) -> Value:
-    found = re.search(r"order = array<i32: ([\d, ]+)>", operation.text)
-    order = [int(k) for k in found[1].split(",")] if found else list(range(len(operation.type.shape)))[::-1]
-    return moved(machine, operation, operands, lambda shape, *i: [i[order.index(d)] for d in range(len(order))])
-
-
-def _reshape(machine: Machine, operation: Operation, operands: list[Value]) -> Value:
-    shape = operation.type.shape
-
-    def source(old: tuple[int, ...], *i: Expr) -> list[Expr]:
-        line: Expr = ZERO
-        for k, n in zip(i, shape, strict=True):
-            line = integers.plus_(integers.times_(line, n), k)
-        found: list[Expr] = []
-        for n in reversed(old):
-            found.append(integers.remainder(line, const(n)) if len(old) > 1 else line)
-            line = integers.quotient(line, const(n))
-        return found[::-1]
-
-    result = moved(machine, operation, operands, source)
-    if "allow_reorder" in operation.text and isinstance(result, Tensor) and any(n != 1 for n in operands[0].shape):
-        return Shuffled(result.shape, lambda *i: result[i], result.kind)
-    return result
-
-
-def _range(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
-    start = operation.attribute("start")
-    return block(operation.type.shape, lambda i: integers.plus_(i, start), "int")
-
-
-def _constant(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
-    dense = re.search(r"dense<(.*)>", operation.text)
-    text = dense[1] if dense else operation.text.split("}")[-1]
-    kind = operation.type if operation.given else Type((), "i1")
-    if text.strip().startswith("["):
-        raise Refused(f"{operation.place}: a constant table is not supported")
-    value = number(text, kind, operation)
-    return block(kind.shape, lambda *i: value, kind.kind)
-
-
-def _program(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
-    axis = AXES.index(operation.word())
-    extent = machine.programs[axis].extent
-    return same_everywhere(ZERO if extent is const(1) else machine.programs[axis])
-
-
-def _programs(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
-    return same_everywhere(machine.programs[AXES.index(operation.word())].extent)
-
-
-def _dot(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
-    a, b, c = cast("list[Tensor]", operands[:3])
-
-    def at(*i: Expr) -> Expr:
-        *batch, m, n = i
-        k = index(a.shape[-1])
-        product = Fold("sum", (k,), mul(a[(*batch, m, k)], b[(*batch, k, n)]))
-        return add(c[i], product)
-
-    return block(c.shape, at, c.kind)
-
-
-def _join(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
-    a, b = cast("list[Tensor]", operands)
-    return block((*a.shape, 2), lambda *i: where(integers.equal(i[-1], 0), a[i[:-1]], b[i[:-1]]), a.kind)
-
-
-def _split(machine: Machine, operation: Operation, operands: list[Value]) -> tuple[Tensor, Tensor]:
-    (x,) = cast("list[Tensor]", operands)
-    first, second = (block(x.shape[:-1], lambda *i, k=k: x[(*i, const(k))], x.kind) for k in (0, 1))
-    return first, second
-
-
-def _cat(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
-    a, b = cast("list[Tensor]", operands)
-    length = a.shape[0]
-
-    def at(*i: Expr) -> Expr:
-        return where(integers.less(i[0], length), a[i], b[(integers.minus(i[0], length), *i[1:])])
-
-    return Shuffled(operation.type.shape, at, a.kind)  # Triton's cat may reorder
-
-
-def _poison(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
-    kind = operation.type
-    return block(kind.shape, lambda *i: undefined(operation.place, kind.kind, *i), kind.kind)
-
-
-SHAPES: dict[str, Callable[[Machine, Operation, list[Value]], Any]] = {
-    "arith.constant": _constant,
-    "tt.get_program_id": _program,
-    "tt.get_num_programs": _programs,
-    "tt.make_range": _range,
-    "tt.splat": _splat,
-    "tt.unsplat": lambda machine, operation, operands: moved(
-        machine, operation, operands, lambda shape, *i: (ZERO,) * len(shape)
-    ),
-    "tt.broadcast": _broadcast,
-    "tt.expand_dims": _expand,
-    "tt.trans": _transpose,
-    "tt.reshape": _reshape,
-    "tt.dot": _dot,
-    "tt.join": _join,
-    "tt.split": _split,
-    "tt.cat": _cat,
-    "ub.poison": _poison,
-    "tt.reduce": reductions.reduce,
-    "tt.scan": reductions.scan,
 }
 
 
@@ -582,15 +356,21 @@ def _if(machine: Machine, operation: Operation, env: Environment) -> list[Value]
 
 def chosen(operation: Operation, condition: Expr, a: Value, b: Value) -> Value:
     """One value where a condition on the whole program holds, else another."""
-    if isinstance(a, Pointers) and isinstance(b, Pointers):
-        if a.memory != b.memory:
-            raise Refused(
-                f"{operation.place}: a pointer into {a.memory.name} or {b.memory.name}, as a condition decides"
-            )
-        offsets = cast(Tensor, chosen(operation, condition, a.offsets, b.offsets))
-        return Pointers(a.memory, offsets, (*a.parts, *b.parts))
-    assert isinstance(a, Tensor) and isinstance(b, Tensor)
-    return block(a.shape, lambda *i: where(condition, a[i], b[i]), a.kind)
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return block(a.shape, lambda *i: where(condition, a[i], b[i]), a.kind)
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        raise Refused(f"{operation.place}: a pointer or a number, as a condition decides")
+    return pointers_chosen(same_everywhere(condition, a.shape), a, b)
+
+
+def pointers_chosen(condition: Tensor, a: Pointers | Chosen, b: Pointers | Chosen) -> Pointers | Chosen:
+    """Pointers by a block of conditions, or by one for all of them."""
+    if not condition.shape:
+        condition = same_everywhere(condition[()], a.shape)
+    if isinstance(a, Chosen) or isinstance(b, Chosen) or a.memory != b.memory:
+        return Chosen(condition, a, b)
+    offsets = block(a.shape, lambda *i: where(condition[i], a.offsets[i], b.offsets[i]), "int")
+    return Pointers(a.memory, offsets, (*a.parts, *b.parts))
 
 
 CONTROL: dict[str, Callable[[Machine, Operation, Environment], list[Value]]] = {

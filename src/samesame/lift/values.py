@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
-from samesame.formula.expr import ZERO, Expr, Lambda, Leaf, Load, NegInf, Opaque, Where, const, mul, walk
+from samesame.formula.expr import ZERO, Expr, Lambda, Leaf, Load, NegInf, Opaque, Where, const, mul, not_, walk
 from samesame.formula.tensor import Tensor, tensor
 from samesame.lift.launch import Memory
 from samesame.lift.ttir import Place
@@ -37,13 +37,31 @@ class Pointers:
         return self.offsets.shape
 
 
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Pointers into one argument where a condition holds, and into another one where it does not."""
+
+    condition: Tensor
+    then: Pointers | Chosen
+    otherwise: Pointers | Chosen
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return self.condition.shape
+
+    def sides(self) -> tuple[tuple[Pointers | Chosen, Tensor], ...]:
+        """Both sides, each with the block of conditions under which it is meant."""
+        c = self.condition
+        return (self.then, c), (self.otherwise, block(c.shape, lambda *i: not_(c[i]), "bool"))
+
+
 class Shuffled(Tensor):
     """A block whose elements may be in any order: only what does not depend on the order may read it."""
 
     __slots__ = ()
 
 
-Value = Tensor | Pointers
+Value = Tensor | Pointers | Chosen
 
 
 def block(shape: tuple[Any, ...], at: Callable[..., Any], kind: str) -> Tensor:
