@@ -34,9 +34,10 @@ class Outcome:
     """What came of one probe.
 
     `by` is who refused: `left`, `right`, `samesame` or `neither` library took it. `moved` says for each side whether
-    its logits are others than without the probe, None where the weights are others too. `outputs` are those that differ. Errors are absolute differences
-    of logits: `max_error`, `mean_error` as `check` found them, in float64, `direct_error` of one run in float32 of the
-    two programs as they are. `config` holds what a script needs to build the model.
+    its logits are others than without the field, None where the weights are others too. `outputs` are those that
+    differ. Errors are absolute differences of logits: `max_error`, `mean_error` as `check` found them, in float64,
+    `direct_error` of one run in float32 of the two programs as they are. `config` holds what a script needs to build
+    the model.
     """
 
     probe: Probe

@@ -18,9 +18,8 @@ from samesame.sweep.probes import brief
 
 TEMPLATE = '''\
 """{title}"""
-import os, tempfile
+import os, tempfile, torch
 os.environ |= {{"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "HF_HUB_OFFLINE": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}}
-import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 from vllm import LLM, SamplingParams
 config = AutoConfig.for_model(**{config})
@@ -40,9 +39,9 @@ with torch.no_grad(), tempfile.TemporaryDirectory() as folder:
 left = torch.stack([prompt.logits[0, -1], then.logits[0, -1]])         # after the prompt, and one token later
 right = torch.tensor([[step[i].logprob for i in range(config.vocab_size)] for step in out.logprobs])
 for when, a, b in zip(("after the prompt", "one token later"), left, right):
-    print(f"{{when}}: Transformers {{a[:4].tolist()}}, vLLM {{b[:4].tolist()}}, largest difference {{(a - b).abs().max()}}")
+    print(when, "Transformers", a[:4], "vLLM", b[:4], "largest difference", (a - b).abs().max().item())
 '''
-WIDTH = 112
+WIDTH = 114
 
 
 def script(outcome: Outcome, attention: str = "eager") -> str:

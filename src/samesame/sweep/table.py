@@ -76,8 +76,8 @@ def _in_full(outcome: Outcome, scripts: Mapping[str, Path], sweep: Sweep) -> Ite
         changed = ""
         if outcome.argmax_total:
             changed = f"; the likeliest token changes in {outcome.argmax_changed} of {outcome.argmax_total} places"
-        names = " and ".join(outcome.outputs).replace("_", " ")
-        yield f"      {names or 'logits'} differ by up to {outcome.max_error:.3g}, mean {outcome.mean_error:.3g}{changed}"
+        names = " and ".join(outcome.outputs).replace("_", " ") or "logits"
+        yield f"      {names} differ by up to {outcome.max_error:.3g}, mean {outcome.mean_error:.3g}{changed}"
     for name in ("left", "right"):
         place: Place | None = getattr(outcome, name)
         if place is not None:
