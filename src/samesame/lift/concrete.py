@@ -138,7 +138,7 @@ def table(kernel: Kernel, case: Case, access: Write) -> tuple[np.ndarray, np.nda
 
 def described(kernel: Kernel, access: Write, place: Sequence[int]) -> dict[str, Any]:
     """A program, iteration and lane in words."""
-    values = dict(zip(access.variables, map(int, place), strict=True))
+    values = dict(access.fixed) | dict(zip(access.variables, map(int, place), strict=True))
     programs = [values.get(v, 0) for v in kernel.machine.programs]
     while len(programs) > 1 and programs[-1] == 0 and kernel.machine.programs[len(programs) - 1] not in values:
         programs.pop()
@@ -186,9 +186,9 @@ def written_twice(kernel: Kernel, writes: Sequence[Write]) -> dict[str, Any] | N
             rows = table(kernel, case, w)
             if rows is None:
                 continue
-            programs = [w.variables.index(v) for v in kernel.machine.programs if v in w.variables]
             for offset, place in zip(rows[0].ravel().tolist(), rows[1].tolist(), strict=True):
-                program = tuple(place[k] for k in programs)
+                values = dict(w.fixed) | dict(zip(w.variables, place, strict=True))
+                program = tuple(values.get(v, 0) for v in kernel.machine.programs)
                 before = found.setdefault(offset, (w, program, place))
                 if before[1] != program:
                     return {

@@ -11,14 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import cast
 
 from samesame.formula.expr import (
+    FALSE,
     TRUE,
     ZERO,
     Expr,
     FloorDiv,
     Index,
+    Num,
+    Where,
     and_,
     const,
     index,
@@ -33,12 +37,14 @@ from samesame.lift.memory import element, magnitude
 from samesame.lift.simplify import Simplifier, with_fact
 from samesame.lift.solver import Facts
 
+FEW = 8  # values of a program id that are looked at one by one
 SPLITS = 8  # divisions of program ids that are taken apart for one store
 
 
 @dataclass(frozen=True, eq=False)
 class Write:
-    """One store or atomic operation over its variables: programs, iterations and lanes."""
+    """One store or atomic operation over its variables: programs, iterations and lanes. `fixed` are program ids that
+    have one value here, as the access is looked at for each of their few values by itself."""
 
     access: Access
     memory: Memory
@@ -46,6 +52,7 @@ class Write:
     offset: Expr
     condition: Expr
     value: Expr
+    fixed: tuple[tuple[Index, int], ...] = ()
 
     @property
     def facts(self) -> Facts:
@@ -83,6 +90,32 @@ def write_of(access: Access, programs: Sequence[Index], simplify: Simplifier) ->
     return Write(access, access.pointers.memory, tuple(variables), offset, condition, value)
 
 
+def by_program(write: Write, programs: Sequence[Index], simplify: Simplifier) -> list[Write]:
+    """The access for each value of a program id of which there are few, where the offset depends on which one it is."""
+    chosen = {v for e in walk(write.offset) if isinstance(e, Where) for v in e.condition.free}
+    axis = next((v for v in programs if v in chosen and v in write.variables and _is_few(v.extent)), None)
+    if axis is None:
+        return [write]
+    found: list[Write] = []
+    for k in range(int(cast(Num, axis.extent).value)):
+        here = {axis: const(k)}
+        condition = simplify(integers.tidied(substitute(write.condition, here)))
+        if condition is FALSE:
+            continue
+        offset = simplify(integers.tidied(substitute(write.offset, here)), with_fact((), condition))
+        value = integers.tidied(substitute(write.value, here))
+        variables = tuple(v for v in write.variables if v is not axis)
+        fixed = (*write.fixed, (axis, k))
+        found += by_program(
+            Write(write.access, write.memory, variables, offset, condition, value, fixed), programs, simplify
+        )
+    return found
+
+
+def _is_few(extent: Expr) -> bool:
+    return isinstance(extent, Num) and extent.value <= FEW
+
+
 def solved(write: Write, simplify: Simplifier) -> Solution | None:
     """Program and lane for each element. None where the offset cannot be read as an element's."""
     at = element(write.memory, write.offset, write.facts, simplify)
@@ -116,10 +149,10 @@ def taken_apart(write: Write, at: tuple[Expr, ...], simplify: Simplifier) -> tup
         )
         condition = and_(inside, condition)
         variables = tuple(w for u in write.variables for w in ((high, low) if u is v else (u,)))
-        write = Write(write.access, write.memory, variables, offset, condition, stored)
+        write = Write(write.access, write.memory, variables, offset, condition, stored, write.fixed)
         facts = with_fact((), inside)
         condition = and_(inside, simplify(condition, facts))
-        write = Write(write.access, write.memory, variables, offset, condition, stored)
+        write = Write(write.access, write.memory, variables, offset, condition, stored, write.fixed)
         at = tuple(simplify(integers.tidied(substitute(i, changed)), write.facts) for i in at)
     return write, at
 
@@ -135,9 +168,9 @@ def _splits(e: FloorDiv, write: Write, simplify: Simplifier) -> bool:
 def guess(indices: tuple[Index, ...], digits: tuple[Expr, ...]) -> dict[Index, Expr]:
     """Values of the variables in `digits`, read off as digits of the indices, dimension by dimension."""
     found: dict[Index, Expr] = {}
-    for expr, i in sorted(zip(digits, indices, strict=True), key=lambda pair: len(pair[0].free)):
-        rest: Expr = i
-        expr = by_chunk(integers.tidied(substitute(expr, found)), i, indices, found)
+    known: list[tuple[Expr, Expr]] = list(zip(digits, indices, strict=True))
+    for expr, rest in sorted(rejoined(known), key=lambda pair: len(pair[0].free)):
+        expr = by_chunk(integers.tidied(substitute(expr, found)), rest, indices, found)
         terms: list[tuple[Index, int, tuple[Expr, ...]]] = []
         for monomial, c in polynomial(integers.tidied(substitute(expr, found))).items():
             unknown = [a for a in monomial if isinstance(a, Index) and a not in indices]
@@ -157,6 +190,22 @@ def guess(indices: tuple[Index, ...], digits: tuple[Expr, ...]) -> dict[Index, E
             found[v] = digit
             rest = integers.minus(rest, integers.times_(integers.times_(digit, sign), size))
     return found
+
+
+def rejoined(known: list[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
+    """Expressions and what they are: of ⌊t/d⌋ = i and t mod d = j as the one t = d·i + j."""
+    for one, other in permutations(known, 2):
+        for monomial, c in polynomial(one[0]).items():
+            if c != 1 or len(monomial) != 1 or not isinstance(monomial[0], FloorDiv):
+                continue
+            ratio = monomial[0]
+            high = integers.minus(one[1], integers.minus(one[0], ratio))
+            low = integers.minus(other[1], integers.minus(other[0], integers.remainder(ratio.numerator, ratio.divisor)))
+            if high.free <= one[1].free and low.free <= other[1].free:
+                whole = integers.plus_(integers.times_(high, ratio.divisor), low)
+                rest = [pair for pair in known if pair is not one and pair is not other]
+                return rejoined([*rest, (ratio.numerator, whole)])
+    return known
 
 
 def by_chunk(expr: Expr, i: Expr, indices: tuple[Index, ...], found: dict[Index, Expr]) -> Expr:

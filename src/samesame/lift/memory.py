@@ -72,6 +72,10 @@ def readings(memory: Memory, offset: Expr) -> Iterator[Indices]:
     by_digits = along_strides(memory, terms) if terms is not polynomial(offset) else None
     if by_digits is not None:
         yield tuple(map(integers.tidied, by_digits))
+    whole_rows = along_strides(memory, polynomial(offset), eager=True)
+    if whole_rows is not None and whole_rows != by_strides:
+        yield whole_rows
+        yield from shifted(memory, whole_rows)
     if is_contiguous(memory):
         yield along_line(memory, offset)
 
@@ -118,8 +122,9 @@ def shifted(memory: Memory, indices: Indices) -> Iterator[Indices]:
                 yield tuple(moved)
 
 
-def along_strides(memory: Memory, offset: Polynomial) -> Indices | None:
-    """Each stride takes the terms that it divides; None where something is left over."""
+def along_strides(memory: Memory, offset: Polynomial, eager: bool = False) -> Indices | None:
+    """Each stride takes the terms that it divides; None where something is left over. `eager`: a stride that is a sum
+    takes its part of a term also where the others of its terms are not there."""
     strides = [integers.tidied(const(stride)) for stride in memory.strides]
     order = sorted(range(len(strides)), key=lambda d: magnitude(strides[d]), reverse=True)
     found: dict[int, Expr] = {}
@@ -129,7 +134,7 @@ def along_strides(memory: Memory, offset: Polynomial) -> Indices | None:
             found[d] = ZERO
             continue
         divisor = polynomial(strides[d])
-        quotient, rest = (_by_term if len(divisor) == 1 else _by_sum)(rest, divisor)
+        quotient, rest = _by_term(rest, divisor) if len(divisor) == 1 else _by_sum(rest, divisor, eager)
         found[d] = written(quotient)
     return None if rest else tuple(found[d] for d in range(len(strides)))
 
@@ -161,16 +166,17 @@ def _by_term(offset: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polyn
     return quotient, rest
 
 
-def _by_sum(offset: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomial]:
-    """Whole multiples of a stride that is a sum, found by its longest term."""
-    lead = max(divisor, key=lambda m: (len(m), [integers.rank(a) for a in m]))
-    candidates, _ = _by_term({m: c for m, c in offset.items()}, {lead: divisor[lead]})
+def _by_sum(offset: Polynomial, divisor: Polynomial, eager: bool) -> tuple[Polynomial, Polynomial]:
+    """Whole multiples of a stride that is a sum, found by its longest term, or by any."""
+    longest = max(divisor, key=lambda m: (len(m), [integers.rank(a) for a in m]))
     quotient: Polynomial = {}
     rest = dict(offset)
-    for monomial, c in candidates.items():
-        smaller = integers.plus(rest, integers.times({monomial: c}, divisor), -1)
-        if len(smaller) < len(rest):
-            rest, quotient = smaller, integers.plus(quotient, {monomial: c})
+    for lead in divisor if eager else (longest,):
+        candidates, _ = _by_term(rest, {lead: divisor[lead]})
+        for monomial, c in candidates.items():
+            smaller = integers.plus(rest, integers.times({monomial: c}, divisor), -1)
+            if len(smaller) < len(rest) or (eager and monomial and len(smaller) == len(rest)):
+                rest, quotient = smaller, integers.plus(quotient, {monomial: c})
     return quotient, rest
 
 

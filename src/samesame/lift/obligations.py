@@ -36,7 +36,7 @@ from samesame.formula.expr import (
 )
 from samesame.lift import integers
 from samesame.lift.algebra import under_binders
-from samesame.lift.detile import Solution, Write, solved, tells_programs, write_of
+from samesame.lift.detile import Solution, Write, by_program, solved, tells_programs, write_of
 from samesame.lift.memory import element, flat_range
 from samesame.lift.simplify import Simplifier, with_fact
 from samesame.lift.solver import Facts
@@ -69,7 +69,8 @@ class Kernel:
         """Accesses as expressions over programs, iterations and lanes."""
         for access in self.machine.accesses:
             one = write_of(access, self.machine.programs, self.simplify)
-            (self.reads if access.kind == "load" else self.writes).append(one)
+            parts = by_program(one, self.machine.programs, self.simplify)
+            (self.reads if access.kind == "load" else self.writes).extend(parts)
         self.solve()
 
     def solve(self) -> None:
@@ -188,7 +189,8 @@ def copied(write: Write) -> Write:
     for v in write.variables:
         fresh[v] = index(integers.tidied(substitute(v.extent, fresh)))
     new = [integers.tidied(substitute(e, fresh)) for e in (write.offset, write.condition, write.value)]
-    return Write(write.access, write.memory, tuple(cast(Index, fresh[v]) for v in write.variables), *new)
+    variables = tuple(cast(Index, fresh[v]) for v in write.variables)
+    return Write(write.access, write.memory, variables, new[0], new[1], new[2], write.fixed)
 
 
 def at_same_element(kernel: Kernel, a: Write, b: Write) -> Expr | None:
@@ -385,6 +387,8 @@ def reads_what_was_there(kernel: Kernel, read: Write, write: Write) -> bool:
     prover = kernel.simplify.prover
     if prover.proves(known, not_(TRUE)):
         return True
+    if read.fixed != write.fixed:
+        return False  # another program may write it
     programs = [v for v in kernel.machine.programs if v in read.variables or v in write.variables]
     mine, theirs = (dict(zip(w.variables, c.variables, strict=True)) for w, c in ((read, first), (write, second)))
     if not all(v in mine and v in theirs for v in programs):
