@@ -57,7 +57,7 @@ def lift_command(reported: Callable[[bool], Any]) -> Callable[..., None]:
         latex: Latex = False,
         json: Json = None,
         elements: Elements = 0,
-        timeout: Timeout = 30.0,
+        timeout: Timeout = 10.0,
         quiet: Quiet = False,
         verbose: Verbose = False,
     ) -> None:
