@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import torch
 
@@ -38,7 +39,7 @@ from samesame.relate.world import kind_of
 from samesame.store_tried import Attempt
 
 _SECONDS = 4.0              # for the normal form of one block, and again for its cases
-GLANCE = 0.5                # for its normal form, before anything else is tried on any block of the same claim
+GLANCE, FURTHER = 1.0, 0.25    # for its normal form before all else, at the nearest frontier and at others
 IMPATIENT = 0.2             # for one where many have failed
 LEARNING, LEARNING_TIMES = 0.3, 3.0    # for the general form of a proved block: seconds, and times what it took
 BESIDE_A_TEST = 1.0         # for a block with a kernel: without a proof it is tested, and that is what it is worth
@@ -91,11 +92,11 @@ class Prover:
         """Evidence for the block's claim, or None; `seconds` bound each way of proving it."""
         return self._timed(block, seconds, self._decide)
 
-    def glance(self, block: Block, seconds: float = math.inf) -> Evidence | None:
-        """Evidence that the normal form finds soon. What it does not find is not decided."""
+    def glance(self, block: Block, seconds: float = GLANCE) -> Evidence | None:
+        """Evidence that the normal form finds in so many seconds. What it does not find is not decided."""
         if block.key in self.glances or _accounts(block):
             return None
-        return self._timed(block, seconds, self._glance)
+        return self._timed(block, math.inf, partial(self._glance, seconds=seconds))
 
     def _timed(self, block: Block, seconds: float, decide: Callable[[Block], Evidence | None]) -> Evidence | None:
         """What is known already, or is decided now; a proof is kept as a rule."""
@@ -155,9 +156,9 @@ class Prover:
         self.rules[block.key] = Rule(f"P{len(self.rules) + 1}", block, None, outcome.reason)
         return None
 
-    def _glance(self, block: Block) -> Evidence | None:
+    def _glance(self, block: Block, seconds: float) -> Evidence | None:
         """Decide it where the normal form does soon."""
-        self.limit = min(self.limit, GLANCE)
+        self.limit = seconds
         given = self._remaining().seconds
         if self.book.in_vain(block.key, given) is not None:
             return None

@@ -26,7 +26,7 @@ from samesame.relate.blocks import Block, TooLarge, cut
 from samesame.relate.layout import Layout, Whole, over_symbols, share, wholes
 from samesame.relate.parameters import InputRelation, relate_parameters
 from samesame.relate.propose import Proposer, Proposes, Values, agree, difference
-from samesame.relate.prove import Prover
+from samesame.relate.prove import FURTHER, GLANCE, Prover
 from samesame.relate.world import BIJECTIVE, SOURCES, World
 
 _WIDENINGS = 3
@@ -35,7 +35,7 @@ _PIECES = ["expand", "slice", "select", "split", "split_with_sizes", "chunk", "u
 MOVES = BIJECTIVE | {"getitem", *(f"aten.{name}" for name in _PIECES)}
 Progress = Callable[[int, int, str], None]
 Candidates = list[tuple[str, Layout]]
-Way = Callable[[Block], Evidence | None]
+Way = Callable[[Block, int], Evidence | None]        # for a block, and how often its frontier moved back
 Claims = Callable[[Block], Block | None]
 
 
@@ -372,7 +372,7 @@ def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layo
                 continue  # an integer and a real are never one tensor
             for times, block in enumerate(kept[position]):
                 claim = claim_of(block) if times >= first else None
-                evidence = way(claim) if claim is not None else None
+                evidence = way(claim, times) if claim is not None else None
                 if claim is not None and evidence is not None:
                     relating.widened[node] = times
                     relating.of_classes |= bool(block.labels) and not claim.labels
@@ -387,12 +387,22 @@ def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layo
 def _ways(relating: Relating, seconds: float) -> Iterator[tuple[Way, Claims]]:
     """How to decide claims, one way after another, and which claim to decide of each block. What is guided takes one
     way, the guide's frontier being the right one. Once labels had to be classes, all of them may as well be."""
-    prover, guided = relating.prover, relating.guide is not None
+    prover = relating.prover
+
+    def recall(block: Block, _: int) -> Evidence | None:
+        return prover.recall(block)
+
+    def glance(block: Block, times: int) -> Evidence | None:
+        return prover.glance(block, GLANCE if times == 0 else FURTHER)
+
+    def decide(block: Block, _: int) -> Evidence | None:
+        return prover.decide(block, seconds)
+
     if prover.book.is_filled:
-        yield prover.recall, _as_it_is                            # at every frontier, before anything is proved
-    for way in [prover.decide] if guided else [prover.glance, prover.decide]:
-        yield partial(way, seconds=seconds), _of_classes_if_any if relating.of_classes else _as_it_is
-        yield partial(way, seconds=seconds), Block.without_ignored_labels
+        yield recall, _as_it_is                                   # at every frontier, before anything is proved
+    for way in [glance, decide] if relating.guide is None else [decide]:
+        yield way, _of_classes_if_any if relating.of_classes else _as_it_is
+        yield way, Block.without_ignored_labels
 
 
 def _as_it_is(block: Block) -> Block:
