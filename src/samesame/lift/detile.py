@@ -53,6 +53,7 @@ class Write:
     condition: Expr
     value: Expr
     fixed: tuple[tuple[Index, int], ...] = ()
+    lanes: tuple[Index, ...] = ()
 
     @property
     def facts(self) -> Facts:
@@ -87,7 +88,7 @@ def write_of(access: Access, programs: Sequence[Index], simplify: Simplifier) ->
     one = {v: cast(Expr, ZERO) for v in lanes if v.extent is const(1)}
     if one:
         condition, offset, value = (integers.tidied(substitute(e, one)) for e in (condition, offset, value))
-    return Write(access, access.pointers.memory, tuple(variables), offset, condition, value)
+    return Write(access, access.pointers.memory, tuple(variables), offset, condition, value, (), lanes)
 
 
 def by_program(write: Write, programs: Sequence[Index], simplify: Simplifier) -> list[Write]:
@@ -106,9 +107,8 @@ def by_program(write: Write, programs: Sequence[Index], simplify: Simplifier) ->
         value = integers.tidied(substitute(write.value, here))
         variables = tuple(v for v in write.variables if v is not axis)
         fixed = (*write.fixed, (axis, k))
-        found += by_program(
-            Write(write.access, write.memory, variables, offset, condition, value, fixed), programs, simplify
-        )
+        one = Write(write.access, write.memory, variables, offset, condition, value, fixed, write.lanes)
+        found += by_program(one, programs, simplify)
     return found
 
 
@@ -149,10 +149,10 @@ def taken_apart(write: Write, at: tuple[Expr, ...], simplify: Simplifier) -> tup
         )
         condition = and_(inside, condition)
         variables = tuple(w for u in write.variables for w in ((high, low) if u is v else (u,)))
-        write = Write(write.access, write.memory, variables, offset, condition, stored, write.fixed)
+        write = Write(write.access, write.memory, variables, offset, condition, stored, write.fixed, write.lanes)
         facts = with_fact((), inside)
         condition = and_(inside, simplify(condition, facts))
-        write = Write(write.access, write.memory, variables, offset, condition, stored, write.fixed)
+        write = Write(write.access, write.memory, variables, offset, condition, stored, write.fixed, write.lanes)
         at = tuple(simplify(integers.tidied(substitute(i, changed)), write.facts) for i in at)
     return write, at
 

@@ -35,7 +35,7 @@ from samesame.formula.expr import (
 )
 from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, Tensor
-from samesame.lift import concrete, integers, obligations
+from samesame.lift import concrete, explained, integers, obligations
 from samesame.lift.detile import Solution, Write, value_at
 from samesame.lift.launch import Launch, Memory
 from samesame.lift.memory import offset_of, with_elements
@@ -54,16 +54,19 @@ from samesame.operators.numbers import readings
 
 MOST_PRECONDITIONS = 8
 Search = Callable[[], "dict[str, Any] | None"]
+Formulated = tuple[tuple[Dim, ...], tuple[Index, ...], Expr]  # shape, indices, formula
 
 
 @dataclass(frozen=True)
 class Settings:
     """`seconds` and `milliseconds` limit the solver for one kernel and one query; `elements` is how many elements
-    tensors may have where that matters for overflow (0: the largest number for which the kernel is right is found)."""
+    tensors may have where that matters for overflow (0: the largest number for which the kernel is right is found);
+    `explain` keeps the steps of every formula."""
 
     seconds: float = 10.0
     milliseconds: int = 600
     elements: int = 0
+    explain: bool = False
 
 
 def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdict:
@@ -147,6 +150,8 @@ class _Lifting:
             raise Refused(f"{self.launch.place or self.launch.name}: the kernel stores nothing")
         self.find_ranges()
         self.find_preconditions()
+        if self.settings.explain:
+            self.verdict.stages += explained.loops(machine.steps)
         found = [self.formula(name, writes) for name, writes in self.kernel.outputs.items()]
         alone = {name: self.coverage_and_race(name, writes) for name, writes in self.kernel.outputs.items()}
         outside = partial(concrete.outside, self.kernel)
@@ -270,6 +275,7 @@ class _Lifting:
         if covered is not None:
             covered = renamed(covered, solutions, indices)
         expr = self.stored(memory, indices, [s for s in solutions if s is not None], covered)
+        by_offsets = memory.shape, indices, expr
         names = {f"{a.memory.name}*": a.memory for a in (*self.kernel.reads, *self.kernel.writes)}
         kept = isinstance(expr, Where) and covered is not TRUE and expr.condition is covered
         facts = with_fact((), covered) if covered is not None and not kept else ()
@@ -278,6 +284,7 @@ class _Lifting:
             shape, indices, expr = self.with_own_indices(memory, indices, expr, facts)
         else:
             shape = memory.shape
+        self.explain(name, writes, by_offsets, (shape, indices, expr))
         shown = presentable(textbook(expr))
         whole = Tensor(shape, lambda *i: substitute(shown, dict(zip(indices, i, strict=True))), expr.kind)
         self.verdict.formulas.append(
@@ -296,6 +303,21 @@ class _Lifting:
             indices, (expr, *known) = restated(joined, indices, (expr, *facts))
             facts = tuple(known)
         return shape, indices, apart(expr, self.joined, facts, self.simplify)
+
+    def explain(self, name: str, writes: list[Write], first: Formulated, last: Formulated) -> None:
+        """Keep the steps of a formula: what lanes store, who writes an element, its value by offsets and by indices."""
+        if not self.settings.explain:
+            return
+        programs, steps = self.kernel.machine.programs, self.verdict.stages
+        for write in writes:
+            steps += explained.stores(name, write, programs, self.simplify)
+            solution = self.kernel.solutions[write]
+            if solution is not None and solution.values:
+                steps.append(explained.writers(solution, programs))
+        steps.append(explained.by_indices("by the element", name, *first))
+        shape, indices, expr = last
+        steps.append(explained.by_indices("by tensors' indices", name, shape, indices, expr))
+        steps.append(explained.by_indices("as books write it", name, shape, indices, textbook(expr)))
 
     def by_program(self, name: str, write: Write) -> Formula:
         """What one program stores, where the element cannot be told: an offset and a value, over programs and lanes."""

@@ -8,6 +8,7 @@ and what depends on shapes stays open.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,22 +26,29 @@ SUFFIXES = (".ttir", ".mlir")
 
 
 def lift(
-    target: Any, against: Any = None, settings: Settings | None = None, *, inputs: Any = None, name: str = ""
+    target: Any,
+    against: Any = None,
+    settings: Settings | None = None,
+    *,
+    inputs: Any = None,
+    name: str = "",
+    numerics: bool = False,
 ) -> LiftVerdict:
     """What the kernels of `target` compute, for all sizes, and whether they are safe.
 
     `target` is a function that launches Triton kernels, its name (`file.py:launch`), or a file of TTIR. `against` is a
-    PyTorch function, or its name, whose parameters are called as the launch's tensors. Raises Refused where there is
-    nothing to lift.
+    PyTorch function, or its name, whose parameters are called as the launch's tensors. With `numerics` the error of
+    each stored tensor is measured besides. Raises Refused where there is nothing to lift, and where Triton is missing.
     """
     settings = settings or Settings()
     title = name or (target if isinstance(target, str) else getattr(target, "__name__", "launch"))
     if isinstance(target, str | Path) and str(target).endswith(SUFFIXES):
-        if against is not None:
+        if against is not None or numerics:
             raise Refused(
                 f"{target} says nothing of tensors, so it cannot be compared; give a function that launches it"
             )
         return LiftVerdict(title, [named(lift_launch(launch_of_file(Path(target)), settings))])
+    demand_triton()
     from samesame.capture.triton_launch import capture_launches
 
     captured = capture_launches(target, inputs)
@@ -64,7 +72,25 @@ def lift(
         replay(target, inputs, dict(captured.sizes), kernel)
     if against is not None:
         compare(verdict, captured, first, against)
+    if numerics:
+        measure(target, inputs, captured, first)
     return verdict
+
+
+def demand_triton() -> None:
+    """Raise Refused where Triton cannot be imported: launches are recorded with its own front end."""
+    if find_spec("triton") is None:
+        raise Refused("`lift` of a launch needs Triton; install it (pip install triton), or give a .ttir file")
+
+
+def measure(target: Any, inputs: Any, captured: Any, lifted: dict[int, KernelVerdict]) -> None:
+    """Note in each kernel's verdict how exact it is."""
+    from samesame.lift.numerics import measured
+
+    found, sentences = measured(target, inputs, captured, lifted)
+    for kernel in lifted.values():
+        kernel.numerics = [m for m in found if m.kernel == kernel.kernel]
+        kernel.unmeasured = sentences
 
 
 def named(verdict: KernelVerdict) -> KernelVerdict:

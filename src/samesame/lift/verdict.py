@@ -50,6 +50,19 @@ class Formula:
         return {"tensor": self.tensor, "text": self.text, "latex": self.latex, "name": self.name}
 
 
+@dataclass(frozen=True)
+class Stage:
+    """One step of how a formula came about: what it is, the formula there, and the line it comes from."""
+
+    title: str
+    text: str
+    latex: str
+    place: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"title": self.title, "text": self.text, "latex": self.latex, "line": self.place}
+
+
 @dataclass
 class KernelVerdict:
     """The answer for one launch. `demands` are the preconditions that a program may break; the others every program
@@ -63,6 +76,9 @@ class KernelVerdict:
     obligations: list[Obligation] = field(default_factory=list)
     readings: list[str] = field(default_factory=list)
     unsupported: list[str] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)  # where they were asked for
+    numerics: list[Any] = field(default_factory=list)  # errors that were measured, where they were asked for
+    unmeasured: list[str] = field(default_factory=list)  # why some were not
     seconds: float = 0.0
     ranges: dict[str, Any] = field(default_factory=dict)  # assumed of integer tensors; not part of the JSON
     held: dict[str, int] = field(default_factory=dict)  # sizes that are numbers here; not part of the JSON
@@ -95,6 +111,9 @@ class KernelVerdict:
             "demands": self.demands,
             "obligations": [o.to_json() for o in self.obligations],
             "readings": self.readings,
+            "stages": [s.to_json() for s in self.stages],
+            "numerics": [m.to_json() for m in self.numerics],
+            "unmeasured": self.unmeasured,
             "unsupported": self.unsupported,
             "ms": round(1000 * self.seconds, 3),
         }
@@ -130,7 +149,8 @@ class LiftVerdict:
 
     def to_json(self) -> dict[str, Any]:
         kernels = [k.to_json() for k in self.kernels]
-        joined = {part: [x for k in kernels for x in k[part]] for part in ("formulas", "preconditions", "obligations")}
+        parts = ("formulas", "preconditions", "obligations", "numerics")
+        joined = {part: [x for k in kernels for x in k[part]] for part in parts}
         return {
             "version": VERSION,
             "verdict": self.verdict,
