@@ -18,8 +18,10 @@ from samesame.evidence import Collective, Evidence, Output, Refinement, Refused,
 from samesame.execute import execute
 from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.operators.defaults import with_defaults
-from samesame.refine.findings import edits_of, loss_of
+from samesame.refine.findings import loss_of
+from samesame.refine.holdings import Holdings, programs
 from samesame.refine.job import Job
+from samesame.refine.mending import Asked, edits_of
 from samesame.refine.outputs import Found, declared, output_relation, put_together, with_roots
 from samesame.refine.placement import Mesh, coordinate, held_part, holders, parsed
 from samesame.refine.sources import Source, input_relation
@@ -178,9 +180,8 @@ def establish(
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book, patience=PATIENCE)
         prover.budget = replace(prover.budget, seconds=SECONDS)
         closed = closed_values(left, values[0]), closed_values(right, values[1])
-        factors = factors_of(mesh)
-        relating = relate(left, right, relation, values, closed, prover, run.advance,
-                          proposer=partial(PieceProposer, factors=factors, places=partial(places_of, mesh)))
+        proposer = partial(PieceProposer, factors=factors_of(mesh), places=partial(places_of, mesh))
+        relating = relate(left, right, relation, values, closed, prover, run.advance, proposer=proposer)
         established = Established(relating, values, outputs, expected, tuple(strange))
         write(verdict, established, compare_roots(relating, values), run)
         run.seconds["proofs"] = prover.seconds
@@ -188,9 +189,11 @@ def establish(
     with run.during("diagnose"):
         if verdict.verdict == "does not refine":
             failing = [output.name for output in verdict.outputs if output.evidence.rung is Rung.REFUTED]
-            verdict.loss = loss_of(relating, values, [pairs[name][0] for name in failing])
-            sequential = replace(relating.left, roots=tuple((name, root) for name, (root, _) in pairs.items()))
-            verdict.diagnosis = edits_of(relating, sequential, taken, values[0], ranks, expected, run.deadline)
+            holdings = Holdings(relating, values, programs(ranks), proposer(values[0], tensors_of(left, values[0])))
+            verdict.loss = loss_of(holdings, [pairs[name][0] for name in failing])
+            asked = Asked(taken, values[0], {name: root for name, (root, _) in pairs.items()}, expected)
+            lying = {name: outputs[name] for name in failing}
+            verdict.diagnosis = edits_of(holdings, ranks, asked, lying, run.deadline)
     return established
 
 
@@ -349,6 +352,11 @@ def with_values(graph: Graph, runs: Values) -> Values:
     found = [execute(added, {node.name: run[node.name] for node in read}) for run in runs]
     added_values: list[Any] = [{node.name: more[node.name] for node in made} for more in found]
     return [{**run, **more} for run, more in zip(runs, added_values, strict=True)]
+
+
+def tensors_of(graph: Graph, runs: Values) -> list[str]:
+    """The names of the graph's nodes that are one tensor each."""
+    return [node.name for node in graph.nodes if isinstance(runs[0].get(node.name), torch.Tensor)]
 
 
 def factors_of(mesh: Mesh) -> list[Fraction]:
