@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 from typer.testing import CliRunner
 
@@ -37,6 +40,14 @@ def inputs():
 """
 
 
+CASES = Path(__file__).parents[3] / "shared" / "data" / "entangle"
+
+
+def schema(verb: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(files("samesame.report").joinpath(f"{verb}.schema.json").read_text())
+    return found
+
+
 def job(folder: Path, reduce: str = "dist.all_reduce(y)", text: str = JOB) -> str:
     file = folder / f"job_{abs(hash((reduce, text)))}.py"
     file.write_text(text.replace("REDUCE", reduce))
@@ -53,6 +64,8 @@ def test_a_missing_reduction_exits_with_1_and_json_says_where(tmp_path: Path) ->
     done = CliRunner().invoke(app, ["refine", job(tmp_path, "pass"), "--json", "-"])
     assert done.exit_code == 1, done.output
     document = json.loads(done.stdout)
+    jsonschema.validate(document, schema("refine"))
+    assert document["divergence"]["operator"]["origin"]["file"] and not document["stuck"]
     assert document["verdict"] == "does not refine" and document["world_size"] == 2
     assert document["outputs"][0]["kind"] == "partial" and not document["outputs"][0]["holds"]
     assert "summed over all ranks" in document["diagnosis"][0]["edit"]
@@ -60,8 +73,27 @@ def test_a_missing_reduction_exits_with_1_and_json_says_where(tmp_path: Path) ->
 
 def test_ranks_that_wait_for_each_other_are_a_finding(tmp_path: Path) -> None:
     text = job(tmp_path, "dist.all_reduce(y) if self.rank else dist.broadcast(y, 0)")
-    done = CliRunner().invoke(app, ["refine", text])
+    done = CliRunner().invoke(app, ["refine", text, "--json", str(tmp_path / "out.json")])
     assert done.exit_code == 1 and "waits" in done.stdout, done.output
+    document = json.loads((tmp_path / "out.json").read_text())
+    jsonschema.validate(document, schema("refine"))
+    assert "rank 1 waits for all_reduce" in document["stuck"] and document["divergence"] is None
+
+
+@pytest.mark.skipif(not CASES.exists(), reason="the captured graphs are not beside the checkout")
+def test_the_verdict_on_a_case_keeps_to_the_schema() -> None:
+    done = CliRunner().invoke(app, ["refine", "--case", str(CASES / "bug_grad_accumulation/relation.json"), "--json",
+                                    "-"])
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, schema("refine"))
+    assert done.exit_code == 1 and document["divergence"] is not None
+
+
+def test_both_schemas_say_the_same_of_what_both_verdicts_have() -> None:
+    check, refine = schema("check"), schema("refine")
+    assert set(check["required"]) < set(refine["required"])
+    shared = set(check["$defs"]) & set(refine["$defs"]) - {"divergence"}
+    assert len(shared) > 8 and all(check["$defs"][name] == refine["$defs"][name] for name in shared)
 
 
 @pytest.mark.parametrize("options, what", [

@@ -18,6 +18,7 @@ from samesame.evidence import Collective, Evidence, Output, Refinement, Refused,
 from samesame.execute import execute
 from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.operators.defaults import with_defaults
+from samesame.refine.carried import carried
 from samesame.refine.findings import loss_of
 from samesame.refine.holdings import Holdings, programs
 from samesame.refine.job import Job
@@ -43,6 +44,7 @@ _NAMES = 6
 GRADIENT = "grad."
 SECONDS = 4.0               # for a proof
 PATIENCE = 20.0             # for proofs that fail, all together, before the next ones get little time
+IMPATIENCE = 4.0            # the same where values have refuted an output, and proofs only help to say where
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,8 @@ def establish(
         if any(output.evidence.rung is Rung.REFUTED for output in verdict.outputs):
             verdict.verdict, verdict.evidence = "does not refine", Rung.REFUTED    # whatever proofs will tell
     with run.during("prove"):
-        prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book, patience=PATIENCE)
+        patience = PATIENCE if verdict.evidence is not Rung.REFUTED else IMPATIENCE
+        prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book, patience=patience)
         prover.budget = replace(prover.budget, seconds=SECONDS)
         closed = closed_values(left, values[0]), closed_values(right, values[1])
         proposer = partial(PieceProposer, factors=factors_of(mesh), places=partial(places_of, mesh))
@@ -378,7 +381,7 @@ def places_of(mesh: Mesh, name: str) -> tuple[float, ...]:
 def write(verdict: Refinement, found: Established, roots: list[Root], run: Run) -> None:
     """Write the answer into the verdict, and what it stands on."""
     relating, expected = found.relating, found.expected
-    relations = relating.relations()
+    relations = carried(relating.relations(), relating.right)
     verdict.roots = [resting(root, relating, relations) for root in roots]
     verdict.outputs = [_output(name, lies, expected.get(name), verdict.roots) for name, lies in found.outputs.items()]
     rungs = [output.evidence.rung for output in verdict.outputs]
