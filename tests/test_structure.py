@@ -18,7 +18,7 @@ FLOORS = [
     {"testing", "several", "sweep"},
     {"report", "check", "refine", "fuzz", "optimize"},
     {"budget", "certificate"},
-    {"diagnose", "edits", "change", "likewise", "relate"},
+    {"configs", "diagnose", "edits", "change", "likewise", "relate"},
     {"definitions", "execute", "operators", "capture", "lift"},       # lift: what a kernel means, for every verb
     {"replay", "store", "store_entry", "store_exchange", "store_pages", "store_tried"},
     {"graph", "graph_text", "formula", "egraph", "evidence", "second", "versions"},

@@ -9,6 +9,7 @@ be established.
 from __future__ import annotations
 
 import inspect
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -21,6 +22,7 @@ from samesame.budget import Run
 from samesame.capture import capture
 from samesame.capture.family import Family, Recording
 from samesame.certificate import certificate
+from samesame.configs import configured
 from samesame.diagnose import diagnose, effect_of
 from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
 from samesame.execute import execute
@@ -40,6 +42,8 @@ from samesame.versions import versions_of_packages
 _NAMES = 8
 _REASONS = 5
 _SHARE = 0.4                # of the time that is left, for capturing the programs at other sizes
+_PATIENCE = 4.0             # seconds for what cannot be proved, where the outputs differ and proofs only say where
+_APART = 8.0                # seconds for all proofs then
 _NOT_CAPTURED = "The programs were not captured at other sizes, for lack of time: nothing is proved for all sizes."
 
 
@@ -94,10 +98,13 @@ def _establish(
         taken, values = take_draws(graphs, relation.layouts, verdict.seed)
     with run.during("prove"):
         families: Iterator[Family] = iter(())
-        if not run.over and not apart(graphs, values) and not any(isinstance(side, Graph) for side in programs):
+        differ = apart(graphs, values)
+        if not run.over and not differ and not any(isinstance(side, Graph) for side in programs):
             alike = partial(_recorded_alike, record)
             families = run.sparing(families_of(programs[0], example, alike, graphs), _SHARE, _NOT_CAPTURED)
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
+        if differ:
+            prover.patience, prover.until = _PATIENCE, time.monotonic() + _APART
         settled = settle(graphs, families, relation, values, prover, run.advance)
         relating = settled.relating
         _decide(verdict, settled.roots, relating, run)
@@ -109,7 +116,9 @@ def _establish(
     with run.during("diagnose"):
         if verdict.verdict == "different":
             verdict.effect = effect_of(graphs, values)
-            verdict.divergence, verdict.diagnosis = diagnose(relating, values, taken, run.deadline)
+            other = configured(programs, example, graphs, taken, values)
+            configs = None if other is None else other.edits
+            verdict.divergence, verdict.diagnosis = diagnose(relating, values, taken, run.deadline, configs)
     with run.during("numeric"):
         verdict.numeric = _numeric(graphs, taken, values)
 
@@ -231,7 +240,9 @@ def _decide(verdict: Verdict, roots: list[Root], relating: Relating, run: Run) -
     verdict.evidence, verdict.roots, verdict.relations = lowest, roots, relations
     verdict.unpaired = _unpaired(relating.inputs)
     verdict.notes = _notes(relating)
-    if relating.stopped and not run.interrupted:
+    if relating.stopped and verdict.verdict == "different" and not run.over:
+        verdict.notes.append("The outputs differ, so not every proof of what else agrees was tried.")
+    elif relating.stopped and not run.interrupted:
         verdict.notes.append(f"Not everything was tried: {relating.stopped}.")
     if lowest is Rung.UNDECIDED:
         verdict.notes += _left_open(relating.prover)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -22,27 +22,40 @@ import torch
 from samesame.change import Change, Hints, packet
 from samesame.edits import changes
 from samesame.evidence import Divergence, Edit, Effect, Rung, SamesameError, Site
-from samesame.execute import closed, execute, few_threads, sizes
+from samesame.execute import Value, closed, execute, few_threads, rerun, sizes
 from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.relate.draws import Draw
 from samesame.relate.propose import Proposer, Values, agree, difference, reals
 from samesame.relate.relating import MOVES, Relating, closed_values, relate
 
+SPLITS = frozenset(("aten.split", "aten.split_with_sizes", "aten.chunk", "aten.unbind"))
+
 _REGION = 60
 _TRIES = 1000
 _NEAR = 8
+_FOUND = 3                   # steps earlier for a change that makes what the other side has
 _EDITS = 3
 _SHOWN = 4
 _SECONDS = 20.0
+_PLAIN = 2                   # rank of a change that is tried before configs are
+_MORE = 3.0                  # for other edits, once there is one
 _PROVING = 4.0               # for the proofs of all edits together
 
 
+Configs = Callable[[tuple[Site | None, Site | None], float], list[Edit]]
+
+
 def diagnose(
-    relating: Relating, values: tuple[Values, Values], taken: Sequence[Draw], deadline: float | None = None
+    relating: Relating,
+    values: tuple[Values, Values],
+    taken: Sequence[Draw],
+    deadline: float | None = None,
+    configs: Configs | None = None,
 ) -> tuple[Divergence | None, list[Edit]]:
-    """The first divergence and up to three edits that rejoin the roots, smallest first."""
+    """The first divergence and up to three edits that rejoin the roots, smallest first. `configs` is what to try where
+    no plain edit does: edits of the configs that the programs were made from, given where they part and a deadline."""
     with few_threads(chain(sizes(relating.left), sizes(relating.right))):
-        return _Search(relating, values, taken, deadline).result()
+        return _Search(relating, values, taken, deadline).result(configs)
 
 
 def effect_of(graphs: tuple[Graph, Graph], values: tuple[Values, Values]) -> Effect:
@@ -117,6 +130,7 @@ class _Search:
         pairs = zip(relating.left.roots, relating.right.roots, strict=True)
         self.apart = [(a, b) for (_, a), (_, b) in pairs if not _same(values, a, b)]
         self.proposers = [self._proposer(0), self._proposer(1)]
+        self.tried: set[tuple[str, frozenset[Node]]] = set()
         self.sides = self._both(constants=False)
 
     def _proposer(self, k: int) -> Proposer:
@@ -144,7 +158,7 @@ class _Search:
             node = stack.pop()
             if node in region or node in agreeing:
                 continue
-            met = node in related or node.is_source or node.name in fixed or self._candidates(k, node)
+            met = node in related or node.is_source or node.name in fixed or self._meets(k, node, graph)
             if met and node not in roots:
                 agreeing[node] = None
             else:
@@ -153,22 +167,45 @@ class _Search:
         ordered = [node for node in graph.nodes if node in region]
         return _Side(name, graph, self.values[k], sources, ordered, [n for n in graph.nodes if n in agreeing])
 
+    def _meets(self, k: int, node: Node, graph: Graph) -> bool:
+        """Is the tensor on the other side too, as one or in pieces?"""
+        if self._candidates(k, node):
+            return True
+        cuts = [n for n in graph.nodes if packet(n) in SPLITS and n.args[0] is node and isinstance(n.type, tuple)]
+        return any(self._has_pieces(k, cut) for cut in cuts[:1])
+
+    def _has_pieces(self, k: int, cut: Node) -> bool:
+        """Are all the pieces on the other side?"""
+        assert isinstance(cut.type, tuple)
+        runs = [{str(p): piece for p, piece in enumerate(run[cut.name])} for run in self.values[k]]
+        other = self.proposers[1 - k]
+        return all(other.candidates(runs, str(p), kind.shape) for p, kind in enumerate(cut.type))
+
     def _candidates(self, k: int, node: Node) -> bool:
         if isinstance(node.type, tuple):
             return False
         return bool(self.proposers[1 - k].candidates(self.values[k], node.name, node.shape))
 
-    def result(self) -> tuple[Divergence | None, list[Edit]]:
+    def result(self, configs: Configs | None) -> tuple[Divergence | None, list[Edit]]:
         if not any(side.region for side in self.sides):
             return None, []
         plain, whole = self.sides, self._both(constants=True)
-        for sides in (whole, plain) if self._constants_part() else (plain, whole):
-            self.sides = sides
-            edits = self._edits()
-            if edits:
-                return self._divergence(edits), edits
+        constants = self._constants_part()
+        for kind in [*([] if configs is None else ["configs", "plain"][:: 1 if constants else -1]), "any"]:
+            if kind == "configs" and configs is not None:
+                self.sides = plain
+                sites = self._sites()
+                edits = configs(sites, self.deadline)
+                if edits:
+                    return Divergence(*sites, self._still_agreeing(sites[1])), edits
+                continue
+            for sides in (whole, plain) if constants else (plain, whole):
+                self.sides = sides
+                edits = self._edits(_PLAIN if kind == "plain" else math.inf)
+                if edits:
+                    return self._divergence(edits[0]), edits
         self.sides = plain
-        return self._divergence([]), []
+        return self._divergence(None), []
 
     def _constants_part(self) -> bool:
         """Does the first operator that parts read a constant that the other side does not have?"""
@@ -179,17 +216,17 @@ class _Search:
                 return True
         return False
 
-    def _divergence(self, edits: list[Edit]) -> Divergence:
-        first = edits[0] if edits else None
-        sites: dict[str, Site | None] = {}
-        for side in self.sides:
-            if first is not None and first.site.side == side.name:
-                sites[side.name] = first.site
-            elif first is not None and first.counterpart is not None:
-                sites[side.name] = first.counterpart
-            else:
-                sites[side.name] = _site(side, side.region[0]) if side.region else None
-        return Divergence(sites["left"], sites["right"], self._still_agreeing(sites["right"]))
+    def _divergence(self, edit: Edit | None) -> Divergence:
+        left, right = self._sites()
+        if edit is not None:
+            other = edit.counterpart
+            left, right = (edit.site, other or right) if edit.site.side == "left" else (other or left, edit.site)
+        return Divergence(left, right, self._still_agreeing(right))
+
+    def _sites(self) -> tuple[Site | None, Site | None]:
+        """The first operator of each side that parts."""
+        left, right = (_site(side, side.region[0]) if side.region else None for side in self.sides)
+        return left, right
 
     def _still_agreeing(self, site: Site | None) -> tuple[str, ...]:
         """What the right operator reads that still agrees with the left side, or else the edge of the region."""
@@ -199,40 +236,41 @@ class _Search:
         shown = [node for node in met if node in read] or met
         return tuple(f"{node.name} ({node.origin})" if node.origin.file else node.name for node in shown[:_SHOWN])
 
-    def _edits(self) -> list[Edit]:
-        """Changes that rejoin every root on every draw; the earliest operators and the plainest changes first."""
-        found: list[Edit] = []
-        cheapest: int | None = None
-        limit: float | None = None
-        tried: set[tuple[str, frozenset[Node]]] = set()
+    def _edits(self, highest: float) -> list[Edit]:
+        """Changes up to this rank that rejoin every root on every draw; the earliest operators and the plainest changes
+        first."""
+        found: list[tuple[int, Edit]] = []
+        deadline, limit = self.deadline, 0.0
         for tries, (rank, change, side, other) in enumerate(self._interleaved()):
-            if tries >= _TRIES or time.monotonic() > self.deadline or len(found) >= _EDITS:
-                break
-            if cheapest is not None and rank > cheapest:
+            if tries >= _TRIES or time.monotonic() > deadline or len(found) >= _EDITS:
                 break
             what = (change.description, frozenset([change.node, *change.twins]))
-            if what in tried:
+            if what in self.tried or rank > min([highest, *(other_rank for other_rank, _ in found)]):
                 continue
-            tried.add(what)
-            if self._rejoins(side, other, change):
-                cheapest, limit = rank, limit or time.monotonic() + _PROVING
-                counterpart = _counterpart(other, change)
-                found.append(
-                    Edit(
-                        change.description,
-                        _site(side, change.node),
-                        "proved" if self._is_proved(side, change, limit) else "values",
-                        None if counterpart is None else _site(other, counterpart),
-                    )
+            self.tried.add(what)
+            runs = self._rejoins(side, other, change)
+            if runs is not None:
+                if not found:
+                    deadline = min(self.deadline, time.monotonic() + _MORE)
+                    limit = time.monotonic() + _PROVING
+                counterpart = self._counterpart(side, other, change, runs)
+                edit = Edit(
+                    change.description,
+                    _site(side, change.node),
+                    "proved" if self._is_proved(side, change, limit) else "values",
+                    None if counterpart is None else _site(other, counterpart),
                 )
-        return found
+                found.append((rank, edit))
+        return [edit for _, edit in sorted(found, key=lambda row: row[0])]
 
     def _is_proved(self, side: _Side, change: Change, limit: float) -> bool:
         """Are all roots proved the same once the side is edited? What was proved before serves again as rules.
 
-        An edit that takes a tensor from the other side is no program of its own, and cannot be.
+        An edit that takes a tensor from the other side is no program of its own, and cannot be; nor can one that rests
+        on a kernel that was only tested.
         """
-        if change.taken:
+        tested = any(relation.evidence.rung is Rung.TESTED for relation in self.relating.relations())
+        if change.taken or tested:
             return False
         edited, k = apply(side.graph, change), 0 if side.name == "left" else 1
         graphs: list[Graph] = [self.relating.left, self.relating.right]
@@ -251,35 +289,105 @@ class _Search:
         """Every change of both sides, the right one's and the left one's in turn; what is plain and early first.
 
         A mistake is mostly near the first operators that part, so a few operators further on count as much as a change
-        that is less plain.
+        that is less plain. A change comes earlier if what it makes of tensors that agree is found on the other side.
         """
         left, right = self.sides
-        rows: list[tuple[int, int, int, Change, _Side, _Side]] = []
+        rows: list[tuple[int, int, int, int, Change, _Side, _Side]] = []
         for order, (side, other) in enumerate(((right, left), (left, right))):
             hints = Hints(
                 side.graph, side.values[0], side.agreeing, other.region[:_REGION], other.graph, other.values[0]
             )
+            seen = _Seen(side, other)
             for place, (node, agreeing) in enumerate(side.places()):
                 if time.monotonic() > self.deadline:
                     return
                 for change in changes(node, hints, agreeing=agreeing):
-                    rows.append((change.cost + place // _NEAR, place, order, change, side, other))
+                    rank = change.cost + place // _NEAR
+                    rows.append((rank - _FOUND * seen.has(change), place, order, rank, change, side, other))
         rows.sort(key=lambda row: row[:3])
-        yield from ((rank, change, side, other) for rank, _, _, change, side, other in rows)
+        yield from (row[3:] for row in rows)
 
-    def _rejoins(self, side: _Side, other: _Side, change: Change) -> bool:
-        graph = apply(side.graph, change)
-        for draw, sources in enumerate(side.sources):
-            taken = {name: other.values[draw][node.name] for name, node in change.taken.items()}
-            try:
-                results = execute(graph, {**sources, **taken})
-            except SamesameError:
-                return False
-            for (_, root), (_, wanted) in zip(graph.roots, other.graph.roots, strict=True):
-                value = results[root.name]
+    def _rejoins(self, side: _Side, other: _Side, change: Change) -> list[dict[str, Value]] | None:
+        """The runs of the changed side if all its roots agree on every draw, else None. Most changes part at the first
+        root on the first draw, so no more is run before that is known."""
+        graph, base = apply(side.graph, change), set(side.graph.nodes)
+        unchanged = [node.name for node in graph.nodes if node in base]
+        whole = not closed(graph) <= set(unchanged)          # a constant is made anew, in its own precision
+        done: list[dict[str, Value]] = []
+        sources = [
+            {**given, **{name: other.values[draw][node.name] for name, node in change.taken.items()}}
+            for draw, given in enumerate(side.sources)
+        ]
+        for (_, root), (_, wanted) in zip(graph.roots, other.graph.roots, strict=True):
+            for draw, values in enumerate(sources):
+                try:
+                    if draw == len(done):
+                        known: Mapping[str, Value] = {name: side.values[draw][name] for name in unchanged}
+                        done.append(execute(graph, values) if whole else dict(known))
+                    done[draw] = rerun(graph, values, done[draw], _above(graph, root, done[draw]))
+                except SamesameError:
+                    return None
+                value = done[draw][root.name]
                 if not isinstance(value, torch.Tensor) or not agree(value, other.values[draw][wanted.name], 1e-8):
-                    return False
-        return True
+                    return None
+        return done
+
+    def _counterpart(self, side: _Side, other: _Side, change: Change, runs: list[dict[str, Value]]) -> Node | None:
+        """The operator of the other side that does what the change makes this one do: the first whose result is now
+        found on this side, or else one that the change was made after, or one like it."""
+        graph, base = apply(side.graph, change), set(side.graph.nodes)
+        names = [n.name for n in other.region if isinstance(other.values[0].get(n.name), torch.Tensor)]
+        proposer = Proposer(other.values, names)
+        for node in graph.nodes:
+            if node not in base and all(isinstance(run.get(node.name), torch.Tensor) for run in runs):
+                found = {name for name, _ in proposer.candidates(runs, node.name, node.shape)}  # type: ignore[arg-type]
+                if found:
+                    return next(n for n in other.graph.nodes if n.name in found)
+        if change.counterpart is not None:
+            return change.counterpart
+        same = [node for node in other.region[:_NEAR] if node.operator == change.node.operator]
+        return next(iter(same or other.region), None)
+
+
+class _Seen:
+    """What the other side's region holds, to look up what a change would make of tensors that agree."""
+
+    def __init__(self, side: _Side, other: _Side) -> None:
+        self.side, self.draw = side, min(1, len(side.values) - 1)
+        run = other.values[self.draw]
+        names = [node.name for node in other.region if isinstance(run.get(node.name), torch.Tensor)]
+        self.proposer = Proposer([run], names)
+        self.met = {*side.agreeing, *(node for node in side.graph.nodes if node.is_source)}
+
+    def has(self, change: Change) -> bool:
+        """Is what the changed operator makes there on the other side? Looked up only where all that it reads is."""
+        if change.taken:
+            return False
+        made = change.make(change.node)
+        read = {part for node in made for part in node.inputs} - set(made)
+        if not read <= self.met or not any(not part.is_source for part in read):
+            return False
+        values = self.side.values[self.draw]
+        known = {part.name: values[part.name] for part in read}
+        try:
+            value = rerun(self.side.graph, {}, known, made)[made[-1].name]
+        except SamesameError:
+            return False
+        if not isinstance(value, torch.Tensor):
+            return False
+        return bool(self.proposer.candidates([{"": value}], "", tuple(value.shape)))
+
+
+def _above(graph: Graph, root: Node, known: Mapping[str, Value]) -> list[Node]:
+    """What is needed for the root and not known yet, in order."""
+    needed: set[Node] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node not in needed and node.name not in known:
+            needed.add(node)
+            stack.extend(node.inputs)
+    return [node for node in graph.nodes if node in needed]
 
 
 def apply(graph: Graph, change: Change) -> Graph:
@@ -300,13 +408,11 @@ def _as_run(graph: Graph, run: Mapping[str, Any]) -> Graph:
     return rewritten(graph, typed)
 
 
-def _counterpart(other: _Side, change: Change) -> Node | None:
-    """The operator of the other side that does what the change would make this one do."""
-    if change.counterpart is not None:
-        return change.counterpart
-    same = [node for node in other.region[:_NEAR] if node.operator == change.node.operator]
-    return next(iter(same or other.region), None)
-
-
 def _site(side: _Side, node: Node) -> Site:
+    """An operator as the report names it: one that only rearranges, on no line of the program, is named by what it
+    rearranges."""
+    while node.operator == "getitem" or (
+        not node.origin.file and (packet(node) in MOVES or node.operator in MOVES) and len(node.inputs) == 1
+    ):
+        node = node.inputs[0]
     return Site(side.name, node.name, node.operator, node.origin)

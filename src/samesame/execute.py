@@ -53,6 +53,18 @@ def execute(
     return run.results
 
 
+def rerun(
+    graph: Graph, values: Mapping[str, torch.Tensor], known: Mapping[str, Value], nodes: Iterable[Node]
+) -> dict[str, Value]:
+    """These nodes of a float64 run whose values elsewhere are `known`, such as from a run of a graph that is the same
+    up to there. No constant of the program may be among them; else as `execute`."""
+    run = _Run(graph, values, True)
+    run.wide, run.results = True, dict(known)
+    with torch.no_grad(), _default_dtype(torch.float64):
+        run.nodes(nodes)
+    return run.results
+
+
 SMALL = 1 << 16
 
 

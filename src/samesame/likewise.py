@@ -16,14 +16,32 @@ from samesame.graph import Graph, Node, map_nodes
 _DEPTH = 7
 
 
-def repetitions(node: Node, graph: Graph) -> Iterator[tuple[str, tuple[Node, ...]]]:
-    """The places to change together with the node, each set with words for it; the node itself is not among them."""
+def repetitions(node: Node, graph: Graph) -> Iterator[tuple[int, str, tuple[Node, ...]]]:
+    """The places to change together with the node, each set with a cost and words for it; the node itself is not among
+    them. A line of a library runs for many modules: first those of the same name in other layers, then also their
+    neighbours in the layer, then all."""
     line = [other for other in graph.nodes if other is node or _same_line(node, other)]
+    module = [other for other in line if _layered(other.origin.module) == _layered(node.origin.module)]
+    beside = [other for other in line if _beside(other.origin.module) == _beside(node.origin.module)]
+    named = _layered(node.origin.module)
+    if 1 < len(module) < len(line):
+        yield 0, f"in all {len(module)} places of {named}", _without(module, node)
+    if len(module) < len(beside) < len(line):
+        yield 0, f"in all {len(beside)} places of {_beside(node.origin.module)}.*", _without(beside, node)
     if len(line) > 1:
-        yield f"in all {len(line)} places where the line runs", _without(line, node)
+        yield 0, f"in all {len(line)} places where the line runs", _without(line, node)
     if len(line) > 2:
         half = line[line.index(node) % 2 :: 2]
-        yield f"in every other place where the line runs, {len(half)} in all", _without(half, node)
+        yield 1, f"in every other place where the line runs, {len(half)} in all", _without(half, node)
+
+
+def _layered(module: str) -> str:
+    """A module path without the numbers of layers: `layers.#.mlp`."""
+    return re.sub(r"(?<=\.)\d+(?=\.|$)", "#", module)
+
+
+def _beside(module: str) -> str:
+    return _layered(module).rpartition(".")[0]
 
 
 def _without(nodes: list[Node], node: Node) -> tuple[Node, ...]:

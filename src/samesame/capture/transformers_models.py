@@ -19,9 +19,10 @@ class TransformersProgram(nn.Module):
     """A causal language model of Transformers over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and
     `decode_logits` [B, 1, V]; with a T of one, of the prompt alone."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, checkpoint: Checkpoint | None = None) -> None:
         super().__init__()
         self.model: Any = model
+        self.checkpoint = checkpoint
 
     @property
     def example(self) -> dict[str, torch.Tensor]:
@@ -58,4 +59,4 @@ def load_hf(checkpoint: Checkpoint) -> TransformersProgram:
             )
     except Exception as error:
         raise Refused(f"{checkpoint.text} cannot be loaded by Transformers: {one_line(error)}") from error
-    return TransformersProgram(model.eval())
+    return TransformersProgram(model.eval(), checkpoint)

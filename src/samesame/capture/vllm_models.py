@@ -68,9 +68,12 @@ class VllmProgram(nn.Module):
     """A causal language model of vLLM over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and `decode_logits`
     [B, 1, V]; with a T of one, of the prompt alone."""
 
-    def __init__(self, model: Any, config: Any, unpacked: Mapping[int, nn.Parameter]) -> None:
+    def __init__(
+        self, model: Any, config: Any, unpacked: Mapping[int, nn.Parameter], checkpoint: Checkpoint | None = None
+    ) -> None:
         super().__init__()
         self.model: Any = model
+        self.checkpoint = checkpoint
         self.config = config
         self.unpacked = dict(unpacked)
         self.layers = {
@@ -272,7 +275,7 @@ def _loaded(checkpoint: Checkpoint) -> VllmProgram:
     with set_current_vllm_config(config), world_of_one(), plain_linear(), packing() as packed:
         model = get_model(vllm_config=config)
     plain_parameters(model)
-    return VllmProgram(model.eval(), config, with_unpacked(model, packed))
+    return VllmProgram(model.eval(), config, with_unpacked(model, packed), checkpoint)
 
 
 def _compilation(checkpoint: Checkpoint) -> dict[str, Any]:

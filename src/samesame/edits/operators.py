@@ -1,10 +1,4 @@
-"""Edits: one-place changes to a program that people really get wrong, as a table of generators.
-
-Each generator looks at one operator of one side, with the other side's divergent region to take hints from, and
-yields changes: another number (an epsilon, a scale, a window), another activation, comparison, axis or order, an
-operand that should have been another tensor, a factor, bias or cap that is missing, an operator too many. `cost`
-orders them: a change suggested by the other side's own code comes before a guess. Nothing here decides; `diagnose`
-keeps only the changes that make every root agree.
+"""Edits to an operator as it stands: its numbers, options and operands, where it stands, and whether it should.
 """
 
 from __future__ import annotations
@@ -14,50 +8,20 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-import torch
-
-from samesame.change import (
-    Change,
-    Hints,
-    Made,
-    after,
-    argument_name,
-    floats,
-    is_optional,
-    numbers,
-    packet,
-    shown,
-    with_argument,
-)
+from samesame.change import Change, Hints, Made, argument_name, is_optional, numbers, packet, shown, with_argument
+from samesame.edits.kernels import SETTINGS
 from samesame.graph import Node, TensorType
-from samesame.likewise import above, follow, namesake, repetitions
+from samesame.likewise import above, follow, namesake
 
 EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)
-
-
-def changes(node: Node, hints: Hints, *, agreeing: bool = False) -> Iterator[Change]:
-    """Every change of one operator: here alone, and likewise where the same line ran again.
-
-    Where the operator's result is still `agreeing` with the other side, only what may come after it is tried, and
-    another arrangement of it.
-    """
-    if node.is_source or node.operator == "getitem":
-        return
-    repeated = tuple(repetitions(node, hints.graph))
-    for generator in AFTERWARDS if agreeing else GENERATORS:
-        for change in generator(node, hints):
-            yield change
-            if not change.taken and not change.alone:
-                for cost, (words, twins) in enumerate(repeated):
-                    described = f"{change.description}, {words}"
-                    yield replace(change, description=described, cost=change.cost + cost, twins=twins)
-
 
 _NOT_NUMBERS = frozenset(["dim", "dim0", "dim1", "dropout_p", "p", "reduction", "start_dim", "end_dim"])
 
 
 def other_number(node: Node, hints: Hints) -> Iterator[Change]:
     """Another epsilon, scale, window or diagonal: first the numbers the other side gives the same operator."""
+    if packet(node) in SETTINGS:
+        return
     same = [other for other in hints.others if packet(other) == packet(node)]
     for shown_name, place, value in numbers(node):
         if shown_name in _NOT_NUMBERS:
@@ -85,6 +49,8 @@ def other_number(node: Node, hints: Hints) -> Iterator[Change]:
 
 def other_number_throughout(node: Node, hints: Hints) -> Iterator[Change]:
     """One number that a function says in several places, such as the cap in c·tanh(x / c)."""
+    if packet(node) in SETTINGS:
+        return
     place = (node.origin.file, node.origin.function)
     near = [n for n in hints.graph.nodes if n is not node and place[0] and (n.origin.file, n.origin.function) == place]
     for value in dict.fromkeys(v for _, _, v in numbers(node) if isinstance(v, float)):
@@ -310,16 +276,16 @@ def other_operand(node: Node, hints: Hints) -> Iterator[Change]:
         found: list[tuple[Node, Callable[[Node], Node | None], bool]] = [
             (other, lambda original, way=way: follow(way, original, graph), False)
             for way, other in reachable
-            if other is not value and not other.is_source and _alike(other, value)
+            if other is not value and not other.is_source and alike(other, value)
         ]
         if value.operator == "parameter":
             found += [
                 (w, lambda o, w=w, v=value, p=place: namesake(w, v, o.args[p], graph), False)
                 for w in graph.sources("parameter")
-                if w is not value and _alike(w, value)
+                if w is not value and alike(w, value)
             ][:8]
         else:
-            nearby = [n for n in hints.agreeing if n is not value and n not in reached and _alike(n, value)]
+            nearby = [n for n in hints.agreeing if n is not value and n not in reached and alike(n, value)]
             earlier = [n for n in nearby if n in graph.nodes[:position]]
             found += [(other, lambda original, other=other: other, True) for other in earlier[-8:]]
         for other, there, alone in found:
@@ -340,16 +306,17 @@ def _reading(node: Node, place: int, other: Node | None) -> Node:
 def steps_too_many(node: Node, hints: Hints) -> Iterator[Change]:
     """Several operators in a row should not be there, such as a norm."""
     for way, other in above(node, hints.graph):
-        if len(way.steps) > 1 and isinstance(node.type, TensorType) and _alike(other, node):
+        if len(way.steps) > 1 and isinstance(node.type, TensorType) and alike(other, node):
             yield Change(
                 node,
                 f"what lies between {_called(other)} and this {packet(node)}, and it, is left out",
                 3,
-                lambda n, way=way: [_instead(n, follow(way, hints.graph[n.name], hints.graph))],
+                lambda n, way=way: [instead(n, follow(way, hints.graph[n.name], hints.graph))],
             )
 
 
-def _instead(node: Node, other: Node | None) -> Node:
+def instead(node: Node, other: Node | None) -> Node:
+    """The other tensor in the place of this one."""
     return node if other is None else replace(node, operator="aten.alias.default", args=(other,), kwargs={})
 
 
@@ -368,10 +335,10 @@ def steps_swapped(node: Node, hints: Hints) -> Iterator[Change]:
 def _other_way_round(node: Node, place: int) -> Made | None:
     """The operator applied to what its operand is made from, and the operand's operator to that; where shapes allow."""
     inner = node.args[place]
-    if not isinstance(inner, Node) or inner.is_source or not inner.args or not _alike(inner, node):
+    if not isinstance(inner, Node) or inner.is_source or not inner.args or not alike(inner, node):
         return None
     below = inner.args[0]
-    if not isinstance(below, Node) or not _alike(below, inner):
+    if not isinstance(below, Node) or not alike(below, inner):
         return None
     first = replace(with_argument(node, place, below), name=f"{node.name}_first")
     return [first, replace(with_argument(inner, 0, first), name=node.name)]
@@ -389,7 +356,7 @@ def operand_too_many(node: Node, hints: Hints) -> Iterator[Change]:
             )
 
 
-def _alike(a: Node, b: Node) -> bool:
+def alike(a: Node, b: Node) -> bool:
     """The same shape and kind of number."""
     if not isinstance(a.type, TensorType) or not isinstance(b.type, TensorType):
         return False
@@ -415,122 +382,15 @@ def one_too_many(node: Node, hints: Hints) -> Iterator[Change]:
                 node,
                 f"{packet(node)}{' with ' + rest[0] if rest else ''} is left out",
                 1,
-                lambda n, k=k: [_instead(n, n.inputs[k])],
+                lambda n, k=k: [instead(n, n.inputs[k])],
             )
 
 
 def other_arrangement(node: Node, hints: Hints) -> Iterator[Change]:
     """Dimensions taken in another order before a reshape, or heads that are not put back in their place."""
     if packet(node) in ("aten.transpose", "aten.permute", "aten.t"):
-        yield Change(node, f"{packet(node)} is left out", 1, lambda n: [_instead(n, n.inputs[0])])
+        yield Change(node, f"{packet(node)} is left out", 1, lambda n: [instead(n, n.inputs[0])])
         yield from other_order(node, hints)
-
-
-def missing_factor(node: Node, hints: Hints) -> Iterator[Change]:
-    """The other side's tensor is this one times a number."""
-    mine = floats(hints.values, node)
-    if mine is None or mine.numel() < 2:
-        return
-    for other in hints.others:
-        yours = floats(hints.other_values, other)
-        if yours is None or yours.shape != mine.shape:
-            continue
-        factor = _factor(mine, yours)
-        if factor is not None:
-            yield Change(
-                node,
-                f"{packet(node)} is multiplied by {shown(factor)}",
-                1,
-                lambda n, factor=factor: after(n, ("aten.mul.Tensor", (factor,))),
-                other,
-            )
-
-
-def _factor(mine: torch.Tensor, yours: torch.Tensor) -> float | None:
-    finite = torch.isfinite(mine) & torch.isfinite(yours) & (mine != 0)
-    if int(finite.sum()) < 2:
-        return None
-    ratios = yours[finite] / mine[finite]
-    middle = float(ratios.median())
-    if middle == 0 or abs(middle - 1) < 1e-9 or float((ratios - middle).abs().max()) > 1e-9 * abs(middle):
-        return None
-    return middle
-
-
-def missing_bias(node: Node, hints: Hints) -> Iterator[Change]:
-    """The other side's tensor is this one plus a weight of that side, broadcast."""
-    mine = floats(hints.values, node)
-    if mine is None:
-        return
-    weights = hints.other_graph.sources("parameter")
-    twins = next((twins for _, twins in repetitions(node, hints.graph)), ())
-    for other in hints.others:
-        yours = floats(hints.other_values, other)
-        if yours is None or yours.shape != mine.shape or not torch.isfinite(yours - mine).all():
-            continue
-        gap = yours - mine
-        for weight in weights:
-            value = floats(hints.other_values, weight)
-            if value is None or value.dim() != 1 or gap.shape[-1:] != value.shape:
-                continue
-            scale = float(yours.abs().max()) or 1.0
-            if float((gap - value).abs().max()) <= 1e-9 * scale and float(value.abs().max()) > 0:
-                for places in ((node,), (node, *twins)) if twins else ((node,),):
-                    yield from _adding(node, weight, other, places, hints)
-
-
-def _adding(node: Node, weight: Node, other: Node, places: tuple[Node, ...], hints: Hints) -> Iterator[Change]:
-    """Add a weight of the other side to the node, and its namesakes to the other places."""
-    mine = _weight_of(node)
-    biases: dict[str, Node] = {}
-    taken: dict[str, Node] = {}
-    for place in places:
-        there = _weight_of(place)
-        if place is node:
-            bias: Node | None = weight
-        else:
-            bias = None if mine is None or there is None else namesake(weight, mine, there, hints.other_graph)
-        if bias is None:
-            return
-        name = f"{place.name}_bias"
-        biases[place.name] = Node(name, "input", (), {}, TensorType(bias.shape, "float64"), bias.origin)
-        taken[name] = bias
-    everywhere = f", in all {len(places)} places where the line runs, each its own" if len(places) > 1 else ""
-    yield Change(
-        node,
-        f"{packet(node)} adds {weight.origin.parameter or weight.name}{everywhere}",
-        1,
-        lambda n: [biases[n.name], *after(n, ("aten.add.Tensor", (biases[n.name],)))],
-        other,
-        taken=taken,
-        twins=places[1:],
-    )
-
-
-def _weight_of(node: Node) -> Node | None:
-    return next((part for part in node.inputs if part.operator == "parameter"), None)
-
-
-def missing_cap(node: Node, hints: Hints) -> Iterator[Change]:
-    """The other side's tensor is this one under a soft cap, c·tanh(x / c), with a number c of that side."""
-    mine = floats(hints.values, node)
-    if mine is None or not any(packet(other) == "aten.tanh" for other in hints.others):
-        return
-    said = {float(v) for other in hints.others for _, _, v in numbers(other)}
-    for cap in sorted(c for v in said if v > 0 for c in {v, 1 / v}):
-        capped = cap * torch.tanh(mine / cap)
-        for other in hints.others:
-            yours = floats(hints.other_values, other)
-            if yours is not None and yours.shape == mine.shape and torch.allclose(yours, capped, rtol=1e-9, atol=0):
-                yield Change(
-                    node,
-                    f"{packet(node)} is capped: {shown(cap)}·tanh(· / {shown(cap)})",
-                    2,
-                    lambda n, cap=cap: after(
-                        n, ("aten.div.Tensor", (cap,)), ("aten.tanh.default", ()), ("aten.mul.Tensor", (cap,))
-                    ),
-                    other,
-                )
 
 
 def results_swapped(node: Node, hints: Hints) -> Iterator[Change]:
@@ -581,29 +441,3 @@ def as_the_other(node: Node, hints: Hints) -> Iterator[Change]:
             other,
             taken={taken.name: other},
         )
-
-
-Generator = Callable[[Node, Hints], Iterator[Change]]
-# For an operator whose result is still in the other side, perhaps in another arrangement.
-AFTERWARDS: tuple[Generator, ...] = (missing_factor, missing_bias, missing_cap, results_swapped, other_arrangement)
-GENERATORS: tuple[Generator, ...] = (
-    other_number,
-    other_number_throughout,
-    other_option,
-    other_activation,
-    other_comparison,
-    other_arithmetic,
-    missing_factor,
-    missing_bias,
-    missing_cap,
-    other_axis,
-    other_order,
-    results_swapped,
-    one_too_many,
-    other_arrangement,
-    operand_too_many,
-    steps_swapped,
-    steps_too_many,
-    other_operand,
-    as_the_other,
-)
