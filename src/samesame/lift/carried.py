@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Index, Leaf, Load, rebuild, substitute
 from samesame.formula.tensor import Tensor
 from samesame.lift import integers
 from samesame.lift.ttir import Place
-from samesame.lift.values import Pointers, Value, block
+from samesame.lift.values import Chosen, Pointers, Value, block
 
 if TYPE_CHECKING:
     from samesame.lift.symbolic import Machine
@@ -101,6 +102,11 @@ class Loop:
 
 
 def numbers(value: Value) -> Tensor:
+    """The numbers that change: of pointers, their offsets. Raises Refused for a pointer that a condition chooses."""
+    if isinstance(value, Chosen):
+        raise Refused(
+            "a loop carries a pointer into one of two tensors, as a condition decides; load from both instead"
+        )
     return value.offsets if isinstance(value, Pointers) else value
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 from samesame.formula.expr import (
     NEG_INF,
@@ -53,6 +54,7 @@ class Cancelling:
     """Expressions multiplied out; `divided` are those by which was divided and multiplied."""
 
     divided: dict[Expr, None] = field(default_factory=dict)
+    alike: dict[Expr, Expr] = field(default_factory=dict)
 
     def __call__(self, expr: Expr) -> Expr:
         return written(self.reduced(self.terms(expr)))
@@ -93,7 +95,7 @@ class Cancelling:
                 return self.power(base, exponent)
             case Fn("exp", argument):
                 return self.exponential(argument)
-        return {((expr, Fraction(1)),): Fraction(1)}
+        return {((self.alike.setdefault(canonical(expr), expr), Fraction(1)),): Fraction(1)}
 
     def times(self, a: Terms, b: Terms) -> Terms:
         total: Terms = {}
@@ -253,6 +255,7 @@ def simple(expr: Expr) -> Expr:
 # ------------------------------------------------------------------------------------------------------- one name each
 
 
+@lru_cache(maxsize=1 << 14)
 def canonical(expr: Expr) -> Expr:
     """The expression with sums and products in one order, and bound variables numbered from within, so that what
     differs in names only is one object."""

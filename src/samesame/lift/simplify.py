@@ -49,6 +49,7 @@ from samesame.lift import integers
 from samesame.lift.algebra import NEUTRAL, is_total
 from samesame.lift.extended import MINUS, decided, infinite_tag, is_number
 from samesame.lift.operations import largest, smallest
+from samesame.lift.shorter import across_lanes, pushed, shortened, without_choice
 from samesame.lift.solver import Facts, Prover
 from samesame.lift.values import PLUS_INFINITY, is_finite
 
@@ -127,6 +128,8 @@ class Simplifier:
             if self.prover.proves(facts, not_(expr)):
                 return FALSE
         new = integers.tidied(rebuild(expr, lambda e: self(e, facts)))
+        if isinstance(new, Compare) and (sides := pushed(new)) is not None:
+            return self(sides, facts)
         known = decided(new) if isinstance(new, Compare) and new.left.kind == "real" else None
         return new if known is None else known
 
@@ -136,7 +139,8 @@ class Simplifier:
             return self(then, facts)
         if c is FALSE:
             return self(otherwise, facts)
-        return where(c, self(then, with_fact(facts, c)), self(otherwise, with_fact(facts, not_(c))))
+        sides = self(then, with_fact(facts, c)), self(otherwise, with_fact(facts, not_(c)))
+        return without_choice(self, c, *sides, facts)
 
     def _extremum(self, op: str, parts: tuple[Expr, ...], facts: Facts) -> Expr:
         kept: list[Expr] = []
@@ -174,6 +178,8 @@ class Simplifier:
         tag = infinite_tag(expr)
         if tag is not None:
             return NEG_INF if tag == MINUS else PLUS_INFINITY
+        if (shorter := shortened(self, expr, facts)) is not None:
+            return shorter
         if isinstance(expr, Add):
             return self._adjacent(expr, facts)
         nothing = any(part is ZERO for part in parts) and all(is_total(p) or is_number(p) for p in parts)
@@ -218,8 +224,9 @@ class Simplifier:
         body = self(body, facts)
         while isinstance(body, Fold) and body.monoid == monoid:
             bound, body = (*bound, *body.bound), body.body
+        bound, body = across_lanes(self, monoid, bound, body, facts)
         neutral = NEUTRAL[monoid]
-        if body is neutral:
+        if body is neutral or any(self.prover.proves(facts, integers.at_most(v.extent, 0)) for v in bound):
             return neutral
         bound, body, domain = self._domain(monoid, bound, body, facts)
         if monoid in ("max", "min") and domain:
