@@ -92,7 +92,7 @@ def _noted(machine: Machine, operation: Operation, kind: str, pointers: Value, v
         for side, condition in pointers.sides():
             _noted(machine, operation, kind, side, value, masked(mask, condition))
         return
-    if not isinstance(pointers, Pointers) or isinstance(value, Pointers):
+    if not isinstance(pointers, Pointers) or not isinstance(value, Tensor):
         raise Refused(f"{operation.place}: {operation.name} needs a pointer and a number")
     memory = pointers.memory
     if memory.kind == "bool" and value.kind == "int":

@@ -46,7 +46,7 @@ def stores(name: str, write: Write, programs: Sequence[Index], simplify: Simplif
 def stored(name: str, write: Write, value: Expr, programs: Sequence[Index], place: str, title: str) -> Stage:
     called = names_of(write, programs)
     offset, shown, condition = (
-        presentable(cast(Expr, substitute(e, called))) for e in (write.offset, value, write.condition)
+        presentable(substitute(e, called)) for e in (write.offset, value, write.condition)
     )
     where_ = "" if condition is TRUE else f" where {unicode(condition)}"
     also = "" if condition is TRUE else rf"\quad \text{{where }} {latex(condition)}"
@@ -93,5 +93,5 @@ def by_indices(title: str, name: str, shape: Sequence[Dim], indices: tuple[Index
 
 def of_indices(shape: Sequence[Dim], indices: tuple[Index, ...], expr: Expr) -> Tensor:
     return Tensor(
-        tuple(shape), lambda *i: cast(Expr, substitute(expr, dict(zip(indices, i, strict=True)))), expr.kind
+        tuple(shape), lambda *i: substitute(expr, dict(zip(indices, i, strict=True))), expr.kind
     )

@@ -26,7 +26,8 @@ def leaf_of(memory: Memory) -> Leaf:
 
 def flat_range(memory: Memory) -> tuple[Expr, Expr]:
     """The least offset of an element, below 0 where a dimension runs backwards, and one more than the greatest."""
-    first, last = ZERO, ZERO
+    first: Expr = ZERO
+    last: Expr = ZERO
     for n, stride in zip(memory.shape, memory.strides, strict=True):
         step = integers.times_(integers.minus(n, 1), integers.tidied(const(stride)))
         if isinstance(stride, int) and stride < 0:

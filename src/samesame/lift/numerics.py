@@ -172,7 +172,7 @@ def seen(held: torch.Tensor, view: Any, sizes: Mapping[str, int]) -> tuple[np.nd
     """The memory from a view's first element on, as one row, and the view itself; `held` is any tensor in it."""
     shape, strides = (tuple(value_at(n, sizes) for n in part) for part in (view.shape, view.strides))
     storage = held.untyped_storage()
-    memory = plain(torch.tensor([], dtype=held.dtype).set_(storage))  # type: ignore[call-overload]
+    memory = plain(torch.tensor([], dtype=held.dtype).set_(storage))
     row = memory[value_at(view.offset, sizes) :]
     return row, np.lib.stride_tricks.as_strided(row, shape, tuple(s * row.itemsize for s in strides))
 

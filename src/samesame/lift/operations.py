@@ -224,9 +224,9 @@ def bitwise(name: str, bits: int) -> Callable[..., Expr]:
 
     def apply(*operands: Expr) -> Expr:
         a, b = (*operands, const(0))[:2]
-        x = float_of(a)
-        if x is not None and isinstance(b, Num):
-            known = of_sign_bit(name, x, int(b.value), bits)
+        number_ = float_of(a)
+        if number_ is not None and isinstance(b, Num):
+            known = of_sign_bit(name, number_, int(b.value), bits)
             if known is not None:
                 return known
         if isinstance(b, Num) and not wraps(a):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import cast
 
-from samesame.formula.expr import ZERO, Expr, FloorDiv, Index, Leaf, Load, const, index, rebuild, substitute, walk
+from samesame.formula.expr import ZERO, Expr, FloorDiv, Index, Load, const, index, rebuild, substitute, walk
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Dim
 from samesame.lift import integers
@@ -129,7 +129,7 @@ def apart(expr: Expr, tensors: dict[str, Joined], facts: Facts, simplify: Simpli
     def visit(e: Expr) -> Expr:
         new = rebuild(e, go)
         if isinstance(new, Load) and new.leaf in leaves:
-            joined = leaves[cast(Leaf, new.leaf)]
+            joined = leaves[new.leaf]
             return Load(line_of(joined.before), (offset_of(joined.memory, new.indices),))
         return new
 

@@ -27,14 +27,12 @@ def moved(machine: Machine, operation: Operation, operands: list[Value], source:
     def one(t: Tensor) -> Tensor:
         return block(shape, lambda *i: t[tuple(source(t.shape, *i))], t.kind)
 
-    def several(value: Value) -> Value:
+    def pointers(value: Pointers | Chosen) -> Pointers | Chosen:
         if isinstance(value, Chosen):
-            return Chosen(one(value.condition), several(value.then), several(value.otherwise))
-        if isinstance(value, Pointers):
-            return Pointers(value.memory, one(value.offsets), tuple(map(one, value.parts)))
-        return one(value)
+            return Chosen(one(value.condition), pointers(value.then), pointers(value.otherwise))
+        return Pointers(value.memory, one(value.offsets), tuple(map(one, value.parts)))
 
-    return several(x)
+    return one(x) if isinstance(x, Tensor) else pointers(x)
 
 
 def _splat(machine: Machine, operation: Operation, operands: list[Value]) -> Value:

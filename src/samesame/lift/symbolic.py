@@ -10,7 +10,7 @@ Loops are summarised in `loops.py`. An operation that is not known here is refus
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -290,13 +290,14 @@ class Machine:
         return where(integers.less(0, b), by(b), rest)
 
     def of_pointers(self, operation: Operation, operands: list[Value]) -> Value:
-        if operation.name in ("tt.addptr", "tt.bitcast") and isinstance(operands[0], Chosen):
-            choice, *rest = operands
-            sides = (self.of_pointers(operation, [side, *rest]) for side in (choice.then, choice.otherwise))
-            return Chosen(choice.condition, *cast("Iterator[Pointers | Chosen]", sides))
+        first = operands[0]
+        if operation.name in ("tt.addptr", "tt.bitcast") and isinstance(first, Chosen):
+            sides = (self.of_pointers(operation, [side, *operands[1:]]) for side in (first.then, first.otherwise))
+            then, otherwise = cast("Iterator[Pointers | Chosen]", sides)
+            return Chosen(first.condition, then, otherwise)
         if operation.name == "tt.addptr":
             pointers, offsets = operands
-            if not isinstance(pointers, Pointers) or isinstance(offsets, Pointers):
+            if not isinstance(pointers, Pointers) or not isinstance(offsets, Tensor):
                 raise Refused(f"{operation.place}: a pointer is added to a pointer")
             moved = self.elementwise(operation, [pointers.offsets, offsets], integers.plus_, "int")
             parts = (offsets,) if operation.given[1].bits < 64 else ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
 from samesame.formula.expr import ZERO, Expr, Lambda, Leaf, Load, NegInf, Opaque, Where, const, mul, not_, walk
@@ -128,7 +128,7 @@ def bits_of(x: Expr, bits: int) -> Expr:
 def float_of(bits: Expr) -> Expr | None:
     """The float whose bits these are, if they are those of one."""
     if isinstance(bits, Opaque) and bits.name == WRAPS + "of":
-        return cast(Lambda, bits.arguments[0]).body
+        return bits.arguments[0].body
     return None
 
 
