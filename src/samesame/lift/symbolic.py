@@ -10,7 +10,7 @@ Loops are summarised in `loops.py`. An operation that is not known here is refus
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
