@@ -90,7 +90,7 @@ def sweep_command(reported: Streams, progress_bar: Streams, guarded: Streams) ->
                 raise typer.Exit
             folder = None if scripts is None else made_folder(Path(scripts))
             with progress_bar(quiet) as bar, redirect_stdout(sys.stderr):
-                from samesame.sweep import sweep as swept
+                from samesame.sweep.verb import sweep as swept
 
                 found = swept(
                     left, right, jobs=jobs, seed=seed, per_probe=per_probe, timeout=timeout, only=only or [],

@@ -34,7 +34,7 @@ from samesame.check import check
 from samesame.evidence import Refused, Rung, Site, Verdict
 from samesame.store import Store
 from samesame.sweep.outcome import NEITHER, SAMESAME, Outcome, Place
-from samesame.sweep.probes import Probe
+from samesame.sweep.probe import Probe
 
 SIDES = ("left", "right")
 APART = 1e-3                                # of the largest logit: far above what rounding of float32 makes
@@ -215,13 +215,14 @@ def _refused(probe: Probe, found: list[Any]) -> Outcome | None:
     return Outcome(probe, "unsupported", NEITHER, "; ".join(said.values()))
 
 
-def _said(error: Exception) -> str:
-    """A library's own words, without the name of a folder that is gone."""
+def _said(error: BaseException) -> str:
+    """A library's own words, without ours around them; of several lines the first that says something."""
+    text = str(error)
     for words in ("cannot be loaded by vLLM: ", "cannot be loaded by Transformers: ", "refuses the config: "):
-        _, found, rest = str(error).partition(words)
-        if found:
-            return rest
-    return str(error)
+        _, found, rest = text.partition(words)
+        text = rest if found else text
+    more = [line.strip() for line in str(error.__cause__ or "").splitlines() if line.strip()]
+    return f"{text} {more[1]}" if text.endswith(":") and len(more) > 1 else text
 
 
 # --------------------------------------------------------------------------------------------------------------- logits

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from samesame.sweep.probes import Plan, Probe
+from samesame.sweep.probe import Plan, Probe
 
 OUTCOMES = ("different", "undecided", "unsupported", "refused", "same")
 SAMESAME, NEITHER = "samesame", "neither"

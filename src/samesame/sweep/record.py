@@ -49,8 +49,10 @@ def open_record(path: Path | None, header: Mapping[str, Any]) -> Record:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is no text"
         raise SamesameError(f"cannot read {path}: {why}; give another file for --resume") from None
-    whole, _, _ = text.rpartition("\n")
+    whole, _, cut = text.rpartition("\n")
     lines = [line for line in whole.split("\n") if line]
+    if not lines and not json.dumps(header).startswith(cut):
+        raise _no_record(path)
     done = _read(path, lines, header)
     kept = "".join(f"{line}\n" for line in lines)
     try:
@@ -68,14 +70,13 @@ def open_record(path: Path | None, header: Mapping[str, Any]) -> Record:
 def _read(path: Path, lines: list[str], header: Mapping[str, Any]) -> dict[str, Outcome]:
     if not lines:
         return {}
-    unreadable = SamesameError(f"{path} is no record of a sweep; give a file that --resume wrote, or a new name")
     try:
         first, *rest = [json.loads(line) for line in lines]
         if not isinstance(first, dict) or "format" not in first:
-            raise unreadable
+            raise _no_record(path)
         outcomes = [from_json(found) for found in rest]
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise unreadable from None
+        raise _no_record(path) from None
     for name, value in header.items():
         if first.get(name) != value:
             raise SamesameError(
@@ -83,6 +84,10 @@ def _read(path: Path, lines: list[str], header: Mapping[str, Any]) -> dict[str, 
                 f"{json.dumps(value)[:200]}; give a new name"
             )
     return {outcome.probe.key: outcome for outcome in outcomes}
+
+
+def _no_record(path: Path) -> SamesameError:
+    return SamesameError(f"{path} is no record of a sweep; give a file that --resume wrote, or a new name")
 
 
 def _write(file: IO[str], found: Mapping[str, Any]) -> None:

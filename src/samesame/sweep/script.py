@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from samesame.sweep.outcome import Outcome
-from samesame.sweep.probes import brief
+from samesame.sweep.probe import brief
 
 TEMPLATE = '''\
 """{title}"""
@@ -41,7 +41,8 @@ right = torch.tensor([[step[i].logprob for i in range(config.vocab_size)] for st
 for when, a, b in zip(("after the prompt", "one token later"), left, right):
     print(when, "Transformers", a[:4], "vLLM", b[:4], "largest difference", (a - b).abs().max().item())
 '''
-WIDTH = 114
+WIDTH = 118
+KEPT = "\xa0"                               # a space at which no line is broken
 
 
 def script(outcome: Outcome, attention: str = "eager") -> str:
@@ -61,13 +62,11 @@ def _short(outcome: Outcome) -> str:
 
 def written(config: Mapping[str, Any]) -> str:
     """The config as a Python dict, a few fields on a line, with what follows from the others left out."""
-    lines = [""]
-    for name in ["model_type", *(name for name in config if name != "model_type")]:
-        part = f"{json.dumps(name)}: {config[name]!r},".replace("'", '"')
-        if not _implied(name):
-            lines += [part] if len(lines[-1]) + len(part) > WIDTH else [f"{lines.pop()} {part}".strip()]
-    wrapped = [piece for line in lines for piece in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]
-    return "{\n" + "\n".join(f"    {line}" for line in wrapped) + "}"
+    names = ["model_type", *(name for name in config if name != "model_type" and not _implied(name))]
+    text = ", ".join(f"{json.dumps(name)}: {config[name]!r}".replace("'", '"') for name in names)
+    whole = text.replace('": ', f'":{KEPT}')                # a value begins on the line of its name
+    lines = textwrap.wrap(whole, WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+    return "{\n" + "\n".join(lines).replace(KEPT, " ") + "}"
 
 
 def _implied(name: str) -> bool:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from samesame.sweep.outcome import NEITHER, SAMESAME, Outcome, Place, Sweep, to_json
-from samesame.sweep.probes import brief
+from samesame.sweep.probe import brief
 
 FORMAT = 1
 HEADINGS = {"different": "different", "undecided": "undecided", "unsupported": "not supported"}
@@ -98,15 +98,27 @@ def _side(name: str, sweep: Sweep) -> str:
 
 
 def _refused(sweep: Sweep) -> list[str]:
-    """Refusals, one line for each message of a side."""
+    """Refusals: what a side says of a field, once for all values of which it says the same."""
     found = [o for o in sweep.outcomes if o.outcome == "refused" and not o.waived]
     lines = []
-    for by, outcomes in groupby(sorted(found, key=lambda o: o.by), key=lambda o: o.by):
+    for by in dict.fromkeys(outcome.by for outcome in found):
         lines += ["", f"refused by {_side(by, sweep)}"]
-        for outcome in outcomes:
-            lines += textwrap.wrap(f"{_named(outcome)}: {outcome.message}", WIDTH, initial_indent="  ",
-                                   subsequent_indent="      ", max_lines=2, placeholder=" …")
+        for same in _alike([outcome for outcome in found if outcome.by == by]):
+            values = ", ".join(brief(outcome.probe.value) for outcome in same)
+            beside = same[0].probe.companions
+            named = f"{same[0].probe.field} = {values}{f'   with {beside}' if beside else ''}"
+            lines += textwrap.wrap(f"{named}: {same[0].message}", WIDTH, initial_indent="  ",
+                                   subsequent_indent="      ", max_lines=3, placeholder=" …")
     return lines
+
+
+def _alike(outcomes: list[Outcome]) -> list[list[Outcome]]:
+    """Refusals of one field in the same words, but for the value."""
+    groups: dict[tuple[str, ...], list[Outcome]] = {}
+    for outcome in outcomes:
+        said = outcome.message.replace(str(outcome.probe.value), "…")
+        groups.setdefault((outcome.probe.field, outcome.probe.companions, said), []).append(outcome)
+    return list(groups.values())
 
 
 def _same(sweep: Sweep, verbose: bool) -> list[str]:

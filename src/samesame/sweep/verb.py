@@ -17,7 +17,8 @@ from samesame.capture.checkpoints import Checkpoint, is_checkpoint, merged, pars
 from samesame.evidence import Refused
 from samesame.sweep.attempt import Laboratory
 from samesame.sweep.outcome import SAMESAME, Outcome, Sweep
-from samesame.sweep.probes import AS_GIVEN, Plan, Probe, probes_of
+from samesame.sweep.probe import AS_GIVEN, Plan, Probe
+from samesame.sweep.probes import probes_of
 from samesame.sweep.record import Record, open_record
 from samesame.sweep.waivers import apply, read_waivers
 from samesame.sweep.workers import Lost, Workers
@@ -66,7 +67,7 @@ def sweep(
         "left": _named(sides[0]), "right": _named(sides[1]), "config": config, "versions": dict(found.versions),
         "seed": seed, "per_probe": per_probe,
     })
-    given = (sides, seed, per_probe, store)
+    given = (left, right, seed, per_probe, store)
     try:
         with Workers(prepare or laboratory, given, jobs, 1.5 * per_probe + BUILDING) as workers:
             _require_usable(_made(workers, record, [AS_GIVEN], plan, progress, until))
@@ -117,7 +118,7 @@ def _require_usable(base: Outcome | None) -> None:
 
 
 def laboratory(
-    sides: tuple[Checkpoint, Checkpoint], seed: int, per_probe: float, store: str | None
+    left: str, right: str, seed: int, per_probe: float, store: str | None
 ) -> Callable[[Probe], Outcome]:
     """In a worker: make attempts at probes. Rules that one probe proved close the others' gaps."""
     from samesame.relate.rules import versions
@@ -128,7 +129,7 @@ def laboratory(
         rules = Store.in_memory(prover=prover, semantics=semantics)
     else:
         rules = Store.open_or_go_without(store, prover=prover, semantics=semantics)
-    return Laboratory(sides, seed, per_probe, rules).attempt
+    return Laboratory(sides_of(left, right), seed, per_probe, rules).attempt
 
 
 # -------------------------------------------------------------------------------------------------------- the two sides

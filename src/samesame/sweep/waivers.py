@@ -15,7 +15,7 @@ from typing import Any
 
 from samesame.evidence import SamesameError
 from samesame.sweep.outcome import Outcome, waived
-from samesame.sweep.probes import brief
+from samesame.sweep.probe import brief
 
 FORMAT = 1
 WAIVABLE = ("different", "undecided", "unsupported")

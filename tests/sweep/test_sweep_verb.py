@@ -1,0 +1,157 @@
+"""A sweep from its plan to its report, with workers that only pretend; and what it says of unusable input."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import samesame.sweep.verb
+import sweep_fakes
+from samesame.cli import app
+from samesame.evidence import Refused
+from samesame.sweep.verb import sweep
+
+ACTS = ["gelu", "gelu_new", "gelu_pytorch_tanh", "gelu_fast", "quick_gelu", "relu", "relu2", "tanh", "sigmoid", "mish"]
+
+
+@pytest.fixture
+def config(tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps({"model_type": "llama", "architectures": ["LlamaForCausalLM"]}))
+    return folder
+
+
+@pytest.fixture
+def run(config, monkeypatch):
+    """The command with workers that pretend: exit code, stdout, stderr."""
+    monkeypatch.setattr(samesame.sweep.verb, "laboratory", sweep_fakes.outcomes)
+
+    def command(*options, only=("hidden_act",), left=f"hf:{config}", right=f"vllm:{config}", store="-"):
+        chosen = [part for name in only for part in ("--only", name)]
+        found = CliRunner().invoke(app, ["sweep", left, right, *chosen, "--store", store, "--jobs", "2", *options])
+        return found.exit_code, found.stdout, found.stderr
+
+    return command
+
+
+def test_every_probe_ends_as_one_of_these_and_a_crash_ends_none_but_its_own(config):
+    found = sweep(f"hf:{config}", f"vllm:{config}", only=["hidden_act"], jobs=2, prepare=sweep_fakes.outcomes)
+    ends = {o.probe.value: o.outcome for o in found.outcomes}
+    assert list(ends) == ACTS
+    assert {value: end for value, end in ends.items() if end != "same"} == {
+        "gelu": "different", "relu": "refused", "tanh": "unsupported", "mish": "undecided"}
+    assert found.base.outcome == "same" and found.exit_code == 1 and not found.unreached
+    assert found.counts == {"different": 1, "undecided": 1, "unsupported": 1, "refused": 1, "same": 6, "waived": 0,
+                            "same, moving nothing": 0, "not reached": 0}
+
+
+def test_the_report_names_what_differs_and_who_refuses(run, tmp_path):
+    code, out, _ = run("--json", str(tmp_path / "found.json"))
+    assert code == 1
+    assert out.startswith("llama: 10 probes: 1 different, 6 same, 1 refused, 1 not supported, 1 undecided")
+    for part in ('hidden_act = "gelu"\n      vllm computes what it computes without it\n      logits differ by up',
+                 'the process that ran it was ended by SIGKILL, twice',
+                 'refused by vllm\n  hidden_act = "relu": Only silu is supported.'):
+        assert part in out
+    document = json.loads((tmp_path / "found.json").read_text())
+    assert document["exit_code"] == 1 and len(document["probes"]) == 10
+    assert document["probes"][0] | {"field": "hidden_act", "value": "gelu", "ignored_by": "right"} == document[
+        "probes"][0]
+
+
+def test_a_script_is_written_for_each_difference(run, tmp_path):
+    assert f"script {tmp_path}/scripts/llama_hidden_act_gelu.py" in run("--scripts", str(tmp_path / "scripts"))[1]
+    assert [path.name for path in (tmp_path / "scripts").iterdir()] == ["llama_hidden_act_gelu.py"]
+
+
+def test_what_is_waived_decides_nothing(run, tmp_path):
+    waive = tmp_path / "waive.json"
+    waive.write_text(json.dumps({"format": 1, "waive": [{"field": "hidden_act", "reason": "one of them is enough"}]}))
+    code, out, _ = run("--waive", str(waive))
+    assert code == 0 and 'waived\n  hidden_act = "gelu": different; one of them is enough' in out
+
+
+@pytest.mark.parametrize("only, code", [("mlp_bias", 0), ("hidden_act", 1)])
+def test_exit_codes(run, only, code):
+    assert run("--quiet", only=[only])[0] == code
+
+
+def test_a_sweep_goes_on_where_it_was_interrupted(run, config, tmp_path):
+    record, folder = tmp_path / "record.jsonl", tmp_path / "notes"
+    folder.mkdir()
+    first = run("--resume", str(record), store=str(folder))
+    assert len(record.read_text().splitlines()) == 12                     # what was swept, the config as it is, ten
+    lines = record.read_text().splitlines(keepends=True)
+    record.write_text("".join(lines[:6]) + lines[6][:30])
+    before = len(list(folder.iterdir()))
+    again = run("--resume", str(record), store=str(folder))
+    assert first[0] == again[0] == 1
+    assert again[1].splitlines()[1:] == first[1].splitlines()[1:]
+    made = {path.name.rpartition("-")[0] for path in sorted(folder.iterdir(), key=lambda p: p.stat().st_mtime_ns)}
+    assert before < len(list(folder.iterdir())) < 2 * before and len(made) == 11
+    assert len(record.read_text().splitlines()) == 12
+
+
+def test_probes_that_were_not_reached_leave_it_undecided(config, monkeypatch):
+    found = sweep(f"hf:{config}", f"vllm:{config}", only=["mlp_bias"], timeout=1e-3, prepare=sweep_fakes.outcomes)
+    assert found.exit_code == 3 and [probe.field for probe in found.unreached] == ["mlp_bias"]
+    assert found.notes == ["1 probes were not reached; --resume FILE goes on from where it was."]
+
+
+def test_ctrl_c_keeps_what_is_done(config, tmp_path):
+    def interrupt(done, total, place):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    found = sweep(f"hf:{config}", f"vllm:{config}", only=["hidden_act"], progress=interrupt,
+                  prepare=sweep_fakes.outcomes, resume=tmp_path / "record.jsonl")
+    assert found.interrupted and len(found.outcomes) == 3 and len(found.unreached) == 7
+
+
+def test_a_config_that_cannot_be_compared_as_it_is(config):
+    with pytest.raises(Refused, match=r"^there is nothing to sweep, .* vLLM has no model of its own"):
+        sweep(f"hf:{config}", f"vllm:{config}", only=["mlp_bias"], prepare=sweep_fakes.refused_as_it_is)
+
+
+def test_a_config_that_differs_as_it_is_is_told(config):
+    found = sweep(f"hf:{config}", f"vllm:{config}", only=["mlp_bias"], prepare=sweep_fakes.differs_as_it_is)
+    assert found.exit_code == 1 and "differ on the config as it is" in found.notes[0]
+
+
+def test_list_shows_the_probes_and_tries_none(run):
+    code, out, _ = run("--list", only=["hidden_act", "rope_parameters"])
+    assert code == 0 and out.startswith('hidden_act = "gelu"\n')
+    assert 'rope_parameters.mscale = 0.5   with rope_type = "yarn"\n' in out
+
+
+@pytest.mark.parametrize("left, options, message", [
+    ("hf:/no/such/folder", [], "there is no folder /no/such/folder"),
+    ("model.py:left", [], "is no config of a library; give hf:CONFIG and vllm:CONFIG"),
+    ("hf:{other}", [], "are two configs"),
+    (None, ["--only", "no_field"], "there is no field no_field to probe"),
+    (None, ["--waive", "{unknown}"], "waives no_field, which is no field that a sweep of llama tries"),
+    (None, ["--resume", "{config}/config.json"], "is no record of a sweep"),
+    (None, ["--scripts", "{config}/config.json/x"], "cannot make the folder"),
+    (None, ["--json", "/no/such/folder/a.json"], "cannot write"),
+])
+def test_unusable_input_is_one_sentence_and_exit_code_2(run, config, tmp_path, left, options, message):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "config.json").write_text('{"model_type": "qwen2"}')
+    unknown = tmp_path / "unknown.json"
+    unknown.write_text(json.dumps({"format": 1, "waive": [{"field": "no_field", "reason": "x"}]}))
+    names = {"other": other, "unknown": unknown, "config": config}
+    filled = [part.format(**names) for part in options]
+    code, out, err = run(*filled, only=[], left=(left or f"hf:{config}").format(**names))
+    assert code == 2 and not out
+    assert message in err and err.startswith("samesame: ") and len(err.splitlines()) == 1, err
+
+
+@pytest.mark.parametrize("text, message", [
+    ('{"model_type": "no_such_model"}', "no_such_model"), ("{}", "names no model_type"), ("[", "is no JSON"),
+])
+def test_a_config_that_no_library_knows(run, config, text, message):
+    (config / "config.json").write_text(text)
+    code, _, err = run()
+    assert code == 2 and message in err and len(err.splitlines()) == 1

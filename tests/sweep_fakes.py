@@ -1,0 +1,70 @@
+"""Workers without libraries: what a probe comes to is said here, so that tests see the runner alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from samesame.evidence import SamesameError
+
+
+def numbers(folder: str = ""):
+    """A function of numbers with every way to go wrong."""
+
+    def work(task):
+        if task == "crash":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if task == "crash once" and not (mark := Path(folder) / "crashed").exists():
+            mark.touch()
+            os._exit(7)
+        if task == "hang":
+            time.sleep(600)
+        if task == "raise":
+            raise ValueError("no such thing")
+        return task, os.getpid()
+
+    return work
+
+
+def unusable():
+    raise SamesameError("the library is not installed")
+
+
+def dies_at_once():
+    os._exit(3)
+
+
+def outcomes(left, right, seed, per_probe, store):
+    """Probes of activations end in every way; all others are the same. With a folder for `store`, each is noted."""
+    from samesame.sweep.outcome import Outcome
+
+    ends = {
+        "gelu": dict(outcome="different", max_error=0.5, mean_error=0.1, moved=(True, False),
+                     config={"model_type": "llama"}, tokens=12),
+        "relu": dict(outcome="refused", by="right", message="Only silu is supported."),
+        "tanh": dict(outcome="unsupported", by="samesame", message="no meaning for tanh"),
+    }
+
+    def attempt(probe):
+        if store != "-":
+            (Path(store) / f"{probe.field or 'base'}-{probe.value}-{time.monotonic_ns()}").touch()
+        if probe.value == "mish":
+            os.kill(os.getpid(), signal.SIGKILL)
+        fitting = ends.get(probe.value, dict(outcome="same")) if isinstance(probe.value, str) else dict(outcome="same")
+        return Outcome(probe, **fitting)
+
+    return attempt
+
+
+def refused_as_it_is(left, right, seed, per_probe, store):
+    from samesame.sweep.outcome import Outcome
+
+    return lambda probe: Outcome(probe, "refused", "right", "vLLM has no model of its own for it")
+
+
+def differs_as_it_is(left, right, seed, per_probe, store):
+    from samesame.sweep.outcome import Outcome
+
+    return lambda probe: Outcome(probe, "same" if probe.field else "different")
