@@ -104,9 +104,7 @@ class Loop:
 def numbers(value: Value) -> Tensor:
     """The numbers that change: of pointers, their offsets. Raises Refused for a pointer that a condition chooses."""
     if isinstance(value, Chosen):
-        raise Refused(
-            "a loop carries a pointer into one of two tensors, as a condition decides; load from both instead"
-        )
+        raise Refused("a loop carries a pointer into one of two tensors, as a condition decides; load from both")
     return value.offsets if isinstance(value, Pointers) else value
 
 

@@ -98,6 +98,7 @@ class Machine:
     loops: list[Index] = field(default_factory=list)
     scalars: dict[str, Expr] = field(default_factory=dict)
     steps: dict[str, int] = field(default_factory=dict)  # inductive steps proved, by line
+    scope: Environment = field(default_factory=dict)  # the names where the walk is
 
     def run(self, function: Function) -> None:
         """Execute the kernel. Raises Refused where an operation has no meaning here."""
@@ -141,6 +142,7 @@ class Machine:
             results = CONTROL[operation.name](self, operation, env)
         else:
             operands = [self.operand(operation, name, env) for name in operation.operands]
+            self.scope = env
             made = self.value(operation, operands)
             results = list(made) if isinstance(made, tuple) else [made] if made is not None else []
         for name, result in zip(operation.results, results, strict=True):
