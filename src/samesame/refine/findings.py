@@ -4,7 +4,8 @@ The way back from a failing output leads through sequential tensors that the ran
 they do. The loss is the first operator on it, all of whose inputs are held. What an operator reads as a sum that nobody
 took tells more: the reduction was missing where that sum arose, so the loss is then the first operator that reads it,
 not the last one to which a sum could be carried on. Where an output itself is held in another way than it should be,
-and no operator read it before, the loss is at the output.
+and no operator read it before, the loss is at the output. Ranks may compute a thing in another way, so that a tensor is
+held nowhere and nothing is wrong: one from which the ranks did get something that they hold is no loss.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 
 from samesame.evidence import Loss, Site
 from samesame.graph import Node
-from samesame.refine.holdings import MEAN, SUM, WHOLE, Holdings, local
+from samesame.refine.holdings import MEAN, PART, PIECES, SUM, WHOLE, Holdings, local
 from samesame.relate.relating import MOVES
 from samesame.relate.world import IDENTITIES
 
@@ -23,15 +24,19 @@ def loss_of(holdings: Holdings, failing: Sequence[Node]) -> Loss | None:
     lost = _lost(holdings, failing)
     ended = [root for root in failing if holdings.of(root)]
     order = {node: position for position, node in enumerate(holdings.relating.left.nodes)}
+    lost -= _passed(holdings, set(failing))
     first = min((node for node in lost if not lost.intersection(node.inputs)), key=order.__getitem__, default=None)
     sums = [part for part in (first.inputs if first else ()) if _is_sum(holdings, part)]
-    sums += [root for root in ended if _is_sum(holdings, root)]
     found = [node for part in sums if (node := _first_reader(holdings, part, first, order)) is not None]
     if first is not None and not any(_is_sum(holdings, part) for part in first.inputs):
         found.append(first)
-    if found:
-        return _loss(min(found, key=order.__getitem__), holdings)
-    return _at_the_end(ended[0], holdings) if ended else None
+    for root in ended:
+        reader = _first_reader(holdings, root, None, order) if _is_sum(holdings, root) else None
+        found.append(reader or root)
+    if not found:
+        return None
+    node = min(found, key=order.__getitem__)
+    return _at_the_end(node, holdings) if node in ended else _loss(node, holdings)
 
 
 def _lost(holdings: Holdings, failing: Sequence[Node]) -> set[Node]:
@@ -43,6 +48,26 @@ def _lost(holdings: Holdings, failing: Sequence[Node]) -> set[Node]:
         if node not in found and not holdings.of(node):
             found.add(node)
             stack.extend(node.inputs)
+    return found
+
+
+def _passed(holdings: Holdings, failing: set[Node]) -> set[Node]:
+    """The tensors that are not held, but from which one that is held was computed."""
+    left = holdings.relating.left
+    readers: dict[Node, list[Node]] = {node: [] for node in left.nodes}
+    for node in left.nodes:
+        for part in node.inputs:
+            readers[part].append(node)
+    right = {root for _, root in left.roots if root not in failing}
+    right |= {node for node in left.nodes if holdings.of(node) in (WHOLE, PIECES, PART) and holdings.has_pieces(node)}
+    found: set[Node] = set()
+    for node in reversed(left.nodes):
+        if not holdings.of(node):
+            several = isinstance(node.type, tuple)         # one of its results says nothing of what only others read
+            passed = [reader in right or reader in found or several and bool(holdings.of(reader))
+                      for reader in readers[node]]
+            if node in right or (passed and (all if several else any)(passed)):
+                found.add(node)
     return found
 
 
@@ -75,7 +100,7 @@ def _at_the_end(root: Node, holdings: Holdings) -> Loss:
     instead = f"{root.name} is {told}"
     if _is_sum(holdings, root):
         instead += ": a reduction is missing before it is returned"
-    elif told == WHOLE or told.startswith("in pieces"):
+    elif told in (WHOLE, PIECES, PART):
         instead = f"the ranks have {root.name}, but return something else for it"
     return Loss(Site("sequential", made.name, made.operator, made.origin), _inputs(made, holdings), (instead,))
 
@@ -99,9 +124,9 @@ def _loss(node: Node, holdings: Holdings) -> Loss:
 
 def _missing(part: Node, holdings: Holdings) -> str:
     """In words, the reduction that an operator lacks which reads this; nothing where it is no sum."""
-    name = holdings.sum_of(part) if not part.is_source and _is_sum(holdings, part) else None
-    if name is None:
+    of = holdings.sum_of(part) if not part.is_source and _is_sum(holdings, part) else None
+    if of is None:
         return ""
-    reader = holdings.reader(name)
+    reader = holdings.reader(of)
     where = f" before {local(reader)[1]} ({reader.origin})" if reader is not None else ""
     return f"{part.name} is {holdings.of(part)}: a reduction is missing{where}"

@@ -196,12 +196,19 @@ def _candidates(holdings: Holdings, ranks: Sequence[Graph], lying: Mapping[str, 
     """Edits at the operators of ranks that are related to nothing, and at what they read; one at a time, and at all
     that a line made."""
     places = [place for members in holdings.programs for place in _places(holdings, ranks, members, lying)]
+    tried = set[Any]()
     for maker in MAKERS:
         for members, place in places:
             twins = [other for other in place.graph.nodes if _same_line(place.node, other)]
             for words, make, *taken in maker(place):
                 for nodes in ([place.node], twins) if len(twins) > 1 else ([place.node],):
                     everywhere = f", in all {len(twins)} places where the line runs" if len(nodes) > 1 else ""
+                    if len(members) == 1 and maker is on_one_rank:
+                        continue                           # a rank of its own is none of several that add up
+                    told = words.replace(place.node.name, ""), *(node.name for node in nodes)
+                    if told in tried:
+                        continue
+                    tried.add(told)
                     apply = partial(_applied, {node.name for node in nodes}, members, make)
                     yield RankEdit(words + everywhere, place.node, apply, *taken)
     for members in holdings.programs:
@@ -237,8 +244,11 @@ def _places(
 def _same_line(a: Node, b: Node) -> bool:
     """Did one line make both, in one module, alike?"""
     return a is b or (
-        a.operator == b.operator and a.type == b.type and bool(a.origin.file)
-        and (a.origin.file, a.origin.line, a.origin.module) == (b.origin.file, b.origin.line, b.origin.module)
+        a.operator == b.operator and bool(a.origin.file)
+        and (a.type == b.type or a.operator.startswith("collective."))
+        and list(map(type, a.args)) == list(map(type, b.args))
+        and (a.origin.file, a.origin.line) == (b.origin.file, b.origin.line)
+        and (a.origin.module == b.origin.module or a.operator.startswith("collective."))
     )
 
 
@@ -258,7 +268,8 @@ REDUCTIONS = (("sum", "summed"), ("avg", "averaged"))
 def reduced(place: Place) -> Edits:
     """A reduction that is missing."""
     if _is_float(place.node) and place.node.operator != "collective.all_reduce":
-        for op, words in REDUCTIONS:
+        largest = packet(place.node) in ("aten.amax", "aten.max")
+        for op, words in (("max", "replaced by the largest"),) if largest else REDUCTIONS:
             for group in place.groups:
                 told = f"{place.node.name} is {words} {_spoken(group, place.ranks)}"
                 yield told, _then_reduce(op, group, place.ranks)

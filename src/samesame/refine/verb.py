@@ -20,7 +20,7 @@ from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.operators.defaults import with_defaults
 from samesame.refine.carried import carried
 from samesame.refine.findings import loss_of
-from samesame.refine.holdings import Holdings, programs
+from samesame.refine.holdings import Holdings, along_axes, programs
 from samesame.refine.job import Job
 from samesame.refine.mending import Asked, edits_of
 from samesame.refine.outputs import Found, declared, output_relation, put_together, with_roots
@@ -192,7 +192,8 @@ def establish(
     with run.during("diagnose"):
         if verdict.verdict == "does not refine":
             failing = [output.name for output in verdict.outputs if output.evidence.rung is Rung.REFUTED]
-            holdings = Holdings(relating, values, programs(ranks), proposer(values[0], tensors_of(left, values[0])))
+            holdings = Holdings(relating, values, programs(ranks), proposer(values[0], tensors_of(left, values[0])),
+                                along_axes(mesh))
             verdict.loss = loss_of(holdings, [pairs[name][0] for name in failing])
             asked = Asked(taken, values[0], {name: root for name, (root, _) in pairs.items()}, expected)
             lying = {name: outputs[name] for name in failing}
