@@ -36,6 +36,7 @@ from samesame.formula.expr import (
 from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, Tensor
 from samesame.lift import concrete, explained, integers, obligations
+from samesame.lift.defined import Definedness
 from samesame.lift.detile import Solution, Write, value_at
 from samesame.lift.launch import Launch, Memory
 from samesame.lift.memory import offset_of, with_elements
@@ -140,6 +141,7 @@ class _Lifting:
         self.prover.assumed += [integers.tidied(guard) for guard in launch.guards]
         self.simplify = Simplifier(self.prover)
         self.preconditions: dict[Expr, None] = {}
+        self.doubtful: set[str] = set()  # tensors whose values may be no numbers
 
     def run(self) -> None:
         machine = Machine(self.launch, self.prover)
@@ -182,17 +184,21 @@ class _Lifting:
 
     def withhold(self, aliasing: Obligation, alone: Mapping[str, bool]) -> None:
         """A formula is shown where it is right. Where programs may read what others write there is none; where two may
-        write one element, there is only what each of them stores."""
+        write one element, or what is written may be no number, there is only what each of them stores."""
         formulas, self.verdict.formulas = self.verdict.formulas, []
         for formula in formulas if aliasing.state == "proved" else ():
             name = formula.tensor
-            told = formula.expr is None or alone[name]
-            stores = [] if told else self.kernel.outputs[name]
-            self.verdict.formulas += [formula] if told else [self.by_program(name, write) for write in stores]
+            if formula.expr is None or (alone[name] and name not in self.doubtful):
+                self.verdict.formulas.append(formula)
+            else:
+                raw = name in self.doubtful
+                self.verdict.formulas += [self.by_program(name, write, raw) for write in self.kernel.outputs[name]]
         for value in (o for o in self.verdict.obligations if o.name == "value"):
             if value.state == "proved" and (aliasing.state != "proved" or not all(alone.values())):
                 value.state = "undecided"
                 value.detail = "what is stored depends on which program is first"
+            if value.state == "proved" and self.doubtful:
+                value.state, value.detail = "undecided", f"{', '.join(sorted(self.doubtful))} may be no number"
 
     def note(self, obligation: Obligation) -> None:
         self.verdict.obligations.append(obligation)
@@ -319,9 +325,10 @@ class _Lifting:
         steps.append(explained.by_indices("by tensors' indices", name, shape, indices, expr))
         steps.append(explained.by_indices("as books write it", name, shape, indices, textbook(expr)))
 
-    def by_program(self, name: str, write: Write) -> Formula:
-        """What one program stores, where the element cannot be told: an offset and a value, over programs and lanes."""
-        value = presentable(self.simplify(write.value, write.facts))
+    def by_program(self, name: str, write: Write, raw: bool = False) -> Formula:
+        """What one program stores, where the element cannot be told: an offset and a value, over programs and lanes;
+        `raw`: the value as the kernel computes it."""
+        value = presentable(write.value if raw else self.simplify(write.value, write.facts))
         text, where_ = (
             f"{name}*[{unicode(presentable(write.offset))}] = {unicode(value)}",
             unicode(presentable(write.condition)),
@@ -396,7 +403,18 @@ class _Lifting:
                     if case is not None:
                         found.state, found.counterexample = "violated", case
                     break
+            if found.state == "proved":
+                self.numbers(found)
         self.note(found)
+
+    def numbers(self, found: Obligation) -> None:
+        """What is stored is a number, as far as infinities and sums of nothing go."""
+        definedness = Definedness(self.prover)
+        for write in self.kernel.writes:
+            if not definedness.is_number(write.value, write.facts):
+                found.state, found.place = "undecided", str(write.access.place)
+                found.detail = f"{write.memory.name} may be no number: −∞ − (−∞), 0·∞ or a division by a sum of nothing"
+                self.doubtful.add(write.memory.name)
 
     def overflow(self) -> None:
         limits = [Limit(self.settings.elements)] if self.settings.elements else LIMITS
