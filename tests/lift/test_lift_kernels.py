@@ -45,7 +45,7 @@ FORMULAS = {
     "embedding": "out[i, j] = table[ids[i], j]",
     "argmax": "out[i] = aten.argmax((j<N ↦ x[i, j]))",
 }
-OPEN = {"argmax", "dropout"}  # references in other words: ties by comparison, random bits by torch's operators
+OPEN = {"dropout"}  # its reference draws the bits by other operators of torch
 PRECONDITIONS = {"softmax": "N ≤ 128", "rms_norm": "N ≤ 128", "rope": "HALF ≤ 16", "embedding": "0 ≤ ids[…] < V"}
 
 

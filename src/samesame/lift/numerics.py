@@ -32,7 +32,12 @@ DRAWS = 3
 SECONDS = 60.0  # for one run
 SMALL = 1e-6  # a largest magnitude below this counts as this
 
-TWO = {"pow": np.power, "atan2": np.arctan2}  # functions of two arguments that formulas do not look into
+OPAQUE = {  # functions that formulas do not look into, as numpy works them out
+    "pow": np.power,
+    "atan2": np.arctan2,
+    "aten.argmax": np.argmax,
+    "aten.argmin": np.argmin,
+}
 
 
 @dataclass(frozen=True)
@@ -159,13 +164,14 @@ def error_of(formula: Formula, passed: Mapping[str, Passed], execution: Any, siz
         values[leaf.name] = line if leaf.name.endswith("*") else array
     parameter = parameters[formula.tensor]
     _, stored = seen(execution.after[parameter], passed[parameter].view, sizes)
-    return apart(stored, evaluate(whole, values, dict(sizes), opaque=two_arguments))
+    return apart(stored, evaluate(whole, values, dict(sizes), opaque=by_numpy))
 
 
-def two_arguments(name: str, attributes: Any, arguments: tuple[Any, ...], kind: str) -> Any:
-    if name not in TWO:
+def by_numpy(name: str, attributes: Any, arguments: tuple[Any, ...], kind: str) -> Any:
+    """An opaque function of whole tensors. Raises Unsupported for one that is not in the table."""
+    if name not in OPAQUE:
         raise Unsupported(f"{name} is opaque")
-    return TWO[name](*arguments)
+    return np.asarray(OPAQUE[name](*arguments))
 
 
 def seen(held: torch.Tensor, view: Any, sizes: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray]:

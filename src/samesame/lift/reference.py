@@ -21,14 +21,18 @@ from samesame.formula.effort import Budget
 from samesame.formula.equal import Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import (
+    ZERO,
+    Compare,
     Expr,
     Fold,
     Index,
     Lambda,
     Leaf,
     Load,
+    Opaque,
     Size,
     Unsupported,
+    Where,
     const,
     index,
     rebuild,
@@ -36,8 +40,9 @@ from samesame.formula.expr import (
     walk,
 )
 from samesame.formula.sizes import canonical, replaced, value_at
-from samesame.formula.tensor import Dim, Tensor
+from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Graph, Node, at
+from samesame.lift.numerics import by_numpy
 from samesame.operators import explain
 from samesame.operators.numbers import constant
 
@@ -154,7 +159,7 @@ def number(value: torch.Tensor, node: Node) -> Tensor:
 
 def equal(number_: int, left: Tensor, right: Tensor, example: Mapping[str, int]) -> Comparison:
     """Whether output `number_` of the launch and of the reference are equal."""
-    outcome = prove_tensors_equal(left, right, budget=BUDGET)
+    outcome = prove_tensors_equal(where_it_is(left), where_it_is(right), budget=BUDGET)
     if isinstance(outcome, Proved):
         return Comparison("same", f"proved by {outcome.method}: {outcome.detail}", conditions=outcome.conditions)
     case = difference(number_, left, right, example)
@@ -163,12 +168,35 @@ def equal(number_: int, left: Tensor, right: Tensor, example: Mapping[str, int])
     return Comparison("undecided", f"output {number_}: {outcome.reason[:300]}")
 
 
+def where_it_is(whole: Tensor) -> Tensor:
+    """The formula with the first k where x[k] = max x as the argmax of x, which is what that is."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            memo[e] = shorter(rebuild(e, go))
+        return memo[e]
+
+    def shorter(e: Expr) -> Expr:
+        match e:
+            case Opaque("aten.argmax", _, (Lambda((v,), Where(Compare("=", a, b), then, otherwise)),), (), _):
+                for x, best in ((a, b), (b, a)):
+                    ones = then is const(1) and otherwise is ZERO
+                    if ones and isinstance(best, Fold) and best.monoid == "max" and len(best.bound) == 1:
+                        (w,) = best.bound
+                        if w.extent is v.extent and substitute(best.body, {w: v}) is x:
+                            return Opaque("aten.argmax", e.attributes, (Lambda((v,), x),), (), "int")
+        return e
+
+    return tensor(whole.shape, lambda *i: go(whole[i]), whole.kind)
+
+
 def difference(number_: int, left: Tensor, right: Tensor, example: Mapping[str, int]) -> dict[str, Any] | None:
     """An element in which both differ on random inputs, at the example's sizes."""
     for draw in range(DRAWS):
         try:
             values = draws((left, right), example, draw)
-            x, y = (np.asarray(evaluate(t, values, example), dtype=np.float64) for t in (left, right))
+            x, y = (np.asarray(evaluate(t, values, example, by_numpy), dtype=np.float64) for t in (left, right))
         except Unsupported:
             return None
         if x.shape != y.shape:
