@@ -12,7 +12,6 @@ shares.
 
 from __future__ import annotations
 
-import linecache
 import sys
 import time
 from collections.abc import Iterator
@@ -44,17 +43,9 @@ def decided(planted: Planted) -> Refinement:
     return refine(**job | {"distributed": partial(job["distributed"], fault=planted.fault)})
 
 
-def is_right(verdict: Refinement, planted: Planted) -> bool:
-    """Whether the operator that the verdict names is one of those that are right to name."""
-    if verdict.loss is None:
-        return False
-    site = verdict.loss.operator
-    line = linecache.getline(site.origin.file, site.origin.line)
-    module = site.origin.module
-    return (
-        site.operator.rsplit(".", 1)[0] in planted.operators and planted.line in line
-        and (module == planted.module or module.startswith(f"{planted.module}.") or not planted.module)
-    )
+def named_rightly(verdict: Refinement, planted: Planted) -> bool:
+    site = verdict.loss.operator if verdict.loss else None
+    return site is not None and planted.is_named(site.operator, site.origin)
 
 
 def rows(jobs: list[str]) -> Iterator[tuple[bool, bool, bool]]:
@@ -66,7 +57,7 @@ def rows(jobs: list[str]) -> Iterator[tuple[bool, bool, bool]]:
         started = time.process_time()
         verdict = decided(planted)
         seconds = time.process_time() - started
-        found, right = verdict.verdict == "does not refine", is_right(verdict, planted)
+        found, right = verdict.verdict == "does not refine", named_rightly(verdict, planted)
         site = verdict.loss.operator if verdict.loss else None
         place = f"{Path(site.origin.file).name}:{site.origin.line} {site.origin.module}" if site else ""
         named = f"{site.operator} ({place.strip()})" if site else ""

@@ -1,5 +1,5 @@
 """Attention with its heads dealt out to ranks, by functional collectives: grouped queries, rotary positions, a causal
-mask. With more ranks than key and value heads, neighbouring ranks share one."""
+mask. With more ranks than key and value heads, neighbouring ranks share one; else a rank repeats its own."""
 
 import torch
 import torch.distributed as dist
@@ -9,7 +9,7 @@ from torch.distributed import _functional_collectives as collectives
 
 world_size = 4
 backward = True
-HEADS, SHARED, SIZE, WIDTH = 4, 2, 4, 8
+HEADS, SHARED, SIZE, WIDTH = 8, 2, 4, 8
 
 
 def rotated(x, offset=0):
@@ -51,10 +51,11 @@ class Parallel(nn.Module):
         self.k, self.k_bias = (shard(w, 0, own, SHARED) for w in (whole.k.weight, whole.k.bias))
         self.v, self.v_bias = (shard(w, 0, own, SHARED) for w in (whole.v.weight, whole.v.bias))
         self.o, self.o_bias = shard(whole.o.weight, 1, rank, world_size), nn.Parameter(whole.o.bias.detach().clone())
-        couples = [dist.new_group([2 * k, 2 * k + 1]) for k in range(world_size // 2)]
-        if fault != "shared_heads_not_added":                              # ranks that share a head add its gradients
+        many = world_size // SHARED                                        # ranks that share a head add its gradients
+        groups = [dist.new_group(list(range(first, first + many))) for first in range(0, world_size, many)]
+        if many > 1 and fault != "shared_heads_not_added":
             for weight in (self.k, self.k_bias, self.v, self.v_bias):
-                weight.register_hook(lambda grad: collectives.all_reduce(grad, "sum", couples[rank // 2]))
+                weight.register_hook(lambda grad: collectives.all_reduce(grad, "sum", groups[rank // many]))
 
     def forward(self, x):
         x = Copy.apply(x)

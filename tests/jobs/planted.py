@@ -5,7 +5,8 @@ changed; for a gradient that nobody reduced, the operator that makes it.
 A line is told by a piece of its source text, and the module as well where one line runs several.
 """
 
-from typing import NamedTuple
+import linecache
+from typing import Any, NamedTuple
 
 
 class Planted(NamedTuple):
@@ -17,6 +18,13 @@ class Planted(NamedTuple):
     operators: tuple[str, ...]
     line: str
     module: str = ""
+
+
+    def is_named(self, operator: str, origin: Any) -> bool:
+        """Whether this sequential operator is one of those that are right to name."""
+        line = origin.code or linecache.getline(origin.file, origin.line)
+        inside = not self.module or f"{origin.module}.".startswith(f"{self.module}.")
+        return operator.rsplit(".", 1)[0] in self.operators and self.line in line and inside
 
 
 GRADIENT = ("aten.mm", "aten.sum", "aten.bmm")            # what makes the gradient of a weight or of a bias
@@ -44,8 +52,6 @@ PLANTED = (
     Planted("expert_parallel", "auxiliary_loss_scaled", "auxiliary loss scaled by the number of ranks",
             ("aten.add", "aten.mul"), "balance(weights.sum(0))"),
     Planted("fully_sharded", "gradients_not_synchronised", "missing reduce-scatter", GRADIENT, BLOCK, "second"),
-    Planted("hf_tensor_parallel", "row_parallel_left_out", "missing forward all-reduce", ("aten.mm", "aten.add"),
-            "residual + hidden_states"),
     Planted("megatron_attention", "wrong_shared_head", "shared heads replicated wrongly", ("aten.bmm",),
             "rotated(q) @ rotated(k)"),
     Planted("megatron_attention", "shared_heads_not_added", "gradients of shared heads not added", ("aten.sum",),

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame.refine.outputs import Found, declared, interleaved, output_relation
+from samesame.refine.outputs import Found, declared, output_relation
 
 Ranks = Callable[[torch.Tensor], list[torch.Tensor]]
 
@@ -43,8 +43,25 @@ def test_copies_of_pieces_are_grouped() -> None:
 def test_positions_in_turn_are_strided() -> None:
     found = placed(lambda y: [y[:, 0::2], y[:, 1::2]])
     assert (found.kind, found.dim) == ("strided", 1)
-    parts = [torch.tensor([[0, 2]]), torch.tensor([[1, 3]])]
-    assert interleaved(parts, 1).tolist() == [[0, 1, 2, 3]]
+    assert found.words == "every 2th position of dimension 1 a rank" and declared(found, "strided(1, 3)")
+
+
+@given(st.permutations(range(2)))
+def test_each_part_of_a_fused_tensor_may_be_cut(order: list[int]) -> None:
+    def fused(y: torch.Tensor) -> list[torch.Tensor]:
+        first, second = y.repeat(2, 1).add(torch.arange(48).reshape(8, 6)).chunk(2)
+        halves = [torch.cat([first.chunk(2)[k], second.chunk(2)[k]]) for k in range(2)]
+        return [halves[k] for k in order]
+
+    def whole(y: torch.Tensor) -> torch.Tensor:
+        return y.repeat(2, 1).add(torch.arange(48).reshape(8, 6))
+
+    wanted = [torch.randn(4, 6, dtype=torch.float64) for _ in range(2)]
+    held = dict(enumerate(zip(*map(fused, wanted), strict=True)))
+    found = output_relation(list(map(whole, wanted)), held, 2)
+    assert (found.kind, found.dim, found.parts) == ("strided", 0, 2)
+    assert [group[0] for group in found.groups] == [order.index(k) for k in range(2)]
+    assert declared(found, "strided(0, 2)") and not declared(found, "strided(0, 4)")
 
 
 def test_a_sum_that_nobody_took_is_partial_and_does_not_hold() -> None:

@@ -80,6 +80,18 @@ def test_ranks_that_wait_for_each_other_are_a_finding(tmp_path: Path) -> None:
     assert "rank 1 waits for all_reduce" in document["stuck"] and document["divergence"] is None
 
 
+def test_ranks_that_both_wait_for_a_message_are_a_finding_too(tmp_path: Path) -> None:
+    text = job(tmp_path, "came = torch.empty_like(y); dist.recv(came, 1 - self.rank); dist.send(y, 1 - self.rank)")
+    done = CliRunner().invoke(app, ["refine", "--quiet", text])
+    assert done.exit_code == 1 and "rank 1 waits for recv" in done.stdout and "rank 0 is at recv" in done.stdout
+
+
+def test_a_number_of_ranks_that_does_not_divide_is_one_sentence(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["refine", job(tmp_path), "--world-size", "3"])
+    assert done.exit_code == 2 and len(done.output.strip().splitlines()) == 1, done.output
+    assert "on rank 2 of 3; if a dimension does not divide by 3, give another world size" in done.output
+
+
 @pytest.mark.skipif(not CASES.exists(), reason="the captured graphs are not beside the checkout")
 def test_the_verdict_on_a_case_keeps_to_the_schema() -> None:
     done = CliRunner().invoke(app, ["refine", "--case", str(CASES / "bug_grad_accumulation/relation.json"), "--json",
@@ -112,7 +124,8 @@ def test_bad_input_is_one_sentence_and_exit_code_2(options: list[str], what: str
 @pytest.mark.parametrize("text, what", [
     ("def sequential(): pass", "defines no inputs"),
     ("def inputs(): return ()\ndef sequential(): pass", "neither distributed"),
-    (JOB.replace("nn.Linear(4, 3, bias=False)", "nn.Sequential(nn.Linear(4, 3, bias=False), nn.Dropout(0.5))"), ""),
+    (JOB.replace("nn.Linear(4, 3, bias=False)", "nn.Sequential(nn.Linear(4, 3, bias=False), nn.Dropout(0.5))"),
+     "dropout then does nothing), or draw the numbers before, under a seed, and pass them as an argument"),
 ])
 def test_a_job_file_that_says_too_little_or_draws_numbers_is_refused(tmp_path: Path, text: str, what: str) -> None:
     done = CliRunner().invoke(app, ["refine", job(tmp_path, text=text)])

@@ -9,6 +9,7 @@ takes its own part.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,12 +45,16 @@ def one_of(rank: int, world_size: int) -> Iterator[None]:
     if dist.is_initialized():
         raise Refused("this process belongs to a process group; call torch.distributed.destroy_process_group() first")
     forget()
+    log = logging.getLogger("torch._subclasses.fake_tensor")               # says at length what an exception says too
+    level = log.level
     environment = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": world_size, "LOCAL_WORLD_SIZE": world_size}
     dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=world_size)
     try:
+        log.setLevel(logging.CRITICAL)
         with patch.dict(os.environ, {name: str(value) for name, value in environment.items()}):
             yield
     finally:
+        log.setLevel(level)
         if dist.is_initialized():
             dist.destroy_process_group()
         forget()

@@ -102,7 +102,22 @@ def capture_ranks(
     if world_size < 1:
         raise Refused(f"a world of {world_size} ranks cannot be captured; give 1 or more")
     with tensors_known():
-        return tuple(_one_rank(program, example, rank, world_size, mesh, backward) for rank in range(world_size))
+        return tuple(_one_of_all(program, example, rank, world_size, mesh, backward) for rank in range(world_size))
+
+
+def _one_of_all(
+    program: Any, example: Any, rank: int, world_size: int, mesh: Mapping[str, int] | None, backward: bool
+) -> RankGraph:
+    """The graph of a rank. Where the program itself fails, the number of ranks is often to blame."""
+    try:
+        return _one_rank(program, example, rank, world_size, mesh, backward)
+    except Refused as why:
+        if why.__cause__ is None or isinstance(why.__cause__, SamesameError) or world_size == 1:
+            raise
+        raise Refused(
+            f"{why}, on rank {rank} of {world_size}; if a dimension does not divide by {world_size}, give another "
+            "world size"
+        ) from why.__cause__
 
 
 def capture_sequential(program: Any, inputs: Any, *, backward: bool = False, name: str = "sequential") -> RankGraph:

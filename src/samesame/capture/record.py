@@ -246,8 +246,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             raise self.refusal(f"updates running statistics ({name}); call .eval() on the module")
         if draws_numbers(operation, args, kwargs):
             raise self.refusal(
-                f"draws random numbers ({operation._opname}), so no two runs agree; call .eval() on the "
-                "module, or pass the random tensor as an argument"
+                f"draws random numbers ({operation._opname}), so no two runs agree; call .eval() on the module "
+                "(dropout then does nothing), or draw the numbers before, under a seed, and pass them as an argument"
             )
         if torch.Tag.inplace_view in operation.tags:
             return self.change_view(operation, args, kwargs)

@@ -63,11 +63,10 @@ def _passed(holdings: Holdings, failing: set[Node]) -> set[Node]:
     found: set[Node] = set()
     for node in reversed(left.nodes):
         if not holdings.of(node):
-            several = isinstance(node.type, tuple)         # one of its results says nothing of what only others read
-            passed = [reader in right or reader in found or several and bool(holdings.of(reader))
-                      for reader in readers[node]]
-            if node in right or (passed and (all if several else any)(passed)):
-                found.add(node)
+            results = readers[node] if isinstance(node.type, tuple) else []
+            main = [reader for reader in results if reader.args[1] == 0]   # others may depend on less than it does
+            if node in right or any(reader in right or reader in found for reader in main or readers[node]):
+                found.update((node, *results))
     return found
 
 

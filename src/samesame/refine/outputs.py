@@ -30,8 +30,9 @@ _WHOLE = 1000               # denominators of multiples are at most this
 @dataclass(frozen=True, slots=True)
 class Found:
     """How an output lies on the ranks. `kind` is one of replicated, sharded, strided, partial, scaled, or none; `words`
-    say it in full. `groups` are the ranks that hold the same, in the order of their pieces; `dim` and `factor` where
-    there are any: the output is `factor` times what the ranks' results come to.
+    say it in full. `groups` are the ranks that hold the same, in the order of their pieces; `dim`, `parts` and `factor`
+    where there are any: each of `parts` of the dimension is cut; the output is `factor` times what the ranks' results
+    come to.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Found:
     groups: tuple[tuple[int, ...], ...] = ()
     dim: int = 0
     factor: Fraction = Fraction(1)
+    parts: int = 1
 
 
 Held = Mapping[int, Sequence[torch.Tensor]]
@@ -135,22 +137,35 @@ def _copies(groups: Groups) -> str:
 
 
 def _strided(wanted: Sequence[torch.Tensor], firsts: Tensors, groups: Groups) -> Iterator[Found]:
+    """Each of several parts of a dimension cut, as a fused weight is; or its positions dealt out in turn."""
     number = len(groups)
     for dim in range(wanted[0].dim()):
         size = wanted[0].shape[dim]
         if number < 2 or size % number or any(part[0].shape != _part(wanted[0], dim, number) for part in firsts):
             continue
-        if all(agree(interleaved([part[draw] for part in firsts], dim), whole) for draw, whole in enumerate(wanted)):
-            yield Found("strided", f"every {number}th position of dimension {dim} a rank{_copies(groups)}", groups, dim)
+        for parts in (count for count in range(2, size // number + 1) if size // number % count == 0):
+            order = _turns(wanted, firsts, dim, parts)
+            if order is not None:
+                what = f"every {number}th position of dimension {dim} a rank"
+                if parts < size // number:
+                    what = f"sharded over dimension {dim} in each of its {parts} parts"
+                ranks = tuple(groups[k] for k in order)
+                yield Found("strided", f"{what}{_copies(groups)}", ranks, dim, parts=parts)
+
+
+def _turns(wanted: Sequence[torch.Tensor], firsts: Tensors, dim: int, parts: int) -> list[int] | None:
+    """The order in which the pieces lie in each part, if they do."""
+    dealt = [whole.unflatten(dim, (parts, len(firsts), -1)) for whole in wanted]
+    order = []
+    for turn in range(len(firsts)):
+        pieces = [whole.select(dim + 1, turn).flatten(dim, dim + 1) for whole in dealt]
+        fitting = (k for k, part in enumerate(firsts) if k not in order and all(map(agree, pieces, part)))
+        order.append(next(fitting, -1))
+    return None if -1 in order else order
 
 
 def _part(whole: torch.Tensor, dim: int, number: int) -> torch.Size:
     return whole.narrow(dim, 0, whole.shape[dim] // number).shape
-
-
-def interleaved(parts: Sequence[torch.Tensor], dim: int) -> torch.Tensor:
-    """The pieces' positions in turn."""
-    return torch.stack(list(parts), dim + 1).flatten(dim, dim + 1)
 
 
 def _partial(wanted: Sequence[torch.Tensor], firsts: Tensors, groups: Groups) -> Iterator[Found]:
@@ -233,9 +248,12 @@ def put_together(
 
 def _made(found: Found, parts: tuple[Node, ...], left: Node, kind: TensorType, make: Make) -> Node:
     if found.kind == "strided":
-        shape = (*left.shape[: found.dim], left.shape[found.dim] // len(parts), len(parts))
-        stacked = TensorType((*shape, *left.shape[found.dim + 1 :]), kind.dtype)
-        node = make("aten.stack.default", (parts, found.dim + 1), stacked)
+        before, after = left.shape[: found.dim], left.shape[found.dim + 1 :]
+        own = left.shape[found.dim] // len(parts) // found.parts
+        apart = TensorType((*before, found.parts, 1, own, *after), kind.dtype)
+        split = tuple(make("aten.reshape.default", (part, apart.shape), apart) for part in parts)
+        joined = TensorType((*before, found.parts, len(parts), own, *after), kind.dtype)
+        node = make("aten.cat.default", (split, found.dim + 1), joined)
         return make("aten.reshape.default", (node, left.shape), kind)
     if found.kind == "partial":
         node = parts[0]
@@ -264,7 +282,8 @@ def declared(found: Found, expected: str | None) -> bool:
         return False
     if kind == "partial":
         return found.factor == (Fraction(1, len(found.groups)) if inside == "avg" else 1)
-    return kind != "sharded" or not inside or int(inside) == found.dim
+    asked = [int(number) for number in inside.split(",")] if inside and kind in ("sharded", "strided") else []
+    return asked == [found.dim, found.parts][: len(asked)]
 
 
 def with_roots(graph: Graph, nodes: Sequence[Node], roots: Sequence[tuple[str, Node]]) -> Graph:
