@@ -99,7 +99,9 @@ def sweep_command(reported: Streams, progress_bar: Streams, guarded: Streams) ->
             from samesame.sweep.script import write_scripts
             from samesame.sweep.table import dumps, headline, text
 
-            written = {} if folder is None else write_scripts(found.outcomes, folder)
+            if folder is not None and not found.attention:
+                found.notes.append("There are no scripts: they run Transformers and vLLM in float32 without options.")
+            written = {} if folder is None else write_scripts(found.outcomes, folder, found.attention)
             with guarded():
                 if json == "-":
                     sys.stdout.write(dumps(found, written))

@@ -9,6 +9,7 @@ from samesame.sweep.attempt import config_for_script
 from samesame.sweep.outcome import Outcome
 from samesame.sweep.probes import probes_of
 from samesame.sweep.script import file_name, script, write_scripts
+from samesame.sweep.verb import attention_for_scripts, sides_of
 
 KINDS = ["llama", "qwen3", "gemma2", "gemma3_text", "mixtral", "granite", "cohere", "opt"]
 ARBITRARY = {"transformers_version", "architectures", "dtype", "use_cache", "initializer_range", "id2label", "label2id",
@@ -46,5 +47,16 @@ def test_scripts_of_one_sweep_have_names_of_their_own(tmp_path):
     probes = [p for p in probes_of({"model_type": "llama"}).probes if p.field.endswith("attention_factor")]
     outcomes = [Outcome(probe, "different", config={"model_type": "llama"}, tokens=12) for probe in probes]
     assert file_name(outcomes[0]) == file_name(outcomes[1]) == "llama_attention_factor_1_5.py"
-    written = write_scripts(outcomes, tmp_path)
+    written = write_scripts(outcomes, tmp_path, "eager")
     assert len(set(written.values())) == len(probes) == 2 and all(path.exists() for path in written.values())
+
+
+@pytest.mark.parametrize("left, right, attention", [
+    ("hf:{}", "vllm:{}", "eager"), ("vllm:{}", "hf:{}?attn=sdpa", "sdpa"), ("hf:{}?mlp_bias=true", "vllm:{}", ""),
+    ("hf:{}?mlp_bias=true", "vllm:{}?mlp_bias=true", "eager"), ("hf:{}?dtype=bfloat16", "vllm:{}", ""),
+    ("hf:{}", "vllm:{}?custom_ops=none", ""), ("hf:{}", "hf:{}?attn=sdpa", ""),
+])
+def test_there_are_scripts_where_they_show_what_was_compared(left, right, attention, tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    assert attention_for_scripts(sides_of(left.format(tmp_path), right.format(tmp_path))) == attention
+    assert write_scripts([Outcome(None, "different")], tmp_path, "") == {}

@@ -96,7 +96,8 @@ def from_json(found: Mapping[str, Any]) -> Outcome:
 
 @dataclass(slots=True)
 class Sweep:
-    """All outcomes of one sweep, in the order of its probes. `base` is that of the config as it was given."""
+    """All outcomes of one sweep, in the order of its probes. `base` is that of the config as it was given; `attention`
+    is Transformers' for the scripts of differences, empty where a script would not show what was compared."""
 
     left: str
     right: str
@@ -108,6 +109,7 @@ class Sweep:
     notes: list[str] = field(default_factory=list)
     seed: int = 0
     seconds: float = 0.0
+    attention: str = ""
     interrupted: bool = False
 
     @property

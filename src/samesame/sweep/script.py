@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +81,11 @@ def file_name(outcome: Outcome) -> str:
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:80] + ".py"
 
 
-def write_scripts(outcomes: list[Outcome], folder: Path, attention: str = "eager") -> dict[str, Path]:
-    """A script for each difference, by the key of its probe."""
+def write_scripts(outcomes: Iterable[Outcome], folder: Path, attention: str) -> dict[str, Path]:
+    """A script for each difference, by the key of its probe; none where `attention` is empty, since a script runs the
+    two libraries without options."""
+    if not attention:
+        return {}
     found: dict[str, Path] = {}
     for outcome in outcomes:
         if outcome.outcome == "different" and outcome.config:

@@ -63,6 +63,7 @@ def sweep(
     config = _config_of(sides)
     waivers = read_waivers(waive, config["model_type"], plan_of(left, right).names)
     found = Sweep(left, right, config["model_type"], None, plan, versions=_versions(), seed=seed)
+    found.attention = attention_for_scripts(sides)
     record = open_record(resume, {
         "left": _named(sides[0]), "right": _named(sides[1]), "config": config, "versions": dict(found.versions),
         "seed": seed, "per_probe": per_probe,
@@ -149,6 +150,16 @@ def sides_of(left: str, right: str) -> tuple[Checkpoint, Checkpoint]:
         if side.library == "hf":
             side.options.setdefault("attn", ATTENTION)
     return sides
+
+
+def attention_for_scripts(sides: tuple[Checkpoint, Checkpoint]) -> str:
+    """Transformers' attention where the sides are the two libraries as a script runs them: in float32, of one config,
+    with no other option. Else nothing."""
+    by_library = {side.library: side for side in sides}
+    if by_library.keys() != {"hf", "vllm"} or sides[0].overrides != sides[1].overrides or by_library["vllm"].options:
+        return ""
+    options = by_library["hf"].options
+    return str(options["attn"]) if options.keys() == {"attn"} else ""
 
 
 def _config_of(sides: tuple[Checkpoint, Checkpoint]) -> dict[str, Any]:
