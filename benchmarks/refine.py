@@ -1,7 +1,9 @@
 """What `samesame refine` costs: Entangle's captured graphs with its published seconds beside ours, and Llama with
-Transformers' own tensor-parallel plan, forward and backward, by number of ranks and of layers.
+Transformers' own tensor-parallel plan, forward and backward, by number of ranks and of layers; and what
+`samesame refine hf:DIR --tp N --train` says of tiny models of four families.
 
     python benchmarks/refine.py                 # cases, growth by ranks and by layers: a few minutes
+    python benchmarks/refine.py --models        # only the four families
     python benchmarks/refine.py --large         # and 8 ranks of 16 layers
 
 Prints tables. Wall seconds say what a user waits on this machine, processor seconds what it takes when the machine is
@@ -14,6 +16,7 @@ import argparse
 import multiprocessing
 import resource
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -62,6 +65,32 @@ def of_llama(ranks: int, layers: int) -> Any:
     return lambda: refine(sequential, distributed, inputs, world_size=ranks, mesh={"tp": ranks}, backward=True)
 
 
+FAMILIES = {
+    "Llama": ("Llama", {}),
+    "Qwen3": ("Qwen3", {}),
+    "Mixtral": ("Mixtral", {"num_local_experts": 4, "num_experts_per_tok": 2}),
+    "Qwen3-MoE": ("Qwen3Moe", {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16}),
+}
+
+
+def of_family(family: str, ranks: int) -> Any:
+    """The command's own way, with a checkpoint of random weights on disk."""
+    import torch
+    import transformers
+
+    from samesame.refine import of_transformers, refine
+
+    name, more = FAMILIES[family]
+    config = getattr(transformers, f"{name}Config")(
+        **SIZES, **more, num_hidden_layers=1, head_dim=4, tie_word_embeddings=False
+    )
+    torch.manual_seed(0)
+    folder = tempfile.mkdtemp()
+    getattr(transformers, f"{name}ForCausalLM")(config).save_pretrained(folder)
+    job = of_transformers(f"hf:{folder}", ranks, 0)
+    return lambda: refine(**job, world_size=ranks, backward=True)
+
+
 def measured(make: Any, arguments: tuple[Any, ...], row: Any) -> None:
     run = make(*arguments)
     wall, own = time.perf_counter(), time.process_time()
@@ -89,9 +118,17 @@ def in_a_process(make: Any, *arguments: Any) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--large", action="store_true")
+    parser.add_argument("--models", action="store_true")
     options = parser.parse_args()
     print(f"{machine()}\n")
     head = "verdict | evidence | relations | proofs | ranks' operators | wall s | processor s | peak GiB"
+    print(f"| model, 1 layer, forward and backward | ranks | {head} |\n|{'---|' * 10}")
+    for family in FAMILIES:
+        for ranks in (2, 4, 8):
+            print(f"| {family} | {ranks} | {in_a_process(of_family, family, ranks)} |", flush=True)
+    if options.models:
+        return
+    print()
     if CASES.is_dir():
         print(f"| case (tp2, 1 layer) | {head} | Entangle s (16 cores) |\n|{'---|' * 10}")
         for name, seconds in PUBLISHED.items():

@@ -115,7 +115,7 @@ def _one_of_all(
         if why.__cause__ is None or isinstance(why.__cause__, SamesameError) or world_size == 1:
             raise
         raise Refused(
-            f"{why}, on rank {rank} of {world_size}; if a dimension does not divide by {world_size}, give another "
+            f"{str(why).rstrip('.')}, on rank {rank} of {world_size}; if a dimension does not divide by {world_size}, give another "
             "world size"
         ) from why.__cause__
 
