@@ -28,7 +28,7 @@ from samesame.operators.defaults import with_defaults
 from samesame.relate.draws import Draw
 from samesame.relate.propose import Values, agree
 
-SECONDS = 15.0
+SECONDS = 15.0                             # of this thread's time
 LARGEST = 50_000_000                       # parameters of a model that is built anew for each try
 _EDITS = 2
 _CLOSED = 0.02                             # what is left of the gap, in float32, where a candidate is looked at
@@ -75,13 +75,15 @@ class Configured:
         """The changes of one field that make every output agree, the plainest first."""
         if any(sum(p.numel() for p in program.parameters()) > LARGEST for program in self.programs):
             return []
-        deadline = min(deadline, time.monotonic() + SECONDS)
+        until = time.thread_time() + SECONDS
         outputs = tuple(_run(program, self.example) for program in self.programs)
         gap = _apart(*outputs)
         found: list[tuple[int, Edit]] = []
         itself: dict[int, bool] = {}                       # by side: is the program what its checkpoint makes?
         for cost, side, name, value, now in candidates(self.programs, sites):
-            if time.monotonic() > deadline or len(found) >= _EDITS or (found and cost > found[0][0]):
+            if time.monotonic() > deadline or time.thread_time() > until:
+                break
+            if len(found) >= _EDITS or (found and cost > found[0][0]):
                 break
             if not itself.get(side, True):
                 continue

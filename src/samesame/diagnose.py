@@ -36,9 +36,9 @@ _NEAR = 8
 _FOUND = 3                   # steps earlier for a change that makes what the other side has
 _EDITS = 3
 _SHOWN = 4
-_SECONDS = 20.0
+_SECONDS = 20.0              # of this thread's time, as the next, so that a busy machine finds no less
 _PLAIN = 2                   # rank of a change that is tried before configs are
-_MORE = 3.0                  # for other edits, once there is one
+_MORE = 1.5                  # for other edits, once there is one
 _PROVING = 4.0               # for the proofs of all edits together
 
 
@@ -125,8 +125,8 @@ class _Search:
         self, relating: Relating, values: tuple[Values, Values], taken: Sequence[Draw], deadline: float | None
     ) -> None:
         self.relating, self.values, self.taken = relating, values, taken
-        limit = time.monotonic() + _SECONDS
-        self.deadline = limit if deadline is None else min(limit, deadline)
+        self.deadline = math.inf if deadline is None else deadline
+        self.until = time.thread_time() + _SECONDS
         pairs = zip(relating.left.roots, relating.right.roots, strict=True)
         self.apart = [(a, b) for (_, a), (_, b) in pairs if not _same(values, a, b)]
         self.proposers = [self._proposer(0), self._proposer(1)]
@@ -216,6 +216,9 @@ class _Search:
                 return True
         return False
 
+    def _over(self, until: float) -> bool:
+        return time.thread_time() > until or time.monotonic() > self.deadline
+
     def _divergence(self, edit: Edit | None) -> Divergence:
         left, right = self._sites()
         if edit is not None:
@@ -240,18 +243,18 @@ class _Search:
         """Changes up to this rank that rejoin every root on every draw; the earliest operators and the plainest changes
         first."""
         found: list[tuple[int, Edit]] = []
-        deadline, limit = self.deadline, 0.0
-        for tries, (rank, change, side, other) in enumerate(self._interleaved()):
-            if tries >= _TRIES or time.monotonic() > deadline or len(found) >= _EDITS:
+        until, limit = self.until, 0.0
+        for tries, (early, rank, change, side, other) in enumerate(self._interleaved()):
+            if tries >= _TRIES or self._over(until) or len(found) >= _EDITS:
                 break
             what = (change.description, frozenset([change.node, *change.twins]))
-            if what in self.tried or rank > min([highest, *(other_rank for other_rank, _ in found)]):
+            if what in self.tried or early > highest or any(rank > other_rank for other_rank, _ in found):
                 continue
             self.tried.add(what)
             runs = self._rejoins(side, other, change)
             if runs is not None:
                 if not found:
-                    deadline = min(self.deadline, time.monotonic() + _MORE)
+                    until = min(until, time.thread_time() + _MORE)
                     limit = time.monotonic() + _PROVING
                 counterpart = self._counterpart(side, other, change, runs)
                 edit = Edit(
@@ -285,7 +288,7 @@ class _Search:
         rungs = [Rung.UNDECIDED if evidence is None else evidence.rung for evidence in roots]
         return min([*rungs, *(relation.evidence.rung for relation in again.relations())]) >= Rung.PROVED_HERE
 
-    def _interleaved(self) -> Iterator[tuple[int, Change, _Side, _Side]]:
+    def _interleaved(self) -> Iterator[tuple[int, int, Change, _Side, _Side]]:
         """Every change of both sides, the right one's and the left one's in turn; what is plain and early first.
 
         A mistake is mostly near the first operators that part, so a few operators further on count as much as a change
@@ -299,13 +302,13 @@ class _Search:
             )
             seen = _Seen(side, other)
             for place, (node, agreeing) in enumerate(side.places()):
-                if time.monotonic() > self.deadline:
+                if self._over(self.until):
                     return
                 for change in changes(node, hints, agreeing=agreeing):
                     rank = change.cost + place // _NEAR
                     rows.append((rank - _FOUND * seen.has(change), place, order, rank, change, side, other))
         rows.sort(key=lambda row: row[:3])
-        yield from (row[3:] for row in rows)
+        yield from ((row[0], *row[3:]) for row in rows)
 
     def _rejoins(self, side: _Side, other: _Side, change: Change) -> list[dict[str, Value]] | None:
         """The runs of the changed side if all its roots agree on every draw, else None. Most changes part at the first

@@ -97,7 +97,15 @@ class Node:
     @property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes this one reads, in argument order, repeats kept."""
-        return tuple(nodes_in((self.args, tuple(self.kwargs.values()))))
+        found: list[Node] = []
+        stack = [*reversed(self.kwargs.values()), *reversed(self.args)]
+        while stack:                                       # no generator: this is asked a million times
+            argument = stack.pop()
+            if isinstance(argument, Node):
+                found.append(argument)
+            elif isinstance(argument, tuple):
+                stack.extend(reversed(argument))
+        return tuple(found)
 
     @property
     def shape(self) -> tuple[int, ...]:

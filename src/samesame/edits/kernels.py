@@ -67,8 +67,8 @@ SETTINGS: dict[str, dict[int, Callable[..., Candidates]]] = {
 
 
 def other_setting(node: Node, hints: Hints) -> Iterator[Change]:
-    """Another setting of a kernel that stands whole: here, where the line runs, and wherever the setting is the same,
-    whatever the others are."""
+    """Another setting of a kernel that stands whole: here, and wherever the line runs with the same setting, whatever
+    the others are."""
     for place, candidates in SETTINGS.get(packet(node), {}).items():
         now, line = node.args[place], (node.origin.file, node.origin.line)
         alike = [n for n in hints.graph.nodes if n.operator == node.operator and n.args[place] == now]
@@ -83,8 +83,9 @@ def other_setting(node: Node, hints: Hints) -> Iterator[Change]:
                 f"{packet(node).removeprefix('samesame.')} {words}",
                 cost,
                 lambda n, place=place, value=value: [with_argument(n, place, value)],
+                alone=True,
             )
             yield change
             if alike:
                 where = f"{change.description}, in all {len(alike) + 1} places where it is so"
-                yield replace(change, description=where, twins=tuple(alike), alone=True)
+                yield replace(change, description=where, twins=tuple(alike))

@@ -134,7 +134,7 @@ def _adding(
         made[place.name] = tuple(inputs)
     everywhere = f", in all {len(places)} places where the line runs, each its own" if len(places) > 1 else ""
     names = [weight.origin.parameter or weight.name for weight, _ in found.values()]
-    said = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}, side by side"
+    said = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} side by side"
     yield Change(
         node,
         f"{packet(node)} adds {said}{everywhere}",
