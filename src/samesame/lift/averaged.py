@@ -50,7 +50,7 @@ from samesame.formula.expr import (
 from samesame.lift import integers
 from samesame.lift.algebra import NEUTRAL, expanded, loads_of, mentions, replaced
 from samesame.lift.carried import Carried, Closed, Loop, with_closed
-from samesame.lift.inductive import Induction
+from samesame.lift.inductive import Induction, one_more
 from samesame.lift.rational import canonical, simple
 from samesame.lift.recurrences import extrema
 
@@ -239,7 +239,7 @@ def is_so_far(expr: Expr, t: Expr) -> bool:
 
 def later(expr: Expr, loop: Loop) -> Expr:
     """The expression one iteration later, folds over t + 1 as those over t and one part."""
-    return Induction(loop.t, (), {}).one_more(substitute(expr, {loop.t: integers.plus_(loop.t, 1)}))
+    return one_more(substitute(expr, {loop.t: integers.plus_(loop.t, 1)}), loop.t)
 
 
 def at_start(loop: Loop, expr: Expr) -> Expr:

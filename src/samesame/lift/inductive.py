@@ -93,11 +93,58 @@ def chosen(condition: Any, then: Any, otherwise: Any) -> Any:
     return otherwise if z3.is_false(condition) else z3.If(condition, then, otherwise)
 
 
+def one_more(expr: Expr, t: Index) -> Expr:
+    """Folds over t + 1 iterations as those over t and the last part; folds over none as what is neutral."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            memo[e] = visit(rebuild(e, go) if not isinstance(e, Fold) else e)
+        return memo[e]
+
+    def visit(e: Expr) -> Expr:
+        if not isinstance(e, Fold) or len(e.bound) != 1:
+            return e
+        (v,) = e.bound
+        if v.extent is ZERO:
+            return NEUTRAL[e.monoid]
+        if integers.minus(v.extent, t) is not ONE:
+            return e
+        s = index(t)
+        before = Fold(e.monoid, (s,), substitute(e.body, {v: s}))
+        last = integers.tidied(substitute(e.body, {v: t}))
+        if e.monoid in ("max", "min"):
+            return where(integers.less(0, t), integers.flattened(e.monoid, (before, last)), last)
+        return {"sum": add, "prod": mul, "any": or_, "all": and_}[e.monoid](before, last)
+
+    return go(integers.tidied(expr))
+
+
 class Induction:
-    """Questions about what a loop carries after `t` iterations, for t ≥ 0. `given` holds in all of them."""
+    """Questions about what a loop carries after `t` iterations, for t ≥ 0. `given` holds in all of them.
+
+    A question is asked twice: first over the reals only, where whole numbers are 0 or at least 1 and conditions on
+    indices are taken as they come, which is what solvers for polynomials are good at; then with integers as they are.
+    """
 
     def __init__(self, t: Index, given: Iterable[Expr], ranges: Ranges) -> None:
-        self.t, self.given = t, list(given)
+        self.t = t
+        self.ways = tuple(Translation(t, list(given), ranges, plain) for plain in (True, False))
+
+    def equal(self, left: Expr, right: Expr, *given: Expr) -> bool:
+        """Whether both are the same, or both have no value, wherever the given conditions hold."""
+        return any(way.equal(left, right, *given) for way in self.ways)
+
+    def follows(self, goal: Expr, *given: Expr) -> bool:
+        """Whether a condition holds wherever the given ones do."""
+        return any(way.follows(goal, *given) for way in self.ways)
+
+
+class Translation:
+    """Expressions as Z3 terms. `plain`: without integers."""
+
+    def __init__(self, t: Index, given: list[Expr], ranges: Ranges, plain: bool) -> None:
+        self.t, self.given, self.plain = t, given, plain
         self.terms = Terms(ranges, False)
         self.facts: list[Any] = []
         self.numbers: dict[Expr, Extended] = {}
@@ -132,7 +179,7 @@ class Induction:
                 known.append(self.truth(fact))
             except Untranslatable:
                 continue  # one fact less
-        solver = z3.Solver()
+        solver = z3.SolverFor("QF_NRA") if self.plain else z3.Solver()
         solver.set("timeout", MILLISECONDS)
         solver.add(*self.facts, *known, negation(goal))
         return bool(solver.check() == z3.unsat)
@@ -140,33 +187,7 @@ class Induction:
     # --------------------------------------------------------------------------------------------------- numbers
 
     def value(self, expr: Expr) -> Extended:
-        return self.number(canonical(self.one_more(expr)))
-
-    def one_more(self, expr: Expr) -> Expr:
-        """Folds over t + 1 iterations as those over t and the last part; folds over none as what is neutral."""
-        memo: dict[Expr, Expr] = {}
-
-        def go(e: Expr) -> Expr:
-            if e not in memo:
-                memo[e] = visit(rebuild(e, go) if not isinstance(e, Fold) else e)
-            return memo[e]
-
-        def visit(e: Expr) -> Expr:
-            if not isinstance(e, Fold) or len(e.bound) != 1:
-                return e
-            (v,) = e.bound
-            if v.extent is ZERO:
-                return NEUTRAL[e.monoid]
-            if integers.minus(v.extent, self.t) is not ONE:
-                return e
-            s = index(self.t)
-            before = Fold(e.monoid, (s,), substitute(e.body, {v: s}))
-            last = integers.tidied(substitute(e.body, {v: self.t}))
-            if e.monoid in ("max", "min"):
-                return where(integers.less(0, self.t), integers.flattened(e.monoid, (before, last)), last)
-            return {"sum": add, "prod": mul, "any": or_, "all": and_}[e.monoid](before, last)
-
-        return go(integers.tidied(expr))
+        return self.number(canonical(one_more(expr, self.t)))
 
     def number(self, expr: Expr) -> Extended:
         if expr not in self.numbers:
@@ -200,6 +221,8 @@ class Induction:
                 return self.exponential(argument)
             case Fold(monoid, bound, body):
                 return self.fold(expr, monoid, bound, body)
+        if expr.kind == "int" and self.plain:
+            return Extended(self.whole(expr))
         if expr.kind == "int" and not any(isinstance(e, Fold) for e in walk(expr)):
             term, known = self.terms.term(expr)
             self.facts += known
@@ -207,6 +230,14 @@ class Induction:
         if expr.kind == "bool":
             raise Untranslatable("a condition in place of a number")
         return Extended(self.atom(expr, "r"), fine=YES if tags(expr) is not None else self.atom(expr, "fine"))
+
+    def whole(self, expr: Expr) -> Any:
+        """An integer as a number that is 0 or at least 1, or as one of which nothing is known."""
+        new = (expr, "r") not in self.named
+        number = self.atom(expr, "r")
+        if new and (expr is self.t or lowest(expr) == 0):
+            self.facts.append(z3.Or(number == 0, number >= 1))
+        return number
 
     def atom(self, expr: Expr, sort: str) -> Any:
         """A number or truth value of its own for what is not looked into."""
@@ -265,8 +296,8 @@ class Induction:
         if infinite and (monoid, infinite) not in (("max", {-1}), ("min", {1})):
             raise Untranslatable(monoid)
         new = (expr, "i") not in self.named and (expr, "r") not in self.named
-        number = self.atom(expr, "i" if body.kind == "int" else "r")
-        least = lowest(body)
+        least, is_whole = lowest(body), body.kind == "int"
+        number = self.whole(expr) if is_whole and self.plain else self.atom(expr, "i" if is_whole else "r")
         if new and monoid in ("sum", "prod", "max", "min") and least is not None:
             self.facts.append(number >= 0)
         none = self.none(bound)
@@ -285,6 +316,9 @@ class Induction:
         for v in bound:
             if isinstance(v.extent, Num) and v.extent.value > 0:
                 continue
+            if self.plain:
+                ends.append(self.condition(canonical(integers.at_most(v.extent, 0))))
+                continue
             try:
                 term, known = self.terms.term(v.extent)
             except Untranslatable:
@@ -296,7 +330,7 @@ class Induction:
     # --------------------------------------------------------------------------------------------------- conditions
 
     def truth(self, expr: Expr) -> Any:
-        return self.condition(canonical(self.one_more(expr)))
+        return self.condition(canonical(one_more(expr, self.t)))
 
     def condition(self, expr: Expr) -> Any:
         match expr:
@@ -310,12 +344,24 @@ class Induction:
                 return negation(self.condition(part))
             case Where(condition, then, otherwise):
                 return chosen(self.condition(condition), self.condition(then), self.condition(otherwise))
+            case Compare(op, a, b) if a.kind == "int" == b.kind and self.plain:
+                return self.plain_comparison(expr, op, a, b)
             case Compare(_, a, b) if a.kind == "int" == b.kind and not any(isinstance(e, Fold) for e in walk(expr)):
                 term, known = self.terms.term(expr)
                 self.facts += known
                 return term
             case Compare(op, a, b):
                 return self.comparison(op, self.number(a), self.number(b))
+        return self.atom(expr, "b")
+
+    def plain_comparison(self, expr: Expr, op: str, a: Expr, b: Expr) -> Any:
+        """A comparison of the counter or of counts with numbers, as one of numbers; others as they come."""
+        atoms = {e for m in integers.polynomial(integers.minus(b, a)) for e in m}
+        if all(e is self.t or isinstance(e, Fold) for e in atoms):
+            return self.comparison(op, self.number(a), self.number(b))
+        opposite = integers.tidied(negated(expr)) if op == "≤" else expr
+        if integers.rank(opposite) < integers.rank(expr):
+            return negation(self.atom(opposite, "b"))
         return self.atom(expr, "b")
 
     def comparison(self, op: str, a: Extended, b: Extended) -> Any:
@@ -353,6 +399,12 @@ def larger(a: Extended, b: Extended, op: str) -> Extended:
     )
     found = [chosen(first, getattr(a, f), getattr(b, f)) for f in ("number", "low", "high")]
     return Extended(found[0], found[1], found[2], both(a.fine, b.fine))
+
+
+def negated(expr: Expr) -> Expr:
+    """The opposite of 0 ≤ p, as 0 ≤ −p − 1."""
+    assert isinstance(expr, Compare)
+    return integers.less(expr.right, expr.left)
 
 
 def is_log_above_one(expr: Expr) -> bool:

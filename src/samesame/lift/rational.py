@@ -203,7 +203,7 @@ def choices_first(expr: Expr, finish: Callable[[Expr], Expr], depth: int = MOST_
 
 def choices(expr: Expr) -> Iterator[Expr]:
     """Conditions of choices that are not under a binder, inner ones first."""
-    return iter(dict.fromkeys(e.condition for e in walk_open(expr) if isinstance(e, Where)))
+    return iter({canonical(e.condition): e.condition for e in walk_open(expr) if isinstance(e, Where)}.values())
 
 
 def walk_open(expr: Expr) -> list[Expr]:
@@ -223,7 +223,7 @@ def walk_open(expr: Expr) -> list[Expr]:
 def settled(expr: Expr, condition: Expr, holds: bool) -> Expr:
     """The expression where a condition holds, or where it does not."""
     match expr:
-        case Where(c, then, otherwise) if c is condition:
+        case Where(c, then, otherwise) if c is condition or canonical(c) is canonical(condition):
             return settled(then if holds else otherwise, condition, holds)
         case Extremum(op, parts):
             return extremum(op, tuple(settled(part, condition, holds) for part in parts))

@@ -154,19 +154,20 @@ def across_lanes(
         if len(folds) == 1:
             rest = tuple(f for f in inner.factors if f is not folds[0])
             inner = folds[0]
-    if not isinstance(inner, Fold) or inner.monoid != monoid or len(inner.bound) != 1:
-        return bound, body
-    (w,) = inner.bound
-    for v in bound:
+    own: tuple[Index, ...] = ()
+    if isinstance(inner, Fold) and inner.monoid == monoid:
+        own, inner = inner.bound, inner.body
+    for v, w in ((a, b) for a in bound for b in (*own, *bound) if a is not b):
         found = whole(v, w)
-        if found is None or any(v in u.extent.free for u in bound):
+        others = tuple(u for u in (*bound, *own) if u is not v and u is not w)
+        if found is None or {v, w} & frozenset().union(*(u.extent.free for u in others)):
             continue
         j = index(found)
         tile = integers.quotient(j, v.extent)
         values = {v: integers.minus(j, integers.times_(tile, v.extent)), w: tile}
-        new = integers.tidied(substitute(mul(*rest, inner.body) if rest else inner.body, values))
+        new = integers.tidied(substitute(mul(*rest, inner) if rest else inner, values))
         if not any(e is tile for e in walk(new)):
-            return (*(u for u in bound if u is not v), j), new
+            return (*others, j), new
     return bound, body
 
 

@@ -277,7 +277,8 @@ class Simplifier:
         """Without variables that the body does not mention."""
         for v in bound:
             used = v in body.free or any(v in w.extent.free for w in bound)
-            if used or not self.prover.proves(facts, integers.less(0, v.extent)):
+            least = integers.at_least_zero(v.extent) if monoid == "sum" else integers.less(0, v.extent)
+            if used or not self.prover.proves(facts, least):
                 continue
             if monoid == "sum":
                 body = integers.tidied(mul(v.extent, body))
