@@ -2,6 +2,7 @@
 
     python benchmarks/lift.py                    # the table, and a summary
     python benchmarks/lift.py softmax mm         # these operators only
+    python benchmarks/lift.py --cache FILE mm    # these anew; the summary is over them and what the file has of others
     python benchmarks/lift.py --corpus           # the project's own kernels instead (tests/kernels)
     python benchmarks/lift.py --json FILE        # the same as data
 
@@ -48,7 +49,7 @@ class Row:
     states: dict[str, str] = field(default_factory=dict)
     preconditions: list[str] = field(default_factory=list)
     unsupported: str = ""
-    seconds: float = 0.0
+    seconds: float = 0.0                    # of the processor
     error: float | None = None              # formula against interpreter; None where it was not evaluated
     note: str = ""                          # why not, or what the operator returns beside torch
 
@@ -128,6 +129,7 @@ def lifted(name: str, number: int, recorded: Any, captured: Any) -> tuple[Row, A
     from samesame.lift.front import launch_of
 
     row = Row(name, recorded.kernel, number)
+    started = time.process_time()
     try:
         verdict = lift_launch(launch_of(recorded, captured))
     except Refused as refused:
@@ -142,7 +144,7 @@ def lifted(name: str, number: int, recorded: Any, captured: Any) -> tuple[Row, A
     row.states = {o.name: o.state for o in verdict.obligations}
     row.preconditions = list(verdict.preconditions)
     row.unsupported = "; ".join(verdict.unsupported)
-    row.seconds = verdict.seconds
+    row.seconds = time.process_time() - started
     return row, verdict
 
 
@@ -155,6 +157,7 @@ def numbers(
     from samesame.capture.triton_interpret import interpret
     from samesame.lift.front import passed_of
     from samesame.lift.numerics import apart, error_of, plain
+    from samesame.lift.values import undefined_in
 
     torch.manual_seed(0)
     configuration = next((launch.configuration for launch in chosen if launch.configuration), "")
@@ -165,7 +168,7 @@ def numbers(
         passed = passed_of(launch, captured)
         errors = []
         for formula in verdict.formulas:
-            if formula.expr is None:
+            if formula.expr is None or undefined_in(formula.expr[1]):
                 continue
             try:
                 errors.append(error_of(formula, passed, execution, captured.sizes))
@@ -311,12 +314,14 @@ def main() -> None:
     parser.add_argument("--corpus", action="store_true", help="the project's own kernels")
     parser.add_argument("--limit", type=float, default=90.0, help="seconds for one operator")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    parser.add_argument("--cache", type=Path, help="keep rows in this file; those of other operators come from it")
     chosen = parser.parse_args()
     every = all_names(chosen.corpus)
     names = chosen.operators or every
     if unknown := [name for name in names if name not in every]:
         parser.error(f"there is no operator {unknown[0]}")
-    rows: list[Row] = []
+    kept = json.loads(chosen.cache.read_text()) if chosen.cache and chosen.cache.exists() else []
+    rows = [Row(**row) for row in kept if row["operator"] not in names]
     worker = Worker(chosen.corpus, chosen.limit)
     started = time.perf_counter()
     print(f"| {' | '.join(HEADING)} |\n|{'---|' * len(HEADING)}")
@@ -326,8 +331,8 @@ def main() -> None:
         found = worker.lift(name)
         rows += found
         print("\n".join(lines(found)), flush=True)
-        if chosen.json:
-            chosen.json.write_text(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
+        for file in filter(None, (chosen.json, chosen.cache)):
+            file.write_text(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
     worker.stop()
     for row in rows:
         if row.note or row.wrong:

@@ -101,3 +101,8 @@ def test_a_kernel_that_writes_a_part_of_a_memory_is_not_compared_as_if_it_wrote_
     reference.write_text("import torch\ndef reference(x):\n    return torch.cat([torch.zeros_like(x), x])\n")
     found = lift(f"{FILE}:launch_half", f"{reference}:reference")
     assert found.against == "undecided" and "a part" in found.against_detail
+
+
+def test_a_formula_says_which_elements_are_not_written() -> None:
+    (formula,) = kernel("diagonal_of_nothing").formulas
+    assert formula.text.startswith("out[i, j] = {x[i] if j = i else undefined out[")

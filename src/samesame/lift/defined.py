@@ -11,8 +11,10 @@ Division by a number that the data make zero is not looked at: x / y is what the
 from __future__ import annotations
 
 from samesame.formula.expr import (
+    NEG_INF,
     ZERO,
     Add,
+    Compare,
     Expr,
     Extremum,
     Fn,
@@ -21,6 +23,7 @@ from samesame.formula.expr import (
     Load,
     Mul,
     NegInf,
+    Not,
     Num,
     Pow,
     Where,
@@ -50,6 +53,8 @@ class Definedness:
         key = expr, facts
         if key not in self._memo:
             found = self._tags(expr, facts)
+            if found is not NOTHING and MINUS in found:
+                found = known_by(expr, found, facts)
             if found is NOTHING and self.culprit is None:
                 self.culprit = expr
             self._memo[key] = found
@@ -80,11 +85,21 @@ class Definedness:
                 return self._fold(monoid, bound, body, facts)
         return NUMBER
 
-    def _where(self, condition: Expr, then: Expr, otherwise: Expr, facts: Facts) -> Tags | None:
+    def decided(self, condition: Expr, facts: Facts) -> bool | None:
+        """Whether a condition holds; a test for −∞ by what the value may be. None where that is not known."""
+        test = condition.argument if isinstance(condition, Not) else condition
+        if isinstance(test, Compare) and test.op == "=" and NEG_INF in (test.left, test.right):
+            found = self.tags(test.right if test.left is NEG_INF else test.left, facts)
+            if found in (NUMBER, frozenset([MINUS])):
+                return (found == NUMBER) == isinstance(condition, Not)
         if self.prover.proves(facts, condition):
-            return self.tags(then, facts)
-        if self.prover.proves(facts, not_(condition)):
-            return self.tags(otherwise, facts)
+            return True
+        return False if self.prover.proves(facts, not_(condition)) else None
+
+    def _where(self, condition: Expr, then: Expr, otherwise: Expr, facts: Facts) -> Tags | None:
+        decided = self.decided(condition, facts)
+        if decided is not None:
+            return self.tags(then if decided else otherwise, facts)
         sides = (then, with_fact(facts, condition)), (otherwise, with_fact(facts, not_(condition)))
         return joined(self.tags(side, known) for side, known in sides)
 
@@ -132,7 +147,7 @@ class Definedness:
                 return any(
                     self.may_be_nothing(side, with_fact(facts, c))
                     for side, c in sides
-                    if not self.prover.proves(facts, not_(c))
+                    if self.decided(c, facts) is not False
                 )
         return expr is ZERO
 
@@ -144,7 +159,7 @@ class Definedness:
                 return any(
                     self.may_vanish(side, with_fact(facts, c))
                     for side, c in sides
-                    if not self.prover.proves(facts, not_(c))
+                    if self.decided(c, facts) is not False
                 )
             case Fn("exp", argument):
                 return self.tags(argument, facts) != NUMBER
@@ -155,6 +170,14 @@ class Definedness:
             case Num(value):
                 return value == 0
         return False
+
+
+def known_by(expr: Expr, found: Tags, facts: Facts) -> Tags:
+    """What a test for −∞ that stands before says of a value."""
+    tests = Compare("=", expr, NEG_INF), Compare("=", NEG_INF, expr)
+    if any(not_(test) in facts for test in tests):
+        return found - {MINUS} or NUMBER
+    return frozenset([MINUS]) if any(test in facts for test in tests) else found
 
 
 def first(bound: tuple[Index, ...], body: Expr) -> Expr:

@@ -142,6 +142,7 @@ class _Lifting:
         self.simplify = Simplifier(self.prover)
         self.preconditions: dict[Expr, None] = {}
         self.doubtful: set[str] = set()  # tensors whose values may be no numbers
+        self.partly: set[str] = set()  # tensors of which it is not known what is written
 
     def run(self) -> None:
         machine = Machine(self.launch, self.prover)
@@ -184,11 +185,12 @@ class _Lifting:
 
     def withhold(self, aliasing: Obligation, alone: Mapping[str, bool]) -> None:
         """A formula is shown where it is right. Where programs may read what others write there is none; where two may
-        write one element, or what is written may be no number, there is only what each of them stores."""
+        write one element, or which ones are written is not known, or what is written may be no number, there is only
+        what each of them stores."""
         formulas, self.verdict.formulas = self.verdict.formulas, []
         for formula in formulas if aliasing.state == "proved" else ():
             name = formula.tensor
-            if formula.expr is None or (alone[name] and name not in self.doubtful):
+            if formula.expr is None or (alone[name] and name not in self.doubtful | self.partly):
                 self.verdict.formulas.append(formula)
             else:
                 raw = name in self.doubtful
@@ -353,8 +355,9 @@ class _Lifting:
         writes = [solution.write for solution in solutions]
         if covered is None or covered is TRUE or any(w.access.kind != "store" for w in writes):
             return total
-        if obligations.keeps_the_rest(self.kernel, self.kernel.outputs[memory.name]):
+        if obligations.tells_what_is_written(self.kernel, self.kernel.outputs[memory.name]):
             return where(covered, total, element_at(memory, offset_of(memory, indices)))
+        self.partly.add(memory.name)
         return total
 
     def added(
@@ -391,7 +394,7 @@ class _Lifting:
                 writes = self.kernel.outputs[formula.tensor]
                 places = sorted(
                     {
-                        *undefined_in(formula.expr[1]),
+                        *(p for p in undefined_in(formula.expr[1]) if p != formula.tensor),  # coverage says so
                         *(p for w in writes for p in undefined_in(and_(w.condition, const(True)))),
                         *(p for w in writes for p in undefined_in(w.offset)),
                     }

@@ -114,10 +114,15 @@ def covered(kernel: Kernel, writes: Sequence[Write]) -> Expr | None:
 
 
 def keeps_the_rest(kernel: Kernel, writes: Sequence[Write]) -> bool:
-    """Whether what is not written holds the number that the host filled it with, and it is known exactly what is
-    written: an element tells the one program, iteration and lane that may write it."""
+    """Whether what is not written holds the number that the host filled it with, and it is known what is written."""
     if any(w.memory.contents is None or isinstance(w.memory.contents, str) for w in writes):
         return False
+    return tells_what_is_written(kernel, writes)
+
+
+def tells_what_is_written(kernel: Kernel, writes: Sequence[Write]) -> bool:
+    """Whether it is known exactly which elements are written: each tells the one program, iteration and lane that may
+    write it."""
     solutions = [kernel.solutions[w] for w in writes]
     return all(s is not None and not s.free and not tells_programs(s, kernel.simplify) for s in solutions)
 
