@@ -65,6 +65,8 @@ def cases(kernel: Kernel) -> Iterator[Case]:
         )
     seen: list[dict[str, int]] = []
     for sizes in tried:
+        if kernel.simplify.prover.is_over:
+            return
         if sizes not in seen and holds(kernel.machine.prover.assumed, sizes):
             seen.append(sizes)
             yield Case(sizes)

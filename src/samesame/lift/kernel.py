@@ -126,6 +126,7 @@ def _lifted(launch: Launch, joined: dict[str, Joined], settings: Settings) -> Ke
         verdict.readings = sorted(found)
     except (Refused, Unsupported) as refused:
         verdict.unsupported.append(str(refused))
+        verdict.formulas.clear()
     except RecursionError:
         verdict.unsupported.append(f"{launch.place or launch.name}: the kernel's formulas are nested too deeply")
     verdict.seconds = time.perf_counter() - started
@@ -137,7 +138,7 @@ class _Lifting:
         self, launch: Launch, joined: dict[str, Joined], settings: Settings, verdict: KernelVerdict
     ) -> None:
         self.launch, self.joined, self.settings, self.verdict = launch, joined, settings, verdict
-        self.prover = Prover(settings.milliseconds, settings.seconds)
+        self.prover = Prover(settings.milliseconds, settings.seconds / Prover.patience)
         self.prover.assumed += [integers.tidied(guard) for guard in launch.guards]
         self.simplify = Simplifier(self.prover)
         self.preconditions: dict[Expr, None] = {}

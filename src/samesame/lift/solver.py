@@ -20,6 +20,7 @@ from typing import Any
 
 import z3
 
+from samesame.evidence import Refused
 from samesame.formula.expr import (
     TRUE,
     Add,
@@ -64,12 +65,17 @@ class Prover:
     assumed: list[Expr] = field(default_factory=list)  # preconditions, which hold in every question
     ranges: Ranges = field(default_factory=dict)  # inclusive, of the elements of leaves
     exhausted: bool = False
+    patience: float = 1.5  # when the seconds are over nothing more is asked, and this often over, nothing done at all
 
     def __post_init__(self) -> None:
         self._answers: dict[tuple[frozenset[Expr], Expr], bool] = {}
         self._began = time.thread_time()  # a busy machine proves no less
         self._linear, self._full = Terms(self.ranges, True), Terms(self.ranges, False)
         self._points = Points(self.ranges)
+
+    @property
+    def is_over(self) -> bool:
+        return time.thread_time() - self._began > self.patience * self.seconds
 
     def assume(self, condition: Expr) -> None:
         """A precondition from here on: earlier answers that found it missing are forgotten."""
@@ -88,6 +94,9 @@ class Prover:
         once more with products as products."""
         if goal is TRUE:
             return True
+        if self.is_over:
+            limit = self.patience * self.seconds
+            raise Refused(f"the kernel's formulas do not get simple in {limit:.0f} seconds; give more with --timeout")
         known = frozenset(facts)
         if goal in known:
             return True
