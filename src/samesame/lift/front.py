@@ -43,8 +43,7 @@ def launch_of(recorded: Any, captured: Any) -> Launch:
             arguments[parameter] = given
     numbers = (*recorded.constexprs.values(), *recorded.arguments.values(), *recorded.grid)
     constants = tuple(n for n in numbers if type(n) is int and n > 1)
-    chosen = captured.choices or captured.unread or any(n in constants for n in captured.sizes.values())
-    return Launch(
+    launch = Launch(
         name=recorded.kernel,
         ttir=recorded.ttir,
         arguments=arguments,
@@ -53,10 +52,11 @@ def launch_of(recorded: Any, captured: Any) -> Launch:
         guards=tuple(captured.guards),
         place=recorded.called.spoken,
         constants=constants,
-        trusted="example" if chosen else "sizes",
         order=tuple(recorded.arguments),
         starts={parameter: one.start for parameter, one in passed.items() if one.start != 0},
     )
+    chosen = captured.choices or captured.unread or launch.written_down
+    return replace(launch, trusted="example" if chosen else "sizes")
 
 
 def passed_of(recorded: Any, captured: Any) -> Mapping[str, Passed]:
@@ -67,6 +67,9 @@ def passed_of(recorded: Any, captured: Any) -> Mapping[str, Passed]:
     the parameter's name. No two different tensors have one name.
     """
     views = {p: v for p, v in recorded.arguments.items() if hasattr(v, "strides")}
+    for parameter, view in views.items():
+        if not all(isinstance(n, int | Expr) for n in (*view.shape, *view.strides, view.offset)):
+            raise Refused(f"{recorded.called.spoken}: {parameter} has a size that depends on data")
     hosts = dict(captured.inputs)
     found: dict[str, Passed] = {}
     taken: dict[str, Any] = {}

@@ -75,7 +75,7 @@ def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdi
     settings = settings or Settings()
     started, spent = time.perf_counter(), time.thread_time()
     verdict = _in_rows(launch, settings)
-    fixed = {name: n for name, n in launch.example.items() if n in launch.constants}
+    fixed = launch.written_down
     left = settings.seconds - (time.thread_time() - spent)
     if fixed and verdict.verdict != "verified" and left > 0:
         other = _in_rows(launch.at(fixed), replace(settings, seconds=left))

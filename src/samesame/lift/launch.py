@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from samesame.formula.expr import Expr, Size, const, rebuild
-from samesame.formula.sizes import replaced
+from samesame.formula.sizes import replaced, symbols
 from samesame.formula.tensor import Dim
 
 
@@ -74,6 +75,19 @@ class Launch:
             guards=tuple(with_sizes(guard, sizes) for guard in self.guards),
             example={name: n for name, n in self.example.items() if name not in sizes},
         )
+
+    @property
+    def written_down(self) -> dict[str, int]:
+        """Sizes of the example that the launch holds as numbers: themselves, or by how many elements a tensor has."""
+        found = {name for name, n in self.example.items() if n in self.constants}
+        for given in self.arguments.values():
+            if isinstance(given, Memory):
+                shape = [replaced(n, self.example) for n in given.shape]
+                own = frozenset[Size]().union(*map(symbols, given.shape))
+                numbers = [n for n in shape if isinstance(n, int)]
+                if len(own) > 1 and len(numbers) == len(shape) and prod(numbers) in self.constants:
+                    found |= {size.name for size in own}
+        return {name: n for name, n in self.example.items() if name in found}
 
     def programs(self, axis: int) -> Expr:
         """How many programs there are along an axis."""

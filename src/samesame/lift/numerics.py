@@ -35,6 +35,7 @@ SMALL = 1e-6  # a largest magnitude below this counts as this
 OPAQUE = {  # functions that formulas do not look into, as numpy works them out
     "pow": np.power,
     "atan2": np.arctan2,
+    "trunc": lambda x: np.trunc(x).astype(np.int64),
     "aten.argmax": np.argmax,
     "aten.argmin": np.argmin,
 }

@@ -115,6 +115,11 @@ def of_two(name: str, a: Expr, b: Expr) -> Expr:
     return Opaque(name, None, (Lambda((), a), Lambda((), b)), (), "real")
 
 
+def without_fraction(a: Expr) -> Expr:
+    """A real rounded to zero, as an integer."""
+    return a if a.kind == "int" else Opaque("trunc", None, (Lambda((), a),), (), "int")
+
+
 def is_infinite(a: Expr) -> Expr:
     return or_(compare("=", a, MINUS_INFINITY), compare("=", a, PLUS_INFINITY))
 

@@ -52,6 +52,7 @@ from samesame.lift.operations import (
     compared,
     library,
     modular,
+    without_fraction,
 )
 from samesame.lift.shapes import AXES, SHAPES
 from samesame.lift.solver import Prover
@@ -61,9 +62,11 @@ from samesame.lift.values import (
     Pointers,
     Shuffled,
     Value,
+    address_of,
     as_number,
     block,
     float_of,
+    is_address,
     of_bits,
     same_everywhere,
     undefined,
@@ -203,6 +206,8 @@ class Machine:
             return self.elementwise(operation, blocks, bitwise(name, operation.type.bits), "int")
         if name in MAY_OVERFLOW:
             return self.elementwise(operation, blocks, modular(name, operation.type.bits), "int")
+        if name in ("arith.fptosi", "arith.fptoui"):
+            return self.elementwise(operation, blocks, without_fraction, "int")
         if name in INTEGERS:
             return self.elementwise(operation, blocks, self.converted(operation), operation.type.kind)
         raise Refused(f"{operation.place}: the operation {name} is not supported")
@@ -304,6 +309,8 @@ class Machine:
             moved = self.elementwise(operation, [pointers.offsets, offsets], integers.plus_, "int")
             parts = (offsets,) if operation.given[1].bits < 64 else ()
             return Pointers(pointers.memory, moved, (*pointers.parts, *parts))
+        if operation.name == "tt.ptr_to_int" and isinstance(first, Pointers) and not first.shape:
+            return address_of(first)
         if operation.name == "tt.bitcast":
             (pointers,) = operands
             assert isinstance(pointers, Pointers)
@@ -318,12 +325,14 @@ class Machine:
 
 
 def of_signs(predicate: str, make: Callable[[Expr, Expr], Expr]) -> Callable[[Expr, Expr], Expr]:
-    """A comparison in which a float's bits are negative where the float is."""
+    """A comparison in which a float's bits are negative where the float is, and no tensor's address is 0."""
 
     def apply(a: Expr, b: Expr) -> Expr:
         x = float_of(a)
         if x is not None and b is ZERO and predicate in ("slt", "sge"):
             return lt(x, ZERO) if predicate == "slt" else not_(lt(x, ZERO))
+        if is_address(a) and b is ZERO and predicate in ("eq", "ne"):
+            return const(predicate == "ne")
         return make(a, b)
 
     return apply

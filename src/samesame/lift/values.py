@@ -132,5 +132,15 @@ def float_of(bits: Expr) -> Expr | None:
     return None
 
 
+def address_of(pointers: Pointers) -> Tensor:
+    """Where a pointer points, as a number of which nothing is known but that it is not 0."""
+    made = Opaque(WRAPS + "address", pointers.memory.name, (), (pointers.offsets[()],), "int")
+    return same_everywhere(made)
+
+
+def is_address(expr: Expr) -> bool:
+    return isinstance(expr, Opaque) and expr.name == WRAPS + "address"
+
+
 def as_number(expr: Expr) -> Expr:
     return Where(expr, const(1), ZERO) if expr.kind == "bool" else expr
