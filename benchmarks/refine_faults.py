@@ -30,7 +30,8 @@ from samesame.refine import load_job, refine, refine_case
 HERE = Path(__file__).parent
 CASES = HERE.parent.parent / "shared" / "data" / "entangle"
 OF_CASES = (
-    Planted("case", "bug_grad_accumulation", "gradient accumulation normalised per micro-batch", ("aten.div",), ""),
+    Planted("case", "bug_grad_accumulation", "gradient accumulation normalised per micro-batch",
+            ("aten.div", "aten.add"), ""),
     Planted("case", "bug_missing_layernorm_allreduce", "norm gradients not reduced",
             ("apex.fused_layer_norm_backward", "aten.native_layer_norm_backward", "aten.sum"), ""),
 )

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from math import prod
+from traceback import walk_tb
 from types import FrameType
 from typing import Any
 
@@ -29,6 +30,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.autograd.graph import _engine_run_backward
 from torch.distributed._functional_collectives import AsyncCollectiveTensor
 from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.pipelining import schedules
 from torch.distributed.tensor import DTensor, Partial, Replicate
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import _disable_current_modes
@@ -115,8 +117,8 @@ def _one_of_all(
         if why.__cause__ is None or isinstance(why.__cause__, SamesameError) or world_size == 1:
             raise
         raise Refused(
-            f"{str(why).rstrip('.')}, on rank {rank} of {world_size}; if a dimension does not divide by {world_size}, give another "
-            "world size"
+            f"{str(why).rstrip('.')}, on rank {rank} of {world_size}; if a dimension does not divide by {world_size}, "
+            "give another world size"
         ) from why.__cause__
 
 
@@ -282,6 +284,12 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
                 outputs += self.gradients(outputs) if self.backward else []
                 return [(name, self.local(name, output)) for name, output in outputs]
             except Exception as error:
+                if is_of_schedule(error):
+                    raise Refused(
+                        "torch.distributed.pipelining settles by messages how its stages run, and each stage reads "
+                        "what the others say, who are not there; send and receive between stages yourself "
+                        "(torch.distributed.send, recv)"
+                    ) from None
                 raise refusal_in(error) or failed(error, program.spoken(self.here())) from error
 
     def source(self, tensor: torch.Tensor) -> Node:
@@ -516,6 +524,11 @@ def runs(function: Callable[..., Any]) -> bool:
     while frame is not None and frame.f_code is not code:
         frame = frame.f_back
     return frame is not None
+
+
+def is_of_schedule(error: BaseException) -> bool:
+    """Whether this was raised inside one of torch's pipeline schedules, while it speaks with other stages."""
+    return any(frame.f_code.co_filename == schedules.__file__ for frame, _ in walk_tb(error.__traceback__))
 
 
 def refusal_in(error: BaseException | None) -> SamesameError | None:

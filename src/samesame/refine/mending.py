@@ -39,8 +39,8 @@ Make = Callable[[Node, int], list[Node]]        # what stands for a node of a ra
 
 @dataclass(frozen=True, slots=True)
 class RankEdit:
-    """A change of ranks' graphs, told at one operator. `taken[name]` is the sequential tensor whose value an input made
-    here has."""
+    """A change of ranks' graphs, told at one operator. `taken[prefix]` is the sequential tensor whose value the inputs
+    have that are made here, and whose names start so."""
 
     words: str
     site: Node
@@ -79,9 +79,9 @@ class Asked:
 
     def _given(self, draw: Draw, k: int, edits: Sequence[RankEdit], right: Graph) -> dict[str, torch.Tensor]:
         """The inputs of the world on a draw, with what edits take from the sequential program."""
-        more = {name: node for edit in edits for name, node in edit.taken.items()}
-        put = {node.name: self.wanted[k][more[local(node)[1]].name] for node in right.sources("input")
-               if local(node)[1] in more}
+        more = [pair for edit in edits for pair in edit.taken.items()]
+        put = {node.name: self.wanted[k][of.name] for node in right.sources("input") for prefix, of in more
+               if local(node)[1].startswith(prefix)}
         return {**draw.right, **put}
 
 
@@ -196,6 +196,7 @@ def _candidates(holdings: Holdings, ranks: Sequence[Graph], lying: Mapping[str, 
     """Edits at the operators of ranks that are related to nothing, and at what they read; one at a time, and at all
     that a line made."""
     places = [place for members in holdings.programs for place in _places(holdings, ranks, members, lying)]
+    places.sort(key=partial(_distance, holdings.first_strange()))
     tried = set[Any]()
     for maker in MAKERS:
         for members, place in places:
@@ -217,6 +218,16 @@ def _candidates(holdings: Holdings, ranks: Sequence[Graph], lying: Mapping[str, 
         yield from _ordinary(holdings, place, members)
 
 
+def _distance(strange: Node | None, where: tuple[tuple[int, ...], Place]) -> tuple[bool, int]:
+    """How far an operator is from the first of a rank that went astray: on that rank first, and the nearest."""
+    members, place = where
+    if strange is None:
+        return False, 0
+    rank, name = local(strange)
+    at = {node.name: position for position, node in enumerate(place.graph.nodes)}
+    return rank not in members, abs(at[place.node.name] - at.get(name, 0))
+
+
 def _applied(names: set[str], members: Sequence[int], make: Make, graph: Graph, rank: int) -> Graph:
     if rank not in members:
         return graph
@@ -231,14 +242,16 @@ def _places(
     order = [node for node in graph.nodes if not node.is_source and not isinstance(node.type, tuple)]
     region = [node for node in order if node.name not in known][:_REGION]
     near = dict.fromkeys(part for node in region for part in (*node.inputs, node) if not part.is_source)
-    groups = _groups(ranks)
+    groups = [group for group in _groups(ranks) if set(group) <= set(members)]      # others run something else
     off = [1 / found.factor for found in lying.values() if found.kind == "scaled"]
     factors = dict.fromkeys([*(len(group) for group in groups), *(int(by) for by in off if by.denominator == 1)])
     divisors = [node.args[1] for node in holdings.relating.left.nodes if packet(node) == "aten.div"]
     scalars = [node for node in divisors if isinstance(node, Node) and node.shape == ()]
     for node in order:
         if node in near:
-            yield members, Place(node, graph, len(ranks), groups, [n for n in factors if n > 1], scalars)
+            often = sum(_same_line(node, other) for other in graph.nodes)
+            own = [n for n in dict.fromkeys((*factors, often)) if n > 1]
+            yield members, Place(node, graph, len(ranks), groups, own, scalars)
 
 
 def _same_line(a: Node, b: Node) -> bool:
@@ -247,6 +260,7 @@ def _same_line(a: Node, b: Node) -> bool:
         a.operator == b.operator and bool(a.origin.file)
         and (a.type == b.type or a.operator.startswith("collective."))
         and list(map(type, a.args)) == list(map(type, b.args))
+        and [part.operator for part in a.inputs] == [part.operator for part in b.inputs]
         and (a.origin.file, a.origin.line) == (b.origin.file, b.origin.line)
         and (a.origin.module == b.origin.module or a.operator.startswith("collective."))
     )
@@ -320,7 +334,7 @@ def _among(group: tuple[int, ...], step: int) -> Make:
 
 
 def scaled(place: Place) -> Edits:
-    """A factor: the number of ranks, or what outputs are off by."""
+    """A factor: the number of ranks or of micro-batches, or what outputs are off by."""
     if _is_float(place.node):
         for size in place.factors:
             for operator, words in (("div", "divided"), ("mul", "multiplied")):
@@ -332,26 +346,22 @@ def other_divisor(place: Place) -> Edits:
     """A loss that is divided by a count of its own, where the sequential program divides by that of the whole."""
     if packet(place.node) != "aten.div" or place.node.shape != ():
         return
-    base = place.node
-    while packet(base) == "aten.div":
-        base = base.inputs[0]
+    if any(place.node in other.inputs and packet(other) == "aten.div" for other in place.graph.nodes):
+        return
     for divisor in place.divisors:
-        name = f"{divisor.name}_of_all"
-        counted = Node(name, "input", (), {}, divisor.type, divisor.origin)
         told = f"{place.node.name} divides by the {divisor.name} of the whole batch ({divisor.origin}), not by its own"
-        yield told, _divided(base, counted), {name: divisor}
+        yield told, _divided(divisor), {f"{divisor.name}_of_all_": divisor}
 
 
-def _divided(base: Node, by: Node) -> Make:
-    """What was divided, by another number, and by nothing else."""
+def _divided(by: Node) -> Make:
+    """What was divided, by a number of the sequential program, and by nothing else."""
 
     def make(node: Node, rank: int) -> list[Node]:
         inner = node
         while packet(inner) == "aten.div":
             inner = inner.inputs[0]
-        own = replace(by, name=by.name)
-        made = Node(node.name, "aten.div.Tensor", (inner, own), {}, node.type, node.origin)
-        return [own, made]
+        given = Node(f"{by.name}_of_all_{node.name}", "input", (), {}, by.type, by.origin)
+        return [given, Node(node.name, "aten.div.Tensor", (inner, given), {}, node.type, node.origin)]
 
     return make
 

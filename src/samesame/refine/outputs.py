@@ -155,7 +155,8 @@ def _strided(wanted: Sequence[torch.Tensor], firsts: Tensors, groups: Groups) ->
 
 def _turns(wanted: Sequence[torch.Tensor], firsts: Tensors, dim: int, parts: int) -> list[int] | None:
     """The order in which the pieces lie in each part, if they do."""
-    dealt = [whole.unflatten(dim, (parts, len(firsts), -1)) for whole in wanted]
+    shape = wanted[0].shape
+    dealt = [whole.reshape(*shape[:dim], parts, len(firsts), -1, *shape[dim + 1 :]) for whole in wanted]
     order = []
     for turn in range(len(firsts)):
         pieces = [whole.select(dim + 1, turn).flatten(dim, dim + 1) for whole in dealt]
