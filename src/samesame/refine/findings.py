@@ -52,7 +52,7 @@ def _lost(holdings: Holdings, failing: Sequence[Node]) -> set[Node]:
 
 
 def _passed(holdings: Holdings, failing: set[Node]) -> set[Node]:
-    """The tensors that are not held, but from which one that is held was computed."""
+    """The tensors of which no rank has a piece, but from which one that is held was computed."""
     left = holdings.relating.left
     readers: dict[Node, list[Node]] = {node: [] for node in left.nodes}
     for node in left.nodes:
@@ -62,7 +62,7 @@ def _passed(holdings: Holdings, failing: set[Node]) -> set[Node]:
     right |= {node for node in left.nodes if holdings.of(node) in (WHOLE, PIECES, PART) and holdings.has_pieces(node)}
     found: set[Node] = set()
     for node in reversed(left.nodes):
-        if not holdings.of(node):
+        if not holdings.of(node) and not holdings.has_pieces(node):    # of which a rank has none that another has
             results = readers[node] if isinstance(node.type, tuple) else []
             main = [reader for reader in results if reader.args[1] == 0]   # others may depend on less than it does
             if node in right or any(reader in right or reader in found for reader in main or readers[node]):
