@@ -122,6 +122,15 @@ def test_a_gradient_that_is_a_partial_sum_fails_unless_it_is_declared() -> None:
 # ------------------------------------------------------------------------------------------------ any number of ranks
 
 
+@pytest.mark.parametrize("ranks", [2, 8])
+def test_heads_are_repeated_by_a_rank_or_shared_by_ranks(ranks: int) -> None:
+    """The sequential program repeats them before it turns them, so that each is the same as its neighbour is known only
+    where they are made."""
+    given = load_job(str(JOBS / "megatron_attention.py"))
+    given["sequential"].__globals__["HEADS"] = max(4, ranks)
+    assert refine(**given | {"world_size": ranks}).verdict == "refines"
+
+
 class Columns(nn.Module):
     """A layer cut by columns, and gathered."""
 
@@ -155,6 +164,26 @@ def test_one_rule_serves_every_rank(ranks: int) -> None:
 def test_a_rank_with_anothers_weight_is_found() -> None:
     verdict = refine(layer, partial(Columns, shift=1), example, world_size=4)
     assert verdict.verdict == "does not refine"
+
+
+class Biased(nn.Module):
+    """Every rank computes everything; only those that are told to use their copy of the bias."""
+
+    def __init__(self, uses_bias: bool) -> None:
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(layer().weight.detach()), nn.Parameter(torch.arange(24.0))
+        self.uses_bias = uses_bias
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x @ self.weight.t() + (self.bias if self.uses_bias else torch.arange(24.0))
+
+
+@pytest.mark.parametrize("ranks_with, verdict", [((0, 1), "refines"), ((0,), "does not refine")])
+def test_a_rank_that_has_a_weight_and_no_gradient_of_it_fails(ranks_with: tuple[int, ...], verdict: str) -> None:
+    found = refine(lambda: Biased(True), lambda rank, _: Biased(rank in ranks_with), example, backward=True)
+    words = {output.name: output.words for output in found.outputs}
+    assert found.verdict == verdict, plain_text(found)
+    assert ("rank 1 has the weight, and no gradient" in words["grad.bias"]) == (verdict != "refines")
 
 
 # ---------------------------------------------------------------------------------------------------------- bad input

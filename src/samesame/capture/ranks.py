@@ -70,11 +70,18 @@ WRAPPERS = (DTensor, AsyncCollectiveTensor)                # tensors that are op
 @dataclass(frozen=True, slots=True)
 class RankGraph(Graph):
     """What one rank computes. `placed` says of each parameter, input and root that is a DTensor's local tensor which
-    part of the whole it is, by the name it has in the graph."""
+    part of the whole it is, by the name it has in the graph. `idle` are the weights that have no gradient, where
+    gradients were asked for."""
 
     rank: int = 0
     world_size: int = 1
     placed: dict[str, Placed] = field(default_factory=dict)
+    idle: tuple[str, ...] = ()
+
+
+def idle_weights(graph: Graph) -> tuple[str, ...]:
+    """The weights of a rank that have no gradient, where gradients were asked for."""
+    return graph.idle if isinstance(graph, RankGraph) else ()
 
 
 def placements(graph: Graph) -> dict[str, Placed]:
@@ -236,6 +243,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         self.lines: dict[int, Origin] = {}                 # of operators that autograd counts, by their numbers
         self.arrived: dict[str, torch.Tensor] = {}         # what stands for a collective's result here, by its node
         self.collectives: list[Node] = []
+        self.idle: list[str] = []                          # weights that have no gradient
 
     def graph(self, name: str, rank: int, world_size: int) -> RankGraph:
         """Run the program; its graph, with every collective and what it depends on."""
@@ -255,7 +263,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             )
         names = {node.name for node in plain.nodes} | {root for root, _ in roots}
         held = {name: place for name, place in self.program.placed.items() if name in names}
-        return RankGraph(plain.name, plain.nodes, plain.roots, plain.tensors, rank, world_size, held)
+        return RankGraph(plain.name, plain.nodes, plain.roots, plain.tensors, rank, world_size, held, tuple(self.idle))
 
     def without_collectives(self, graph: Graph) -> Graph:
         """The graph with what stood for the collectives' results as constants: this one can be run."""
@@ -340,6 +348,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         kept = unscattered(self.program.parts)
         leaves = self.program.weights | self.program.leaves
         grads = {name: kept.get(id(leaf)) if leaf.grad is None else leaf.grad for name, leaf in leaves.items()}
+        self.idle = [name for name in self.program.weights if grads[name] is None]
         return [(f"grad.{name}", grad) for name, grad in grads.items() if grad is not None]
 
     def cotangent(self, name: str, output: torch.Tensor) -> torch.Tensor:

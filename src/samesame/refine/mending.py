@@ -97,6 +97,8 @@ def edits_of(
     failing outputs lie on them."""
     limit = time.thread_time() + _SECONDS
     before = asked.placed(ranks, [])
+    if _all(asked, before):                                # what fails is nothing that a value shows
+        return []
     found, partly = list[RankEdit](), list[RankEdit]()
     last = next((edit for edit in at_outputs(lying, ranks) if _all(asked, asked.placed(ranks, [edit]))), None)
     for edit in [] if last and len(lying) == 1 else _candidates(holdings, ranks, lying):

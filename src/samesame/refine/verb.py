@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from samesame.budget import Run
-from samesame.capture.ranks import placements
+from samesame.capture.ranks import idle_weights, placements
 from samesame.capture.world import Mismatch, World, lockstep
 from samesame.evidence import Collective, Evidence, Output, Refinement, Refused, Root, Rung
 from samesame.execute import execute
@@ -173,6 +173,7 @@ def establish(
     with run.during("execute"):
         taken, values = take_draws((left, right), relation.layouts, verdict.seed)
         outputs = {name: _lying(root, held, values, len(ranks)) for name, (root, held) in pairs.items()}
+        outputs |= without_gradient(pairs, ranks, names)
         left, right = with_outputs(left, right, pairs, outputs, expected, stated)
         values = with_values(left, values[0]), with_values(right, values[1])
         verdict.outputs = [_output(name, lies, expected.get(name), []) for name, lies in outputs.items()]
@@ -268,6 +269,18 @@ def paired(left: Graph, right: Graph, ranks: int, expected: Mapping[str, str] | 
     for name, node in mine.items():
         _, where = holders((expected or {}).get(name, ""), name, ranks)
         found[name] = node, {rank: theirs[f"r{rank}.{name}"] for rank in where if name in own[rank]}
+    return found
+
+
+def without_gradient(pairs: Pairs, ranks: Sequence[Graph], names: Mapping[str, str]) -> dict[str, Found]:
+    """Gradients that some ranks have and others, which have the weight too, have not: their copies would part."""
+    same = {old.partition(".")[2]: new.partition(".")[2] for old, new in names.items()}
+    found = {}
+    for rank, graph in enumerate(ranks):
+        for name in idle_weights(graph):
+            title = same.get(GRADIENT + name, GRADIENT + name)
+            if title in pairs and pairs[title][1] and rank not in pairs[title][1]:
+                found[title] = Found("none", f"rank {rank} has the weight, and no gradient of it")
     return found
 
 
