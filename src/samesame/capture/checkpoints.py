@@ -30,7 +30,7 @@ BATCH, TOKENS = 2, 12                       # requests, and tokens of each, of t
 # Options of every library, and of each by itself; all other names are fields of the config.
 OPTIONS = {
     "hf": ("attn", "dtype", "experts"),
-    "vllm": ("dtype", "custom_ops", "block_size"),
+    "vllm": ("dtype", "custom_ops", "compiled", "block_size"),
 }
 
 # Sizes of a tiny twin by the names that configs have for them. Heads keep their grouping (see `shrunk`).

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import metadata as packages
 from typing import Any
 
@@ -21,6 +21,7 @@ from torch import nn
 from torch.utils._python_dispatch import _disable_current_modes
 
 from samesame.capture.checkpoints import Checkpoint, config_of, example, offline, one_line
+from samesame.capture.vllm_compiled import TRACED, traced, wanted
 from samesame.capture.vllm_tests import account, experts_account, metadata
 from samesame.definitions import GATES
 from samesame.evidence import Refused, SamesameError
@@ -81,6 +82,7 @@ class VllmProgram(nn.Module):
             for name, layer in config.compilation_config.static_forward_context.items()
             if hasattr(layer, "attn_backend")
         }
+        self.compiled = checkpoint is not None and checkpoint.options.get("compiled", False)
         self.step = (0, 0, 0)
         self.written: dict[str, list[tuple[torch.Tensor, torch.Tensor]]] = {}
 
@@ -109,7 +111,8 @@ class VllmProgram(nn.Module):
         positions = torch.arange(past, past + length).repeat(batch)
         with unrecorded():
             described, slots = self.described()
-        with set_forward_context(described, self.config, num_tokens=batch * length, slot_mapping=slots):
+        around = traced(self.checkpoint.text) if self.compiled and self.checkpoint else nullcontext()
+        with around, set_forward_context(described, self.config, num_tokens=batch * length, slot_mapping=slots):
             hidden = self.model(tokens.reshape(-1), positions)
             found: torch.Tensor = self.model.compute_logits(hidden)
         return found.reshape(batch, length, -1)
@@ -222,11 +225,12 @@ def _layer(name: Any) -> str:
 
 
 def load_vllm(checkpoint: Checkpoint) -> VllmProgram:
-    """The program of `vllm:DIR?dtype=…&custom_ops=…&block_size=…&field=value`.
+    """The program of `vllm:DIR?dtype=…&custom_ops=…&compiled=…&block_size=…&field=value`.
 
-    `custom_ops` is a list such as ["none"] or ["all", "-rms_norm"], as vLLM's compilation config has it, `block_size`
-    the tokens in a block of the cache; other names are config fields, which reach vLLM as `hf_overrides`. Raises
-    Refused in one sentence where vLLM is not installed, or refuses the model.
+    `custom_ops` is a list such as ["none"] or ["all", "-rms_norm"], as vLLM's compilation config has it; `compiled`
+    asks for the graph that vLLM traces for a compiler; `block_size` is the tokens in a block of the cache; other names
+    are config fields, which reach vLLM as `hf_overrides`. Raises Refused in one sentence where vLLM is not installed,
+    or refuses the model.
     """
     installed()
     config_of(checkpoint.path, {}, checkpoint.text)
@@ -236,7 +240,11 @@ def load_vllm(checkpoint: Checkpoint) -> VllmProgram:
         os.environ.setdefault(name, value)
     try:
         with offline(), torch.random.fork_rng():
-            return _loaded(checkpoint)
+            program = _loaded(checkpoint)
+            if program.compiled:
+                with torch.inference_mode():
+                    program(**program.example)             # traces it, which a recorder would be in the way of
+        return program
     except SamesameError:
         raise
     except Exception as error:
@@ -257,17 +265,18 @@ def _loaded(checkpoint: Checkpoint) -> VllmProgram:
     from vllm.model_executor.model_loader import get_model
 
     _require_own_model(checkpoint)
+    compiled = wanted(checkpoint.options.get("compiled", False), checkpoint.text)
     arguments = EngineArgs(
         model=str(checkpoint.path),
         skip_tokenizer_init=True,
         dtype=str(checkpoint.dtype).removeprefix("torch."),
-        enforce_eager=True,
+        enforce_eager=not compiled,
         block_size=checkpoint.options.get("block_size"),
         max_num_seqs=4,
         max_num_batched_tokens=8192,
         distributed_executor_backend="uni",
         use_tqdm_on_load=False,
-        compilation_config={"mode": 0, **_compilation(checkpoint)},
+        compilation_config={**(TRACED if compiled else {"mode": 0}), **_compilation(checkpoint)},
         hf_overrides=checkpoint.overrides,
     )
     config = arguments.create_engine_config()
