@@ -281,7 +281,8 @@ class _Search:
         values[k] = [execute(edited, sources) for sources in side.sources]
         graphs[k] = _as_run(edited, values[k][0])
         left, right = graphs
-        prover = replace(self.relating.prover, deadline=min(limit, self.deadline))
+        deadline = min(limit, self.deadline)
+        prover = replace(self.relating.prover, deadline=deadline, until=math.inf, patience=math.inf)
         constants = closed_values(left, values[0]), closed_values(right, values[1])
         again = relate(left, right, self.relating.inputs, (values[0], values[1]), constants, prover)
         roots = [again.root_evidence(a, b) for (_, a), (_, b) in zip(left.roots, right.roots, strict=True)]
