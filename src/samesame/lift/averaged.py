@@ -275,6 +275,7 @@ def without_infinities(ratio: Expr) -> Expr:
 def holds(loop: Loop, one: Carried, made: Expr, closed: Expr, besides: list[Expr]) -> bool:
     """Whether the value is `closed` after every number of iterations, and the conditions besides hold too."""
     t, prover = loop.t, loop.machine.prover
+    besides = besides if loop.machine.means.invariants else []
     step = Induction(t, [*loop.machine.path, *prover.assumed, integers.at_least_zero(t)], prover.ranges)
     start, after = ({t: ZERO}, {t: integers.plus_(t, 1)})
     form = Closed(closed, t, one.lanes)

@@ -23,6 +23,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Means:
+    """What looking for closed forms may use, so that what each part is good for can be measured: the search where no
+    rule applies, invariants besides the closed form, and values that prune the search."""
+
+    synthesis: bool = True
+    invariants: bool = True
+    pruning: bool = True
+
+
+ALL_MEANS = Means()
+
+
+@dataclass(frozen=True)
 class Closed:
     """A carried value after `t` iterations: `expr` over the counter and the lanes."""
 

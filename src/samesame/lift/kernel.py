@@ -36,6 +36,7 @@ from samesame.formula.expr import (
 from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, Tensor
 from samesame.lift import concrete, explained, integers, obligations
+from samesame.lift.carried import ALL_MEANS, Means
 from samesame.lift.defined import Definedness
 from samesame.lift.detile import Solution, Write, value_at
 from samesame.lift.launch import Launch, Memory
@@ -62,12 +63,13 @@ Formulated = tuple[tuple[Dim, ...], tuple[Index, ...], Expr]  # shape, indices, 
 class Settings:
     """`seconds` and `milliseconds` limit the solver for one kernel and one query; `elements` is how many elements
     tensors may have where that matters for overflow (0: the largest number for which the kernel is right is found);
-    `explain` keeps the steps of every formula."""
+    `explain` keeps the steps of every formula; `means` is what looking for closed forms of loops may use."""
 
     seconds: float = 10.0
     milliseconds: int = 600
     elements: int = 0
     explain: bool = False
+    means: Means = ALL_MEANS
 
 
 def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdict:
@@ -146,7 +148,7 @@ class _Lifting:
         self.partly: set[str] = set()  # tensors of which it is not known what is written
 
     def run(self) -> None:
-        machine = Machine(self.launch, self.prover)
+        machine = Machine(self.launch, self.prover, means=self.settings.means)
         machine.run(parse(self.launch.ttir, self.launch.name))
         self.kernel = Kernel(machine, self.simplify)
         self.kernel.read()

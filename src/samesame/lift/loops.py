@@ -22,6 +22,7 @@ from samesame.lift.carried import Carried, Loop, numbers
 from samesame.lift.picked import picked
 from samesame.lift.recurrences import counter, folded, last_value, unchanged
 from samesame.lift.rescaled import rescaled
+from samesame.lift.synthesis import searched
 from samesame.lift.ttir import Operation, Place
 from samesame.lift.values import Pointers, Value, same_everywhere
 
@@ -174,7 +175,7 @@ def trips_of_while(machine: Machine, operation: Operation, carried: list[Carried
 
 
 Rule = Callable[[Loop, Carried], bool]
-RULES: tuple[Rule, ...] = (unchanged, counter, last_value, rescaled, averaged, spread, folded, picked)
+RULES: tuple[Rule, ...] = (unchanged, counter, last_value, rescaled, averaged, spread, folded, picked, searched)
 
 
 def solve(loop: Loop) -> list[Carried]:

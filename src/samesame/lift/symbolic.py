@@ -35,6 +35,7 @@ from samesame.formula.expr import (
 from samesame.formula.tensor import Tensor
 from samesame.lift import integers
 from samesame.lift.accesses import MEMORY, Access
+from samesame.lift.carried import ALL_MEANS, Means
 from samesame.lift.launch import Argument, Launch, Memory
 from samesame.lift.loops import summarised, summarised_while
 from samesame.lift.operations import (
@@ -102,6 +103,8 @@ class Machine:
     scalars: dict[str, Expr] = field(default_factory=dict)
     steps: dict[str, int] = field(default_factory=dict)  # inductive steps proved, by line
     scope: Environment = field(default_factory=dict)  # the names where the walk is
+    means: Means = ALL_MEANS
+    synthesised: list[str] = field(default_factory=list)  # lines of loops with a closed form found by search
 
     def run(self, function: Function) -> None:
         """Execute the kernel. Raises Refused where an operation has no meaning here."""
