@@ -4,10 +4,9 @@ that Entangle's graphs hold, one at a time.
     python benchmarks/refine_faults.py                      # all of them: some minutes
     python benchmarks/refine_faults.py megatron_mlp         # those of one job
 
-A fault is detected if the verdict is "does not refine". It is named rightly if the sequential operator that the verdict
-names first is the one whose counterpart was changed, or the first that reads what was changed: tests/jobs/planted.py
-says which, by operator and source line, and was written from the programs, not from verdicts. Prints a table and both
-shares.
+A fault is detected if the verdict is "does not refine". It is named rightly if the sequential operator that the
+verdict names first is the one whose counterpart was changed, or the first that reads what was changed:
+tests/jobs/rank_faults.py says which, by operator and source line. Prints a table and both shares.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "jobs"))
 
 from check import machine
+from rank_faults import PLANTED, Planted
 
-from planted import PLANTED, Planted
 from samesame.evidence import Refinement
 from samesame.refine import load_job, refine, refine_case
 

@@ -18,7 +18,7 @@ from samesame.refine import load_job, refine
 from samesame.report.refinement import plain_text
 
 JOBS = Path(__file__).parent.parent / "jobs"
-PLANTED = module_of_file(JOBS / "planted.py").PLANTED
+PLANTED = module_of_file(JOBS / "rank_faults.py").PLANTED
 # Where another operator is named: what the ranks do in another order than the sequential program is lost early.
 MISNAMED = {("vocabulary_loss", "one_subtracted_on_every_rank")}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -44,7 +45,7 @@ _NAMES = 6
 GRADIENT = "grad."
 SECONDS = 4.0               # for a proof
 PATIENCE = 20.0             # for proofs that fail, all together, before the next ones get little time
-IMPATIENCE = 4.0            # the same where values have refuted an output, and proofs only help to say where
+IMPATIENCE, ENOUGH = 4.0, 20.0      # the same where values have refuted an output, and seconds for all proofs
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +181,11 @@ def establish(
         if any(output.evidence.rung is Rung.REFUTED for output in verdict.outputs):
             verdict.verdict, verdict.evidence = "does not refine", Rung.REFUTED    # whatever proofs will tell
     with run.during("prove"):
-        patience = PATIENCE if verdict.evidence is not Rung.REFUTED else IMPATIENCE
-        prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book, patience=patience)
+        patience, deadline = PATIENCE, run.deadline
+        if verdict.evidence is Rung.REFUTED:               # proofs only help to say where, and values do too
+            patience, enough = IMPATIENCE, time.monotonic() + ENOUGH
+            deadline = enough if deadline is None else min(deadline, enough)
+        prover = Prover(seed=verdict.seed, deadline=deadline, book=book, patience=patience)
         prover.budget = replace(prover.budget, seconds=SECONDS)
         closed = closed_values(left, values[0]), closed_values(right, values[1])
         proposer = partial(PieceProposer, factors=factors_of(mesh), places=partial(places_of, mesh))
@@ -447,7 +451,7 @@ def _notes(verdict: Refinement, found: Established, run: Run) -> list[str]:
         notes.append(f"Not compared, since it is no output of the sequential program: {_listed(found.besides)}.")
     if relating.inputs.by_name:
         notes.append(f"{len(relating.inputs.by_name)} weights have the values of several; they were paired by name.")
-    if relating.stopped and not run.interrupted:
+    if relating.stopped and not run.interrupted and verdict.verdict != "does not refine":
         notes.append(f"Not everything was tried: {relating.stopped}.")
     if verdict.verdict == "undecided":
         failed = [rule.reason for rule in relating.prover.rules.values() if rule.evidence is None]
