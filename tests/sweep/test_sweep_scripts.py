@@ -1,6 +1,7 @@
 """Scripts of a difference: short, valid, of the two libraries alone, with the config of the probe."""
 
 import ast
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +61,13 @@ def test_there_are_scripts_where_they_show_what_was_compared(left, right, attent
     (tmp_path / "config.json").write_text('{"model_type": "llama"}')
     assert attention_for_scripts(sides_of(left.format(tmp_path), right.format(tmp_path))) == attention
     assert write_scripts([Outcome(None, "different")], tmp_path, "") == {}
+
+
+FINDINGS = sorted((Path(__file__).parents[2] / "docs" / "findings").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.stem)
+def test_the_scripts_of_the_docs_are_short_and_named_there(path):
+    text = path.read_text()
+    assert len(text.splitlines()) <= 30 and "samesame" not in text and ast.parse(text)
+    assert f"(findings/{path.name})" in (path.parents[1] / "sweep.md").read_text()
