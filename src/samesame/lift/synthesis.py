@@ -117,7 +117,7 @@ class Runs:
                     return all(map(go, parts))
                 case Or(parts):
                     return any(map(go, parts))
-                case Compare(op, a, b) if {a, b} & {t, ZERO} and t in e.free and self.is_of_counter(e):
+                case Compare(op, a, b) if self.is_of_counter(a, b):
                     x, y = go(a), go(b)
                     return x < y if op == "<" else x <= y if op == "≤" else x == y
                 case Fold(monoid, (v,), body) if v.extent is t:
@@ -129,8 +129,11 @@ class Runs:
 
         return go(expr)
 
-    def is_of_counter(self, e: Compare) -> bool:
-        return all(x is self.loop.t or isinstance(x, Num | Add | Mul | Compare) for x in walk(e))
+    def is_of_counter(self, a: Expr, b: Expr) -> bool:
+        """Whether a comparison is one of the counter with numbers."""
+        if a.kind != "int" or b.kind != "int":
+            return False
+        return {e for m in integers.polynomial(integers.minus(b, a)) for e in m} <= {self.loop.t}
 
     def carried(self, made: Expr) -> Values:
         """What the value is after 1, 2, … iterations of each run."""
