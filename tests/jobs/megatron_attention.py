@@ -9,7 +9,7 @@ from torch.distributed import _functional_collectives as collectives
 
 world_size = 4
 backward = True
-HEADS, SHARED, SIZE, WIDTH = 8, 2, 4, 8
+HEADS, SHARED, SIZE, WIDTH = 4, 2, 4, 8
 
 
 def rotated(x, offset=0):

@@ -33,8 +33,8 @@ class Block:
 
     `terms[node name]` is the term or class that a node stands for; the steps of the candidate's layout have none.
     `ranges[input name]` is the domain of an integer that indexes, and `labels` that of labels, were none ignored: the
-    claim does not rest on these. `untold` says that a constant was taken as it is, so that looking at how it was made
-    would tell more.
+    claim does not rest on these, unless it is `of_classes`. `untold` says that a constant was taken as it is, so that
+    looking at how it was made would tell more.
     """
 
     graph: Graph
@@ -44,13 +44,14 @@ class Block:
     key: str
     terms: dict[str, int] = field(default_factory=dict, compare=False)
     labels: dict[str, Range] = field(default_factory=dict)
+    of_classes: bool = False
 
     def without_ignored_labels(self) -> Block | None:
         """The claim for labels that are all classes; None where that is the same claim."""
         ranges = {**self.labels, **self.ranges}
         if ranges == self.ranges:
             return None
-        return replace(self, ranges=ranges, labels={}, key=key_of(self.graph, ranges))
+        return replace(self, ranges=ranges, labels={}, of_classes=True, key=key_of(self.graph, ranges))
 
     @property
     def left(self) -> Node:

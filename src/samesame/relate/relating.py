@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import Any
 
 import torch
@@ -29,7 +29,8 @@ from samesame.relate.propose import Proposer, Proposes, Values, agree, differenc
 from samesame.relate.prove import FURTHER, GLANCE, Prover
 from samesame.relate.world import BIJECTIVE, SOURCES, World
 
-_WIDENINGS = 3
+LARGEST, LARGEST_OF_RANKS = 250, 1000    # operators in a claim, and in one that may add up what all ranks hold
+_FRONTIERS = 6              # of one claim: twice constants are looked into, and else it moves back
 GENERAL, GENERAL_TIMES = 0.5, 3.0       # for a proof over symbols: seconds, and times what the guide's proof took
 _PIECES = ["expand", "slice", "select", "split", "split_with_sizes", "chunk", "unbind", "narrow", "cat", "stack"]
 MOVES = BIJECTIVE | {"getitem", *(f"aten.{name}" for name in _PIECES)}
@@ -53,7 +54,7 @@ class Use:
 @dataclass(slots=True)
 class Relating:
     """What is known about two graphs. `related[right node]` is a left node, the layout and the evidence; `widened` how
-    often the frontier moved back until there was a proof.
+    often the frontier moved back until there was a proof, and `helped` the same by the left term and the operator.
 
     Where the right `gathers` pieces, a weight that is whole again is related, movement or not: else every use of it
     would look through how it was cut and put together. A `guide` is the same for the same programs at the sizes of the
@@ -68,6 +69,7 @@ class Relating:
     prover: Prover
     related: dict[Node, tuple[Node, Layout, Evidence]] = field(default_factory=dict)
     widened: dict[Node, int] = field(default_factory=dict)
+    helped: dict[tuple[int, str], int] = field(default_factory=dict)
     uses: list[Use] = field(default_factory=list)
     guide: Relating | None = None
     exact: bool = False
@@ -362,31 +364,52 @@ def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layo
     had no proof are passed over, and where it had one there must be one.
     """
     world, right, guide = relating.world, relating.world.term[node], relating.guide
-    known = guide.related.get(guide.right[node.name]) if guide is not None else None
-    seconds = math.inf if guide is None or known is None else GENERAL + GENERAL_TIMES * known[2].seconds
-    first = guide.widened.get(guide.right[node.name], 0) if guide is not None else 0
-    kept = [_Kept(_frontiers(world, left, right, layout)) for left, layout in candidates]
-    for way, claim_of in _ways(relating, seconds):
-        for position, (left, layout) in enumerate(candidates):
-            if world.types[left].kind != world.types[right].kind:
-                continue  # an integer and a real are never one tensor
-            for times, block in enumerate(kept[position]):
-                claim = claim_of(block) if times >= first else None
-                evidence = way(claim, times) if claim is not None else None
-                if claim is not None and evidence is not None:
-                    relating.widened[node] = times
-                    relating.of_classes |= bool(block.labels) and not claim.labels
-                    relating.uses.append(Use(evidence.proof, left, right, layout, claim))
-                    told = tuple(_named(world, claim, condition) for condition in evidence.conditions)
-                    return position, replace(evidence, conditions=told)
+    limit = LARGEST_OF_RANKS if relating.gathers else LARGEST
+    kept = {
+        position: _Kept(_frontiers(world, left, right, layout, limit))
+        for position, (left, layout) in enumerate(candidates)
+        if world.types[left].kind == world.types[right].kind       # an integer and a real are never one tensor
+    }
+    for position, times, claim, way in _attempts(relating, node, candidates, kept):
+        evidence = way(claim, times)
+        if evidence is not None:
+            left, layout = candidates[position]
+            relating.widened[node] = relating.helped[left, node.operator] = times
+            relating.of_classes |= claim.of_classes
+            relating.uses.append(Use(evidence.proof, left, right, layout, claim))
+            told = tuple(_named(world, claim, condition) for condition in evidence.conditions)
+            return position, replace(evidence, conditions=told)
     if guide is not None and guide.right[node.name] in guide.widened:
         relating.stopped = f"{node.origin.spoken} has a proof at the sizes of the example only"
     return None
 
 
+def _attempts(
+    relating: Relating, node: Node, candidates: Sequence[tuple[int, Layout]], kept: Mapping[int, _Kept]
+) -> Iterator[tuple[int, int, Block, Way]]:
+    """Which claims to decide in which order: of a candidate, how often its frontier moved back, the claim, and the way.
+    Where a proof for the same tensor was found for another rank, it is looked for first."""
+    guide = relating.guide
+    known = guide.related.get(guide.right[node.name]) if guide is not None else None
+    seconds = math.inf if guide is None or known is None else GENERAL + GENERAL_TIMES * known[2].seconds
+    first = guide.widened.get(guide.right[node.name], 0) if guide is not None else 0
+    ways = list(_ways(relating, seconds))
+    for position in kept if guide is None else ():
+        times = relating.helped.get((candidates[position][0], node.operator), 0)
+        block = next(islice(kept[position], times, None), None) if times else None
+        if block is not None:
+            yield position, times, _of_classes_if_any(block) if relating.of_classes else block, ways[-1][0]
+    for way, claim_of in ways:
+        for position, blocks in kept.items():
+            for times, block in enumerate(blocks):
+                claim = claim_of(block) if times >= first else None
+                if claim is not None:
+                    yield position, times, claim, way
+
+
 def _ways(relating: Relating, seconds: float) -> Iterator[tuple[Way, Claims]]:
-    """How to decide claims, one way after another, and which claim to decide of each block. What is guided takes one
-    way, the guide's frontier being the right one. Once labels had to be classes, all of them may as well be."""
+    """How to decide claims, one way after another, and which claim to decide of each block; by all means last, and at
+    once with a guide, whose frontier is the right one. Labels had to be classes once: then all may as well be."""
     prover = relating.prover
 
     def recall(block: Block, _: int) -> Evidence | None:
@@ -429,12 +452,12 @@ class _Kept:
             yield self._made[position]
 
 
-def _frontiers(world: World, left: int, right: int, layout: Layout) -> Iterator[Block]:
+def _frontiers(world: World, left: int, right: int, layout: Layout, limit: int) -> Iterator[Block]:
     """The claim down to ever later frontiers."""
     opened, constants = frozenset[int](), 0
-    for _ in range(_WIDENINGS + 2):
+    for _ in range(_FRONTIERS):
         try:
-            block = cut(world, left, right, layout, opened=opened, constants=constants)
+            block = cut(world, left, right, layout, opened=opened, constants=constants, limit=limit)
         except TooLarge:
             return
         yield block
