@@ -96,7 +96,7 @@ def test_a_sweep_goes_on_where_it_was_interrupted(run, config, tmp_path):
 def test_probes_that_were_not_reached_leave_it_undecided(config, monkeypatch):
     found = sweep(f"hf:{config}", f"vllm:{config}", only=["mlp_bias"], timeout=1e-3, prepare=sweep_fakes.outcomes)
     assert found.exit_code == 3 and [probe.field for probe in found.unreached] == ["mlp_bias"]
-    assert found.notes == ["1 probes were not reached; --resume FILE goes on from where it was."]
+    assert found.notes == ["Probes not reached: 1; --resume FILE goes on from where it was."]
 
 
 def test_ctrl_c_keeps_what_is_done(config, tmp_path):

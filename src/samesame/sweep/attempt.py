@@ -138,28 +138,27 @@ class Laboratory:
 
     def decided(self, probe: Probe, programs: list[Any], inputs: Logits, ran: list[Logits]) -> Outcome:
         """The verdict of `check`, held against what both programs computed by themselves."""
-        direct, apart = largest_difference(*ran), any_apart(ran[0], ran[1], APART)
+        apart = any_apart(ran[0], ran[1], APART)
         broken = [name for name, logits in zip(SIDES, ran, strict=True) if not all_finite(logits)]
-        if len(broken) == 1:
-            return Outcome(probe, "different", broken[0], "its logits are not numbers", evidence="values")
-        if broken:
+        if len(broken) == len(SIDES):
             return Outcome(probe, "undecided", SAMESAME, "both sides' logits are not numbers")
+        direct = None if broken else largest_difference(*ran)
+        by, what = (broken[0], "its logits are not numbers") if broken else ("", "by their values alone")
         try:
             verdict = check(programs[0], programs[1], inputs, seed=self.seed, timeout=self.seconds, store=self.store)
         except Refused as error:
             if apart:
-                why = f"by their values alone: {error}"
-                return Outcome(probe, "different", message=why, evidence="values", direct_error=direct)
+                return Outcome(probe, "different", by, f"{what}; {error}", evidence="values", direct_error=direct)
             return Outcome(probe, "unsupported", SAMESAME, _said(error), direct_error=direct)
         return outcome_of(probe, verdict, direct, apart)
 
 
-def outcome_of(probe: Probe, verdict: Verdict, direct: float, apart: bool) -> Outcome:
+def outcome_of(probe: Probe, verdict: Verdict, direct: float | None, apart: bool) -> Outcome:
     """What a verdict says of a probe, given whether the two programs differ where they run by themselves."""
     found = Outcome(probe, verdict.verdict, evidence=str(verdict.evidence), direct_error=direct)
     if verdict.verdict == "same" and apart:
         return replace(found, outcome="undecided", by=SAMESAME, message=(
-            f"captured, the two are the same; as they run by themselves, their logits differ by {direct:.3g}"
+            f"captured, the two are the same; as they run by themselves, their logits differ by {_number(direct)}"
         ))
     if verdict.verdict == "undecided" and apart:
         return replace(found, outcome="different", evidence="values", message="by their values alone")
@@ -168,7 +167,7 @@ def outcome_of(probe: Probe, verdict: Verdict, direct: float, apart: bool) -> Ou
     if verdict.verdict == "same":
         return found
     effect, divergence = verdict.effect, verdict.divergence
-    note = "" if apart else f"as they run by themselves on ordinary numbers, their logits differ by {direct:.3g} only"
+    note = "" if apart else f"as they run by themselves, their logits differ by {_number(direct)} only"
     return replace(
         found,
         message=note,
@@ -182,6 +181,10 @@ def outcome_of(probe: Probe, verdict: Verdict, direct: float, apart: bool) -> Ou
         right=place_of(divergence.right if divergence else None),
         edits=tuple(edit.description for edit in verdict.diagnosis),
     )
+
+
+def _number(error: float | None) -> str:
+    return "what is no number" if error is None else f"{error:.3g}"
 
 
 def place_of(site: Site | None) -> Place | None:

@@ -83,7 +83,7 @@ def sweep(
     if found.base is not None and found.base.outcome == "different":
         found.notes.append("The two differ on the config as it is: a probe that differs may do so for that reason.")
     if found.unreached:
-        found.notes.append(f"{len(found.unreached)} probes were not reached; --resume FILE goes on from where it was.")
+        found.notes.append(f"Probes not reached: {len(found.unreached)}; --resume FILE goes on from where it was.")
     found.seconds = time.monotonic() - started
     return found
 
