@@ -139,11 +139,11 @@ def _together(edits: Sequence[RankEdit], ranks: Sequence[Graph], asked: Asked, b
 def at_outputs(lying: Mapping[str, Found], ranks: Sequence[Graph]) -> Iterator[RankEdit]:
     """What the failing outputs lack, in all of them at once: to be added up, or divided."""
     kinds = {found.kind for found in lying.values()}
-    subject = f"{_listed(list(lying))} {'is' if len(lying) == 1 else 'are'}"
+    subject, it = (f"{_listed(list(lying))} is", "it") if len(lying) == 1 else (f"{_listed(list(lying))} are", "them")
     if kinds == {"partial"}:
         for op, words in REDUCTIONS:
             for group in _groups(ranks):
-                words_ = f"{subject} {words} {_spoken(group, len(ranks))} before the ranks return it"
+                words_ = f"{subject} {words} {_spoken(group, len(ranks))} before the ranks return {it}"
                 yield from _on_roots(words_, list(lying), ranks, partial(_then_reduce, op, group, len(ranks)))
     factors = {found.factor for found in lying.values()}
     if kinds == {"scaled"} and len(factors) == 1:
