@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -157,9 +159,23 @@ def _started(prepare: Callable[..., Any], given: tuple[Any, ...], jobs: int) -> 
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, prepare, given, jobs), daemon=True)
-    process.start()
+    with _deaf_to_ctrl_c():
+        process.start()
     theirs.close()
     return _Worker(process, ours, time.monotonic() + STARTING)
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """A process that begins here ignores Ctrl-C from its first moment: it is for this process to hear."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _end(worker: _Worker) -> None:
