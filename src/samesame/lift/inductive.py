@@ -179,7 +179,7 @@ class Translation:
                 known.append(self.truth(fact))
             except Untranslatable:
                 continue  # one fact less
-        solver = z3.SolverFor("QF_NRA") if self.plain else z3.Solver()
+        solver = z3.Solver()
         solver.set("timeout", MILLISECONDS)
         solver.add(*self.facts, *known, negation(goal))
         return bool(solver.check() == z3.unsat)
