@@ -5,6 +5,7 @@
     python benchmarks/lift.py --cache FILE mm    # these anew; the summary is over them and what the file has of others
     python benchmarks/lift.py --corpus           # the project's own kernels instead (tests/kernels)
     python benchmarks/lift.py --json FILE        # the same as data
+    python benchmarks/lift.py --without search   # closed forms of loops by rules alone; also invariants, pruning
 
     pip install --no-deps flag-gems==5.0.2 liger-kernel==0.8.5 && pip install sqlalchemy pyyaml
 
@@ -19,6 +20,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import re
 import statistics
 import sys
 import tempfile
@@ -34,6 +36,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
 
 OBLIGATIONS = ("value", "coverage", "race", "bounds", "undefined", "overflow", "aliasing")
 MARKS = {"proved": "✓", "violated": "✗", "undecided": "?"}
+MEANS = {"search": "synthesis", "invariants": "invariants", "pruning": "pruning"}
 CLOSE = 2e-3                                # relative to the largest magnitude; the kernels compute in float32
 
 
@@ -49,6 +52,7 @@ class Row:
     states: dict[str, str] = field(default_factory=dict)
     preconditions: list[str] = field(default_factory=list)
     unsupported: str = ""
+    loops: bool = False                     # whether the kernel has any
     seconds: float = 0.0                    # of the processor
     error: float | None = None              # formula against interpreter; None where it was not evaluated
     note: str = ""                          # why not, or what the operator returns beside torch
@@ -67,8 +71,8 @@ class Row:
 # --------------------------------------------------------------------------------------------------- in the worker
 
 
-def rows_of(name: str, corpus: bool) -> Iterator[Row]:
-    """Capture one operator and lift each of its launches."""
+def rows_of(name: str, corpus: bool, without: tuple[str, ...] = ()) -> Iterator[Row]:
+    """Capture one operator and lift each of its launches, `without` some means of finding closed forms of loops."""
     import torch
 
     from samesame.capture.triton_launch import Call, capture_launches
@@ -84,7 +88,7 @@ def rows_of(name: str, corpus: bool) -> Iterator[Row]:
         return
     calls = [step for step in captured.steps if isinstance(step, Call)]
     chosen = [usable(call) for call in calls]
-    rows = [lifted(name, number, launch, captured) for number, launch in enumerate(chosen)]
+    rows = [lifted(name, number, launch, captured, without) for number, launch in enumerate(chosen)]
     try:
         numbers(rows, chosen, captured, target, inputs, reference)
     except Exception as error:
@@ -123,15 +127,18 @@ def usable(call: Any) -> Any:
     return call.variants[0]
 
 
-def lifted(name: str, number: int, recorded: Any, captured: Any) -> tuple[Row, Any]:
+def lifted(name: str, number: int, recorded: Any, captured: Any, without: tuple[str, ...]) -> tuple[Row, Any]:
     from samesame.evidence import Refused
-    from samesame.lift import lift_launch
+    from samesame.lift import Settings, lift_launch
+    from samesame.lift.carried import Means
     from samesame.lift.front import launch_of
 
+    settings = Settings(means=Means(**{MEANS[name]: False for name in without}))
     row = Row(name, recorded.kernel, number)
     started = time.process_time()
     try:
-        verdict = lift_launch(launch_of(recorded, captured))
+        row.loops = bool(re.search(r"scf\.(for|while)", recorded.ttir))
+        verdict = lift_launch(launch_of(recorded, captured), settings)
     except Refused as refused:
         row.unsupported = str(refused)
         return row, None
@@ -198,14 +205,14 @@ def leaves(value: Any) -> list[Any]:
     return [part if isinstance(part, torch.Tensor) else torch.as_tensor(part) for part in parts]
 
 
-def work(connection: Any, corpus: bool) -> None:
+def work(connection: Any, corpus: bool, without: tuple[str, ...]) -> None:
     """A worker: lifts the operators that it is sent, one after the other."""
     prepare(corpus)
     connection.send("ready")
     while True:
         name = connection.recv()
         try:
-            connection.send([asdict(row) for row in rows_of(name, corpus)])
+            connection.send([asdict(row) for row in rows_of(name, corpus, without)])
         except Exception as error:
             connection.send([asdict(Row(name, unsupported=f"FAILS: {type(error).__name__}: {str(error)[:200]}"))])
 
@@ -242,14 +249,14 @@ def prepare(corpus: bool) -> None:
 class Worker:
     """A process that lifts, and its replacement when it dies."""
 
-    def __init__(self, corpus: bool, limit: float) -> None:
-        self.corpus, self.limit = corpus, limit
+    def __init__(self, corpus: bool, limit: float, without: tuple[str, ...]) -> None:
+        self.corpus, self.limit, self.without = corpus, limit, without
         self.start()
 
     def start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, there = context.Pipe()
-        self.process = context.Process(target=work, args=(there, self.corpus), daemon=True)
+        self.process = context.Process(target=work, args=(there, self.corpus, self.without), daemon=True)
         self.process.start()
         there.close()
         if not self.connection.poll(300) or self.connection.recv() != "ready":
@@ -312,6 +319,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("operators", nargs="*", help="names of operators; all by default")
     parser.add_argument("--corpus", action="store_true", help="the project's own kernels")
+    parser.add_argument("--without", action="append", default=[], choices=MEANS, help="what loops do without")
     parser.add_argument("--limit", type=float, default=90.0, help="seconds for one operator")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
     parser.add_argument("--cache", type=Path, help="keep rows in this file; those of other operators come from it")
@@ -322,7 +330,7 @@ def main() -> None:
         parser.error(f"there is no operator {unknown[0]}")
     kept = json.loads(chosen.cache.read_text()) if chosen.cache and chosen.cache.exists() else []
     rows = [Row(**row) for row in kept if row["operator"] not in names]
-    worker = Worker(chosen.corpus, chosen.limit)
+    worker = Worker(chosen.corpus, chosen.limit, tuple(chosen.without))
     started = time.perf_counter()
     print(f"| {' | '.join(HEADING)} |\n|{'---|' * len(HEADING)}")
     for number, name in enumerate(names, 1):
