@@ -10,7 +10,7 @@ import pytest
 from samesame import check
 from samesame.evidence import Verdict
 from vllm_bugs import BUGS, Bug
-from vllm_models import needs_vllm
+from vllm_models import needs_vllm, pair
 
 pytestmark = [pytest.mark.models, needs_vllm]
 
@@ -52,6 +52,16 @@ def test_nearly_all_are_traced_to_their_operator_and_most_are_understood_at_once
     assert len(BUGS) == len(told) == 12
     assert len(localised) >= 11, set(NAMES) - set(localised)
     assert len(mended) >= 9, set(NAMES) - set(mended)
+
+
+def test_that_ways_of_transformers_to_compute_attention_disagree_is_said(tmp_path):
+    """Its sdpa knows no soft cap."""
+    left, right = pair(tmp_path, "gemma2", attention="sdpa")
+    verdict = check(left, right, None, timeout=60)
+    assert verdict.verdict == "different"
+    told = [note for note in verdict.notes if note.startswith("Transformers' own ways to compute attention disagree")]
+    assert len(told) == 1 and "with attn=eager" in told[0] and told[0].endswith("and agrees with the right.")
+    assert not [note for note in verdict_on("rope_theta is lost").notes if "own ways" in note]
 
 
 def test_some_change_no_choice_of_a_token_and_are_told_all_the_same():

@@ -119,6 +119,7 @@ def _establish(
             other = configured(programs, example, graphs, taken, values)
             configs = None if other is None else other.edits
             verdict.divergence, verdict.diagnosis = diagnose(relating, values, taken, run.deadline, configs)
+            verdict.notes += [] if other is None or run.over else other.paths()
     with run.during("numeric"):
         verdict.numeric = _numeric(graphs, taken, values)
 

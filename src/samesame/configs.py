@@ -30,6 +30,8 @@ from samesame.relate.propose import Values, agree
 
 SECONDS = 15.0                             # of this thread's time
 LARGEST = 50_000_000                       # parameters of a model that is built anew for each try
+WAYS = ("eager", "sdpa")                   # in which Transformers computes attention
+_TOLD = 0.2                                # of the gap: two ways that differ by so much are no rounding
 _EDITS = 2
 _CLOSED = 0.02                             # what is left of the gap, in float32, where a candidate is looked at
 
@@ -73,10 +75,10 @@ class Configured:
 
     def edits(self, sites: tuple[Site | None, Site | None], deadline: float) -> list[Edit]:
         """The changes of one field that make every output agree, the plainest first."""
-        if any(sum(p.numel() for p in program.parameters()) > LARGEST for program in self.programs):
+        outputs = self.outputs()
+        if outputs is None:
             return []
         until = time.thread_time() + SECONDS
-        outputs = tuple(_run(program, self.example) for program in self.programs)
         gap = _apart(*outputs)
         found: list[tuple[int, Edit]] = []
         itself: dict[int, bool] = {}                       # by side: is the program what its checkpoint makes?
@@ -102,6 +104,47 @@ class Configured:
             if agrees and site is not None:
                 found.append((cost, _edit(changed, side, name, value, now, site, sites[1 - side])))
         return [edit for _, edit in found]
+
+    def paths(self) -> list[str]:
+        """A sentence for each side of which Transformers' own ways to compute attention disagree, in float32 on the
+        example: then it is open which of them the other side should be held to."""
+        outputs = self.outputs()
+        if outputs is None:
+            return []
+        gap, notes = _apart(*outputs), list[str]()
+        for side, program in enumerate(self.programs):
+            checkpoint = program.checkpoint
+            if checkpoint.library != "hf":
+                continue
+            itself, told = False, list[str]()                       # is one of the ways what the model does?
+            for way in WAYS:
+                said = f"{checkpoint.text}{'&' if '?' in checkpoint.text else '?'}attn={way}"
+                changed = replace(checkpoint, options={**checkpoint.options, "attn": way}, text=said)
+                try:
+                    theirs = _run(load_target(changed), self.example)
+                except SamesameError:                      # this model has no such way
+                    continue
+                if _apart(theirs, outputs[side]) <= _TOLD * gap:
+                    itself = True
+                else:
+                    agrees = _apart(theirs, outputs[1 - side]) <= _CLOSED * gap
+                    other = "agrees with" if agrees else "differs from"
+                    told.append(
+                        f"Transformers' own ways to compute attention disagree here: with attn={way} the model of "
+                        f"{checkpoint.text} differs from itself, and {other} the {('right', 'left')[side]}."
+                    )
+            notes += told if itself else []
+        return notes
+
+    def outputs(self) -> tuple[list[torch.Tensor], list[torch.Tensor]] | None:
+        """What both models make of the example; None where they are too large to be built again and again, or do not
+        run outside a recorder."""
+        if any(sum(p.numel() for p in program.parameters()) > LARGEST for program in self.programs):
+            return None
+        try:
+            return _run(self.programs[0], self.example), _run(self.programs[1], self.example)
+        except SamesameError:
+            return None
 
     def _agrees(self, side: int, program: Any) -> bool:
         """Do all outputs agree in float64 on every draw, one side being this program?"""
