@@ -26,7 +26,7 @@ from rank_faults import PLANTED, Planted
 from samesame.evidence import Refinement
 from samesame.refine import load_job, refine, refine_case
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 CASES = HERE.parent.parent / "shared" / "data" / "entangle"
 OF_CASES = (
     Planted("case", "bug_grad_accumulation", "gradient accumulation normalised per micro-batch",

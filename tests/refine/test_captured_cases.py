@@ -111,6 +111,7 @@ def test_gradients_that_are_accumulated_without_their_half_do_not_refine() -> No
     verdict = refine_case(case("bug_grad_accumulation"))
     assert verdict.verdict == "does not refine" and verdict.evidence is Rung.REFUTED
     assert verdict.loss is not None and "mean" in verdict.loss.instead[0]
+    assert any("is divided by 2, in all 2 places where the line runs" in edit.description for edit in verdict.diagnosis)
 
 
 @needs_graphs

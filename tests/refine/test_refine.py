@@ -109,6 +109,16 @@ def test_a_bias_on_every_rank_is_mended_by_adding_it_once() -> None:
     assert any("down_bias is added on rank 0 only" in edit.description for edit in verdict.diagnosis)
 
 
+@pytest.mark.parametrize("job, fault, edit", [
+    ("sequence_parallel", "norm_gradients_not_reduced", "are summed over all ranks before the ranks return them"),
+    ("simple_fsdp", "sum_for_mean", "are divided by 2"),
+    ("pipeline_inference", "micro_batches_in_reverse", "sends its 2 messages to rank 1 in the reverse order"),
+    ("pipeline_inference", "input_added_again", "is left out, in all 2 places where the line runs"),
+])
+def test_what_outputs_messages_and_micro_batches_lack_is_mended(job: str, fault: str, edit: str) -> None:
+    assert any(edit in found.description for found in decided(job, fault).diagnosis)
+
+
 def test_a_gradient_that_is_a_partial_sum_fails_unless_it_is_declared() -> None:
     verdict = decided("sequence_parallel", "norm_gradients_not_reduced")
     kinds = {output.name: output.kind for output in verdict.outputs}
