@@ -53,6 +53,7 @@ from samesame.lift.carried import Carried, Closed, Loop, with_closed
 from samesame.lift.inductive import Induction, one_more
 from samesame.lift.rational import canonical, simple
 from samesame.lift.recurrences import extrema
+from samesame.lift.runs import differs
 
 
 def averaged(loop: Loop, one: Carried) -> bool:
@@ -274,6 +275,8 @@ def without_infinities(ratio: Expr) -> Expr:
 
 def holds(loop: Loop, one: Carried, made: Expr, closed: Expr, besides: list[Expr]) -> bool:
     """Whether the value is `closed` after every number of iterations, and the conditions besides hold too."""
+    if differs(loop, one, made, closed):
+        return False
     t, prover = loop.t, loop.machine.prover
     besides = besides if loop.machine.means.invariants else []
     step = Induction(t, [*loop.machine.path, *prover.assumed, integers.at_least_zero(t)], prover.ranges)
