@@ -25,6 +25,7 @@ NAMES = {
     "masked_copy": "copy",
     "softmax": "softmax",
     "softmax_online": "softmax",
+    "softmax_lanes": "softmax",
     "rms_norm": "RMSNorm",
     "layer_norm": "layer norm",
     "matmul": "matrix product",
