@@ -181,11 +181,9 @@ def establish(
         if any(output.evidence.rung is Rung.REFUTED for output in verdict.outputs):
             verdict.verdict, verdict.evidence = "does not refine", Rung.REFUTED    # whatever proofs will tell
     with run.during("prove"):
-        patience, deadline = PATIENCE, run.deadline
+        prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book, patience=PATIENCE)
         if verdict.evidence is Rung.REFUTED:               # proofs only help to say where, and values do too
-            patience, enough = IMPATIENCE, time.monotonic() + ENOUGH
-            deadline = enough if deadline is None else min(deadline, enough)
-        prover = Prover(seed=verdict.seed, deadline=deadline, book=book, patience=patience)
+            prover.patience, prover.until = IMPATIENCE, time.monotonic() + ENOUGH
         prover.budget = replace(prover.budget, seconds=SECONDS)
         closed = closed_values(left, values[0]), closed_values(right, values[1])
         proposer = partial(PieceProposer, factors=factors_of(mesh), places=partial(places_of, mesh))
