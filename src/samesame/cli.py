@@ -13,7 +13,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
@@ -264,10 +264,11 @@ def decide(
             Verdict("undecided", Rung.UNDECIDED, seed=settings["seed"], left=left, right=right)
             for left, right in combinations(targets, 2)
         ]
-        with progress_bar(quiet) as bar, rules_of(store) as rules:
+        with progress_bar(quiet) as bar, rules_of(store) as rules, ExitStack() as folders:
             run = Run(settings["timeout"], *((bar.advance, bar.stage) if bar else ()))
             with run.bounded(interrupts=True):
-                with run.during("load"), tiny_twins(targets, settings["seed"]) if tiny else nullcontext(targets) as own:
+                with run.during("load"):
+                    own = folders.enter_context(tiny_twins(targets, settings["seed"])) if tiny else targets
                     programs = [load_target(target) for target in own]
                     example = load_inputs(inputs) if inputs else no_inputs(tuple(programs))
                 for number, (mine, yours) in enumerate(combinations(programs, 2)):

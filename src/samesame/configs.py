@@ -290,9 +290,10 @@ def configured(
     programs: tuple[Any, Any], example: Any, graphs: tuple[Graph, Graph], taken: Sequence[Draw],
     values: tuple[Values, Values],
 ) -> Configured | None:
-    """What can be tried with these programs, where both are of checkpoints of one model, on inputs by name."""
+    """What can be tried with these programs, where both are of checkpoints of one model that are still there, on inputs
+    by name."""
     checkpoints = [getattr(program, "checkpoint", None) for program in programs]
-    if not all(isinstance(c, Checkpoint) for c in checkpoints) or not isinstance(example, Mapping):
+    if not all(isinstance(c, Checkpoint) and c.path.exists() for c in checkpoints) or not isinstance(example, Mapping):
         return None
     kinds = {c.config["model_type"] for c in checkpoints if c is not None}
     return Configured(programs, example, graphs, taken, values) if len(kinds) == 1 else None
