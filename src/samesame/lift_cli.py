@@ -47,6 +47,9 @@ Elements = Annotated[
         "--elements", min=0, help="Tensors may span this many elements (0: find a limit that avoids overflow)."
     ),
 ]
+Synthesis = Annotated[
+    bool, typer.Option("--synthesis/--no-synthesis", help="Search for closed forms of loops where no rule knows one.")
+]
 Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time for the solver, for each kernel.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line for each kernel.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="A traceback if samesame itself fails.")]
@@ -64,6 +67,7 @@ def lift_command(reported: Callable[[bool], Any]) -> Callable[..., None]:
         numerics: Numerics = False,
         json: Json = None,
         elements: Elements = 0,
+        synthesis: Synthesis = True,
         timeout: Timeout = 10.0,
         quiet: Quiet = False,
         verbose: Verbose = False,
@@ -79,9 +83,11 @@ def lift_command(reported: Callable[[bool], Any]) -> Callable[..., None]:
                 from samesame.capture import load_inputs
                 from samesame.lift import Settings
                 from samesame.lift import lift as lifted
+                from samesame.lift.carried import Means
 
                 given = load_inputs(inputs) if inputs else None
-                settings = Settings(seconds=timeout, elements=elements, explain=explain)
+                means = Means(synthesis=synthesis)
+                settings = Settings(seconds=timeout, elements=elements, explain=explain, means=means)
                 verdict = lifted(target, against, settings, inputs=given, numerics=numerics)
             if json == "-":
                 print(as_json(verdict))
