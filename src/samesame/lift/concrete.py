@@ -94,11 +94,12 @@ def holds(conditions: Sequence[Expr], sizes: Mapping[str, int]) -> bool:
 def worked_out(kernel: Kernel, case: Case, variables: Sequence[Index], *exprs: Expr) -> list[np.ndarray] | None:
     """The expressions for all values of the variables; None where that is too much or not known."""
     leaves: dict[str, np.ndarray] = {}
+    written = {f"{write.memory.name}*" for write in kernel.writes}
     for e in exprs:
         for load in walk(e):
             if isinstance(load, Load):
-                if is_undefined(load):
-                    return None
+                if is_undefined(load) or load.leaf.name in written:
+                    return None  # nobody knows what is read there
                 leaves[load.leaf.name] = contents(load, kernel, case)
     try:
         cells = math.prod(max(int(evaluate(Grid((), upper(v.extent)), {}, case.sizes)), 1) for v in variables)  # type: ignore[arg-type]
