@@ -33,7 +33,7 @@ from samesame.formula.expr import (
 )
 from samesame.lift import integers
 from samesame.lift.extended import FINITE, MINUS, NOTHING, NUMBER, PLUS, Tags, combined, joined, plus, sign
-from samesame.lift.simplify import with_fact
+from samesame.lift.simplify import outside, with_fact
 from samesame.lift.solver import Facts, Prover
 
 
@@ -47,15 +47,15 @@ class Definedness:
 
     def is_number(self, value: Expr, facts: Facts) -> bool:
         """Whether the value is a number wherever the facts hold, as far as infinities and empty sums go."""
-        return value.kind != "real" or not needs_care(value) or self.tags(value, facts) is not NOTHING
+        return value.kind != "real" or not needs_care(value) or self.tags(value, facts) is not None
 
     def tags(self, expr: Expr, facts: Facts) -> Tags | None:
         key = expr, facts
         if key not in self._memo:
             found = self._tags(expr, facts)
-            if found is not NOTHING and MINUS in found:
+            if found is not None and MINUS in found:
                 found = known_by(expr, found, facts)
-            if found is NOTHING and self.culprit is None:
+            if found is None and self.culprit is None:
                 self.culprit = expr
             self._memo[key] = found
         return self._memo[key]
@@ -116,8 +116,9 @@ class Definedness:
         return frozenset(turned * t for t in one)
 
     def _fold(self, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts) -> Tags | None:
+        facts = outside(facts, bound)
         found = self.tags(body, facts)
-        if found is NOTHING or monoid == "prod":
+        if found is None or monoid == "prod":
             return found if found == NUMBER else NOTHING
         if monoid == "sum":
             return NOTHING if {MINUS, PLUS} <= found else found
@@ -135,6 +136,7 @@ class Definedness:
         """Whether this is a sum that may have no term, or none but those that a mask makes zero."""
         match expr:
             case Fold("sum", bound, body):
+                facts = outside(facts, bound)
                 return not self.is_there(bound, facts) or self.may_vanish(first(bound, body), facts)
             case Mul(factors):
                 return any(self.may_be_nothing(factor, facts) for factor in factors)

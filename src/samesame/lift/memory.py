@@ -205,8 +205,8 @@ def element(memory: Memory, offset: Expr, facts: Facts, simplify: Simplifier) ->
 
 def with_elements(expr: Expr, memories: dict[str, Memory], facts: Facts, simplify: Simplifier) -> Expr:
     """The formula with tensors' own indices in place of offsets, wherever these are shown to be in the shape."""
-    from samesame.formula.expr import Where, not_, rebuild
-    from samesame.lift.simplify import with_fact
+    from samesame.formula.expr import Fold, Lambda, Where, not_, rebuild
+    from samesame.lift.simplify import outside, with_fact
 
     memo: dict[tuple[Expr, Facts], Expr] = {}
 
@@ -229,6 +229,7 @@ def with_elements(expr: Expr, memories: dict[str, Memory], facts: Facts, simplif
             if indices is not None:
                 return Load(leaf_of(memory), tuple(go(i, known) for i in indices))
             return Load(e.leaf, (go(offset, known),))
-        return rebuild(e, lambda part: go(part, known))
+        inside = outside(known, e.bound) if isinstance(e, Fold | Lambda) else known
+        return rebuild(e, lambda part: go(part, inside))
 
     return go(expr, facts)

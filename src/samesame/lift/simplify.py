@@ -84,7 +84,7 @@ class Simplifier:
             case Compare() | Not() | And() | Or():
                 return self._condition(expr, facts)
             case Lambda(bound, body):
-                return Lambda(bound, self(body, facts))
+                return Lambda(bound, self(body, outside(facts, bound)))
             case Opaque(name, _, (Lambda() as row,), (), _) if name in ("aten.argmax", "aten.argmin"):
                 return self._chosen(expr, row, facts)
         new = integers.tidied(rebuild(expr, lambda e: self(e, facts)))
@@ -210,6 +210,7 @@ class Simplifier:
     def _chosen(self, expr: Opaque, row: Lambda, facts: Facts) -> Expr:
         """Which element is greatest does not depend on elements of −∞ at the end. Positions must not shift."""
         (v,) = row.bound
+        facts = outside(facts, row.bound)
         monoid = expr.name.removeprefix("aten.arg")
         bound, body, _ = self._domain(monoid, row.bound, self(row.body, facts), facts)
         grown = len(bound) == 1 and self.prover.proves(facts, integers.less(0, bound[0].extent))
@@ -219,7 +220,9 @@ class Simplifier:
         return Opaque(expr.name, expr.attributes, (found,), (), "int")
 
     def _fold(self, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts) -> Expr:
+        facts = outside(facts, bound)
         bound, body = self._opened(monoid, bound, body, facts)
+        facts = outside(facts, bound)
         bound, body = self._fresh(bound, body, facts)
         body = self(body, facts)
         while isinstance(body, Fold) and body.monoid == monoid:
@@ -403,6 +406,12 @@ def nested(monoid: str, bound: tuple[Index, ...], body: Expr) -> Expr:
     if inner and len(inner) < len(bound):
         return Fold(monoid, tuple(v for v in bound if v not in inner), nested(monoid, inner, body))
     return Fold(monoid, bound, body) if bound else body
+
+
+def outside(facts: Facts, bound: tuple[Index, ...]) -> Facts:
+    """The facts that hold inside a fold: a variable that it binds is not the one of that name outside."""
+    hidden = frozenset(bound)
+    return tuple(fact for fact in facts if not fact.free & hidden) if any(f.free & hidden for f in facts) else facts
 
 
 def with_fact(facts: Facts, fact: Expr) -> Facts:
