@@ -108,7 +108,13 @@ def made_up(name: str, whole: torch.Tensor, outputs: list[Any], ranks: tuple[Ran
 
     A weight `up.weight` of the sequential program may be called `up_weight` or `up` on a rank.
     """
-    called = [name, name.replace("grad.", "grad.module."), "_".join(name.rsplit(".", 1)), name.rpartition(".")[0], name.replace(".bias", "_bias")]
+    called = [
+        name,
+        name.replace("grad.", "grad.module."),
+        "_".join(name.rsplit(".", 1)),
+        name.rpartition(".")[0],
+        name.replace(".bias", "_bias"),
+    ]
     found = next((k for k in called if any(k in output for output in outputs)), "")
     held = [output[found] for output in outputs if found in output]
     place = ranks[0].placed.get(found)

@@ -10,7 +10,7 @@ def running_variance_kernel(x_ptr, var_ptr, x_row, N):
     row = tl.program_id(0)
     mean = 0.0
     var = 0.0
-    for k in range(0, N):
+    for k in range(N):
         x = tl.load(x_ptr + row * x_row + k)
         new = mean + (x - mean) / (k + 1)
         var = (k * var + (x - mean) * (x - new)) / (k + 1)

@@ -27,7 +27,7 @@ def welford_kernel(x_ptr, mean_ptr, var_ptr, x_row, N, BLOCK: tl.constexpr):
         new = tl.where(inside, mean + (x - mean) / tl.maximum(count, 1.0), mean)
         m2 += tl.where(inside, (x - mean) * (x - new), 0.0)
         mean = new
-    mean_all, count_all, m2_all = tl.reduce((mean, count, m2), 0, combine)
+    mean_all, _count_all, m2_all = tl.reduce((mean, count, m2), 0, combine)
     tl.store(mean_ptr + row, mean_all)
     tl.store(var_ptr + row, m2_all / N)
 

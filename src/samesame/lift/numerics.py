@@ -10,7 +10,7 @@ magnitude in the formula's result; of the draws the worst counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +32,7 @@ DRAWS = 3
 SECONDS = 60.0  # for one run
 SMALL = 1e-6  # a largest magnitude below this counts as this
 
-OPAQUE = {  # functions that formulas do not look into, as numpy works them out
+OPAQUE: dict[str, Callable[..., Any]] = {  # functions that formulas do not look into, as numpy works them out
     "pow": np.power,
     "atan2": np.arctan2,
     "trunc": lambda x: np.trunc(x).astype(np.int64),
