@@ -112,6 +112,19 @@ def test_a_mask_shrinks_the_range_to_what_is_inside() -> None:
     assert isinstance(found, Fold) and len(found.bound) == 1 and found.bound[0].extent is N
 
 
+@pytest.mark.parametrize("n", [0, 3])
+def test_a_condition_stays_where_a_maximum_may_be_over_nothing(n: int) -> None:
+    """Without elements the sum is 0 and so is the whole; the maximum beside it is of nothing, and must not be asked."""
+    count = Size("n", 0)
+    at = index(count)
+    total, most = (Fold(monoid, (at,), Load(X, (at,))) for monoid in ("sum", "max"))
+    whole = where(integers.less(0, count), mul(total, exp(mul(-1, maximum(0, most)))), 0)
+    before, after = (
+        evaluate(Grid((), e), {"x": np.linspace(-1, 2, 64)}, {"n": n}) for e in (whole, Simplifier(Prover())(whole))
+    )
+    assert np.allclose(before, after)
+
+
 def test_zero_times_an_undefined_value_stays() -> None:
     """A product with a masked 0 keeps what the other operand may be: garbage, or not a number."""
     unknown = Load(Leaf("undefined k.py:3", (1,)), (I,))

@@ -113,10 +113,16 @@ def length(expr: Expr) -> int:
 
 
 def without_choice(simplify: Simplifier, condition: Expr, then: Expr, otherwise: Expr, facts: Facts) -> Expr:
-    """`then if condition else otherwise`, which is `then` where that comes to the same without the condition."""
-    folds = otherwise is ZERO and any(isinstance(e, Fold) for e in walk_open(then))
-    changes = not folds or simplify(then, with_fact(facts, not_(condition))) is not ZERO
-    return where(condition, then, otherwise) if changes else then
+    """`then if condition else otherwise`, which is `then` where that comes to the same without the condition.
+
+    A greatest or least element keeps its condition where there may be none: the formula would be undefined there.
+    """
+    folds = [e for e in walk_open(then) if isinstance(e, Fold)] if otherwise is ZERO else []
+    without = with_fact(facts, not_(condition))
+    bounded = [e for e in walk(then) if isinstance(e, Fold) and e.monoid in ("max", "min")] if folds else []
+    extents = [v.extent for e in bounded for v in e.bound]
+    there = bool(folds) and all(simplify.prover.proves(without, integers.less(0, extent)) for extent in extents)
+    return then if there and simplify(then, without) is ZERO else where(condition, then, otherwise)
 
 
 def pushed(compare: Compare) -> Expr | None:
