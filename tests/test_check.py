@@ -331,15 +331,15 @@ def test_the_time_limit_keeps_relations_found_before_it(monkeypatch):
         def thread_time(self):
             return time.thread_time()
 
-    original = prove.Prover.decide
+    original = prove.Prover._timed
 
-    def decide(self, block, **limits):
-        found = original(self, block, **limits)
+    def timed(self, *block_and_limits):
+        found = original(self, *block_and_limits)
         if found is not None:
             Clock.now += 100.0
         return found
 
-    monkeypatch.setattr(prove.Prover, "decide", decide)
+    monkeypatch.setattr(prove.Prover, "_timed", timed)
     monkeypatch.setattr(prove, "time", Clock())
     verdict = check(deep(8, silu), deep(8, spelled), X, timeout=-time.monotonic() + 150.0)
     assert verdict.verdict == "undecided"

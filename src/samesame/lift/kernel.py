@@ -395,9 +395,11 @@ class _Lifting:
                 if formula.expr is None:
                     continue
                 writes = self.kernel.outputs[formula.tensor]
+                stored = all(w.access.kind in obligations.STORES for w in writes)
+                told = {formula.tensor} if stored else set()       # coverage tells what is not written; sums add to it
                 places = sorted(
                     {
-                        *(p for p in undefined_in(formula.expr[1]) if p != formula.tensor),  # coverage says so
+                        *(p for p in undefined_in(formula.expr[1]) if p not in told),
                         *(p for w in writes for p in undefined_in(and_(w.condition, const(True)))),
                         *(p for w in writes for p in undefined_in(w.offset)),
                     }
