@@ -97,11 +97,15 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
 
 def _worth_another_attempt(expr: Expr) -> bool:
     """Whether there are small sums to write out, or functions of quotients to bring over common denominators."""
+    dividing: set[Expr] = set()
     for e in walk(expr):
+        within = any(child in dividing for child in e.children)
         if isinstance(e, Fold) and any(isinstance(v.extent, Num) and v.extent.value <= SMALL for v in e.bound):
             return True
-        if isinstance(e, Fn) and any(_divides(inner) for inner in walk(e.argument)):
+        if isinstance(e, Fn) and within:
             return True
+        if within or _divides(e):
+            dividing.add(e)
     return False
 
 
