@@ -32,9 +32,8 @@ from samesame.formula.expr import (
     walk,
 )
 from samesame.lift import integers
-from samesame.lift.extended import FINITE, MINUS, NOTHING, NUMBER, PLUS, Tags, combined, joined, plus, sign
-from samesame.lift.simplify import outside, with_fact
-from samesame.lift.solver import Facts, Prover
+from samesame.lift.extended import FINITE, MINUS, NOTHING, NUMBER, PLUS, Tags, combined, joined, of_product, plus
+from samesame.lift.solver import Facts, Prover, outside, with_fact
 
 
 class Definedness:
@@ -71,7 +70,7 @@ class Definedness:
             case Add(terms) if expr.kind == "real":
                 return combined((self.tags(t, facts) for t in terms), plus)
             case Mul(factors) if expr.kind == "real":
-                return self._product(factors, facts)
+                return of_product(factors, [self.tags(factor, facts) for factor in factors])
             case Pow(base, exponent) if expr.kind == "real":
                 fine = self.tags(base, facts) == NUMBER and (exponent > 0 or not self.may_be_nothing(base, facts))
                 return NUMBER if fine else NOTHING
@@ -102,18 +101,6 @@ class Definedness:
             return self.tags(then if decided else otherwise, facts)
         sides = (then, with_fact(facts, condition)), (otherwise, with_fact(facts, not_(condition)))
         return joined(self.tags(side, known) for side, known in sides)
-
-    def _product(self, factors: tuple[Expr, ...], facts: Facts) -> Tags | None:
-        found = [self.tags(factor, facts) for factor in factors]
-        infinite = [one for one in found if one != NUMBER]
-        if not infinite:
-            return NUMBER
-        signs = [sign(factor) for factor, one in zip(factors, found, strict=True) if one == NUMBER]
-        one = infinite[0]
-        if len(infinite) > 1 or one is None or None in signs:
-            return NOTHING
-        turned = -1 if signs.count(-1) % 2 else 1
-        return frozenset(turned * t for t in one)
 
     def _fold(self, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts) -> Tags | None:
         facts = outside(facts, bound)

@@ -34,8 +34,8 @@ from samesame.lift.accesses import Access
 from samesame.lift.integers import polynomial
 from samesame.lift.launch import Memory
 from samesame.lift.memory import element, magnitude
-from samesame.lift.simplify import Simplifier, with_fact
-from samesame.lift.solver import Facts
+from samesame.lift.simplify import Simplifier
+from samesame.lift.solver import Facts, with_fact
 
 FEW = 8  # values of a program id that are looked at one by one
 SPLITS = 8  # divisions of program ids that are taken apart for one store

@@ -12,7 +12,7 @@ Elements of tensors count as finite: an input that holds an infinity or NaN is o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import product
 
@@ -67,7 +67,7 @@ def tags(expr: Expr) -> Tags | None:
         case Add(terms):
             return combined(map(tags, terms), plus)
         case Mul(factors):
-            return of_product(factors)
+            return of_product(factors, [tags(factor) for factor in factors])
         case Pow(base, exponent):
             fine = tags(base) == NUMBER and (exponent > 0 or sign(base) == 1)
             return NUMBER if fine and (exponent.denominator == 1 or sign(base) == 1) else NOTHING
@@ -94,7 +94,7 @@ def joined(found: Iterable[Tags | None]) -> Tags | None:
     return total
 
 
-def combined(found: Iterable[Tags | None], make: object) -> Tags | None:
+def combined(found: Iterable[Tags | None], make: Callable[[int, int], int | None]) -> Tags | None:
     """The tags of sums, maxima or minima of values with these tags."""
     total: Tags | None = None
     for k, one in enumerate(found):
@@ -103,10 +103,10 @@ def combined(found: Iterable[Tags | None], make: object) -> Tags | None:
         if total is None:
             total = one
             continue
-        pairs = [make(a, b) for a, b in product(total, one)]  # type: ignore[operator]
+        pairs = [make(a, b) for a, b in product(total, one)]
         if None in pairs:
             return NOTHING
-        total = frozenset(pairs)
+        total = frozenset(pair for pair in pairs if pair is not None)
     return total
 
 
@@ -115,13 +115,13 @@ def plus(a: int, b: int) -> int | None:
     return None if a * b < 0 else a or b
 
 
-def of_product(factors: tuple[Expr, ...]) -> Tags | None:
-    found = [tags(factor) for factor in factors]
-    if all(one == NUMBER for one in found):
+def of_product(factors: tuple[Expr, ...], found: list[Tags | None]) -> Tags | None:
+    """The tags of a product of factors that have these: an infinity times what has no known sign is nothing."""
+    infinite = [one for one in found if one != NUMBER]
+    if not infinite:
         return NUMBER
-    infinite = [k for k, one in enumerate(found) if one != NUMBER]
-    signs = [sign(factor) for k, factor in enumerate(factors) if k not in infinite]
-    one = found[infinite[0]]
+    signs = [sign(factor) for factor, one in zip(factors, found, strict=True) if one == NUMBER]
+    one = infinite[0]
     if len(infinite) > 1 or one is None or None in signs:
         return NOTHING  # an infinity times what may be zero
     turned = -1 if signs.count(-1) % 2 else 1

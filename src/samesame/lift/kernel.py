@@ -45,8 +45,8 @@ from samesame.lift.memory import readings as indices_at
 from samesame.lift.obligations import LIMITS, Kernel, Limit
 from samesame.lift.present import presentable
 from samesame.lift.rows import Joined, apart, knows_rows, restated, with_rows
-from samesame.lift.simplify import Simplifier, literals, with_fact
-from samesame.lift.solver import Facts, Prover
+from samesame.lift.simplify import Simplifier, literals
+from samesame.lift.solver import Facts, Prover, with_fact
 from samesame.lift.symbolic import Machine
 from samesame.lift.textbook import textbook
 from samesame.lift.ttir import parse

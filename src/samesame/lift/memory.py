@@ -9,12 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from samesame.formula.expr import ZERO, Expr, FloorDiv, Leaf, Load, Mod, and_, const
+from samesame.formula.expr import (
+    ZERO,
+    Expr,
+    FloorDiv,
+    Fold,
+    Lambda,
+    Leaf,
+    Load,
+    Mod,
+    Where,
+    and_,
+    const,
+    not_,
+    rebuild,
+)
 from samesame.lift import integers
 from samesame.lift.integers import Polynomial, polynomial, written
 from samesame.lift.launch import Memory
 from samesame.lift.simplify import Simplifier
-from samesame.lift.solver import Facts
+from samesame.lift.solver import Facts, outside, with_fact
 
 Indices = tuple[Expr, ...]
 
@@ -205,9 +219,6 @@ def element(memory: Memory, offset: Expr, facts: Facts, simplify: Simplifier) ->
 
 def with_elements(expr: Expr, memories: dict[str, Memory], facts: Facts, simplify: Simplifier) -> Expr:
     """The formula with tensors' own indices in place of offsets, wherever these are shown to be in the shape."""
-    from samesame.formula.expr import Fold, Lambda, Where, not_, rebuild
-    from samesame.lift.simplify import outside, with_fact
-
     memo: dict[tuple[Expr, Facts], Expr] = {}
 
     def go(e: Expr, known: Facts) -> Expr:

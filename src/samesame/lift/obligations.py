@@ -38,8 +38,8 @@ from samesame.lift import integers
 from samesame.lift.algebra import under_binders
 from samesame.lift.detile import Solution, Write, by_program, solved, tells_programs, write_of
 from samesame.lift.memory import element, flat_range
-from samesame.lift.simplify import Simplifier, with_fact
-from samesame.lift.solver import Facts
+from samesame.lift.simplify import Simplifier
+from samesame.lift.solver import Facts, with_fact
 from samesame.lift.symbolic import Machine
 from samesame.lift.values import UNDEFINED, wraps
 from samesame.lift.verdict import Obligation

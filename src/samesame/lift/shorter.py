@@ -37,17 +37,12 @@ from samesame.lift import integers
 from samesame.lift.algebra import NEUTRAL
 from samesame.lift.extended import is_number, sign
 from samesame.lift.rational import Cancelling, TooMany, choices, settled, walk_open
-from samesame.lift.solver import Facts
+from samesame.lift.solver import Facts, with_fact
 
 if TYPE_CHECKING:
     from samesame.lift.simplify import Simplifier
 
 MOST_CHOICES = 3
-
-
-def with_fact(facts: Facts, fact: Expr) -> Facts:
-    """One fact more."""
-    return facts if fact in facts else (*facts, fact)
 
 
 # ----------------------------------------------------------------------------------------------------------- arithmetic

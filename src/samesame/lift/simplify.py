@@ -50,7 +50,7 @@ from samesame.lift.algebra import NEUTRAL, is_total
 from samesame.lift.extended import MINUS, decided, infinite_tag, is_number
 from samesame.lift.operations import largest, smallest
 from samesame.lift.shorter import across_lanes, pushed, shortened, without_choice
-from samesame.lift.solver import Facts, Prover
+from samesame.lift.solver import Facts, Prover, outside, with_fact
 from samesame.lift.values import PLUS_INFINITY, is_finite
 
 ROUNDS = 12  # conditions of one fold's body that are looked at
@@ -406,20 +406,6 @@ def nested(monoid: str, bound: tuple[Index, ...], body: Expr) -> Expr:
     if inner and len(inner) < len(bound):
         return Fold(monoid, tuple(v for v in bound if v not in inner), nested(monoid, inner, body))
     return Fold(monoid, bound, body) if bound else body
-
-
-def outside(facts: Facts, bound: tuple[Index, ...]) -> Facts:
-    """The facts that hold inside a fold: a variable that it binds is not the one of that name outside."""
-    hidden = frozenset(bound)
-    return tuple(fact for fact in facts if not fact.free & hidden) if any(f.free & hidden for f in facts) else facts
-
-
-def with_fact(facts: Facts, fact: Expr) -> Facts:
-    """One fact more; a conjunction as its parts."""
-    parts = fact.arguments if isinstance(fact, And) else (fact,)
-    if isinstance(fact, Not) and isinstance(fact.argument, Or):
-        parts = tuple(map(not_, fact.argument.arguments))
-    return (*facts, *(part for part in parts if part not in facts and part is not TRUE))
 
 
 def conditions(expr: Expr, about: tuple[Index, ...]) -> Iterator[Expr]:

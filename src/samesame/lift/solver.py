@@ -54,6 +54,20 @@ Ranges = dict[str, tuple[Expr, Expr]]
 LINEAR_MS = 400
 
 
+def outside(facts: Facts, bound: tuple[Index, ...]) -> Facts:
+    """The facts that hold inside a fold: a variable that it binds is not the one of that name outside."""
+    hidden = frozenset(bound)
+    return tuple(fact for fact in facts if not fact.free & hidden) if any(f.free & hidden for f in facts) else facts
+
+
+def with_fact(facts: Facts, fact: Expr) -> Facts:
+    """One fact more; a conjunction as its parts."""
+    parts = fact.arguments if isinstance(fact, And) else (fact,)
+    if isinstance(fact, Not) and isinstance(fact.argument, Or):
+        parts = tuple(map(not_, fact.argument.arguments))
+    return (*facts, *(part for part in parts if part not in facts and part is not TRUE))
+
+
 @dataclass
 class Prover:
     """Answers for one kernel; what was asked once is not asked again. `milliseconds` limits one query."""
