@@ -130,8 +130,8 @@ def usable(call: Any) -> Any:
 def lifted(name: str, number: int, recorded: Any, captured: Any, without: tuple[str, ...]) -> tuple[Row, Any]:
     from samesame.evidence import Refused
     from samesame.lift import Settings, lift_launch
-    from samesame.lift.carried import Means
     from samesame.lift.front import launch_of
+    from samesame.lift.loops.carried import Means
 
     settings = Settings(means=Means(**{MEANS[name]: False for name in without}))
     row = Row(name, recorded.kernel, number)
@@ -162,9 +162,9 @@ def numbers(
     import torch
 
     from samesame.capture.triton_interpret import interpret
+    from samesame.lift.execution.values import undefined_in
     from samesame.lift.front import passed_of
     from samesame.lift.numerics import apart, error_of, plain
-    from samesame.lift.values import undefined_in
 
     torch.manual_seed(0)
     configuration = next((launch.configuration for launch in chosen if launch.configuration), "")

@@ -83,7 +83,7 @@ def lift_command(reported: Callable[[bool], Any]) -> Callable[..., None]:
                 from samesame.capture import load_inputs
                 from samesame.lift import Settings
                 from samesame.lift import lift as lifted
-                from samesame.lift.carried import Means
+                from samesame.lift.loops.carried import Means
 
                 given = load_inputs(inputs) if inputs else None
                 means = Means(synthesis=synthesis)

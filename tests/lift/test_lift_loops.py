@@ -26,10 +26,11 @@ from samesame.formula.expr import (
     substitute,
     where,
 )
-from samesame.lift import Settings, integers, lift
-from samesame.lift.carried import Means
-from samesame.lift.inductive import Induction
-from samesame.lift.rational import Cancelling, simple
+from samesame.lift import Settings, lift
+from samesame.lift.formulas.rational import Cancelling, simple
+from samesame.lift.indices import integers
+from samesame.lift.loops.carried import Means
+from samesame.lift.loops.inductive import Induction
 
 N = Size("n", 1)
 T = index(N)

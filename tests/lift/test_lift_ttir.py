@@ -7,7 +7,7 @@ import pytest
 from samesame.evidence import Refused
 from samesame.formula.expr import Size
 from samesame.lift import Launch, Memory, lift, lift_launch
-from samesame.lift.ttir import Type, parse, split
+from samesame.lift.execution.ttir import Type, parse, split
 
 ADD = """
 #loc = loc("/tmp/add.py":3:1)

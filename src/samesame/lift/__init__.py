@@ -2,9 +2,9 @@
 
     lift("softmax.py:launch").kernels[0].formulas[0].text      # out[i, j] = exp(x[i, j]) / Σ_{l<n} exp(x[i, l])
 
-`ttir` reads Triton's IR; `symbolic` executes it for all programs and lanes at once, loops in closed form (`loops`);
-`detile` finds who writes each output element; `simplify` lets masks, tiles and program ids vanish; `obligations` says
-what must hold besides, and `concrete` looks for a case where it does not.
+`execution` reads Triton's IR and executes it for all programs and lanes at once, loops in closed form (`loops`);
+`tiles` finds who writes each output element; `formulas` lets masks, tiles and program ids vanish; `obligations` says
+what must hold besides, and `concrete` looks for a case where it does not. `indices` answers what is asked on the way.
 """
 
 from __future__ import annotations

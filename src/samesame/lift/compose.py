@@ -11,11 +11,11 @@ from typing import Any
 
 from samesame.formula.expr import Expr, Load, Unsupported, const, rebuild, substitute
 from samesame.formula.tensor import Tensor, leaf, tensor
-from samesame.lift import integers
+from samesame.lift.execution.values import undefined_in
 from samesame.lift.front import layout_of, passed_of
+from samesame.lift.indices import integers
 from samesame.lift.launch import Memory
-from samesame.lift.memory import along_line, is_contiguous, offset_of
-from samesame.lift.values import undefined_in
+from samesame.lift.tiles.memory import along_line, is_contiguous, offset_of
 from samesame.lift.verdict import KernelVerdict
 from samesame.operators import meaning_of
 

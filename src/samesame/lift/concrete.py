@@ -17,13 +17,13 @@ import numpy as np
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import TRUE, ZERO, Expr, Index, Load, Size, Unsupported, and_, const, walk
 from samesame.formula.sizes import value_at
-from samesame.lift import integers
-from samesame.lift.algebra import replaced
-from samesame.lift.detile import Write
+from samesame.lift.execution.values import is_undefined
+from samesame.lift.formulas.algebra import replaced
+from samesame.lift.indices import integers
 from samesame.lift.launch import Memory
-from samesame.lift.memory import flat_range
 from samesame.lift.obligations import Kernel, Number
-from samesame.lift.values import is_undefined
+from samesame.lift.tiles.detile import Write
+from samesame.lift.tiles.memory import flat_range
 
 MOST_CELLS = 1 << 21  # program instances times lanes that are written out at once
 SMALL = (1, 2, 3, 5, 8, 17, 33, 65, 129, 200)

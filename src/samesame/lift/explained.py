@@ -20,9 +20,9 @@ from typing import cast
 from samesame.formula.expr import TRUE, Expr, Index, Size, substitute
 from samesame.formula.show import latex, latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, Tensor
-from samesame.lift.detile import Solution, Write
-from samesame.lift.present import presentable
-from samesame.lift.simplify import Simplifier
+from samesame.lift.formulas.present import presentable
+from samesame.lift.formulas.simplify import Simplifier
+from samesame.lift.tiles.detile import Solution, Write
 from samesame.lift.verdict import Stage
 
 

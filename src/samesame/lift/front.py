@@ -11,7 +11,7 @@ from samesame.formula.expr import Expr, Leaf, Load, const
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Dim
 from samesame.lift.launch import Argument, Launch, Memory
-from samesame.lift.memory import is_contiguous
+from samesame.lift.tiles.memory import is_contiguous
 
 DTYPES = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64", "bool": "i1"}
 

@@ -35,22 +35,23 @@ from samesame.formula.expr import (
 )
 from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, Tensor
-from samesame.lift import concrete, explained, integers, obligations
-from samesame.lift.carried import ALL_MEANS, Means
-from samesame.lift.defined import Definedness
-from samesame.lift.detile import Solution, Write, value_at
+from samesame.lift import concrete, explained, obligations
+from samesame.lift.execution.symbolic import Machine
+from samesame.lift.execution.ttir import parse
+from samesame.lift.execution.values import element_at, undefined_in
+from samesame.lift.formulas.defined import Definedness
+from samesame.lift.formulas.present import presentable
+from samesame.lift.formulas.simplify import Simplifier, literals
+from samesame.lift.formulas.textbook import textbook
+from samesame.lift.indices import integers
+from samesame.lift.indices.solver import Facts, Prover, with_fact
 from samesame.lift.launch import Launch, Memory
-from samesame.lift.memory import offset_of, with_elements
-from samesame.lift.memory import readings as indices_at
+from samesame.lift.loops.carried import ALL_MEANS, Means
 from samesame.lift.obligations import LIMITS, Kernel, Limit
-from samesame.lift.present import presentable
-from samesame.lift.rows import Joined, apart, knows_rows, restated, with_rows
-from samesame.lift.simplify import Simplifier, literals
-from samesame.lift.solver import Facts, Prover, with_fact
-from samesame.lift.symbolic import Machine
-from samesame.lift.textbook import textbook
-from samesame.lift.ttir import parse
-from samesame.lift.values import element_at, undefined_in
+from samesame.lift.tiles.detile import Solution, Write, value_at
+from samesame.lift.tiles.memory import offset_of, with_elements
+from samesame.lift.tiles.memory import readings as indices_at
+from samesame.lift.tiles.rows import Joined, apart, knows_rows, restated, with_rows
 from samesame.lift.verdict import Formula, KernelVerdict, Obligation
 from samesame.operators.numbers import readings
 

@@ -23,8 +23,8 @@ from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import Load, Unsupported, substitute, walk
 from samesame.formula.sizes import value_at
 from samesame.formula.tensor import tensor
+from samesame.lift.execution.values import UNDEFINED
 from samesame.lift.front import Passed, passed_of
-from samesame.lift.values import UNDEFINED
 from samesame.lift.verdict import Formula, KernelVerdict
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)

@@ -34,14 +34,14 @@ from samesame.formula.expr import (
     substitute,
     walk,
 )
-from samesame.lift import integers
-from samesame.lift.algebra import under_binders
-from samesame.lift.detile import Solution, Write, by_program, solved, tells_programs, write_of
-from samesame.lift.memory import element, flat_range
-from samesame.lift.simplify import Simplifier
-from samesame.lift.solver import Facts, with_fact
-from samesame.lift.symbolic import Machine
-from samesame.lift.values import UNDEFINED, wraps
+from samesame.lift.execution.symbolic import Machine
+from samesame.lift.execution.values import UNDEFINED, wraps
+from samesame.lift.formulas.algebra import under_binders
+from samesame.lift.formulas.simplify import Simplifier
+from samesame.lift.indices import integers
+from samesame.lift.indices.solver import Facts, with_fact
+from samesame.lift.tiles.detile import Solution, Write, by_program, solved, tells_programs, write_of
+from samesame.lift.tiles.memory import element, flat_range
 from samesame.lift.verdict import Obligation
 
 STORES = ("store",)

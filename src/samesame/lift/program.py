@@ -14,12 +14,12 @@ from typing import Any
 
 from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Size, Unsupported
+from samesame.lift.execution.ttir import parse
 from samesame.lift.front import launch_of, scalar
 from samesame.lift.kernel import Settings, lift_launch
 from samesame.lift.launch import Argument, Launch, Memory
 from samesame.lift.names import name_of
 from samesame.lift.replayed import replay
-from samesame.lift.ttir import parse
 from samesame.lift.verdict import KernelVerdict, LiftVerdict
 
 SUFFIXES = (".ttir", ".mlir")

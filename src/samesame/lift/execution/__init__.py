@@ -1,0 +1,1 @@
+"""Triton's IR, executed for all programs, lanes and iterations at once."""

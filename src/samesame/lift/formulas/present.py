@@ -1,0 +1,70 @@
+"""Formulas for people: comparisons with a size on each side, and no quotient that a remainder says better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from samesame.formula.expr import ZERO, Compare, Expr, FloorDiv, Mod, Not, Opaque, rebuild
+from samesame.lift.execution.values import WRAPS
+from samesame.lift.indices import integers
+from samesame.lift.indices.integers import Polynomial, polynomial, written
+
+
+def presentable(expr: Expr) -> Expr:
+    """The same expression, written as a person would."""
+    memo: dict[Expr, Expr] = {}
+    bits: dict[Expr, int] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            memo[e] = _shown(e, go) if not _is_of_bits(e) else _some_bits(e, bits.setdefault(e, len(bits) + 1))
+        return memo[e]
+
+    return go(expr)
+
+
+def _shown(e: Expr, go: Callable[[Expr], Expr]) -> Expr:
+    match e:
+        case Not(Compare(op, a, b)) if op == "≤" and a is ZERO and b.kind == "int":
+            return go(integers.at_least_zero(integers.minus(-1, b)))
+        case Compare(op, a, b) if a is ZERO and b.kind == "int":
+            terms = polynomial(b)
+            left = {m: -c for m, c in terms.items() if c < 0 and m}
+            right = {m: c for m, c in terms.items() if c > 0 and m}
+            offset = terms.get((), 0)
+            if op == "≤" and offset == -1 and right:
+                return Compare("<", go(written(left)), go(written(right)))
+            if offset:
+                (right if offset > 0 else left)[()] = abs(offset)
+            return Compare(op, go(written(left)), go(written(right)))
+    if e.kind == "int":
+        found = _remainder(polynomial(e))
+        if found is not None:
+            return rebuild(found, go)
+    return rebuild(e, go)
+
+
+def _is_of_bits(e: Expr) -> bool:
+    return isinstance(e, Opaque) and e.name.startswith(WRAPS)
+
+
+def _some_bits(e: Expr, number: int) -> Expr:
+    """What is computed bit by bit, such as random numbers, is named and not spelled out: a function of its indices."""
+    return Opaque("bits", (number,), (), tuple(sorted(e.free, key=integers.rank)), "int")
+
+
+def _remainder(terms: Polynomial) -> Expr | None:
+    """x − y·⌊x/y⌋ as x mod y, with what is left over."""
+    for monomial, c in terms.items():
+        for atom in monomial:
+            if not isinstance(atom, FloorDiv):
+                continue
+            others = list(monomial)
+            others.remove(atom)
+            if written({tuple(others): -c}) is not atom.divisor:
+                continue
+            rest = integers.plus(terms, {monomial: c}, -1)
+            over = integers.plus(rest, polynomial(atom.numerator), -1)
+            if len(over) < len(rest):
+                return written(over) + Mod(atom.numerator, atom.divisor) if over else Mod(atom.numerator, atom.divisor)
+    return None

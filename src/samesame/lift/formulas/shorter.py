@@ -1,0 +1,180 @@
+"""Formulas that per-lane loops leave behind, made short: what is divided and multiplied again, choices that change
+nothing, and sums over lanes of sums over their iterations.
+
+    where(0 < c, S/c, 0)·c                              S, where c > 0, and 0 otherwise
+    exp(−m)·exp(m − M)                                  exp(−M)
+    Σ_{l<B} Σ_{s<⌈(n − l)/B⌉} f(s·B + l)                Σ_{j<n} f(j)
+
+Nothing is cancelled that may be zero, and no maximum over a range that may be empty.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from samesame.formula.expr import (
+    NEG_INF,
+    ZERO,
+    Compare,
+    Expr,
+    FloorDiv,
+    Fn,
+    Fold,
+    Index,
+    Mul,
+    Pow,
+    Where,
+    and_,
+    index,
+    mul,
+    not_,
+    or_,
+    substitute,
+    walk,
+    where,
+)
+from samesame.lift.formulas.algebra import NEUTRAL
+from samesame.lift.formulas.extended import is_number, sign
+from samesame.lift.formulas.rational import Cancelling, TooMany, choices, settled, walk_open
+from samesame.lift.indices import integers
+from samesame.lift.indices.solver import Facts, with_fact
+
+if TYPE_CHECKING:
+    from samesame.lift.formulas.simplify import Simplifier
+
+MOST_CHOICES = 3
+
+
+# ----------------------------------------------------------------------------------------------------------- arithmetic
+
+
+def shortened(simplify: Simplifier, expr: Expr, facts: Facts) -> Expr | None:
+    """The sum or product with like factors taken together, choices outermost; None where that is not shorter."""
+    if not may_cancel(expr):
+        return None
+    conditions = list(choices(expr))
+    if conditions and len(conditions) <= MOST_CHOICES:
+        c = conditions[0]
+        sides = [
+            simplify(settled(expr, c, holds), with_fact(facts, c if holds else not_(c))) for holds in (True, False)
+        ]
+        found = without_choice(simplify, c, sides[0], sides[1], facts)
+    else:
+        cancelled = taken_together(simplify, expr, facts)
+        if cancelled is None:
+            return None
+        found = cancelled
+    return found if length(found) < length(expr) else None
+
+
+def may_cancel(expr: Expr) -> bool:
+    """Whether something is divided by in it, or there are several exponentials."""
+    parts = [e for e in walk_open(expr) if isinstance(e, Pow | Fn)]
+    return any(isinstance(e, Pow) and e.exponent < 0 for e in parts) or (
+        sum(isinstance(e, Fn) and e.name == "exp" for e in parts) > 1
+    )
+
+
+def taken_together(simplify: Simplifier, expr: Expr, facts: Facts) -> Expr | None:
+    cancelling = Cancelling()
+    try:
+        found = cancelling(expr)
+    except (TooMany, ZeroDivisionError):
+        return None
+    gone = set(walk(expr)) - set(walk(found))
+    if all(not_zero(simplify, e, facts) for e in cancelling.divided) and all(
+        some(simplify, e, facts) for e in gone if isinstance(e, Fold) and e.monoid in ("max", "min")
+    ):
+        return found
+    return None
+
+
+def not_zero(simplify: Simplifier, expr: Expr, facts: Facts) -> bool:
+    if expr.kind == "int":
+        return simplify.prover.proves(facts, not_(integers.equal(expr, 0)))
+    return sign(expr) is not None
+
+
+def some(simplify: Simplifier, fold: Fold, facts: Facts) -> bool:
+    """Whether a maximum is over something, whatever the bound variables around it are."""
+    return all(simplify.prover.proves(facts, integers.less(0, v.extent)) for v in fold.bound)
+
+
+def length(expr: Expr) -> int:
+    return sum(1 for _ in walk(expr))
+
+
+# -------------------------------------------------------------------------------------------------------------- choices
+
+
+def without_choice(simplify: Simplifier, condition: Expr, then: Expr, otherwise: Expr, facts: Facts) -> Expr:
+    """`then if condition else otherwise`, which is `then` where that comes to the same without the condition.
+
+    A greatest or least element keeps its condition where there may be none: the formula would be undefined there.
+    """
+    folds = [e for e in walk_open(then) if isinstance(e, Fold)] if otherwise is ZERO else []
+    without = with_fact(facts, not_(condition))
+    bounded = [e for e in walk(then) if isinstance(e, Fold) and e.monoid in ("max", "min")] if folds else []
+    extents = [v.extent for e in bounded for v in e.bound]
+    there = bool(folds) and all(simplify.prover.proves(without, integers.less(0, extent)) for extent in extents)
+    return then if there and simplify(then, without) is ZERO else where(condition, then, otherwise)
+
+
+def pushed(compare: Compare) -> Expr | None:
+    """A comparison with −∞ of what is −∞ under a condition, or of a maximum of numbers, which is −∞ over nothing."""
+    for side, other in ((compare.left, compare.right), (compare.right, compare.left)):
+        if other is NEG_INF and isinstance(side, Where):
+            sides = [put(compare, side, part) for part in (side.then, side.otherwise)]
+            return or_(and_(side.condition, sides[0]), and_(not_(side.condition), sides[1]))
+        largest = other is NEG_INF and isinstance(side, Fold) and side.monoid == "max" and compare.op == "="
+        if largest and isinstance(side, Fold) and is_number(side.body):
+            return or_(*(integers.at_most(v.extent, 0) for v in side.bound))
+    return None
+
+
+def put(compare: Compare, side: Expr, part: Expr) -> Expr:
+    """The comparison with another expression on one side."""
+    return Compare(compare.op, *(part if end is side else end for end in (compare.left, compare.right)))
+
+
+# ---------------------------------------------------------------------------------------------------------------- tiles
+
+
+def across_lanes(
+    simplify: Simplifier, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts
+) -> tuple[tuple[Index, ...], Expr]:
+    """Σ over lanes of what each one has summed, as one sum."""
+    inner: Expr = body
+    rest: tuple[Expr, ...] = ()
+    if isinstance(body, Where) and body.otherwise is NEUTRAL[monoid]:
+        kept = with_fact(facts, not_(body.condition))
+        if simplify(body.then, kept) is body.otherwise:
+            inner = body.then
+    if monoid == "sum" and isinstance(inner, Mul):
+        folds = [f for f in inner.factors if isinstance(f, Fold) and f.monoid == "sum"]
+        if len(folds) == 1:
+            rest = tuple(f for f in inner.factors if f is not folds[0])
+            inner = folds[0]
+    own: tuple[Index, ...] = ()
+    if isinstance(inner, Fold) and inner.monoid == monoid:
+        own, inner = inner.bound, inner.body
+    for v, w in ((a, b) for a in bound for b in (*own, *bound) if a is not b):
+        found = whole(v, w)
+        others = tuple(u for u in (*bound, *own) if u is not v and u is not w)
+        if found is None or {v, w} & frozenset().union(*(u.extent.free for u in others)):
+            continue
+        j = index(found)
+        tile = integers.quotient(j, v.extent)
+        values = {v: integers.minus(j, integers.times_(tile, v.extent)), w: tile}
+        new = integers.tidied(substitute(mul(*rest, inner) if rest else inner, values))
+        if not any(e is tile for e in walk(new)):
+            return (*others, j), new
+    return bound, body
+
+
+def whole(lane: Index, tile: Index) -> Expr | None:
+    """n, where tile < ⌈(n − lane)/B⌉ for a lane < B."""
+    if not isinstance(tile.extent, FloorDiv) or tile.extent.divisor is not lane.extent:
+        return None
+    n = integers.plus_(tile.extent.numerator, lane, 1, integers.minus(0, lane.extent))
+    return None if lane in n.free else n

@@ -1,0 +1,38 @@
+"""The textbook form of a formula: a maximum that is only subtracted for the sake of floating point is left out.
+
+Kernels compute exp(x − max x) / Σ exp(x − max x), books write exp(x) / Σ exp(x). The shorter form is shown where it is
+proved equal, for all sizes; nothing else of the verdict depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from samesame.formula.effort import Budget
+from samesame.formula.equal import Proved, prove_equal
+from samesame.formula.expr import ZERO, Expr, Fn, Fold, walk
+from samesame.formula.show import unicode
+from samesame.lift.formulas.algebra import replaced
+from samesame.lift.indices import integers
+
+BUDGET = Budget(seconds=3.0, smt_ms=500)
+
+
+def textbook(expr: Expr) -> Expr:
+    """The expression without maxima that cancel; itself where there are none, or where that is not proved."""
+    shifts = [e for e in walk(expr) if isinstance(e, Fold) and e.monoid == "max"]
+    if not shifts or not any(isinstance(e, Fn) and e.name == "exp" for e in walk(expr)):
+        return expr
+    for alike in groups(shifts):
+        shorter = integers.tidied(replaced(expr, dict.fromkeys(alike, ZERO)))
+        if isinstance(prove_equal(expr, shorter, budget=BUDGET), Proved):
+            expr = shorter
+    return expr
+
+
+def groups(folds: list[Fold]) -> Iterator[list[Expr]]:
+    """Folds that read the same, whatever their variables are called."""
+    found: dict[str, list[Expr]] = {}
+    for fold in folds:
+        found.setdefault(unicode(fold), []).append(fold)
+    yield from found.values()

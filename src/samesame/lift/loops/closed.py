@@ -1,0 +1,190 @@
+"""Loops: what a carried value is after t iterations, in closed form.
+
+The body is executed once with unknown carried values. What it makes of them shows a recurrence, and a few kinds are
+known by their closed form: folds and counters (`recurrences`), sums rescaled to a running maximum (`rescaled`), and
+the place of a maximum (`picked`). That the body makes one step of its closed form is proved for each carried value,
+for all values and any number of iterations, and never assumed. Then the body is executed again with the closed forms,
+and its accesses noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from samesame.evidence import Refused
+from samesame.formula.expr import ONE, ZERO, Compare, Expr, Index, Leaf, Num, const, index
+from samesame.formula.tensor import Tensor
+from samesame.lift.execution.ttir import Operation, Place
+from samesame.lift.execution.values import Pointers, Value, same_everywhere
+from samesame.lift.formulas.algebra import loads_of, replaced
+from samesame.lift.indices import integers
+from samesame.lift.loops.averaged import averaged, spread
+from samesame.lift.loops.carried import Carried, Loop, numbers
+from samesame.lift.loops.picked import picked
+from samesame.lift.loops.recurrences import counter, folded, last_value, unchanged
+from samesame.lift.loops.rescaled import rescaled
+from samesame.lift.loops.synthesis import searched
+
+if TYPE_CHECKING:
+    from samesame.lift.execution.symbolic import Environment, Machine
+
+UNROLLED = 32  # a loop of so few iterations is written out if nothing else helps
+
+
+# ---------------------------------------------------------------------------------------------------------------- loops
+
+
+def summarised(machine: Machine, operation: Operation, env: Environment) -> list[Value]:
+    """The results of an `scf.for`. Raises Refused where a carried value has no closed form here."""
+    counter, low_, high_, step_, *pairs = operation.operands
+    low, high, step = (cast(Tensor, env[name])[()] for name in (low_, high_, step_))
+    if not machine.prover.proves(machine.path, integers.less(0, step)):
+        raise Refused(f"{operation.place}: a loop whose step is not known to be positive")
+    trips = at_least_none(machine, integers.ceiling(integers.minus(high, low), step))
+    names, starts = pairs[0::2], [env[name] for name in pairs[1::2]]
+
+    def body(t: Expr, values: Sequence[Value]) -> list[Value]:
+        inside = {**env, **dict(zip(names, values, strict=True))}
+        inside[counter] = same_everywhere(integers.plus_(low, integers.times_(t, step)))
+        return machine.block(operation.regions[0], inside)
+
+    return run_loop(machine, operation, trips, names, starts, body)
+
+
+def at_least_none(machine: Machine, trips: Expr) -> Expr:
+    """A number of iterations, 0 where the loop ends before it begins."""
+    known = machine.prover.proves(machine.path, integers.at_least_zero(trips))
+    return trips if known else integers.flattened("max", (trips, ZERO))
+
+
+def run_loop(
+    machine: Machine,
+    operation: Operation,
+    trips: Expr,
+    names: Sequence[str],
+    starts: Sequence[Value],
+    body: Callable[[Expr, Sequence[Value]], list[Value]],
+) -> list[Value]:
+    if trips is ONE:
+        return body(ZERO, starts)
+    t = index(trips)
+    carried = [
+        Carried(name, start, carry_leaf(operation.place, t, k, start), lanes_of(start))
+        for k, (name, start) in enumerate(zip(names, starts, strict=True))
+    ]
+    if carried:
+        noted = len(machine.accesses), len(machine.arithmetic)
+        found = in_loop(machine, t, lambda: body(t, [c.symbolic() for c in carried]))
+        del machine.accesses[noted[0] :], machine.arithmetic[noted[1] :]
+        for one, value in zip(carried, found, strict=True):
+            if isinstance(one.start, Pointers) != isinstance(value, Pointers) or (
+                isinstance(value, Pointers) and isinstance(one.start, Pointers) and value.memory != one.start.memory
+            ):
+                raise Refused(
+                    f"{operation.place}: the loop carries {one.name.lstrip('%')}, a pointer into two tensors in turn"
+                )
+            one.after = numbers(value)
+        left = solve(Loop(machine, operation.place, t, carried))
+        if left:
+            if isinstance(trips, Num) and trips.value <= UNROLLED:
+                return unrolled(int(trips.value), starts, body)
+            names_ = ", ".join(c.name.lstrip("%") for c in left)
+            raise Refused(f"{operation.place}: no closed form is known for what the loop carries in {names_}")
+    for start, value in zip(
+        starts, in_loop(machine, t, lambda: body(t, [c.after_iterations(t) for c in carried])), strict=True
+    ):
+        machine.note_steps(start, value, operation.place)
+    return [c.after_iterations(trips) for c in carried]
+
+
+def unrolled(trips: int, starts: Sequence[Value], body: Callable[[Expr, Sequence[Value]], list[Value]]) -> list[Value]:
+    values = list(starts)
+    for t in range(trips):
+        values = body(const(t), values)
+    return values
+
+
+def in_loop(machine: Machine, t: Index, run: Callable[[], list[Value]]) -> list[Value]:
+    machine.loops.append(t)
+    try:
+        return run()
+    finally:
+        machine.loops.pop()
+
+
+def carry_leaf(place: Place, t: Index, number: int, start: Value) -> Leaf:
+    return Leaf(f"carried {t.serial}.{number}", (1,) * len(start.shape), numbers(start).kind)
+
+
+def lanes_of(value: Value) -> tuple[Index, ...]:
+    return tuple(index(n) for n in value.shape)
+
+
+def summarised_while(machine: Machine, operation: Operation, env: Environment) -> list[Value]:
+    """The results of an `scf.while` that counts: its condition compares a counter with a bound."""
+    pairs = operation.operands
+    names, starts = pairs[0::2], [env[name] for name in pairs[1::2]]
+    before, after = operation.regions
+    t = index(1)
+    carried = [
+        Carried(name, start, carry_leaf(operation.place, t, k, start), lanes_of(start))
+        for k, (name, start) in enumerate(zip(names, starts, strict=True))
+    ]
+    condition_env = {**env, **{c.name: c.symbolic() for c in carried}}
+    found = machine.block(before, condition_env)
+    condition, passed = cast(Tensor, found[0])[()], found[1:]
+    if any(condition_env[c.name] is not value for c, value in zip(carried, passed, strict=True)):
+        raise Refused(f"{operation.place}: a while loop whose condition computes values is not supported")
+
+    def body(t: Expr, values: Sequence[Value]) -> list[Value]:
+        inside = {**env, **dict(zip((name for name, _ in after.arguments), values, strict=True))}
+        return machine.block(after, inside)
+
+    trips = trips_of_while(machine, operation, carried, condition, body)
+    return run_loop(machine, operation, trips, names, starts, body)
+
+
+def trips_of_while(machine: Machine, operation: Operation, carried: list[Carried], condition: Expr, body: Any) -> Expr:
+    """How often `0 ≤ p` holds, where p falls by a constant with each iteration."""
+    kept = len(machine.accesses), len(machine.arithmetic)
+    found = body(ZERO, [c.symbolic() for c in carried])
+    del machine.accesses[kept[0] :], machine.arithmetic[kept[1] :]
+    values: dict[Expr, tuple[Expr, Expr]] = {}
+    for one, value in zip(carried, found, strict=True):
+        step = (
+            integers.minus(numbers(value)[()], one.unknown)
+            if numbers(value).kind == "int" and not value.shape
+            else None
+        )
+        if step is not None and isinstance(step, Num):
+            values[one.unknown] = one.first, step
+    match condition:
+        case Compare("≤", _, p):
+            now = integers.tidied(replaced(p, {u: first for u, (first, _) in values.items()}))
+            later = integers.tidied(
+                replaced(p, {u: integers.plus_(first, step) for u, (first, step) in values.items()})
+            )
+            falls = integers.minus(now, later)
+            if not loads_of(now, [c.leaf for c in carried]) and isinstance(falls, Num) and falls.value > 0:
+                return at_least_none(machine, integers.plus_(integers.quotient(now, falls), 1))
+    raise Refused(f"{operation.place}: a while loop that does not count up to a bound is not supported")
+
+
+# ---------------------------------------------------------------------------------------------------------- recurrences
+
+
+Rule = Callable[[Loop, Carried], bool]
+RULES: tuple[Rule, ...] = (unchanged, counter, last_value, rescaled, averaged, spread, folded, picked, searched)
+
+
+def solve(loop: Loop) -> list[Carried]:
+    """Find closed forms until no more are found; what is left without one."""
+    left = list(loop.carried)
+    while True:
+        before = len(left)
+        for one in list(left):
+            if any(rule(loop, one) for rule in RULES):
+                left.remove(one)
+        if not left or len(left) == before:
+            return left
