@@ -226,3 +226,20 @@ def launch_half(n=40):
     out = torch.zeros(2 * n, device="cuda")
     half_kernel[(triton.cdiv(n, 16),)](x, out[n:], n, BLOCK=16)
     return out
+
+
+@triton.jit
+def placed_kernel(x_ptr, at_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    lanes = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    at = tl.load(at_ptr + lanes, mask=lanes < n, other=0)
+    x = tl.load(x_ptr + lanes, mask=lanes < n)
+    tl.store(out_ptr + at, x)
+
+
+def launch_placed(n=100):
+    """Lanes behind the end store what they did not load; where is said by data."""
+    x = torch.randn(n, device="cuda")
+    at = torch.randperm(n, device="cuda")
+    out = torch.empty_like(x)
+    placed_kernel[(triton.cdiv(n, 32),)](x, at, out, n, BLOCK=32)
+    return out

@@ -106,3 +106,8 @@ def test_a_kernel_that_writes_a_part_of_a_memory_is_not_compared_as_if_it_wrote_
 def test_a_formula_says_which_elements_are_not_written() -> None:
     (formula,) = kernel("diagonal_of_nothing").formulas
     assert formula.text.startswith("out[i, j] = {x[i] if j = i else undefined out[")
+
+
+def test_an_undefined_value_is_told_where_no_formula_is() -> None:
+    assert kernel("placed").formulas[0].expr is None
+    assert states("placed")["undefined"] == "violated"

@@ -393,15 +393,17 @@ class _Lifting:
         """No undefined value reaches a store, nor decides where something is stored."""
         with obligations.timed(Obligation("undefined", "proved", "no undefined value reaches a store")) as found:
             for formula in self.verdict.formulas:
-                if formula.expr is None:
-                    continue
                 writes = self.kernel.outputs[formula.tensor]
-                stored = all(w.access.kind in obligations.STORES for w in writes)
-                told = {formula.tensor} if stored else set()       # coverage tells what is not written; sums add to it
+                if formula.expr is None:
+                    reaching = [p for w in writes for p in undefined_in(self.simplify(w.value, w.facts))]
+                else:
+                    stored = all(w.access.kind in obligations.STORES for w in writes)
+                    told = {formula.tensor} if stored else set()   # coverage tells what is not written; sums add to it
+                    reaching = [p for p in undefined_in(formula.expr[1]) if p not in told]
                 places = sorted(
                     {
-                        *(p for p in undefined_in(formula.expr[1]) if p not in told),
-                        *(p for w in writes for p in undefined_in(and_(w.condition, const(True)))),
+                        *reaching,
+                        *(p for w in writes for p in undefined_in(w.condition)),
                         *(p for w in writes for p in undefined_in(w.offset)),
                     }
                 )
