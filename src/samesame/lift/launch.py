@@ -35,7 +35,7 @@ class Memory:
 
     @property
     def kind(self) -> str:
-        return "bool" if self.element == "i1" else "int" if self.element.lstrip("u").startswith("i") else "real"
+        return "bool" if self.element == "i1" else "int" if self.element[0] in "iu" else "real"
 
 
 Argument = Memory | Expr | int | float

@@ -265,6 +265,7 @@ def power_text(value: int) -> str:
     return f"2^{value.bit_length()} − {below}" if below < 1 << 20 else str(value)
 
 
+WORDS = ("i32", "u32")
 LIMITS = (Limit(0), Limit((1 << 31) - (1 << 16)), Limit(1 << 30))
 
 
@@ -305,8 +306,10 @@ def numbers_of(kernel: Kernel) -> Iterator[Number]:
         condition = and_(*access.path, access.mask[lanes] if access.mask is not None else TRUE)
         for part in access.pointers.parts:
             yield from _number(part[lanes], condition, access.place, 32, seen)
-        if access.value is not None and access.value.kind == "int" and access.pointers.memory.element == "i32":
-            yield from _number(access.value[lanes], condition, access.place, 32, seen)
+        if access.value is not None and access.value.kind == "int" and access.pointers.memory.element in WORDS:
+            least, _ = whole_numbers(access.pointers.memory.element)
+            as_signed = integers.minus(access.value[lanes], least + (1 << 31))
+            yield from _number(as_signed, condition, access.place, 32, seen)
 
 
 def _number(

@@ -14,6 +14,7 @@ from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Index, and_, not_, where
 from samesame.formula.tensor import Tensor
 from samesame.lift.execution.ttir import Operation, Place
+from samesame.lift.execution.unsigned import as_kept, as_read, is_unsigned
 from samesame.lift.execution.values import Chosen, Pointers, Value, block, element_at, undefined
 from samesame.lift.indices import integers
 
@@ -55,11 +56,11 @@ def _load(machine: Machine, operation: Operation, operands: list[Value]) -> Tens
 
     def at(*i: Expr) -> Expr:
         offset = pointers.offsets[i]
-        found = element_at(memory, offset)
+        found = as_read(memory, element_at(memory, offset))
         found = where(found, 1, 0) if memory.kind == "bool" and kind == "int" else found
         if mask is None:
             return found
-        missing = other[i] if other is not None else undefined(place, kind, offset, *loops)
+        missing = other[i] if other is not None else as_read(memory, undefined(place, kind, offset, *loops))
         return where(mask[i], found, missing)
 
     return block(pointers.shape, at, kind)
@@ -100,6 +101,9 @@ def _noted(machine: Machine, operation: Operation, kind: str, pointers: Value, v
         value = block(value.shape, lambda *i: not_(integers.equal(number_[i], 0)), "bool")
     if memory.kind == "int" and value.kind == "real":
         raise Refused(f"{operation.place}: {memory.name} holds {memory.element}, and a float is stored")
+    if is_unsigned(memory):
+        signed = value
+        value = block(value.shape, lambda *i: as_kept(memory, signed[i]), "int")
     access = Access(
         kind,
         pointers,

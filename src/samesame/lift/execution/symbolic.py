@@ -53,6 +53,7 @@ from samesame.lift.execution.operations import (
 )
 from samesame.lift.execution.shapes import AXES, SHAPES
 from samesame.lift.execution.ttir import Function, Operation, Place, Region, Type
+from samesame.lift.execution.unsigned import unsigned_in
 from samesame.lift.execution.values import (
     Chosen,
     Pointers,
@@ -232,6 +233,9 @@ class Machine:
                 bits = of_bits(operation.name.partition(".")[2], operation.type.bits, *operands)
                 return bits if operation.type.kind == "int" else numeric(bits)
             if operation.name in ("arith.extui", "arith.uitofp"):
+                known = [unsigned_in(x, operation.given[0].bits) for x in operands]
+                if None not in known:
+                    return plain(*known)
                 return self.where_not_negative(operation, path, operands, plain(*operands))
             return plain(*operands)
 

@@ -25,6 +25,7 @@ from samesame.lift.loops.picked import picked
 from samesame.lift.loops.recurrences import counter, folded, last_value, unchanged
 from samesame.lift.loops.rescaled import rescaled
 from samesame.lift.loops.synthesis import searched
+from samesame.lift.loops.waiting import waiting
 
 if TYPE_CHECKING:
     from samesame.lift.execution.symbolic import Environment, Machine
@@ -123,6 +124,11 @@ def lanes_of(value: Value) -> tuple[Index, ...]:
 
 def summarised_while(machine: Machine, operation: Operation, env: Environment) -> list[Value]:
     """The results of an `scf.while` that counts: its condition compares a counter with a bound."""
+    place = waiting(operation)
+    if place is not None:
+        raise Refused(
+            f"{place}: this loop waits until another program has written what it reads; each program is taken by itself"
+        )
     pairs = operation.operands
     names, starts = pairs[0::2], [env[name] for name in pairs[1::2]]
     before, after = operation.regions
