@@ -349,16 +349,20 @@ def ranges_in(kernel: Kernel, expr: Expr) -> Iterator[Expr]:
                 elements[e.leaf.name] = "i8"
             low, high = whole_numbers(elements[e.leaf.name])
             yield from (integers.at_most(low, e), integers.at_most(e, high))
-        if isinstance(e, Fold) and e.monoid == "sum" and is_count(e.body):
-            extents = [v.extent for v in e.bound]
-            if not any(v.free for v in extents):
-                most = reduce(integers.times_, extents)
-                yield from (integers.at_least_zero(e), integers.at_most(e, most))
+        most = counted(e)
+        if isinstance(e, Fold) and most is not None:
+            yield from (integers.at_least_zero(e), integers.at_most(e, most))
 
 
-def is_count(body: Expr) -> bool:
-    """Whether this is 1 or 0."""
-    return isinstance(body, Where) and {body.then, body.otherwise} <= {ZERO, const(1)}
+def counted(e: Expr) -> Expr | None:
+    """Of 1 or 0, or of a sum of such, how many there are at most; None for anything else."""
+    if isinstance(e, Where) and {e.then, e.otherwise} <= {ZERO, const(1)}:
+        return const(1)
+    most = counted(e.body) if isinstance(e, Fold) and e.monoid == "sum" else None
+    if most is None or not isinstance(e, Fold) or most.free & set(e.bound):
+        return None
+    lengths = [v.extent if isinstance(v.extent, Num) else integers.flattened("max", (v.extent, ZERO)) for v in e.bound]
+    return None if any(n.free & set(e.bound) for n in lengths) else reduce(integers.times_, lengths, most)
 
 
 def whole_numbers(element: str) -> tuple[int, int]:

@@ -9,10 +9,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
-from samesame.formula.expr import ZERO, Expr, Lambda, Leaf, Load, NegInf, Opaque, Where, const, mul, not_, walk
+from samesame.formula.expr import (
+    ZERO,
+    Add,
+    Expr,
+    Extremum,
+    FloorDiv,
+    Fold,
+    Lambda,
+    Leaf,
+    Load,
+    Mod,
+    Mul,
+    NegInf,
+    Opaque,
+    Pow,
+    Where,
+    const,
+    mul,
+    not_,
+    walk,
+)
 from samesame.formula.tensor import Tensor, tensor
 from samesame.lift.execution.ttir import Place
 from samesame.lift.launch import Memory
@@ -110,9 +131,20 @@ def is_finite(expr: Expr) -> bool:
 WRAPS = "bits."  # opaque integer functions whose results wrap around by design
 
 
+@lru_cache(maxsize=1 << 14)
 def wraps(expr: Expr) -> bool:
-    """Whether an integer is computed from bits, so that sums of it wrap around on purpose."""
-    return any(isinstance(e, Opaque) and e.name.startswith(WRAPS) for e in walk(expr))
+    """Whether an integer is computed from bits, so that sums of it wrap around on purpose. Bits that are only compared
+    do not count: how many keys there are of a kind is a plain number."""
+    match expr:
+        case Opaque(name):
+            return name.startswith(WRAPS)
+        case Where(_, then, otherwise):
+            return wraps(then) or wraps(otherwise)
+        case Add(parts) | Mul(parts) | Extremum(_, parts):
+            return any(map(wraps, parts))
+        case FloorDiv(part, _) | Mod(part, _) | Pow(part, _) | Fold(_, _, part):
+            return wraps(part)
+    return False
 
 
 def of_bits(name: str, bits: int, *operands: Expr) -> Expr:
