@@ -63,5 +63,6 @@ def test_a_count_is_no_more_than_what_is_counted() -> None:
     inner = Fold("sum", (lane,), one)
     assert counted(one) is const(1) and counted(Fold("sum", (k,), one)) is const(7)
     assert counted(Fold("sum", (k,), inner)) is integers.times_(7, integers.flattened("max", (n, ZERO)))
+    assert counted(Fold("max", (k,), one)) is const(1) and counted(Fold("max", (lane,), one)) is None
     assert counted(where(integers.equal(BITS, k), 2, 0)) is None
     assert counted(Fold("sum", (k,), Fold("sum", (index(k),), one))) is None

@@ -355,11 +355,15 @@ def ranges_in(kernel: Kernel, expr: Expr) -> Iterator[Expr]:
 
 
 def counted(e: Expr) -> Expr | None:
-    """Of 1 or 0, or of a sum of such, how many there are at most; None for anything else."""
+    """Of 1 or 0, and of sums and extrema of such, how many there are at most; None for anything else."""
     if isinstance(e, Where) and {e.then, e.otherwise} <= {ZERO, const(1)}:
         return const(1)
-    most = counted(e.body) if isinstance(e, Fold) and e.monoid == "sum" else None
+    most = counted(e.body) if isinstance(e, Fold) else None
     if most is None or not isinstance(e, Fold) or most.free & set(e.bound):
+        return None
+    if e.monoid in ("max", "min"):
+        return most if all(isinstance(v.extent, Num) and v.extent.value > 0 for v in e.bound) else None
+    if e.monoid != "sum":
         return None
     lengths = [v.extent if isinstance(v.extent, Num) else integers.flattened("max", (v.extent, ZERO)) for v in e.bound]
     return None if any(n.free & set(e.bound) for n in lengths) else reduce(integers.times_, lengths, most)

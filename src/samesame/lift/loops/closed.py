@@ -1,10 +1,10 @@
 """Loops: what a carried value is after t iterations, in closed form.
 
 The body is executed once with unknown carried values. What it makes of them shows a recurrence, and a few kinds are
-known by their closed form: folds and counters (`recurrences`), sums rescaled to a running maximum (`rescaled`), and
-the place of a maximum (`picked`). That the body makes one step of its closed form is proved for each carried value,
-for all values and any number of iterations, and never assumed. Then the body is executed again with the closed forms,
-and its accesses noted.
+known by their closed form: folds and counters (`recurrences`), folds that end (`ended`), sums rescaled to a running
+maximum (`rescaled`), and the place of a maximum (`picked`). That the body makes one step of its closed form is proved
+for each carried value, for all values and any number of iterations, and never assumed. Then the body is executed again
+with the closed forms, and its accesses noted.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from samesame.lift.formulas.algebra import loads_of, replaced
 from samesame.lift.indices import integers
 from samesame.lift.loops.averaged import averaged, spread
 from samesame.lift.loops.carried import Carried, Loop, numbers
+from samesame.lift.loops.ended import ended
 from samesame.lift.loops.picked import picked
 from samesame.lift.loops.recurrences import counter, folded, last_value, unchanged
 from samesame.lift.loops.rescaled import rescaled
@@ -181,7 +182,7 @@ def trips_of_while(machine: Machine, operation: Operation, carried: list[Carried
 
 
 Rule = Callable[[Loop, Carried], bool]
-RULES: tuple[Rule, ...] = (unchanged, counter, last_value, rescaled, averaged, spread, folded, picked, searched)
+RULES: tuple[Rule, ...] = (unchanged, counter, last_value, rescaled, averaged, spread, folded, ended, picked, searched)
 
 
 def solve(loop: Loop) -> list[Carried]:

@@ -1,0 +1,44 @@
+"""Folds that end have a closed form; where the condition may hold again after it did not, there is none."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+
+from samesame.capture.triton_interpret import interpret
+from samesame.capture.triton_launch import capture_launches
+from samesame.lift import KernelVerdict, lift
+from samesame.lift.front import passed_of
+from samesame.lift.numerics import error_of
+
+FILE = Path(__file__).parent.parent / "ending_kernels.py"
+LIFTED = ("member", "until", "not_until", "largest")
+
+
+@cache
+def kernel(name: str) -> KernelVerdict:
+    (one,) = lift(f"{FILE}:launch_{name}").kernels
+    return one
+
+
+@pytest.mark.parametrize("name", LIFTED)
+def test_a_fold_that_ends_is_verified_and_its_formula_is_what_the_interpreter_stores(name: str) -> None:
+    assert kernel(name).verdict == "verified", (kernel(name).unsupported, kernel(name).obligations)
+    captured, run = capture_launches(f"{FILE}:launch_{name}"), interpret(f"{FILE}:launch_{name}")
+    (formula,) = kernel(name).formulas
+    assert error_of(formula, passed_of(captured.launches[0], captured), run.executions[0], captured.sizes) < 1e-6
+
+
+@pytest.mark.parametrize("name", ["since", "sometimes", "data", "doubling"])
+def test_a_condition_that_may_hold_again_gives_no_closed_form(name: str) -> None:
+    (why,) = kernel(name).unsupported
+    assert "no closed form is known for what the loop carries in total" in why
+
+
+def test_what_lanes_forget_makes_a_difference() -> None:
+    found = lift(f"{FILE}:launch_member", f"{FILE}:among")
+    assert found.against != "same"
