@@ -47,7 +47,7 @@ def launch(text: str = ADD, **changes) -> Launch:
 def test_a_function_is_read_with_types_and_lines() -> None:
     function = parse(ADD)
     assert function.name == "add" and [name for name, _ in function.arguments] == ["%x", "%out", "%n"]
-    operations = {o.results[0] if o.results else o.name: o for o in function.body.operations}
+    operations = {o.results[0] if o.results else o.name: o for o in function.blocks["^bb0"].operations}
     assert operations["%offsets"].type == Type((8,), "i32")
     assert operations["%2"].given[0].pointee == Type((8,), "f32")
     assert operations["%offsets"].place.line == 5, "of a call, the line in the user's file"

@@ -39,6 +39,7 @@ from samesame.lift import concrete, explained, obligations
 from samesame.lift.execution.symbolic import Machine
 from samesame.lift.execution.ttir import parse
 from samesame.lift.execution.values import element_at, undefined_in
+from samesame.lift.formulas.algebra import NEUTRAL
 from samesame.lift.formulas.defined import Definedness
 from samesame.lift.formulas.present import presentable
 from samesame.lift.formulas.simplify import Simplifier, literals
@@ -47,6 +48,7 @@ from samesame.lift.indices import integers
 from samesame.lift.indices.solver import Facts, Prover, with_fact
 from samesame.lift.launch import Launch, Memory
 from samesame.lift.loops.carried import ALL_MEANS, Means
+from samesame.lift.loops.steps import COMBINED
 from samesame.lift.obligations import LIMITS, Kernel, Limit
 from samesame.lift.tiles.detile import Solution, Write, value_at
 from samesame.lift.tiles.memory import offset_of, with_elements
@@ -289,7 +291,8 @@ class _Lifting:
         expr = self.stored(memory, indices, [s for s in solutions if s is not None], covered)
         by_offsets = memory.shape, indices, expr
         names = {f"{a.memory.name}*": a.memory for a in (*self.kernel.reads, *self.kernel.writes)}
-        kept = isinstance(expr, Where) and covered is not TRUE and expr.condition is covered
+        atomic = all(w.access.kind not in obligations.STORES for w in writes)  # then it holds for every element
+        kept = atomic or (isinstance(expr, Where) and covered is not TRUE and expr.condition is covered)
         facts = with_fact((), covered) if covered is not None and not kept else ()
         expr = self.simplify(with_elements(expr, names, facts, self.simplify), facts)
         if self.joined:
@@ -334,12 +337,9 @@ class _Lifting:
     def by_program(self, name: str, write: Write, raw: bool = False) -> Formula:
         """What one program stores, where the element cannot be told: an offset and a value, over programs and lanes;
         `raw`: the value as the kernel computes it."""
-        value = presentable(write.value if raw else self.simplify(write.value, write.facts))
-        text, where_ = (
-            f"{name}*[{unicode(presentable(write.offset))}] = {unicode(value)}",
-            unicode(presentable(write.condition)),
-        )
-        return Formula(name, text if write.condition is TRUE else f"{text} where {where_}", "")
+        value = write.value if raw else self.simplify(write.value, write.facts)
+        told = explained.stored(name, write, value, self.kernel.machine.programs, str(write.access.place), "")
+        return Formula(name, told.text, told.latex)
 
     def stored(
         self, memory: Memory, indices: tuple[Index, ...], solutions: list[Solution], covered: Expr | None
@@ -349,43 +349,54 @@ class _Lifting:
             one = self.written(solution)
             here = {i: j for i, j in zip(solution.indices, indices, strict=True)}
             value, covers = (substitute(e, here) for e in (one, solution.covers))
-            if solution.write.access.kind not in ("store",):
-                total = self.added(memory, indices, total, value, solution)
+            if solution.write.access.kind not in obligations.STORES:
+                total = self.updated(memory, indices, total, value, solution)
             elif total is None and len(solutions) == 1:
                 total = value
             else:
                 total = value if total is None else where(covers, value, total)
         assert total is not None
         writes = [solution.write for solution in solutions]
-        if covered is None or covered is TRUE or any(w.access.kind != "store" for w in writes):
+        if covered is None or covered is TRUE or any(w.access.kind not in obligations.STORES for w in writes):
             return total
         if obligations.tells_what_is_written(self.kernel, self.kernel.outputs[memory.name]):
             return where(covered, total, element_at(memory, offset_of(memory, indices)))
         self.partly.add(memory.name)
         return total
 
-    def added(
+    def updated(
         self, memory: Memory, indices: tuple[Index, ...], before: Expr | None, value: Expr, solution: Solution
     ) -> Expr:
-        if solution.write.access.kind not in ("fadd", "add"):
-            raise Refused(
-                f"{solution.write.access.place}: the atomic operation {solution.write.access.kind} is not supported"
-            )
+        """An element after atomic operations of one kind, in whichever order."""
+        access = solution.write.access
+        if access.kind not in obligations.FOLDS:
+            raise Refused(f"{access.place}: the atomic operation {access.kind} is not supported")
         start = before if before is not None else element_at(memory, offset_of(memory, indices))
-        return start + value
+        return COMBINED[access.kind](start, value)
 
     def written(self, solution: Solution) -> Expr:
-        """What one store writes; of an atomic addition, the sum over the programs and iterations that add there."""
+        """What one store writes; of an atomic operation, the fold over the programs, iterations and lanes that reach
+        the element."""
         write = solution.write
-        if write.access.kind == "store":
+        if write.access.kind not in obligations.FOLDS:
             return value_at(solution, self.simplify)
         known = solution.values
         parts = [integers.equal(substitute(a, known), i) for a, i in zip(solution.at, solution.indices, strict=True)]
         for v, e in known.items():
             parts += [integers.at_least_zero(e), integers.less(e, substitute(v.extent, known))]
-        condition = and_(*parts, substitute(solution.write.condition, known))
-        value = where(integers.tidied(condition), substitute(solution.write.value, solution.values), ZERO)
-        return self.simplify(Fold("sum", solution.free, value) if solution.free else value)
+        parts += with_fact((), substitute(solution.write.condition, known))
+        monoid, free = write.access.kind, frozenset(solution.free)
+        each = and_(*(integers.tidied(part) for part in parts if part.free & free))
+        whole = [integers.tidied(part) for part in parts if not part.free & free]
+        value = where(each, substitute(solution.write.value, known), NEUTRAL[monoid])
+        if free:
+            value = Fold(monoid, solution.free, value)
+        if monoid != "sum":  # a maximum of nothing is left out
+            some = [integers.less(0, v.extent) for v in solution.free]
+            if any(part.free & free for part in some):
+                raise Refused(f"{write.access.place}: whether any iteration gets here is not known")
+            whole += some
+        return self.simplify(where(and_(*whole), value, NEUTRAL[monoid]))
 
     # ------------------------------------------------------------------------------------------------ obligations
 
@@ -429,7 +440,8 @@ class _Lifting:
 
     def overflow(self) -> None:
         limits = [Limit(self.settings.elements)] if self.settings.elements else LIMITS
-        found, limit = obligations.overflow(self.kernel, limits, self.keeps)
+        totals = {formula.tensor: formula.expr[1] for formula in self.verdict.formulas if formula.expr is not None}
+        found, limit = obligations.overflow(self.kernel, limits, self.keeps, totals)
         if limit is not None:
             self.verdict.preconditions.append(str(limit))
         self.note(found)

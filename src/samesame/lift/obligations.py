@@ -10,7 +10,7 @@ not prove is tried on numbers, in `concrete.py`, and is violated only where that
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
@@ -45,6 +45,8 @@ from samesame.lift.tiles.memory import element, flat_range
 from samesame.lift.verdict import Obligation
 
 STORES = ("store",)
+FOLDS = ("sum", "max", "min")  # what atomic operations make of an element and all that reaches it, in any order
+UPDATED = {"sum": "added to", "max": "raised", "min": "lowered"}
 UNTOLD = "it cannot be told from the offsets which elements are written of"
 
 
@@ -117,7 +119,16 @@ def keeps_the_rest(kernel: Kernel, writes: Sequence[Write]) -> bool:
     """Whether what is not written holds the number that the host filled it with, and it is known what is written."""
     if any(w.memory.contents is None or isinstance(w.memory.contents, str) for w in writes):
         return False
+    if all(w.access.kind in FOLDS for w in writes):
+        return all(tells_writers(kernel, w) for w in writes)
     return tells_what_is_written(kernel, writes)
+
+
+def tells_writers(kernel: Kernel, write: Write) -> bool:
+    """Whether the programs, iterations and lanes that write an element are known: all values of some variables, and of
+    each other one the only value that leads there."""
+    solution = kernel.solutions[write]
+    return solution is not None and not tells_programs(solution, kernel.simplify)
 
 
 def tells_what_is_written(kernel: Kernel, writes: Sequence[Write]) -> bool:
@@ -135,7 +146,7 @@ def renamed(expr: Expr, old: Sequence[Index], new: Sequence[Index]) -> Expr:
 
 
 def race(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
-    """No two programs write one element. Atomic operations may."""
+    """No two programs write one element. Atomic operations of one kind may."""
     place = str(writes[0].access.place)
     with timed(Obligation("race", "undecided", f"no two programs write one element of {name}", place)) as found:
         stores = [w for w in writes if w.access.kind in STORES]
@@ -144,11 +155,10 @@ def race(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
             return found
         kinds = {w.access.kind for w in writes}
         if not stores:
-            told = all(
-                s is not None and not tells_programs(s, kernel.simplify) for s in map(kernel.solutions.get, writes)
-            )
-            found.state = "proved" if kinds in ({"fadd"}, {"add"}) and told else "undecided"
-            words = f"{name} is only added to, atomically"
+            told = all(tells_writers(kernel, w) for w in writes)
+            one = all(a.access.kind == b.access.kind or disjoint(kernel, a, b) for a, b in combinations(writes, 2))
+            found.state = "proved" if one and kinds <= set(FOLDS) and told else "undecided"
+            words = f"{name} is only {' and '.join(UPDATED.get(k, k) for k in sorted(kinds))}, atomically"
             found.detail = words if told else f"{words}, by programs that cannot be told from the element"
             return found
         alone = all(written_once(kernel, w) for w in stores)
@@ -168,7 +178,7 @@ def written_once(kernel: Kernel, write: Write) -> bool:
         extra = [v for v in solution.free if v in own or v in digits or v in solution.write.value.free]
         if not unsure and not extra:
             return True
-        if extra:
+        if not all(v in solution.write.condition.free for v in extra):
             return False
     return not_twice(kernel, write, write)
 
@@ -270,11 +280,12 @@ LIMITS = (Limit(0), Limit((1 << 31) - (1 << 16)), Limit(1 << 30))
 
 
 def overflow(
-    kernel: Kernel, limits: Sequence[Limit], allowed: Callable[[Expr], bool]
+    kernel: Kernel, limits: Sequence[Limit], allowed: Callable[[Expr], bool], totals: Mapping[str, Expr]
 ) -> tuple[Obligation, Limit | None]:
-    """No 32-bit number that is compared, divided, widened or added to a pointer has wrapped around."""
+    """No 32-bit number that is compared, divided, widened or added to a pointer has wrapped around, nor one of the
+    `totals` that atomic operations add up."""
     with timed(Obligation("overflow", "undecided", "no 32-bit number wraps around")) as found:
-        numbers = list(numbers_of(kernel))
+        numbers = [*numbers_of(kernel), *added_up(kernel, totals)]
         for limit in limits:
             facts = limit.facts(kernel)
             if not all(map(allowed, facts)):
@@ -310,6 +321,17 @@ def numbers_of(kernel: Kernel) -> Iterator[Number]:
             least, _ = whole_numbers(access.pointers.memory.element)
             as_signed = integers.minus(access.value[lanes], least + (1 << 31))
             yield from _number(as_signed, condition, access.place, 32, seen)
+
+
+def added_up(kernel: Kernel, totals: Mapping[str, Expr]) -> Iterator[Number]:
+    """What outputs hold after all atomic additions, where these are integers: partial sums may wrap around and come
+    right again, the total may not."""
+    for name, writes in kernel.outputs.items():
+        memory, place = writes[0].memory, writes[0].access.place
+        if name in totals and memory.kind == "int" and any(w.access.kind == "sum" for w in writes):
+            low, high = whole_numbers(memory.element)
+            half = (high - low + 1) // 2
+            yield integers.minus(totals[name], low + half), (), place, half.bit_length()
 
 
 def _number(
@@ -359,7 +381,9 @@ def counted(e: Expr) -> Expr | None:
     if isinstance(e, Where) and {e.then, e.otherwise} <= {ZERO, const(1)}:
         return const(1)
     most = counted(e.body) if isinstance(e, Fold) else None
-    if most is None or not isinstance(e, Fold) or most.free & set(e.bound):
+    if most is not None and isinstance(e, Fold) and most.free & set(e.bound):
+        most = next((more for more in integers.never_less(most) if not more.free & set(e.bound)), None)
+    if most is None or not isinstance(e, Fold):
         return None
     if e.monoid in ("max", "min"):
         return most if all(isinstance(v.extent, Num) and v.extent.value > 0 for v in e.bound) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from samesame.evidence import Refused
@@ -31,7 +32,7 @@ def moved(machine: Machine, operation: Operation, operands: list[Value], source:
     def pointers(value: Pointers | Chosen) -> Pointers | Chosen:
         if isinstance(value, Chosen):
             return Chosen(one(value.condition), pointers(value.then), pointers(value.otherwise))
-        return Pointers(value.memory, one(value.offsets), tuple(map(one, value.parts)))
+        return replace(value, offsets=one(value.offsets), parts=tuple(map(one, value.parts)))
 
     return one(x) if isinstance(x, Tensor) else pointers(x)
 

@@ -11,16 +11,16 @@ Loops are summarised in `loops.py`. An operation that is not known here is refus
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from samesame.evidence import Refused
 from samesame.formula.expr import (
-    FALSE,
     TRUE,
     ZERO,
     Expr,
     Index,
+    Num,
     Truth,
     Where,
     and_,
@@ -34,6 +34,7 @@ from samesame.formula.expr import (
 )
 from samesame.formula.tensor import Tensor
 from samesame.lift.execution.accesses import MEMORY, Access
+from samesame.lift.execution.branches import Flow, called, if_else
 from samesame.lift.execution.operations import (
     BITWISE,
     BOOLEANS,
@@ -65,6 +66,7 @@ from samesame.lift.execution.values import (
     float_of,
     is_address,
     of_bits,
+    pointers_chosen,
     same_everywhere,
     undefined,
     wraps,
@@ -106,6 +108,8 @@ class Machine:
     scope: Environment = field(default_factory=dict)  # the names where the walk is
     means: Means = ALL_MEANS
     synthesised: list[str] = field(default_factory=list)  # lines of loops with a closed form found by search
+    functions: dict[str, Function] = field(default_factory=dict)  # those that the kernel may call, by name
+    calling: list[str] = field(default_factory=list)  # those that are executed now
 
     def run(self, function: Function) -> None:
         """Execute the kernel. Raises Refused where an operation has no meaning here."""
@@ -118,7 +122,8 @@ class Machine:
             if plain not in self.launch.arguments:
                 raise Refused(f"{function.place}: the launch of {function.name} does not say what {plain} is")
             env[name] = self.argument(plain, kind, self.launch.arguments[plain])
-        self.block(function.body, env)
+        self.functions = function.others
+        Flow(self, function).run(env)
 
     def argument(self, name: str, kind: Type, given: Argument) -> Value:
         if isinstance(given, Memory):
@@ -135,8 +140,8 @@ class Machine:
     def block(self, region: Region, env: Environment) -> list[Value]:
         """Execute a region; the operands of its terminator."""
         for operation in region.operations:
-            if operation.name in ("scf.yield", "tt.return", "tt.reduce.return", "tt.scan.return", "scf.condition"):
-                return [env[name] for name in operation.operands]
+            if operation.name in ("scf.yield", "tt.reduce.return", "tt.scan.return", "scf.condition"):
+                return [self.operand(operation, name, env) for name in operation.operands]
             self.execute(operation, env)
         return []
 
@@ -144,7 +149,8 @@ class Machine:
         if operation.name in IGNORED:
             return
         if operation.name in CONTROL:
-            if operation.name != "scf.if" and any(isinstance(env.get(name), Chosen) for name in operation.operands):
+            operands = [self.operand(operation, name, env) for name in operation.operands if name in env]
+            if operation.name in ("scf.for", "scf.while") and any(isinstance(x, Chosen) for x in operands):
                 raise Refused(f"{operation.place}: a loop carries a pointer into one of several tensors")
             results = CONTROL[operation.name](self, operation, env)
         else:
@@ -159,7 +165,7 @@ class Machine:
         if name not in env:
             raise Refused(f"{operation.place}: {operation.name} reads {name}, which is nowhere computed")
         found = env[name]
-        if isinstance(found, Shuffled) and operation.name != "tt.reduce":
+        if isinstance(found, Shuffled) and (operation.name != "tt.reduce" or len(found.shape) > 1):
             raise Refused(
                 f"{operation.place}: the order of a reshaped block is left to the compiler; pass can_reorder=False"
             )
@@ -315,15 +321,17 @@ class Machine:
                 raise Refused(f"{operation.place}: a pointer is added to a pointer")
             moved = self.elementwise(operation, [pointers.offsets, offsets], integers.plus_, "int")
             parts = (offsets,) if operation.given[1].bits < 64 else ()
-            return Pointers(pointers.memory, moved, (*pointers.parts, *parts))
+            return replace(pointers, offsets=moved, parts=(*pointers.parts, *parts))
         if operation.name == "tt.ptr_to_int" and isinstance(first, Pointers) and not first.shape:
             return address_of(first)
         if operation.name == "tt.bitcast":
             (pointers,) = operands
             assert isinstance(pointers, Pointers)
-            bits = operation.type.pointee.bits
-            if bits == 8 and pointers.memory.kind == "bool":
+            there, here = operation.given[0].pointee, operation.type.pointee
+            if here.bits == 8 and pointers.memory.kind == "bool":
                 return pointers
+            if there.kind == "real" and here.kind == "int" and there.bits == here.bits:
+                return replace(pointers, bits=True)
         if operation.name == "arith.select":
             condition, a, b = operands
             if isinstance(a, Pointers | Chosen) and isinstance(b, Pointers | Chosen):
@@ -332,10 +340,15 @@ class Machine:
 
 
 def of_signs(predicate: str, make: Callable[[Expr, Expr], Expr]) -> Callable[[Expr, Expr], Expr]:
-    """A comparison in which a float's bits are negative where the float is, and no tensor's address is 0."""
+    """A comparison in which a float's bits are negative where the float is, and no tensor's address is 0; of numbers
+    that a condition chooses, that condition."""
 
     def apply(a: Expr, b: Expr) -> Expr:
         x = float_of(a)
+        if isinstance(a, Where) and all(isinstance(e, Num) for e in (a.then, a.otherwise, b)):
+            then, otherwise = make(a.then, b), make(a.otherwise, b)
+            if isinstance(then, Truth) and isinstance(otherwise, Truth):
+                return then if then is otherwise else a.condition if then is TRUE else not_(a.condition)
         if x is not None and b is ZERO and predicate in ("slt", "sge"):
             return lt(x, ZERO) if predicate == "slt" else not_(lt(x, ZERO))
         if is_address(a) and b is ZERO and predicate in ("eq", "ne"):
@@ -354,46 +367,9 @@ ALIKE: dict[str, Callable[[Expr, Expr], Expr]] = {  # comparisons of truth value
 # ------------------------------------------------------------------------------------------------------------- control
 
 
-def _if(machine: Machine, operation: Operation, env: Environment) -> list[Value]:
-    condition = cast(Tensor, env[operation.operands[0]])[()]
-    decided = condition if isinstance(condition, Truth) else None
-    for goal, answer in ((condition, TRUE), (not_(condition), FALSE)):
-        if decided is None and machine.prover.proves(machine.path, goal):
-            decided = answer
-    branches: list[list[Value]] = []
-    for region, holds in zip((*operation.regions, Region())[:2], (True, False), strict=True):
-        if decided is not None and decided.value != holds:
-            branches.append([])
-            continue
-        machine.path.append(condition if holds else not_(condition))
-        branches.append(machine.block(region, dict(env)))
-        machine.path.pop()
-    if decided is not None:
-        return branches[0] if decided.value else branches[1]
-    return [chosen(operation, condition, a, b) for a, b in zip(*branches, strict=True)] if operation.results else []
-
-
-def chosen(operation: Operation, condition: Expr, a: Value, b: Value) -> Value:
-    """One value where a condition on the whole program holds, else another."""
-    if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return block(a.shape, lambda *i: where(condition, a[i], b[i]), a.kind)
-    if isinstance(a, Tensor) or isinstance(b, Tensor):
-        raise Refused(f"{operation.place}: a pointer or a number, as a condition decides")
-    return pointers_chosen(same_everywhere(condition, a.shape), a, b)
-
-
-def pointers_chosen(condition: Tensor, a: Pointers | Chosen, b: Pointers | Chosen) -> Pointers | Chosen:
-    """Pointers by a block of conditions, or by one for all of them."""
-    if not condition.shape:
-        condition = same_everywhere(condition[()], a.shape)
-    if isinstance(a, Chosen) or isinstance(b, Chosen) or a.memory != b.memory:
-        return Chosen(condition, a, b)
-    offsets = block(a.shape, lambda *i: where(condition[i], a.offsets[i], b.offsets[i]), "int")
-    return Pointers(a.memory, offsets, (*a.parts, *b.parts))
-
-
 CONTROL: dict[str, Callable[[Machine, Operation, Environment], list[Value]]] = {
-    "scf.if": _if,
+    "scf.if": if_else,
+    "tt.call": called,
     "scf.for": summarised,
     "scf.while": summarised_while,
 }

@@ -17,6 +17,9 @@ from samesame.evidence import Refused
 NAME = r"%[\w$.-]+(?:#\d+)?"
 HEAD = re.compile(r'"?([a-z_]\w*(?:\.\w+)+|module)"?')
 RESULTS = re.compile(r"((?:%[\w$.-]+(?::\d+)?(?:, )?)+) = ")
+LABEL = re.compile(r"(\^bb\d+)(?:\((.*)\))?:")
+JUMP = re.compile(r"(\^bb\d+)(?:\(([^)]*)\))?")
+SYMBOL = re.compile(r'@("[^"]*"|[\w$.-]+)')
 BLOCK_TYPE = re.compile(r"tensor<((?:\d+x)*)(.+?)(?:, #[^>]*)?>$")
 FILE_LINE = re.compile(r'"([^"]*)":(\d+):\d+$')
 
@@ -100,6 +103,17 @@ class Operation:
             raise Refused(f"{self.place}: {self.name} has no attribute {name}; is the file of another Triton version?")
         return default
 
+    @property
+    def jumps(self) -> list[tuple[str, list[str]]]:
+        """The blocks that a branch may jump to, in order, each with the names of what it hands on."""
+        return [(label, re.findall(NAME, given.partition(" : ")[0])) for label, given in JUMP.findall(self.text)]
+
+    @property
+    def callee(self) -> str:
+        """The function that a call names."""
+        found = SYMBOL.search(self.text)
+        return found[1].strip('"') if found else ""
+
     def word(self) -> str:
         """The first word of the text: a predicate, an axis, the kind of an atomic operation."""
         return self.text.split(",")[0].split()[0] if self.text.split() else ""
@@ -107,12 +121,16 @@ class Operation:
 
 @dataclass
 class Function:
-    """A kernel: its name, its arguments in order, and its body."""
+    """A kernel, or a function that it calls: its arguments in order, and its blocks by label, the first one entered.
+
+    `others` are the functions of the module that are called by name.
+    """
 
     name: str
     arguments: list[tuple[str, Type]]
-    body: Region
+    blocks: dict[str, Region]
     place: Place
+    others: dict[str, Function] = field(default_factory=dict)
 
 
 def parse(text: str, source: str = "the TTIR text") -> Function:
@@ -134,30 +152,41 @@ class _Parser:
         self.at = 0
 
     def kernel(self) -> Function:
-        found: list[Function] = []
+        public: list[Function] = []
+        others: dict[str, Function] = {}
         while self.at < len(self.lines):
             number, line = self.lines[self.at]
             self.at += 1
             text, location = _without_locations(line.strip())
-            head = re.match(r"tt\.func (?:public |private )?@([\w$.\"-]+)\((.*)\)", text)
+            head = re.match(rf"tt\.func (?:public |private )?{SYMBOL.pattern}\(", text)
             if not head:
                 continue
-            arguments = [_argument(part) for part in split(head[2]) if part.strip().startswith("%")]
-            place = self.place(location)
-            body = Region(operations=list(self.block(number)))
-            if "private" not in text.split("@")[0]:
-                found.append(Function(head[1].strip('"'), arguments, body, place))
-        if len(found) != 1:
-            raise Refused(f"{self.source} holds {len(found)} public functions; give the TTIR of one kernel")
-        return found[0]
+            listed = split(_enclosed(text[head.end() - 1 :]))
+            arguments = [_argument(part) for part in listed if part.startswith("%")]
+            function = Function(head[1].strip('"'), arguments, self.blocks(number), self.place(location), others)
+            if "private" in text.split("@")[0]:
+                others[function.name] = function
+            else:
+                public.append(function)
+        if len(public) != 1:
+            raise Refused(f"{self.source} holds {len(public)} public functions; give the TTIR of one kernel")
+        return public[0]
 
-    def block(self, opened: int) -> Iterator[Operation]:
-        """The operations up to the brace that closes the block, whose line is left to be read."""
+    def blocks(self, opened: int) -> dict[str, Region]:
+        """The blocks up to the brace that closes the function, by label; that of the first one is not written."""
+        here = Region()
+        found = {"^bb0": here}
         while self.at < len(self.lines):
-            if self.lines[self.at][1].strip().startswith("}"):
+            text, _ = _without_locations(self.lines[self.at][1].strip())
+            if text.startswith("}"):
                 self.at += 1
-                return
-            yield self.operation()
+                return found
+            label = LABEL.match(text)
+            if label is None:
+                here.operations.append(self.operation())
+                continue
+            self.at += 1
+            here = found[label[1]] = Region([_argument(part) for part in split(label[2] or "")])
         raise Refused(f"{self.source}:{opened}: a brace is never closed")
 
     def regions(self, opened: int) -> tuple[list[Region], str, str]:
@@ -167,10 +196,11 @@ class _Parser:
             region = Region()
             while self.at < len(self.lines):
                 text, location = _without_locations(self.lines[self.at][1].strip())
-                if text.startswith("^bb"):
+                if label := LABEL.match(text):
+                    if region.arguments or region.operations:
+                        raise Refused(f"{self.source}:{self.lines[self.at][0]}: a region of several blocks")
                     self.at += 1
-                    inside = text[text.find("(") + 1 : text.rfind(")")] if "(" in text else ""
-                    region.arguments = [_argument(part) for part in split(inside)]
+                    region.arguments = [_argument(part) for part in split(label[2] or "")]
                 elif text.startswith("}"):
                     break
                 else:
@@ -249,6 +279,16 @@ def _split_callsite(text: str) -> tuple[str, str]:
         if depth == 0 and text.startswith(" at ", k):
             return text[:k], text[k + 4 :]
     return text, ""
+
+
+def _enclosed(text: str) -> str:
+    """What stands between the first parenthesis and the one that closes it."""
+    depth = 0
+    for k, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return text[1:k]
+    return text[1:]
 
 
 def _without_locations(line: str) -> tuple[str, str]:

@@ -7,11 +7,13 @@ came from and how many elements behind it; all lanes of a block of pointers poin
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from math import inf
 from typing import Any
 
+from samesame.evidence import Refused
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
 from samesame.formula.expr import (
     ZERO,
@@ -26,6 +28,7 @@ from samesame.formula.expr import (
     Mod,
     Mul,
     NegInf,
+    Not,
     Opaque,
     Pow,
     Where,
@@ -33,6 +36,7 @@ from samesame.formula.expr import (
     mul,
     not_,
     walk,
+    where,
 )
 from samesame.formula.tensor import Tensor, tensor
 from samesame.lift.execution.ttir import Place
@@ -46,12 +50,14 @@ UNDEFINED = "undefined"  # leaves with names that begin so hold values nobody kn
 class Pointers:
     """A block of pointers: `offsets` in elements behind the argument's first one.
 
-    `parts` are the 32-bit numbers that were added to make them, each of which must not have wrapped around.
+    `parts` are the 32-bit numbers that were added to make them, each of which must not have wrapped around. `bits`:
+    the elements are taken as integers with the same bits.
     """
 
     memory: Memory
     offsets: Tensor
     parts: tuple[Tensor, ...] = ()
+    bits: bool = False
 
     @property
     def shape(self) -> tuple[Any, ...]:
@@ -93,10 +99,35 @@ def same_everywhere(value: Expr, shape: tuple[int, ...] = ()) -> Tensor:
     return Tensor(shape, lambda *_: value, value.kind)
 
 
+def chosen(place: Place, condition: Expr, a: Value, b: Value) -> Value:
+    """One value where a condition on the whole program holds, else another."""
+    if a is b:
+        return a
+    if isinstance(condition, Not):
+        return chosen(place, condition.argument, b, a)
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return block(a.shape, lambda *i: where(condition, a[i], b[i]), a.kind)
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        raise Refused(f"{place}: a pointer or a number, as a condition decides")
+    return pointers_chosen(same_everywhere(condition, a.shape), a, b)
+
+
+def pointers_chosen(condition: Tensor, a: Pointers | Chosen, b: Pointers | Chosen) -> Pointers | Chosen:
+    """Pointers by a block of conditions, or by one for all of them."""
+    if not condition.shape:
+        condition = same_everywhere(condition[()], a.shape)
+    if isinstance(a, Chosen) or isinstance(b, Chosen) or (a.memory, a.bits) != (b.memory, b.bits):
+        return Chosen(condition, a, b)
+    offsets = block(a.shape, lambda *i: where(condition[i], a.offsets[i], b.offsets[i]), "int")
+    return replace(a, offsets=offsets, parts=(*a.parts, *b.parts))
+
+
 def element_at(memory: Memory, offset: Expr) -> Expr:
     """The element so far behind the pointer, memory seen as one line, as it is before the launch."""
-    if memory.contents is None:
+    if memory.contents is None or memory.contents != memory.contents:
         return undefined(Place(memory.name), memory.kind, offset)
+    if memory.contents in (inf, -inf):
+        return PLUS_INFINITY if memory.contents == inf else MINUS_INFINITY
     if not isinstance(memory.contents, str):
         return const(bool(memory.contents)) if memory.kind == "bool" else const(Fraction(memory.contents))
     return Load(line_of(memory), (offset,))

@@ -7,7 +7,7 @@ Comparisons of integers become `0 ≤ p` and `0 = p`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import count
 from math import gcd
@@ -225,6 +225,25 @@ COMPARISONS: dict[str, Callable[[Expr, Expr], Expr]] = {
 def ceiling(a: Expr, b: Expr) -> Expr:
     """⌈a / b⌉ for b > 0."""
     return quotient(plus_(a, minus(b, 1)), b)
+
+
+def never_less(e: Expr) -> Iterator[Expr]:
+    """Integers that are at least `e`: with one argument in place of a minimum, wherever that only makes it more."""
+    if isinstance(e, Extremum):
+        if e.op == "min":
+            yield from e.arguments
+        for k, part in enumerate(e.arguments):
+            for more in never_less(part):
+                yield flattened(e.op, (*e.arguments[:k], more, *e.arguments[k + 1 :]))
+    elif isinstance(e, FloorDiv):
+        if isinstance(e.divisor, Num):
+            yield from (quotient(more, e.divisor) for more in never_less(e.numerator))
+    else:
+        p = polynomial(e)
+        for monomial, c in p.items():
+            if c > 0 and len(monomial) == 1 and monomial[0] is not e:
+                rest = written({m: d for m, d in p.items() if m != monomial})
+                yield from (plus_(rest, times_(more, c)) for more in never_less(monomial[0]))
 
 
 # ------------------------------------------------------------------------------------------------------- canonical form

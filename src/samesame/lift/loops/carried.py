@@ -8,7 +8,7 @@ of iterations if it can prove one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from samesame.evidence import Refused
@@ -122,7 +122,7 @@ def numbers(value: Value) -> Tensor:
 
 
 def like(value: Value, numbers_: Tensor) -> Value:
-    return Pointers(value.memory, numbers_, value.parts) if isinstance(value, Pointers) else numbers_
+    return replace(value, offsets=numbers_) if isinstance(value, Pointers) else numbers_
 
 
 def with_closed(expr: Expr, solved: dict[Leaf, Closed], t: Expr) -> Expr:

@@ -81,7 +81,9 @@ def run_loop(
         del machine.accesses[noted[0] :], machine.arithmetic[noted[1] :]
         for one, value in zip(carried, found, strict=True):
             if isinstance(one.start, Pointers) != isinstance(value, Pointers) or (
-                isinstance(value, Pointers) and isinstance(one.start, Pointers) and value.memory != one.start.memory
+                isinstance(value, Pointers)
+                and isinstance(one.start, Pointers)
+                and (value.memory, value.bits) != (one.start.memory, one.start.bits)
             ):
                 raise Refused(
                     f"{operation.place}: the loop carries {one.name.lstrip('%')}, a pointer into two tensors in turn"
