@@ -211,10 +211,42 @@ def test_a_wrapper_that_needs_numbers_runs_at_the_examples_sizes(captured) -> No
         """
         def launch(n=100):
             x = torch.randn(n, device="cuda")
-            return scale(x, factor={100: 3.0}["100" == str(n) and 100])
+            return scale(x, factor={100: 3.0}[n])
         """
     )
     assert found.launches[0].grid == (2, 1, 1) and not found.sizes
+    (told,) = found.fixed
+    assert told.startswith("the sizes of the example, as the host code asks for them: ")
+
+
+def test_what_a_wrapper_makes_of_a_sizes_text_is_a_choice(captured) -> None:
+    found = captured(
+        """
+        def launch(n=100):
+            return scale(torch.randn(n, device="cuda"), factor={"100": 3.0}[str(n)])
+        """
+    )
+    assert found.sizes == {"n": 100} and found.choices == {"str(n)": "100"}
+
+
+def test_sizes_that_are_equal_in_the_example_only_are_told(captured) -> None:
+    square = "\ndef launch(m=32, n=32, b=1):\n    return scale(torch.randn(b, m, n, device='cuda').flatten())\n"
+    assert captured(square).fixed == ("n = m", "b = 1")
+    literal = "\ndef launch():\n    return scale(torch.randn(32, 32, device='cuda').flatten())\n"
+    assert captured(literal).fixed == ("all sizes that are 32 in the example are equal",)
+    meant = "\ndef launch(n=32):\n    return scale(torch.randn(n, n, device='cuda').flatten())\n"
+    assert captured(meant).fixed == ()
+
+
+def test_two_tensors_of_one_name_in_different_functions_are_told_apart(captured) -> None:
+    found = captured(
+        """
+        def launch(n=100):
+            x = torch.randn(n, device="cuda")
+            return scale(x.flip(0))
+        """
+    )
+    assert {name for name, _ in found.inputs} == {"x", "x_"}
 
 
 def test_nothing_of_the_pretence_stays(captured) -> None:

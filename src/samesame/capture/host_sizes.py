@@ -3,14 +3,15 @@
 The code around a kernel computes with sizes: a grid of `cdiv(n, 1024)` programs, a stride, `if n <= 4096`. Example
 tensors get symbolic sizes, torch carries them through, and what comes out at a launch is an expression over the
 symbols. A branch that such code takes becomes a guard: a condition under which it would take it again. Sizes that are
-equal in the example are one symbol. A symbol is 2 or more: 0 and 1 are other programs to torch (broadcasting).
+equal in the example are one symbol, which is noted where nothing else says that they are equal. A symbol is 2 or more:
+0 and 1 are other programs to torch (broadcasting).
 
 What a size is rounded to (`next_power_of_2(n)`) is a choice, not a size: the number is used, and noted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -51,8 +52,21 @@ class HostSizes:
         self.env = ShapeEnv(duck_shape=True, specialize_zero_one=True)
         self.example: dict[sympy.Symbol, int] = {}
         self.names: dict[sympy.Symbol, str] = {}
-        self.choices: dict[str, int] = {}
+        self.choices: dict[tuple[str, Any], Any] = {}  # by what is done, and to which expression
+        self._parameters: dict[int, list[str]] = {}  # names of the parameters with a value
+        self._alike: dict[int, None] = {}  # values that sizes have which nothing says are equal
         self._made: dict[int, torch.SymInt] = {}
+
+    def parameter(self, value: int, name: str) -> int | torch.SymInt:
+        """The size that a number among the launch function's arguments is."""
+        self._parameters.setdefault(value, []).append(name)
+        return self.size(value, name)
+
+    def shape(self, numbers: Sequence[Any]) -> list[Any]:
+        """The sizes of one tensor of the example; what is no plain number is a size already."""
+        plain = [n for n in numbers if type(n) is int]
+        self._alike |= dict.fromkeys(n for n in plain if plain.count(n) > 1 or n in self._parameters)
+        return [self.size(n) if type(n) is int else n for n in numbers]
 
     def size(self, value: int, name: str = "") -> int | torch.SymInt:
         """The symbol for a size of the example; 0 and 1 stay numbers."""
@@ -75,20 +89,33 @@ class HostSizes:
         if isinstance(value, torch.SymInt) and isinstance(value.node.expr, sympy.Symbol) and name.isidentifier():
             self.names.setdefault(value.node.expr, name)
 
-    def number(self, value: Any, what: str = "") -> Any:
+    def number(self, value: Any) -> Any:
         """A plain number for what must be one, such as a block size: a size that is fixed thereby, or a choice."""
         if not isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
             return value
         expression = value.node.expr
         if not isinstance(value, torch.SymBool) and not isinstance(expression, sympy.Symbol | sympy.Number):
-            chosen = self.at_example(value)
-            self.choices[what or str(expression)] = chosen
-            return chosen
+            return self.choice(value)
         return bool(value) if isinstance(value, torch.SymBool) else int(value)
+
+    def choice(self, value: Any, function: str = "", result: Callable[[Any], Any] = lambda n: n) -> Any:
+        """The number that `function` of a symbolic number, or this itself, is for the example, noted as a choice."""
+        found = result(self.at_example(value))
+        self.choices[function, value.node.expr] = found
+        return found
 
     def at_example(self, value: Any) -> Any:
         """The number that a symbolic number is for the example, without a guard."""
         return value.node.hint if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool) else value
+
+    def ties(self) -> Iterator[str]:
+        """What is taken to be equal because it is in the example, and parameters of which no symbol is made."""
+        for value, names in self._parameters.items():
+            if value < LEAST:
+                yield from (f"{name} = {value}" for name in names)
+            else:
+                yield from (f"{name} = {names[0]}" for name in names[1:])
+        yield from (f"all sizes that are {value} in the example are equal" for value in self._alike if value >= LEAST)
 
     def finished(self) -> Reading:
         """The run is over: names for all symbols, and the reading of expressions by them."""
@@ -121,9 +148,22 @@ class Reading:
 
     @property
     def fixed(self) -> tuple[str, ...]:
-        """Sizes of the example that the host code held to their value."""
+        """Sizes of the example that the host code held to their value, and those that are one because they are equal
+        in the example."""
         pairs = ((symbol, size) for symbol, size in self.symbols.items() if isinstance(size, int))
-        return tuple(f"{self.host.names.get(symbol, 'a size')} = {size}" for symbol, size in pairs)
+        held = [f"{self.host.names.get(symbol, 'a size')} = {size}" for symbol, size in pairs]
+        return tuple(dict.fromkeys((*held, *self.host.ties())))
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """The numbers that the host code chose by a size: what it made of which, and the result."""
+        found = ((f"{name}({self.text(e)})" if name else self.text(e), n) for (name, e), n in self.host.choices.items())
+        return dict(found)
+
+    def text(self, expression: Any) -> str:
+        """A sympy expression as text, by the names of sizes."""
+        names = {s: sympy.Symbol(n.name) if isinstance(n, Size) else n for s, n in self.symbols.items()}
+        return str(expression.xreplace(names))
 
     def guards(self) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
         """The conditions under which the host code does what it did; and, as text, those that cannot be read."""
@@ -136,7 +176,7 @@ class Reading:
             try:
                 read[self.condition(expression)] = None
             except Unsupported:
-                unread[str(expression)] = None
+                unread[self.text(expression)] = None
         return tuple(c for c in read if c is not TRUE), tuple(unread)
 
     def number(self, value: Any) -> Any:
@@ -153,8 +193,7 @@ class Reading:
                 return whole(found)
             return found if isinstance(found, Expr) else float(found)
         except Unsupported:
-            self.host.choices[str(expression)] = self.host.at_example(value)
-            return self.host.at_example(value)
+            return self.host.choice(value)
 
     def expression(self, e: Any) -> Any:
         """A sympy expression over the run's symbols: an Expr or an exact number. Raises Unsupported."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -82,6 +82,7 @@ def run_host(target: Any, inputs: Any, symbolic: bool, timeout: float, may_fail:
         args, keywords = host.arguments(function, inputs)
         replaced(stack, triton, "next_power_of_2", host.next_power_of_2)
         replaced(stack, math, "sqrt", partial(square_root, math.sqrt))
+        replaced(stack, torch.SymInt, "__repr__", host.text(torch.SymInt.__repr__))
         stack.enter_context(host.fake)
         stack.enter_context(Operators(host))
         stack.enter_context(Functions(host))
@@ -171,7 +172,7 @@ class Host:
             args = [self.example(value, names[k]) for k, value in enumerate(values)]
         for p in list(parameters.values())[len(args):]:
             if p.name not in given and type(p.default) is int:
-                given[p.name] = self.size(p.default, p.name)
+                given[p.name] = self.parameter(p.default, p.name)
         required = [p.name for p in list(parameters.values())[len(args):] if p.default is p.empty
                     and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name not in given]
         if required:
@@ -181,20 +182,26 @@ class Host:
             )
         return tuple(args), given
 
-    def size(self, value: int, name: str = "") -> Any:
-        return self.sizes.size(value, name) if self.symbolic else value
+    def parameter(self, value: int, name: str) -> Any:
+        return self.sizes.parameter(value, name) if self.symbolic else value
+
+    def size(self, value: int) -> Any:
+        return self.sizes.size(value) if self.symbolic else value
+
+    def shape(self, numbers: Sequence[Any]) -> list[Any]:
+        return self.sizes.shape(numbers) if self.symbolic else list(numbers)
 
     def example(self, value: Any, name: str) -> Any:
         """An argument: its tensors as fake ones with symbolic sizes, its ints as symbols."""
         def one(leaf: Any) -> Any:
             if isinstance(leaf, torch.Tensor):
                 return self.example_tensor(leaf, name)
-            return self.size(leaf, name) if type(leaf) is int else leaf
+            return self.parameter(leaf, name) if type(leaf) is int else leaf
 
         return tree_map(one, value)
 
     def example_tensor(self, real: torch.Tensor, name: str) -> torch.Tensor:
-        shape = [self.size(n) for n in real.shape]
+        shape = self.shape(real.shape)
         steps = real.stride()
         order = sorted(range(real.dim()), key=lambda d: (-steps[d], d))
         dense = torch.empty([real.shape[d] for d in order]).permute([order.index(d) for d in range(real.dim())])
@@ -254,6 +261,8 @@ class Host:
                 if isinstance(value, FakeTensor):
                     number, told = self.memories.get(value.untyped_storage()._cdata, (None, {}))
                     if number is not None and number not in self.names:
+                        while name in self.names.values() or name in self.inputs:
+                            name += "_"
                         self.names[number] = name
                         if not self.launched and told["given"] and told["contents"] is VALUES:
                             self.inputs[name] = self.view(value)
@@ -264,11 +273,18 @@ class Host:
 
     def next_power_of_2(self, n: Any) -> int:
         """Triton's, of the example's size: a choice of the wrapper's, which no guard holds."""
-        value = self.sizes.at_example(n)
-        found = 1 << max(int(value) - 1, 0).bit_length() if value > 0 else 0
-        if not isinstance(n, int):
-            self.sizes.choices[f"next_power_of_2({n})"] = found
-        return found
+        def above(value: Any) -> int:
+            return 1 << max(int(value) - 1, 0).bit_length() if value > 0 else 0
+
+        return above(n) if isinstance(n, int) else self.sizes.choice(n, "next_power_of_2", above)
+
+    def text(self, original: Callable[[Any], str]) -> Callable[[Any], str]:
+        """What makes text of a size: to the host code it is a number, and what depends on its digits is a choice."""
+        def written(n: Any) -> str:
+            users = is_users(sys._getframe(1).f_code.co_filename)
+            return str(self.sizes.choice(n, "str", str)) if users else original(n)
+
+        return written
 
     def launch(self, launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any], grid: Any) -> Any:
         jit = jit_of(launcher)
@@ -309,7 +325,7 @@ class Host:
             type_ = "constexpr" if parameter.is_constexpr else self.type_of(parameter, value, jit, called)
             signature[name] = type_
             if type_ == "constexpr":
-                constants[name] = values[name] = tree_map(lambda v, n=name: self.sizes.number(v, n), value)
+                constants[name] = values[name] = tree_map(self.sizes.number, value)
             else:
                 arguments[name] = tree_map(self.told, value)
                 self.sizes.suggest(name, value)
@@ -381,7 +397,7 @@ class Host:
                          for views in (self.inputs.items(), outputs))
         guards, unread = reading.guards()
         return Captured(steps, memories, inputs, shown, reading.example, guards, unread, reading.fixed,
-                        dict(self.sizes.choices), refused)
+                        reading.choices, refused)
 
 
 def triton_type(parameter: Any, value: Any) -> Any:
@@ -527,7 +543,7 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
         def one(name: str, value: Any) -> Any:
             if name == "size" and isinstance(value, list | tuple):
-                return [self.host.size(n) if type(n) is int else n for n in value]
+                return self.host.shape(value)
             ranging = operation._schema.name == "aten::arange" and "start" not in names
             if name == "end" and type(value) is int and ranging:
                 return self.host.size(value)

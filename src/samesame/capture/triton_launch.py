@@ -14,8 +14,9 @@ one reads and makes: several kernels in one wrapper can be composed.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -208,9 +209,14 @@ def capture_launches(
 
     if not symbolic:
         return run_host(target, inputs, False, timeout)
+    started = time.monotonic()
     found = run_host(target, inputs, True, timeout, may_fail=True)
-    if found.refused or not found.steps:
-        plain = run_host(target, inputs, False, timeout)
+    left = timeout - (time.monotonic() - started)
+    if left <= 0 and not found.launches:
+        raise Refused(found.refused[0])
+    if left > 0 and (found.refused or not found.steps):
+        plain = run_host(target, inputs, False, left)
         if len(plain.refused) < len(found.refused) or not found.launches:
-            return plain
+            why = found.refused[0] if found.refused else "with others it makes no step"
+            return replace(plain, fixed=(f"the sizes of the example, as the host code asks for them: {why}",))
     return found

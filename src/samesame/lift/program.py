@@ -7,7 +7,7 @@ and what depends on shapes stays open.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ def lift(
         key = launch.ttir, tuple(launch.arguments.items()), launch.grid
         if key not in seen:
             seen[key] = named(lift_launch(launch, settings))
-            seen[key].demand([*captured.fixed, *(f"the host code: {guard}" for guard in captured.unread)])
+            seen[key].demand(demands_of(captured))
             verdict.kernels.append(seen[key])
         first.setdefault(recorded.call, seen[key])
     for kernel in verdict.kernels:
@@ -75,6 +75,13 @@ def lift(
     if numerics:
         measure(target, inputs, captured, first)
     return verdict
+
+
+def demands_of(captured: Any) -> Iterator[str]:
+    """What must be as in the example, for the host code to launch like this."""
+    yield from captured.fixed
+    yield from (f"the host code: {guard}" for guard in captured.unread)
+    yield from (f"the host code: {chosen} = {number}" for chosen, number in captured.choices.items())
 
 
 def demand_triton() -> None:
