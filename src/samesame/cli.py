@@ -453,7 +453,7 @@ def rule_in_words(entry: Any) -> str:
     return spoken(entry)
 
 
-app.command(epilog=LIFT_EXITS)(lift_command(reported))
+app.command(epilog=LIFT_EXITS)(lift_command(reported, to_stdout))
 app.command(epilog=REFINE_EXITS)(refine_command(reported, progress_bar, rules_of, stdout_guarded))
 app.command(epilog=SWEEP_EXITS)(sweep_command(reported, progress_bar, stdout_guarded))
 app.add_typer(rules_commands(rule_versions, reprover, reported, rule_in_words), name="rules")

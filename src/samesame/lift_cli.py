@@ -19,9 +19,10 @@ from typing import Annotated, Any
 
 import typer
 
-from samesame.evidence import Refused
-
-EPILOG = "Exit codes: 0 verified (and same), 1 violated or different, 2 usage or unusable input, 3 undecided."
+EPILOG = (
+    "Exit codes: 0 verified (and same), 1 violated or different, 2 usage or unusable input, 3 undecided, "
+    "130 interrupted by Ctrl-C."
+)
 WIDTH = 11
 TITLE = 22
 
@@ -55,8 +56,9 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line for each ke
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="A traceback if samesame itself fails.")]
 
 
-def lift_command(reported: Callable[[bool], Any]) -> Callable[..., None]:
-    """The command, for `app.command()`; `reported` turns failures into one sentence and an exit code."""
+def lift_command(reported: Callable[[bool], Any], to_stdout: Callable[[str], None]) -> Callable[..., None]:
+    """The command, for `app.command()`; `reported` turns failures into one sentence and an exit code, `to_stdout`
+    prints to a reader that may have left."""
 
     def lift(
         target: Target,
@@ -84,35 +86,38 @@ def lift_command(reported: Callable[[bool], Any]) -> Callable[..., None]:
                 from samesame.lift import Settings
                 from samesame.lift import lift as lifted
                 from samesame.lift.loops.carried import Means
+                from samesame.report.json import require_writable, write_text
 
+                if json not in (None, "-"):
+                    require_writable(Path(json))
                 given = load_inputs(inputs) if inputs else None
                 means = Means(synthesis=synthesis)
                 settings = Settings(seconds=timeout, elements=elements, explain=explain, means=means)
                 verdict = lifted(target, against, settings, inputs=given, numerics=numerics)
             if json == "-":
-                print(as_json(verdict))
+                to_stdout(as_json(verdict))
             else:
-                print("\n".join(quiet_lines(verdict) if quiet else lines(verdict, explain=explain, latex=latex)))
+                to_stdout("\n".join(quiet_lines(verdict) if quiet else lines(verdict, explain=explain, latex=latex)))
             if json not in (None, "-"):
-                write(Path(json), as_json(verdict))
+                write_text(as_json(verdict) + "\n", Path(json))
         raise typer.Exit(verdict.exit_code)
 
     return lift
 
 
 def as_json(verdict: Any) -> str:
-    return json.dumps(verdict.to_json(), indent=2, ensure_ascii=False)
+    from samesame.report.json import plain
 
-
-def write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text + "\n")
-    except OSError as error:
-        raise Refused(f"{path} cannot be written: {error.strerror}") from None
+    return json.dumps(plain(verdict.to_json()), indent=2, allow_nan=False)
 
 
 def quiet_lines(verdict: Any) -> Iterator[str]:
-    yield from (f"{k.kernel}: {k.verdict}" + (f", {k.name}" if k.name else "") for k in verdict.kernels)
+    """One line for each kernel: its name and the formula's, or what is in the way of `verified`."""
+    for k in verdict.kernels:
+        worst = [o for o in k.obligations if o.state == ("violated" if k.verdict == "violated" else "undecided")]
+        why = k.name if k.verdict == "verified" else ", ".join([*(o.name for o in worst), *k.unsupported])
+        yield f"{k.kernel}: {k.verdict}" + (f", {why}" if why else "")
+    yield from (f"not lifted: {sentence}" for sentence in verdict.unsupported)
     if verdict.against:
         yield f"against {verdict.reference}: {verdict.against}"
 
@@ -163,17 +168,24 @@ def of_obligation(obligation: Any, explain: bool) -> Iterator[str]:
 
 
 def row(name: str, text: str) -> str:
-    return f"  {name:<{WIDTH}}{text}"
+    return f"  {name:<{WIDTH - 1}} {text}"
 
 
 def in_words(case: dict[str, Any]) -> str:
-    """A counterexample: `n = 1000; program [15]; lane [40]; line softmax.py:14`."""
+    """A counterexample: `n = 1000: load of x at offset 1000, of 1000 elements; program [15]; lane [40]; …`."""
+    told = dict(case)
+    sizes = ", ".join(f"{size} = {n}" for size, n in told.pop("sizes", {}).items())
     parts: list[str] = []
-    for name, value in case.items():
-        if isinstance(value, dict) and name == "sizes":
-            parts += [f"{size} = {n}" for size, n in value.items()]
-        elif isinstance(value, dict):
+    if "access" in told:
+        access, tensor, offset, elements = (told.pop(key) for key in ("access", "tensor", "offset", "elements"))
+        parts.append(f"{access} of {tensor} at offset {offset}, of {elements} elements")
+    if "bits" in told:
+        parts.append(f"a number of {told.pop('bits')} bits wraps around")
+    for name, value in told.items():
+        if isinstance(value, dict):
             parts.append(f"{name}: {in_words(value)}")
+        elif name == "replayed":
+            parts.append("seen in Triton's interpreter too" if value == "yes" else f"replayed: {value}")
         else:
-            parts.append(f"{name} {value}")
-    return "; ".join(parts)
+            parts.append(f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}")
+    return ": ".join(filter(None, (sizes, "; ".join(parts))))

@@ -28,8 +28,12 @@ from samesame.graph import Origin
 OURS = tuple(os.path.join(folder, "") for folder in samesame.__path__)
 NOT_THE_USER = (*OURS, *(os.path.join(folder, "") for folder in torch.__path__))
 PYTHONS = os.path.join(sysconfig.get_path("stdlib"), "")
-# Frames of vLLM between a layer and torch: every operator comes through them, so they tell nothing.
-PASSING_ON = ("/vllm/ir/", "/vllm/_custom_ops.py", "/vllm/model_executor/layers/utils.py")
+# Frames of vLLM between a layer and torch: every operator comes through them, so they tell nothing. Likewise Triton's
+# own between a launch and what answers it, and those of the algebra behind symbolic sizes.
+PASSING_ON = (
+    "/vllm/ir/", "/vllm/_custom_ops.py", "/vllm/model_executor/layers/utils.py",
+    "/triton/runtime/", "/triton/language/", "/triton/compiler/", "/triton/testing.py", "/sympy/",
+)
 INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "dist-packages"))
 TRACED_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (.+)')
 

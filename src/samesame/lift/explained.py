@@ -70,7 +70,8 @@ def names_of(write: Write, programs: Sequence[Index]) -> dict[Index, Expr]:
         ("part", [v for v in write.variables if v not in (*programs, *write.access.loops, *lanes)]),
     ):
         for k, v in enumerate(alike):
-            found[v] = Size(word if len(alike) == 1 else f"{word}{k}", 0)
+            number = programs.index(v) if word == "pid" else k
+            found[v] = Size(word if len(alike) == 1 else f"{word}{number}", 0)
     return found
 
 

@@ -60,9 +60,9 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
     }
     if isinstance(verdict, Refinement):
         document |= _refinement(verdict)
-    plain = _plain(document)
-    assert isinstance(plain, dict)
-    return plain
+    found = plain(document)
+    assert isinstance(found, dict)
+    return found
 
 
 def dumps(verdict: Verdict) -> str:
@@ -240,7 +240,7 @@ def _numeric(numeric: Numeric) -> dict[str, Any]:
     return {name: getattr(numeric, name) for name in ("root", "left_error", "right_error", "dtype", "draws")}
 
 
-def _plain(part: Any) -> Any:
+def plain(part: Any) -> Any:
     """The same data in types that JSON has; numbers may come as numpy scalars, and need not be finite."""
     if part is None or isinstance(part, (str, bool)):
         return part
@@ -250,7 +250,7 @@ def _plain(part: Any) -> Any:
         number = float(part)
         return number if math.isfinite(number) else "NaN" if math.isnan(number) else f"{'-' * (number < 0)}Infinity"
     if isinstance(part, dict):
-        return {str(key): _plain(value) for key, value in part.items()}
+        return {str(key): plain(value) for key, value in part.items()}
     if isinstance(part, (list, tuple)):
-        return [_plain(value) for value in part]
+        return [plain(value) for value in part]
     raise TypeError(f"a verdict holds {type(part).__name__}, which JSON cannot")

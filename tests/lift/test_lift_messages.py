@@ -1,0 +1,109 @@
+"""What a user reads: formulas name what they speak of, and what went wrong is one sentence about the user's own line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+
+from typer.testing import CliRunner
+
+from kernel_corpus import broken_variants, target
+from samesame.cli import app
+
+KERNELS = '''
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=inside) + tl.load(y_ptr + i, mask=inside), mask=inside)
+
+
+@triton.jit
+def asm_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    y = tl.inline_asm_elementwise("add.f32 $0, $1, $1;", "=r,r", [x], dtype=tl.float32, is_pure=True, pack=1)
+    tl.store(out_ptr + i, y, mask=i < n)
+
+
+def tensors(n):
+    return torch.randn(n, device="cuda"), torch.randn(n, device="cuda")
+'''
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["lift", *arguments])
+    return result.exit_code, result.output
+
+
+def launching(folder: Path, body: str, before: str = "") -> str:
+    """A file whose launch function has this body; its `# HERE` marks the line that is to be named."""
+    lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
+    file = folder / "kernels.py"
+    file.write_text(f"{KERNELS}{before}\n\ndef launch(n=1000):\n{lines}")
+    return f"{file}:launch"
+
+
+def line_of(name: str) -> int:
+    text = Path(name.removesuffix(":launch")).read_text().splitlines()
+    return next(k for k, line in enumerate(text, 1) if "# HERE" in line)
+
+
+def test_a_formula_and_its_condition_call_programs_and_lanes_by_one_name() -> None:
+    (variant,) = (v for v in broken_variants() if str(v) == "softmax-mask_le")
+    code, output = run(variant.target)
+    formula = output.splitlines()[1]
+    assert code == 1
+    assert "out*[N·pid + lane] = " in formula and formula.endswith("where lane ≤ N")
+
+
+def test_a_sentence_about_what_is_not_supported_stands_apart_from_its_title(tmp_path) -> None:
+    name = launching(tmp_path, "x, y = tensors(n)\nasm_kernel[(8,)](x, y, n, BLOCK=128)\nreturn y")
+    code, output = run(name)
+    assert code == 3 and f"unsupported {tmp_path}" in output
+    code, output = run(name, "--quiet")
+    assert "asm_kernel: undecided, " in output and "inline_asm" in output
+
+
+def test_one_line_says_what_is_violated() -> None:
+    (variant,) = (v for v in broken_variants() if str(v) == "vector_add-mask_le")
+    code, output = run(variant.target, "--quiet")
+    assert code == 1 and output == "add_kernel: violated, bounds\n"
+    code, output = run(variant.target)
+    assert "n = 1000: load of x at offset 1000, of 1000 elements; program [15]; lane [40]; line " in output
+    assert "seen in Triton's interpreter too" in output
+
+
+def test_a_file_that_cannot_be_written_is_told_before_the_work(tmp_path) -> None:
+    code, output = run(target("vector_add"), "--json", str(tmp_path / "no" / "verdict.json"))
+    assert code == 2 and output.count("\n") == 1 and output.startswith("samesame: cannot write")
+
+
+def test_the_json_is_json_whatever_the_numbers(monkeypatch) -> None:
+    from samesame.lift import LiftVerdict
+    from samesame.lift_cli import as_json
+
+    case = {"sizes": {"n": 5}, "kernel": float("inf"), "reference": float("nan")}
+    found = json.loads(as_json(LiftVerdict("t", against="different", against_counterexample=case)))
+    assert found["against_counterexample"]["kernel"] == "Infinity"
+
+
+def test_a_reader_that_leaves_is_no_failure() -> None:
+    command = [sys.executable, "-m", "samesame.cli", "lift", target("vector_add")]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, timeout=300)
+    os.close(write)
+    assert done.returncode == 0 and "samesame:" not in done.stderr
