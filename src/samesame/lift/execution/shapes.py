@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from samesame.evidence import Refused
-from samesame.formula.expr import ZERO, Expr, Fold, add, const, index, mul, where
+from samesame.formula.expr import ZERO, Expr, Fold, add, and_, const, index, mul, where
 from samesame.formula.tensor import Tensor
 from samesame.lift.execution import reductions
 from samesame.lift.execution.operations import number
 from samesame.lift.execution.ttir import Operation, Type
+from samesame.lift.execution.turned import of_both
 from samesame.lift.execution.values import Chosen, Pointers, Shuffled, Value, block, same_everywhere, undefined
 from samesame.lift.indices import integers
 
@@ -140,6 +141,39 @@ def _poison(machine: Machine, operation: Operation, operands: list[Value]) -> Te
     return block(kind.shape, lambda *i: undefined(operation.place, kind.kind, *i), kind.kind)
 
 
+def _reduce(machine: Machine, operation: Operation, operands: list[Value]) -> Any:
+    both = of_both(operation, cast(Tensor, operands[0]), operation.attribute("axis")) if len(operands) == 1 else None
+    return reductions.reduce(machine, operation, operands) if both is None else both
+
+
+def _histogram(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+    """Of each bin how many lanes hold its number; what is in no bin is not counted."""
+    x, *rest = cast("list[Tensor]", operands)
+    (lanes,) = x.shape
+    machine.observed(x, operation.given[0].bits, operation.place)
+
+    def at(b: Expr) -> Expr:
+        k = index(lanes)
+        here = and_(rest[0][k] if rest else True, integers.equal(x[k], b))
+        return Fold("sum", (k,), where(here, 1, 0))
+
+    return block(operation.type.shape, at, "int")
+
+
+def _gather(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+    """Along an axis, lanes by their number; undefined for one that is not there."""
+    x, numbers = cast("list[Tensor]", operands)
+    axis = operation.attribute("axis")
+    machine.observed(numbers, operation.given[1].bits, operation.place)
+
+    def at(*i: Expr) -> Expr:
+        k = numbers[i]
+        inside = and_(integers.at_least_zero(k), integers.less(k, x.shape[axis]))
+        return where(inside, x[(*i[:axis], k, *i[axis + 1 :])], undefined(operation.place, x.kind, *i, *machine.loops))
+
+    return block(numbers.shape, at, x.kind)
+
+
 SHAPES: dict[str, Callable[[Machine, Operation, list[Value]], Any]] = {
     "arith.constant": _constant,
     "tt.get_program_id": _program,
@@ -158,6 +192,8 @@ SHAPES: dict[str, Callable[[Machine, Operation, list[Value]], Any]] = {
     "tt.split": _split,
     "tt.cat": _cat,
     "ub.poison": _poison,
-    "tt.reduce": reductions.reduce,
+    "tt.reduce": _reduce,
+    "tt.histogram": _histogram,
+    "tt.gather": _gather,
     "tt.scan": reductions.scan,
 }

@@ -50,10 +50,12 @@ from samesame.lift.execution.operations import (
     compared,
     library,
     modular,
+    real,
     without_fraction,
 )
 from samesame.lift.execution.shapes import AXES, SHAPES
 from samesame.lift.execution.ttir import Function, Operation, Place, Region, Type
+from samesame.lift.execution.turned import turned
 from samesame.lift.execution.unsigned import unsigned_in
 from samesame.lift.execution.values import (
     Chosen,
@@ -76,7 +78,6 @@ from samesame.lift.indices.solver import Prover
 from samesame.lift.launch import Argument, Launch, Memory
 from samesame.lift.loops.carried import ALL_MEANS, Means
 from samesame.lift.loops.closed import summarised, summarised_while
-from samesame.operators.numbers import constant
 
 Environment = dict[str, Value]
 
@@ -135,7 +136,7 @@ class Machine:
         if isinstance(given, Expr):
             self.scalars[name] = integers.tidied(given) if given.kind == "int" and kind.bits < 64 else ZERO
             return same_everywhere(integers.tidied(given) if given.kind == "int" else given)
-        return same_everywhere(const(given) if isinstance(given, int) and kind.kind == "int" else constant(given))
+        return same_everywhere(const(given) if isinstance(given, int) else real(given, kind.element))
 
     def block(self, region: Region, env: Environment) -> list[Value]:
         """Execute a region; the operands of its terminator."""
@@ -184,13 +185,10 @@ class Machine:
         kinds = {x.kind for x in blocks}
         name = operation.name
         if name in OBSERVES and operation.given and operation.given[0].bits < 64:
-            self.arithmetic += [
-                Arithmetic(x, operation.given[0].bits, tuple(self.path), operation.place)
-                for x in blocks
-                if x.kind == "int"
-            ]
-        if name == "arith.trunci" and 1 < operation.type.bits < 64:
-            self.arithmetic += [Arithmetic(blocks[0], operation.type.bits, tuple(self.path), operation.place)]
+            for x in blocks:
+                self.observed(x, operation.given[0].bits, operation.place)
+        if name == "arith.trunci" and operation.type.bits > 1:
+            self.observed(blocks[0], operation.type.bits, operation.place)
         if name in ("arith.cmpi", "arith.cmpf"):
             return self.comparison(operation, blocks)
         if name == "arith.select":
@@ -210,6 +208,8 @@ class Machine:
         if name == "arith.trunci" and operation.type.kind == "bool":
             odd = lambda a: not_(integers.equal(integers.remainder(a, const(2)), 0))  # noqa: E731
             return self.elementwise(operation, blocks, odd, "bool")
+        if name == "arith.xori" and (found := turned(operation, blocks)) is not None:
+            return found
         if name in NEEDS_SIGN:
             return self.elementwise(operation, blocks, self.division(operation), "int")
         if name in BITWISE:
@@ -221,6 +221,11 @@ class Machine:
         if name in INTEGERS:
             return self.elementwise(operation, blocks, self.converted(operation), operation.type.kind)
         raise Refused(f"{operation.place}: the operation {name} is not supported")
+
+    def observed(self, x: Tensor, bits: int, place: Place) -> None:
+        """Note integers that must not have wrapped around here."""
+        if x.kind == "int" and bits < 64:
+            self.arithmetic.append(Arithmetic(x, bits, tuple(self.path), place))
 
     def elementwise(
         self, operation: Operation, operands: Sequence[Tensor], make: Callable[..., Expr], kind: str
@@ -254,13 +259,23 @@ class Machine:
         if operands[0].kind == "bool":
             make = ALIKE.get(predicate)
         elif predicate[0] == "u":
-            signed, path = integers.COMPARISONS["s" + predicate[1:]], tuple(self.path)
-            make = lambda a, b: self.where_not_negative(operation, path, (a, b), signed(a, b))  # noqa: E731
+            make = self.unsigned(operation, predicate)
         else:
             make = integers.COMPARISONS.get(predicate)
         if make is None:
             raise Refused(f"{operation.place}: the comparison {predicate} is not supported")
         return self.elementwise(operation, operands, of_signs(predicate, make), "bool")
+
+    def unsigned(self, operation: Operation, predicate: str) -> Callable[[Expr, Expr], Expr]:
+        """A comparison of unsigned numbers; of bits, of which only the signed number is spoken, an unknown one."""
+        signed, path, bits = integers.COMPARISONS["s" + predicate[1:]], tuple(self.path), operation.given[0].bits
+
+        def apply(a: Expr, b: Expr) -> Expr:
+            if wraps(a) or wraps(b):
+                return not_(integers.equal(of_bits(predicate, bits, a, b), 0))
+            return self.where_not_negative(operation, path, (a, b), signed(a, b))
+
+        return apply
 
     def where_not_negative(
         self, operation: Operation, path: tuple[Expr, ...], operands: Sequence[Expr], result: Expr
