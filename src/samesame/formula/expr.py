@@ -63,6 +63,7 @@ class Expr(metaclass=Interned):
         return cast("frozenset[Index]", self.__dict__["_free"])
 
     def __post_init__(self) -> None:
+        self.__dict__["_children"] = self._find_children()
         self.__dict__["_free"] = self._find_free()
         self.__dict__["_kind"] = self._find_kind()
 
@@ -75,6 +76,9 @@ class Expr(metaclass=Interned):
     @property
     def children(self) -> tuple[Expr, ...]:
         """Direct sub-expressions in field order, bodies under binders included."""
+        return cast("tuple[Expr, ...]", self.__dict__["_children"])
+
+    def _find_children(self) -> tuple[Expr, ...]:
         found: list[Expr] = []
         for f in fields(self):
             value = getattr(self, f.name)
@@ -348,8 +352,7 @@ class Fold(Expr):
     def _find_kind(self) -> str:
         return "bool" if self.monoid in ("any", "all") else self.body.kind
 
-    @property
-    def children(self) -> tuple[Expr, ...]:
+    def _find_children(self) -> tuple[Expr, ...]:
         return (self.body,)
 
 
@@ -367,8 +370,7 @@ class Lambda(Expr):
     def _find_kind(self) -> str:
         return self.body.kind
 
-    @property
-    def children(self) -> tuple[Expr, ...]:
+    def _find_children(self) -> tuple[Expr, ...]:
         return (self.body,)
 
 

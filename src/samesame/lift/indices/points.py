@@ -1,12 +1,14 @@
 """Integer points that refute a conjecture about indices before any solver is asked.
 
-Most questions that do not follow fail at an arbitrary point already. A point gives every size, index and unknown
-element a value, drawn when it is first met and kept; expressions are worked out once for each point.
+Most questions that do not follow fail at an arbitrary point already, and many others at a point where an earlier one
+failed. A point gives every size, index and unknown element a value, drawn when it is first met and kept; expressions
+are worked out once for each point.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -17,20 +19,27 @@ from samesame.formula.expr import (
     Expr,
     Extremum,
     FloorDiv,
+    Fold,
     Index,
+    Lambda,
     Load,
     Mod,
     Mul,
     Not,
     Num,
+    Opaque,
     Or,
     Pow,
     Size,
     Truth,
     Where,
+    walk,
 )
 
 POINTS = 48
+ANY = (0, 0, 1, -1, 2, 7, 40, 1000)  # what unknown functions give
+LEARNED = 48  # points named by a solver that are kept
+LARGER = (0, 64, 4096)  # as a solver that takes products for unknowns does not see how large sizes must be
 SIZES = (0, 1, 2, 3, 5, 13, 14, 15, 30, 31, 62, 66, 127, 130, 400)
 
 
@@ -94,9 +103,36 @@ class Point:
                 if key not in self.elements:
                     self.elements[key] = self.element(leaf)
                 return self.elements[key]
+            case Opaque(name, attributes, (), indices, _) if expr.kind == "int":
+                key = name, repr(attributes), *map(self.value, indices)
+                if key not in self.elements:
+                    self.elements[key] = self.random.choice(ANY)
+                return self.elements[key]
+            case Opaque(_, _, (Lambda((v,), _),), (), _) if expr.kind == "int":
+                return self.below(self.value(v.extent))  # as the position of an extremum is
         if expr.kind == "bool":
             return self.random.random() < 0.5
+        if isinstance(expr, Opaque | Fold) and expr.kind == "int":
+            return self.random.choice(ANY)
         raise NoPoint  # nothing is known of how such an integer may come out
+
+    def keeps_ranges(self, drawn: Iterable[Expr]) -> bool:
+        """Whether what was given a value is in its range."""
+        try:
+            return all(map(self.is_in_range, drawn))
+        except NoPoint:
+            return False
+
+    def is_in_range(self, e: Expr) -> bool:
+        if isinstance(e, Index):
+            return bool(0 <= self.value(e) < self.value(e.extent))
+        if isinstance(e, Load) and e.kind == "int":
+            ends = self.ranges.get(e.leaf.name) or e.leaf.bounds
+            return ends is None or bool(self.end(ends[0]) <= self.value(e) <= self.end(ends[1]))
+        return not isinstance(e, Size) or self.value(e) >= e.minimum
+
+    def end(self, of: Any) -> int:
+        return int(self.value(of)) if isinstance(of, Expr) else int(of)
 
     def below(self, extent: int) -> int:
         if extent <= 0:
@@ -107,24 +143,51 @@ class Point:
         if leaf.kind == "bool":
             return self.random.random() < 0.5
         low, high = self.ranges.get(leaf.name) or leaf.bounds or (-3, 40)
-        ends = [self.value(end) if isinstance(end, Expr) else end for end in (low, high)]
+        ends = self.end(low), self.end(high)
         if ends[1] < ends[0]:
             raise NoPoint
         return self.random.randint(*ends)
 
 
 class Points:
-    """A supply of points for one kernel."""
+    """A supply of points for one kernel: random ones, and such as a solver has named."""
 
     def __init__(self, ranges: Mapping[str, tuple[Expr, Expr]]) -> None:
+        self.ranges = ranges
         self.points = [Point(seed, ranges) for seed in range(POINTS)]
+        self.learned: list[Point] = []
 
     def refute(self, facts: Sequence[Expr], goal: Expr) -> bool:
         """Whether at some point the facts hold and the goal does not."""
-        for point in self.points:
-            try:
-                if not point.value(goal) and all(map(point.value, facts)):
-                    return True
-            except NoPoint:
-                continue
+        return any(refutes(point, facts, goal) for point in (*self.learned, *self.points))
+
+    def learn(self, values: Mapping[Expr, Any], facts: Sequence[Expr], goal: Expr) -> bool:
+        """Keep a point with these values, or one where sizes are larger, if it is one and refutes the goal; whether
+        there is one."""
+        for more in LARGER:
+            point = Point(POINTS, self.ranges)
+            point.values.update({e: n + more if isinstance(e, Size) else n for e, n in values.items()})
+            if refutes(point, facts, goal) and point.keeps_ranges(values):
+                self.learned = [point, *self.learned[: LEARNED - 1]]
+                return True
+        return False
+
+
+@lru_cache(maxsize=1 << 14)
+def drawn_in(claim: Expr) -> tuple[Expr, ...]:
+    """The integers and conditions in a claim whose values are drawn, not worked out."""
+    return tuple(e for e in walk(claim) if isinstance(e, Size | Index) or (e.kind != "real" and is_unknown(e)))
+
+
+def is_unknown(e: Expr) -> bool:
+    if isinstance(e, Compare):
+        return e.left.kind == "real" or e.right.kind == "real"
+    return isinstance(e, Load | Opaque | Fold)
+
+
+def refutes(point: Point, facts: Sequence[Expr], goal: Expr) -> bool:
+    """Whether the facts hold at the point and the goal does not."""
+    try:
+        return not point.value(goal) and all(map(point.value, facts))
+    except NoPoint:
         return False

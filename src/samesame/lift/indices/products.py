@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from samesame.formula.expr import Compare, Expr, FloorDiv, Index, Lambda, Load, Not, Num, Size, walk
+from samesame.formula.expr import Compare, Expr, FloorDiv, Index, Lambda, Load, Mod, Mul, Not, Num, Pow, Size, walk
 from samesame.lift.indices import integers
-from samesame.lift.indices.integers import Monomial, polynomial, times, written
+from samesame.lift.indices.integers import Monomial, polynomial
 
 MOST = 60
 
@@ -19,24 +19,27 @@ MOST = 60
 def consequences(claims: Iterable[Expr]) -> list[Expr]:
     """Inequalities, as `0 ≤ p`, that follow from the claims and the ranges of what occurs in them."""
     claims = list(claims)
-    parts = closure(claims)
+    parts = dict.fromkeys(part for claim in claims for part in arithmetic_in(claim))
     wanted = {m for part in parts for m in products_in(part)}
     if not wanted:
         return []
-    known = [polynomial(p) for claim in claims for p in inequalities(claim)]
-    known += [polynomial(p) for part in parts for p in ranges(part)]
+    todo = [p for claim in claims for p in inequalities(claim)]
+    todo += [p for part in parts for p in ranges(part)]
     sizes = [a for a in dict.fromkeys(a for m in sorted(wanted, key=_order) for a in m) if is_at_least_one(a)]
     found: list[Expr] = []
-    todo = known
     for _ in range(max(map(len, wanted)) - 1):
-        products = [times(p, {(size,): 1}) for p in todo for size in sizes]
-        todo = [p for p in products if any(divides(m, w) for m in p if len(m) > 1 for w in wanted)]
+        products = [multiplied(p, size) for p in dict.fromkeys(todo) for size in sizes]
+        todo = [p for p in products if any(divides(m, w) for m in polynomial(p) if len(m) > 1 for w in wanted)]
         for p in todo:
-            if any(m in wanted for m in p):
-                found.append(integers.at_least_zero(written(p)))
+            if any(m in wanted for m in polynomial(p)):
+                found.append(at_least_zero(p))
             if len(found) >= MOST:
                 return found
     return found
+
+
+multiplied = lru_cache(maxsize=1 << 15)(integers.times_)
+at_least_zero = lru_cache(maxsize=1 << 15)(integers.at_least_zero)
 
 
 def _order(monomial: Monomial) -> list[int]:
@@ -48,17 +51,25 @@ def divides(part: Monomial, whole: Monomial) -> bool:
     return all(part.count(a) <= whole.count(a) for a in part)
 
 
-def closure(claims: Iterable[Expr]) -> list[Expr]:
-    """Every part of the claims, and of the ranges of their indices."""
-    seen: dict[Expr, None] = {}
-    todo = list(claims)
-    while todo:
-        for e in walk(todo.pop()):
-            if e not in seen:
-                seen[e] = None
-                if isinstance(e, Index):
-                    todo.append(e.extent)
-    return list(seen)
+@lru_cache(maxsize=1 << 14)
+def arithmetic_in(claim: Expr) -> tuple[Expr, ...]:
+    """The parts of a claim, and of the ranges of its indices, that say something of integers."""
+    return tuple(e for e in walk(claim) if products_in(e) or ranges(e))
+
+
+@lru_cache(maxsize=1 << 14)
+def multiplies(claim: Expr) -> bool:
+    """Whether a claim is about products of unknowns."""
+    return any(products_in(e) or is_product(e) for e in walk(claim))
+
+
+def is_product(e: Expr) -> bool:
+    match e:
+        case Mul(factors):
+            return sum(not isinstance(factor, Num) for factor in factors) > 1
+        case FloorDiv(_, divisor) | Mod(_, divisor):
+            return not isinstance(divisor, Num)
+    return isinstance(e, Pow)
 
 
 def inequalities(claim: Expr) -> Iterator[Expr]:

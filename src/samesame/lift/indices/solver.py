@@ -4,10 +4,11 @@ Expressions of the formula grammar become Z3 terms. Every size and index brings 
 only the conditions that hold besides. Elements of integer tensors are unknown functions of their indices, within the
 tensor's range where one is assumed; reals are uninterpreted.
 
+What follows from ranges alone (`ranges.py`), or fails at a point that is known (`points.py`), is not asked at all.
 Offsets multiply indices by sizes, and solvers for such arithmetic are slow and fickle. So a question is asked twice:
 first with each product as a number of its own, together with what inequalities say when they are multiplied by a size
-(`products.py`), which is linear and answered at once; then, if that did not prove it, with products as products. What
-fails at a random point (`points.py`) is not asked at all.
+(`products.py`), which is linear and answered at once; then, if that did not prove it, with products as products. Where
+the solver names a case against it, that is one more point.
 Each query has its own time limit, and all of them together have a deadline; `unknown` is never an answer.
 """
 
@@ -45,9 +46,11 @@ from samesame.formula.expr import (
     const,
     not_,
 )
+from samesame.lift.execution.positions import position_in
 from samesame.lift.indices import integers
-from samesame.lift.indices.points import Points
-from samesame.lift.indices.products import consequences
+from samesame.lift.indices.points import Points, drawn_in
+from samesame.lift.indices.products import consequences, multiplies
+from samesame.lift.indices.ranges import holds_by_ranges
 
 Facts = tuple[Expr, ...]
 Ranges = dict[str, tuple[Expr, Expr]]
@@ -112,7 +115,7 @@ class Prover:
             limit = self.patience * self.seconds
             raise Refused(f"the kernel's formulas do not get simple in {limit:.0f} seconds; give more with --timeout")
         known = frozenset(facts)
-        if goal in known:
+        if goal in known or holds_by_ranges(goal):
             return True
         if isinstance(goal, And):
             return all(self.proves(known, part, thorough=thorough) for part in goal.arguments)
@@ -134,35 +137,40 @@ class Prover:
     def _asked(self, facts: frozenset[Expr], goal: Expr, thorough: bool) -> bool:
         started = time.perf_counter()
         try:
-            if self._points.refute([*facts, *self.assumed], goal):
+            facts_ = [*facts, *self.assumed]
+            if self._points.refute(facts_, goal):
                 return False
-            known = [*facts, *self.assumed, not_(goal)]
-            answer = self._ask(self._linear, [*known, *consequences(known)], LINEAR_MS)
-            if answer == z3.sat and not self._linear.products:
+            known = [*facts_, not_(goal)]
+            answer, case = self._ask(self._linear, [*known, *consequences(known)], LINEAR_MS)
+            if case is not None and (self._points.learn(case, facts_, goal) or not any(map(multiplies, known))):
                 return False
             if answer != z3.unsat and thorough:
-                answer = self._ask(self._full, known, self.milliseconds)
+                answer, case = self._ask(self._full, known, self.milliseconds)
+                if case is not None:
+                    self._points.learn(case, facts_, goal)
             return bool(answer == z3.unsat)
         except Untranslatable:
             return False
         finally:
             self.spent += time.perf_counter() - started
 
-    def _ask(self, terms: Terms, claims: Sequence[Expr], milliseconds: int) -> Any:
+    def _ask(self, terms: Terms, claims: Sequence[Expr], milliseconds: int) -> tuple[Any, Case | None]:
+        """Whether the claims can hold together, and values for which they do where they can."""
         left = self.seconds - (time.thread_time() - self._began)
         if left <= 0:
             self.exhausted = True
-            return z3.unknown
-        solver = z3.Solver()
+            return z3.unknown, None
+        solver = z3.SimpleSolver() if terms.linear else z3.Solver()
         solver.set("timeout", max(1, int(min(milliseconds, 1000 * left))))
-        for claim in claims:
-            term, constraints = terms.term(claim)
-            solver.add(term, *constraints)
+        found = [terms.term(claim) for claim in claims]
+        solver.add(*{t.get_id(): t for term, constraints in found for t in (term, *constraints)}.values())
         self.queries += 1
-        return solver.check()
+        answer = solver.check()
+        return answer, terms.case(solver.model(), claims) if answer == z3.sat else None
 
 
 Translated = tuple[Any, frozenset[Any]]
+Case = dict[Expr, Any]  # values of what occurs in a question
 
 
 class Terms:
@@ -171,7 +179,6 @@ class Terms:
 
     def __init__(self, ranges: Ranges, linear: bool) -> None:
         self.ranges, self.linear = ranges, linear
-        self.products = False  # whether a product was made an unknown
         self._terms: dict[Expr, Translated] = {}
         self._names: dict[Expr, Any] = {}
 
@@ -179,6 +186,19 @@ class Terms:
         found = self._terms.get(expr)
         if found is None:
             found = self._terms[expr] = self._translate(expr)
+        return found
+
+    def case(self, model: Any, claims: Sequence[Expr]) -> Case:
+        """What a model says of everything in the claims that is not worked out from other things."""
+        found: Case = {}
+        for e in dict.fromkeys(e for claim in claims for e in drawn_in(claim)):
+            if e not in self._terms:
+                continue
+            value = model.eval(self._terms[e][0])
+            if z3.is_int_value(value):
+                found[e] = value.as_long()
+            elif z3.is_true(value) or z3.is_false(value):
+                found[e] = z3.is_true(value)
         return found
 
     def _all(self, exprs: Sequence[Expr]) -> tuple[list[Any], frozenset[Any]]:
@@ -241,7 +261,7 @@ class Terms:
                 found, known = self._all(expr.indices)
                 function = z3.Function(f"{expr.name}!{expr.attributes!r}", *[z3.IntSort()] * (len(found) + 1))
                 return function(*found), known
-            case Opaque(name, _, (Lambda((v,), _),), (), _) if name in ("aten.argmax", "aten.argmin"):
+            case Opaque(_, _, (Lambda((v,), _),), (), _) if position_in(expr) is not None:
                 end, known = self.term(v.extent)
                 term = self._named(expr, z3.IntSort())
                 return term, known | {z3.Implies(end > 0, z3.And(term >= 0, term < end))}
@@ -256,7 +276,6 @@ class Terms:
             numbers = [f for f in factors if isinstance(f, Num)]
             others = [f for f in factors if not isinstance(f, Num)]
             if len(others) > 1:
-                self.products = True
                 atom = integers.written(integers.polynomial(Mul(tuple(others))))
                 parts, known = self._all(others)
                 term = self._named(atom, z3.IntSort())
