@@ -1,4 +1,4 @@
-"""What a user reads: formulas name what they speak of, and what went wrong is one sentence about the user's own line."""
+"""What a user reads: formulas name what they speak of, and what went wrong is a sentence about the user's own line."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,71 @@ def test_a_reader_that_leaves_is_no_failure() -> None:
     done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, timeout=300)
     os.close(write)
     assert done.returncode == 0 and "samesame:" not in done.stderr
+
+
+LAUNCH = "x, y = tensors(n)\nout = torch.empty_like(x)\n"
+AFTER = LAUNCH + "add_kernel[(triton.cdiv(n, 128),)](x, y, out, n, BLOCK=128)\n"
+MEASURED = "triton.testing.do_bench(lambda: add_kernel[(8,)](x, y, out, n, BLOCK=128))  # HERE"
+
+
+@pytest.mark.parametrize(
+    "body, words",
+    [
+        (LAUNCH + "add_kernel[(n / 128,)](x, y, out, n, BLOCK=128)  # HERE", "on a grid with a float"),
+        (LAUNCH + "add_kernel(x, y, out, n, BLOCK=128)  # HERE", "calls a kernel without a grid"),
+        (LAUNCH + "torch.cuda.Event().record()  # HERE\n", "needs a real CUDA device"),
+    ],
+)
+def test_what_keeps_a_launch_from_being_reached_is_told_with_the_users_line(tmp_path, body: str, words: str) -> None:
+    name = launching(tmp_path, body)
+    code, output = run(name)
+    assert code == 2 and output.count("\n") == 1
+    assert f"kernels.py:{line_of(name)} " in output and words in output
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ("torch.testing.assert_close(out, x + y)  # HERE", "lets values of tensors decide"),
+        (MEASURED, "measures how long a launch takes"),
+    ],
+)
+def test_what_comes_after_a_launch_leaves_its_verdict(tmp_path, line: str, words: str) -> None:
+    name = launching(tmp_path, AFTER + line)
+    code, output = run(name)
+    assert code == 3 and "add_kernel   verified   addition" in output
+    (sentence,) = (line for line in output.splitlines() if line.startswith("  not lifted "))
+    assert f"kernels.py:{line_of(name)} " in sentence and words in sentence
+
+
+def test_a_loop_without_an_end_is_told_once_with_the_users_line(tmp_path) -> None:
+    from samesame.capture.triton_launch import capture_launches
+
+    name = launching(tmp_path, AFTER + "while True:\n    n + 1  # HERE")
+    started = time.monotonic()
+    captured = capture_launches(name, timeout=3.0)
+    assert time.monotonic() - started < 30 and len(captured.launches) == 1
+    lines = {line_of(name), line_of(name) - 1}
+    assert any(f"kernels.py:{line} still runs after 3 seconds" in captured.refused[0] for line in lines)
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("{file}", "is a file; add the name of the function that launches"),
+        ("{file}:add_kernel", "is a Triton kernel; give a function that launches it"),
+        ("{file}:tensors", "asks for n; give example inputs (--inputs file.py:inputs)"),
+        ("kernels", "names no function; write file.py:launch"),
+    ],
+)
+def test_another_target_is_told_what_to_give(tmp_path, name: str, words: str) -> None:
+    file = launching(tmp_path, AFTER).removesuffix(":launch")
+    code, output = run(name.format(file=file))
+    assert code == 2 and output.count("\n") == 1 and words in output
+
+
+def test_a_tensor_on_a_device_is_not_made_while_a_file_is_imported(tmp_path) -> None:
+    name = launching(tmp_path, AFTER, before="\nX = torch.randn(5, device='cuda')  # HERE\n")
+    code, output = run(name)
+    assert code == 2 and output.count("\n") == 1
+    assert f"kernels.py:{line_of(name)} makes a tensor on a CUDA device while the file is imported" in output

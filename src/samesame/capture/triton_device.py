@@ -271,7 +271,6 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 __all__ = [
-    "TARGET", "Autotuner", "Heuristics", "JITFunction", "TimeUp", "compiled", "configurations", "jit_of", "launching",
-    "limited",
-    "name_of", "pretended", "replaced", "triton",
+    "TARGET", "Autotuner", "Heuristics", "JITFunction", "KernelInterface", "TimeUp", "compiled", "configurations",
+    "jit_of", "launching", "limited", "name_of", "pretended", "replaced", "triton",
 ]

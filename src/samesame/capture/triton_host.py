@@ -19,14 +19,7 @@ from typing import Any
 
 import torch
 from torch._ops import OpOverload
-from torch._subclasses.fake_tensor import (
-    DataDependentOutputException,
-    DynamicOutputShapeException,
-    FakeTensor,
-    FakeTensorMode,
-    UnsupportedFakeTensorException,
-)
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten_with_path, tree_map
@@ -38,6 +31,7 @@ from samesame.capture.origins import is_users, line_of_error, place
 from samesame.capture.program import kind_of_value, path_name
 from samesame.capture.targets import module_of_file, module_of_name, named
 from samesame.capture.triton_device import (
+    KernelInterface,
     TimeUp,
     compiled,
     configurations,
@@ -47,6 +41,7 @@ from samesame.capture.triton_device import (
     replaced,
     triton,
 )
+from samesame.capture.triton_failures import about_import, reason
 from samesame.capture.triton_launch import UNDEFINED, Call, Captured, HostStep, Launch, Memory, View
 from samesame.evidence import Refused
 from samesame.graph import Origin
@@ -64,12 +59,6 @@ CONTENTS: dict[str, Any] = {
 }
 FILLED = ("full", "full_like", "new_full")
 VALUES = "values"
-
-DATA_DECIDES = (
-    DataDependentOutputException,
-    DynamicOutputShapeException,
-    GuardOnDataDependentSymNode,
-)
 
 
 def run_host(target: Any, inputs: Any, symbolic: bool, timeout: float, may_fail: bool = False) -> Captured:
@@ -95,7 +84,7 @@ def run_host(target: Any, inputs: Any, symbolic: bool, timeout: float, may_fail:
         except Refused as error:
             refused.append(str(error))
         except Exception as error:
-            refused.append(host.reason(error))
+            refused.append(reason(error))
         captured = host.captured(returned, tuple(refused))
     if not may_fail and not captured.launches:
         name = target if isinstance(target, str) else getattr(function, "__qualname__", "the function")
@@ -113,11 +102,17 @@ def loaded(target: Any) -> Any:
     if not isinstance(target, str):
         return target
     source, _, _ = target.rpartition(":")
-    if source.endswith(".py"):
-        module_of_file(Path(source))
-    elif source:
-        module_of_name(source)
+    if not source and not target.endswith(".py"):
+        raise Refused(f"{target!r} names no function; write file.py:launch, package.module:launch, or a .ttir file")
+    if not source:
+        raise Refused(f"{target} is a file; add the name of the function that launches, such as {target}:launch")
+    try:
+        module_of_file(Path(source)) if source.endswith(".py") else module_of_name(source)
+    except Refused as refused:
+        raise about_import(refused, source) from refused.__cause__
     found = named(target)
+    if isinstance(found, KernelInterface):
+        raise Refused(f"{target} is a Triton kernel; give a function that launches it on example tensors")
     if not callable(found):
         raise Refused(f"{target} is {kind_of_value(found)}, not a function that launches kernels")
     return found
@@ -177,8 +172,8 @@ class Host:
                     and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name not in given]
         if required:
             raise Refused(
-                f"{getattr(function, '__qualname__', function)} asks for {', '.join(required)}; give example inputs, "
-                "or a function without arguments that makes them"
+                f"{getattr(function, '__qualname__', function)} asks for {', '.join(required)}; give example inputs "
+                "(--inputs file.py:inputs), or a function without arguments that makes them"
             )
         return tuple(args), given
 
@@ -331,6 +326,10 @@ class Host:
                 self.sizes.suggest(name, value)
         extent = grid(dict(values)) if callable(grid) else grid
         extent = tuple(extent) if isinstance(extent, tuple | list) else (extent,)
+        if not all(hasattr(n, "__index__") for n in extent):
+            wrong = next(n for n in extent if not hasattr(n, "__index__"))
+            raise Refused(f"{called.spoken} launches {jit.__name__} on a grid with {kind_of_value(wrong)}; a grid has "
+                          "whole numbers")
         if len(extent) > 3:
             raise Refused(f"{called.spoken} launches {jit.__name__} on a grid of {len(extent)} dimensions; at most 3")
         origin = place(jit.file_name, jit.def_file_line_number, jit.__name__)
@@ -364,23 +363,6 @@ class Host:
         return View(number, tuple(value.shape), tuple(value.stride()), offset, dtype_name(value.dtype))
 
     # ------------------------------------------------------------------------------------------------------ the end
-
-    def reason(self, error: Exception) -> str:
-        """Why the host code could not go on, in a sentence with its line."""
-        where = line_of_error(error)
-        spoken = where.spoken if where.file else "the launch function"
-        text = (str(error).strip().splitlines() or ["no message"])[0]
-        if isinstance(error, DATA_DECIDES):
-            what = getattr(error, "func", None)
-            how = f" ({what})" if what is not None else ""
-            return (
-                f"{spoken} lets values of tensors decide what the host does{how}, so no launch can be known without "
-                "them; pass the number as an argument"
-            )
-        cuda = "CUDA" in text or "cuda" in text or isinstance(error, UnsupportedFakeTensorException)
-        if cuda or "dummy base class" in text:
-            return f"{spoken} needs a real CUDA device ({type(error).__name__}: {text}); launch the kernel without it"
-        return f"{spoken} raises {type(error).__name__}: {text}"
 
     def captured(self, returned: Any, refused: tuple[str, ...]) -> Captured:
         leaves, _ = tree_flatten_with_path(returned)
