@@ -338,24 +338,44 @@ class _Evaluation:
         if self.opaque is None:
             raise Unsupported(f"{e.name} is opaque")
         arguments, indices = grids[: len(e.arguments)], grids[len(e.arguments) :]
-        outer = _ordered(
-            axis for f, g in zip(e.arguments, arguments, strict=True) for axis in g.axes if axis not in f.bound
-        )
-        wholes = [self.spread(g, outer + f.bound) for f, g in zip(e.arguments, arguments, strict=True)]
-        if any(g.undefined is not None and g.undefined.any() for g in wholes):
-            raise Undefined(f"an argument of {e.name} is undefined")
+        pairs = list(zip(e.arguments, arguments, strict=True))
+        within = [axis for f, g in pairs for axis in g.axes if axis not in f.bound]
+        outer = _ordered([*within, *(axis for f in e.arguments for v in f.bound for axis in v.extent.free)])
         points = list(product(*(range(n) for n in self.shape(outer))))
         if not points:
             raise Unsupported(f"{e.name} is applied nowhere")
-        results = np.stack([self.opaque(e.name, e.attributes, tuple(g.array[p] for g in wholes), e.result_kind)
-                            for p in points])
+        wholes = [self.rows(e.name, f, g, outer, points) for f, g in pairs]
+        shrinking = [w for f, w in zip(e.arguments, wholes, strict=True) if any(v.extent.free for v in f.bound)]
+        nothing = np.array([any(not w[k].size for w in shrinking) for k in range(len(points))])
+        nothing = nothing.reshape(self.shape(outer))
+        found = {p: self.opaque(e.name, e.attributes, tuple(w[k] for w in wholes), e.result_kind)
+                 for k, p in enumerate(points) if not nothing[p]}
+        if not found:
+            raise Undefined(f"{e.name} of nothing")
+        some = next(iter(found.values()))
+        results = np.stack([found.get(p, np.zeros_like(some)) for p in points])
         results = results.reshape(self.shape(outer) + results.shape[1:])
         rows = [Grid((axis,), np.arange(self.extent(axis))) for axis in outer]
         axes, positions, undefined = self.align([*rows, *indices])
         places = [p.astype(np.int64) for p in positions]
         beyond = [(p < 0) | (p >= n) for p, n in zip(places, results.shape, strict=True)]
         inside = tuple(np.where(far, 0, p) for p, far in zip(places, beyond, strict=True))
-        return Grid.of(axes, results[inside], [*undefined, *beyond])
+        empty = [nothing[inside[: len(outer)]]] if nothing.any() else []
+        return Grid.of(axes, results[inside], [*undefined, *beyond, *empty])
+
+    def rows(
+        self, name: str, argument: Lambda, body: Grid, outer: tuple[Index, ...], points: list[tuple[int, ...]]
+    ) -> list[Array]:
+        """An opaque operator's argument at each point, as long as it is there."""
+        whole = self.spread(body, outer + argument.bound)
+        lengths = [self.spread(self.value(v.extent), outer).array for v in argument.bound]
+        found: list[Array] = []
+        for p in points:
+            there: Any = (*p, *(slice(0, max(int(length[p]), 0)) for length in lengths))
+            if whole.undefined is not None and whole.undefined[there].any():
+                raise Undefined(f"an argument of {name} is undefined")
+            found.append(whole.array[there])
+        return found
 
 
 def _ordered(axes: Iterable[Index]) -> tuple[Index, ...]:

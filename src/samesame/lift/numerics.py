@@ -23,6 +23,7 @@ from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import Load, Unsupported, substitute, walk
 from samesame.formula.sizes import value_at
 from samesame.formula.tensor import tensor
+from samesame.lift.execution.positions import last_of_largest, last_of_smallest
 from samesame.lift.execution.values import UNDEFINED
 from samesame.lift.front import Passed, passed_of
 from samesame.lift.verdict import Formula, KernelVerdict
@@ -38,6 +39,8 @@ OPAQUE: dict[str, Callable[..., Any]] = {  # functions that formulas do not look
     "trunc": lambda x: np.trunc(x).astype(np.int64),
     "aten.argmax": np.argmax,
     "aten.argmin": np.argmin,
+    "last_argmax": last_of_largest,
+    "last_argmin": last_of_smallest,
 }
 
 

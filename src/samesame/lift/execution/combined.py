@@ -1,6 +1,6 @@
-"""Reductions of several values at once: lanes hold tuples, and a function combines two tuples into one.
+"""Reductions and scans of several values at once: lanes hold tuples, and a function combines two tuples into one.
 
-    (max, position), (min, position)                    the largest element and where it stands first
+    (max, position), (min, position)                    the largest element and where it stands, first or last
     (a ⊕ a', b ⊗ b', …)                                 each value by itself
     (mean, count, M)                                    Welford's moments, as one adds what two parts have seen
     (m, s·exp(m − m*) + s'·exp(m' − m*))                a maximum, and sums relative to it
@@ -12,34 +12,47 @@ that each lane's tuple is that of its own count, total and squares; then any ord
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from samesame.evidence import Refused
 from samesame.formula.expr import (
+    FALSE,
     NEG_INF,
     ONE,
     TRUE,
     ZERO,
+    And,
+    Compare,
     Expr,
     Fold,
     Index,
+    Lambda,
     Leaf,
     Load,
+    Not,
+    Or,
+    Truth,
+    Where,
     add,
     and_,
     compare,
+    eq,
     exp,
     index,
+    lt,
     mul,
     not_,
     or_,
     power,
     substitute,
+    walk,
     where,
 )
 from samesame.formula.tensor import Tensor
 from samesame.lift.execution.operations import largest, smallest
+from samesame.lift.execution.positions import Position
 from samesame.lift.execution.ttir import Operation
 from samesame.lift.execution.values import block
 from samesame.lift.formulas.algebra import replaced
@@ -55,11 +68,38 @@ if TYPE_CHECKING:
 Parts = tuple[Expr, ...]
 
 
+@dataclass(frozen=True)
+class Lanes:
+    """Which lanes along an axis an element of the result is made of: all, or in a scan those up to its own; from the
+    other end if it runs in reverse."""
+
+    shape: tuple[Any, ...]
+    axis: int
+    scan: bool = False
+    reverse: bool = False
+
+    @property
+    def result(self) -> tuple[Any, ...]:
+        """The result's shape."""
+        return self.shape if self.scan else self.shape[: self.axis] + self.shape[self.axis + 1 :]
+
+    def over(self, i: Parts) -> tuple[Index, Parts]:
+        """A variable that runs through the lanes of element i, and the block's indices at it."""
+        axis, length = self.axis, self.shape[self.axis]
+        if not self.scan:
+            k = index(length)
+            return k, (*i[:axis], k, *i[axis:])
+        here = i[axis]
+        k = index(integers.minus(length, here) if self.reverse else integers.plus_(here, 1))
+        lane = integers.plus_(here, k) if self.reverse else k
+        return k, (*i[:axis], lane, *i[axis + 1 :])
+
+
 class Combining:
     """A function of two tuples: what it makes of a `left` and a `right` one."""
 
-    def __init__(self, machine: Machine, operation: Operation, made: Parts) -> None:
-        self.machine, self.operation, self.made = machine, operation, made
+    def __init__(self, machine: Machine, operation: Operation, made: Parts, lanes: Lanes) -> None:
+        self.machine, self.operation, self.made, self.lanes = machine, operation, made, lanes
         names = operation.regions[0].arguments
         loads = [Load(Leaf(name, (), kind.kind), ()) for name, kind in names]
         half = len(loads) // 2
@@ -80,13 +120,13 @@ class Combining:
 # ------------------------------------------------------------------------------------------------------------- moments
 
 
-def moments(combining: Combining, blocks: list[Tensor], axis: int) -> tuple[Tensor, ...] | None:
+def moments(combining: Combining, blocks: list[Tensor]) -> tuple[Tensor, ...] | None:
     """(mean, count, M) in some order: None if the tuples are not of this kind."""
     if len(blocks) != 3:
         return None
     for roles in permutations(range(3)):
-        if adds_moments(combining, roles) and has_moments(combining, blocks, axis, roles):
-            return moments_of(blocks, axis, roles)
+        if adds_moments(combining, roles) and has_moments(combining, blocks, roles):
+            return moments_of(combining.lanes, blocks, roles)
     return None
 
 
@@ -116,7 +156,7 @@ def adds_moments(combining: Combining, roles: tuple[int, ...]) -> bool:
     return all(question.equal(a, b) for a, b in zip(made, both, strict=True))
 
 
-def has_moments(combining: Combining, blocks: list[Tensor], axis: int, roles: tuple[int, ...]) -> bool:
+def has_moments(combining: Combining, blocks: list[Tensor], roles: tuple[int, ...]) -> bool:
     """Whether each lane's tuple is that of its own count, total and squares."""
     lanes = tuple(index(n) for n in blocks[0].shape)
     mean, count, spread = (integers.tidied(blocks[k][lanes]) for k in roles)
@@ -133,16 +173,13 @@ def lane_moments(mean: Expr, count: Expr, spread: Expr) -> Parts:
     return count, total, simple(add(spread, mul(mean, mean, count)))
 
 
-def moments_of(blocks: list[Tensor], axis: int, roles: tuple[int, ...]) -> tuple[Tensor, ...]:
-    shape = blocks[0].shape[:axis] + blocks[0].shape[axis + 1 :]
-
+def moments_of(lanes: Lanes, blocks: list[Tensor], roles: tuple[int, ...]) -> tuple[Tensor, ...]:
     def at(place: int, *i: Expr) -> Expr:
-        lanes = (*i[:axis], index(blocks[0].shape[axis]), *i[axis:])
-        parts = lane_moments(*(integers.tidied(blocks[k][lanes]) for k in roles))
-        sums = [summed(part, cast(Index, lanes[axis])) for part in parts]
-        return tuple_of(roles, *sums)[place]
+        k, there = lanes.over(i)
+        parts = lane_moments(*(integers.tidied(blocks[role][there]) for role in roles))
+        return tuple_of(roles, *(summed(part, k) for part in parts))[place]
 
-    return tuple(block(shape, lambda *i, k=k: at(k, *i), "real") for k in range(3))
+    return tuple(block(lanes.result, lambda *i, k=k: at(k, *i), "real") for k in range(3))
 
 
 def summed(part: Expr, lane: Index) -> Expr:
@@ -153,7 +190,7 @@ def summed(part: Expr, lane: Index) -> Expr:
 # --------------------------------------------------------------------------------------- a maximum and sums beside it
 
 
-def relative(combining: Combining, blocks: list[Tensor], axis: int) -> tuple[Tensor, ...] | None:
+def relative(combining: Combining, blocks: list[Tensor]) -> tuple[Tensor, ...] | None:
     """(m, s, …) with sums relative to a maximum; None if the tuples are not of this kind."""
     lanes = tuple(index(n) for n in blocks[0].shape)
     for top in range(len(blocks)):
@@ -165,7 +202,7 @@ def relative(combining: Combining, blocks: list[Tensor], axis: int) -> tuple[Ten
         if not finite and not all(map(combining.question().follows, nothing)):
             continue
         if all(adds_relative(combining, top, k, finite) for k in others):
-            return relative_of(blocks, axis, top)
+            return relative_of(combining.lanes, blocks, top)
     return None
 
 
@@ -185,39 +222,36 @@ def adds_relative(combining: Combining, top: int, place: int, finite: bool) -> b
     return question.equal(made[top], most) and question.equal(made[place], both)
 
 
-def relative_of(blocks: list[Tensor], axis: int, top: int) -> tuple[Tensor, ...]:
-    shape = blocks[0].shape[:axis] + blocks[0].shape[axis + 1 :]
-
+def relative_of(lanes: Lanes, blocks: list[Tensor], top: int) -> tuple[Tensor, ...]:
     def most(*i: Expr) -> Expr:
-        k = index(blocks[top].shape[axis])
-        return Fold("max", (k,), blocks[top][(*i[:axis], k, *i[axis:])])
+        k, there = lanes.over(i)
+        return Fold("max", (k,), blocks[top][there])
 
     def total(place: int, *i: Expr) -> Expr:
-        k, now = index(blocks[place].shape[axis]), most(*i)
-        lanes = (*i[:axis], k, *i[axis:])
-        part = mul(blocks[place][lanes], exp(add(blocks[top][lanes], mul(-1, now))))
+        (k, there), now = lanes.over(i), most(*i)
+        part = mul(blocks[place][there], exp(add(blocks[top][there], mul(-1, now))))
         return where(compare("=", NEG_INF, now), ZERO, Fold("sum", (k,), part))
 
-    return tuple(block(shape, most if k == top else lambda *i, k=k: total(k, *i), "real") for k in range(len(blocks)))
+    places = range(len(blocks))
+    return tuple(block(lanes.result, most if k == top else lambda *i, k=k: total(k, *i), "real") for k in places)
 
 
 # ------------------------------------------------------------------------------------------------ each value by itself
 
 
-def one_by_one(combining: Combining, blocks: list[Tensor], axis: int) -> tuple[Tensor, ...] | None:
+def one_by_one(combining: Combining, blocks: list[Tensor]) -> tuple[Tensor, ...] | None:
     """Values that are combined each by itself; None if some is not, or in a way that is no known monoid."""
     monoids = [
         monoid_of(made, a, b) for made, a, b in zip(combining.made, combining.left, combining.right, strict=True)
     ]
     if "" in monoids:
         return None
-    shape = blocks[0].shape[:axis] + blocks[0].shape[axis + 1 :]
 
     def at(place: int, *i: Expr) -> Expr:
-        k = index(blocks[place].shape[axis])
-        return Fold(monoids[place], (k,), blocks[place][(*i[:axis], k, *i[axis:])])
+        k, there = combining.lanes.over(i)
+        return Fold(monoids[place], (k,), blocks[place][there])
 
-    return tuple(block(shape, lambda *i, k=k: at(k, *i), x.kind) for k, x in enumerate(blocks))
+    return tuple(block(combining.lanes.result, lambda *i, k=k: at(k, *i), x.kind) for k, x in enumerate(blocks))
 
 
 def monoid_of(made: Expr, a: Expr, b: Expr) -> str:
@@ -234,19 +268,94 @@ def monoid_of(made: Expr, a: Expr, b: Expr) -> str:
     return ""
 
 
-KINDS = (one_by_one, moments, relative)
+# -------------------------------------------------------------------------------------------- the largest and its place
+
+
+def placed(combining: Combining, blocks: list[Tensor]) -> tuple[Tensor, ...] | None:
+    """(max, position): the largest (smallest) element, and which of several equal ones it is: the one whose position
+    is less or greater, or in a scan the one that comes first or last; None if the pairs are not of this kind."""
+    if len(blocks) != 2 or blocks[1].kind != "int":
+        return None
+    lanes = combining.lanes
+    choice = chosen_by(combining)
+    probe = tuple(index(n) for n in lanes.result)
+    k, there = lanes.over(probe)
+    ahead = integers.minus(blocks[1][there], k)
+    if choice is None or (k in ahead.free and not choice.by_order):
+        return None
+
+    def best(*i: Expr) -> Expr:
+        k, there = lanes.over(i)
+        return Fold(choice.monoid, (k,), blocks[0][there])
+
+    def position(*i: Expr) -> Expr:
+        k, there = lanes.over(i)
+        found = Position(choice.monoid, choice.tie, Lambda((k,), blocks[0][there])).to_expr()
+        if k in ahead.free:
+            return blocks[1][tuple(substitute(e, {k: found}) for e in there)]
+        return integers.plus_(found, integers.minus(blocks[1][there], k))
+
+    return block(lanes.result, best, blocks[0].kind), block(lanes.result, position, "int")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which pair is kept: of the maximum or minimum, and of equal ones the first or the last; as their order says, or
+    as their positions do."""
+
+    monoid: str
+    tie: str
+    by_order: bool
+
+
+def chosen_by(combining: Combining) -> Choice | None:
+    """What pairs are chosen by, proved for all of them; None for anything else."""
+    (a, i), (b, j) = combining.left, combining.right
+    value, place = combining.made
+    if not only_compares(value, (a, b)):
+        return None
+    question = combining.question()
+    earlier = integers.less(i, j)
+    ties = {("first", False): earlier, ("last", False): integers.less(j, i)}
+    if combining.lanes.scan and not combining.lanes.reverse:
+        ties |= {("first", True): TRUE, ("last", True): FALSE}
+    for monoid, is_ahead in (("max", lt(b, a)), ("min", lt(a, b))):
+        for (tie, by_order), left in ties.items():
+            kept = or_(is_ahead, and_(eq(a, b), left))
+            if question.equal(value, where(kept, a, b)) and question.equal(place, where(kept, i, j)):
+                return Choice(monoid, tie, by_order)
+    return None
+
+
+def only_compares(value: Expr, pair: Parts) -> bool:
+    """Whether reals are only compared with each other and chosen from: what holds for all numbers then holds for
+    infinities, too."""
+    if value in pair:
+        return True
+    match value:
+        case Where(condition, then, otherwise):
+            compared = [e for e in walk(condition) if isinstance(e, Compare) and "real" in (e.left.kind, e.right.kind)]
+            inside = all(e.left in pair and e.right in pair for e in compared)
+            known = all(isinstance(e, CHOICES) or e.kind == "int" or e in pair for e in walk(condition))
+            return inside and known and only_compares(then, pair) and only_compares(otherwise, pair)
+    return False
+
+
+CHOICES = (Compare, And, Or, Not, Truth)
+KINDS = (one_by_one, placed, moments, relative)
 
 
 def combined(
-    machine: Machine, operation: Operation, made: Parts, blocks: list[Tensor], axis: int
+    machine: Machine, operation: Operation, made: Parts, blocks: list[Tensor], lanes: Lanes
 ) -> tuple[Tensor, ...]:
     """The tuple of all lanes together. Raises Refused where the function is of no known kind."""
-    combining = Combining(machine, operation, made)
+    combining = Combining(machine, operation, made, lanes)
     for kind in KINDS:
-        found = kind(combining, blocks, axis)
+        found = kind(combining, blocks)
         if found is not None:
             return found
+    word = "scan" if lanes.scan else "reduction"
     raise Refused(
-        f"{operation.place}: a reduction of {len(blocks)} values at once that is no maximum with its position, no mean "
+        f"{operation.place}: a {word} of {len(blocks)} values at once that is no maximum with its position, no mean "
         "with its spread, no sums beside a maximum, and does not combine each value by itself, is not supported"
     )

@@ -1,8 +1,8 @@
 """Reductions and scans: a region that combines two elements, and the fold it stands for.
 
 The region is executed on two unknown elements, and what comes out is compared with what the known monoids make of
-them: sum, product, maximum, minimum, and, or. Of pairs there is the maximum with its position, where of several the
-first is kept; other tuples are in `combined`. Anything else is refused, with its line.
+them: sum, product, maximum, minimum, and, or. Tuples of values are in `combined`. Anything else is refused, with its
+line. A sum in which one lane counts and the others are 0 is what that lane holds.
 """
 
 from __future__ import annotations
@@ -10,24 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from samesame.evidence import Refused
-from samesame.formula.expr import (
-    Expr,
-    Fold,
-    Lambda,
-    Leaf,
-    Load,
-    Opaque,
-    and_,
-    eq,
-    index,
-    lt,
-    or_,
-    where,
-)
+from samesame.formula.expr import Compare, Expr, Fold, Index, Leaf, Load, Num, Where, substitute
 from samesame.formula.tensor import Tensor
-from samesame.lift.execution.combined import combined, monoid_of
+from samesame.lift.execution.combined import Lanes, combined, monoid_of
 from samesame.lift.execution.ttir import Operation
 from samesame.lift.execution.values import Shuffled, Value, block, same_everywhere
+from samesame.lift.formulas.algebra import NEUTRAL
 from samesame.lift.indices import integers
 
 if TYPE_CHECKING:
@@ -57,83 +45,41 @@ def monoid(machine: Machine, operation: Operation) -> str:
 
 
 def reduce(machine: Machine, operation: Operation, operands: list[Value]) -> Any:
-    axis = operation.attribute("axis")
     blocks = cast("list[Tensor]", operands)
-    length = blocks[0].shape[axis]
-    shape = blocks[0].shape[:axis] + blocks[0].shape[axis + 1 :]
+    return folded(machine, operation, blocks, Lanes(blocks[0].shape, operation.attribute("axis")))
+
+
+def scan(machine: Machine, operation: Operation, operands: list[Value]) -> Any:
+    """Element j is the reduction over the lanes up to j, or from j on if it runs in reverse."""
+    blocks = cast("list[Tensor]", operands)
+    reverse = bool(operation.attribute("reverse", 0))
+    return folded(machine, operation, blocks, Lanes(blocks[0].shape, operation.attribute("axis"), True, reverse))
+
+
+def folded(machine: Machine, operation: Operation, blocks: list[Tensor], lanes: Lanes) -> Any:
     if len(blocks) > 1:
-        return _several(machine, operation, blocks, axis, shape)
+        if any(isinstance(x, Shuffled) for x in blocks):
+            raise Refused(f"{operation.place}: blocks in an order that is left to the compiler are reduced together")
+        return combined(machine, operation, combiner(machine, operation), blocks, lanes)
     (x,) = blocks
     name = monoid(machine, operation)
 
     def at(*i: Expr) -> Expr:
-        k = index(length)
-        return Fold(name, (k,), x[(*i[:axis], k, *i[axis:])])
+        k, there = lanes.over(i)
+        found = alone(name, k, x[there])
+        return found if found is not None else Fold(name, (k,), x[there])
 
-    return block(shape, at, x.kind)
-
-
-def _several(machine: Machine, operation: Operation, blocks: list[Tensor], axis: int, shape: Any) -> tuple[Tensor, ...]:
-    """A reduction of tuples: the greatest (least) element and where it stands, or one of those in `combined`."""
-    if any(isinstance(x, Shuffled) for x in blocks):
-        raise Refused(f"{operation.place}: blocks in an order that is left to the compiler are reduced together")
-    made = combiner(machine, operation)
-    return _chosen(operation, made, blocks, axis, shape) or combined(machine, operation, made, blocks, axis)
+    return block(lanes.result, at, x.kind)
 
 
-def _chosen(
-    operation: Operation, made: tuple[Expr, ...], blocks: list[Tensor], axis: int, shape: Any
-) -> tuple[Tensor, Tensor] | None:
-    """The greatest (least) element and where it stands; the first one where several are equal."""
-    if len(blocks) != 2:
-        return None
-    names = operation.regions[0].arguments
-    a, i, b, j = (Load(Leaf(name, (), kind.kind), ()) for name, kind in names)
-    x, at_lane = blocks
-    value, place = made
-    ahead = (("max", lt(b, a)), ("min", lt(a, b)))
-    name = next((m for m, is_ahead in ahead if _picks(value, place, a, i, b, j, is_ahead)), "")
-    lane = index(x.shape[axis])
-    probe = tuple(index(n) for n in shape)
-    if not name or at_lane.kind != "int":
-        return None
-    first = integers.minus(at_lane[(*probe[:axis], lane, *probe[axis:])], lane)
-    if lane in first.free:
-        return None
-
-    def best(*i: Expr) -> Expr:
-        k = index(x.shape[axis])
-        return Fold(name, (k,), x[(*i[:axis], k, *i[axis:])])
-
-    def where_(*i: Expr) -> Expr:
-        k = index(x.shape[axis])
-        row = Lambda((k,), x[(*i[:axis], k, *i[axis:])])
-        found = Opaque(f"aten.arg{name}", (), (row,), (), "int")
-        return integers.plus_(found, integers.minus(at_lane[(*i[:axis], k, *i[axis:])], k))
-
-    return block(shape, best, x.kind), block(shape, where_, "int")
-
-
-def _picks(value: Expr, place: Expr, a: Expr, i: Expr, b: Expr, j: Expr, ahead: Expr) -> bool:
-    """Whether the left pair is kept where it is ahead, or equal and earlier."""
-    earlier = integers.less(i, j)
-    ties = (and_(eq(a, b), earlier), and_(earlier, eq(a, b)))
-    known = [c for tie in ties for c in (or_(ahead, tie), or_(tie, ahead))]
-    return any(value is where(c, a, b) and place is where(c, i, j) for c in known)
-
-
-def scan(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
-    if len(operands) != 1:
-        raise Refused(f"{operation.place}: a scan of {len(operands)} values at once is not supported")
-    (x,) = cast("list[Tensor]", operands)
-    axis, reverse = operation.attribute("axis"), operation.attribute("reverse", 0)
-    name = monoid(machine, operation)
-    length = x.shape[axis]
-
-    def at(*i: Expr) -> Expr:
-        here = i[axis]
-        k = index(integers.minus(length, here) if reverse else integers.plus_(here, 1))
-        lane = integers.plus_(here, k) if reverse else k
-        return Fold(name, (k,), x[(*i[:axis], lane, *i[axis + 1 :])])
-
-    return block(x.shape, at, x.kind)
+def alone(monoid: str, lane: Index, body: Expr) -> Expr | None:
+    """Of a fold in which one lane counts and the others are neutral, what that lane holds."""
+    match integers.tidied(body):
+        case Where(Compare("=", a, b), then, otherwise) if otherwise is NEUTRAL[monoid] and a.kind == b.kind == "int":
+            found = integers.linear(integers.minus(b, a), lane)
+            if found is None or abs(found[0]) != 1:
+                return None
+            here = integers.times_(found[1], -found[0])
+            inside = isinstance(here, Num) and isinstance(lane.extent, Num) and 0 <= here.value < lane.extent.value
+            return integers.tidied(substitute(then, {lane: here})) if inside else None
+    return None

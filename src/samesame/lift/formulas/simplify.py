@@ -10,6 +10,7 @@ for an e that always has a finite value.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import permutations
 from typing import cast
 
@@ -46,9 +47,11 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.lift.execution.operations import largest, smallest
+from samesame.lift.execution.positions import Position, position_in
 from samesame.lift.execution.values import PLUS_INFINITY, is_finite
 from samesame.lift.formulas.algebra import NEUTRAL, is_total
 from samesame.lift.formulas.extended import MINUS, decided, infinite_tag, is_number
+from samesame.lift.formulas.running import running
 from samesame.lift.formulas.shorter import across_lanes, pushed, shortened, without_choice
 from samesame.lift.indices import integers
 from samesame.lift.indices.solver import Facts, Prover, outside, with_fact
@@ -85,8 +88,8 @@ class Simplifier:
                 return self._condition(expr, facts)
             case Lambda(bound, body):
                 return Lambda(bound, self(body, outside(facts, bound)))
-            case Opaque(name, _, (Lambda() as row,), (), _) if name in ("aten.argmax", "aten.argmin"):
-                return self._chosen(expr, row, facts)
+            case Opaque() if (position := position_in(expr)) is not None:
+                return self._chosen(position, facts)
         new = integers.tidied(rebuild(expr, lambda e: self(e, facts)))
         match new:
             case FloorDiv(a, b):
@@ -140,6 +143,9 @@ class Simplifier:
         if c is FALSE:
             return self(otherwise, facts)
         sides = self(then, with_fact(facts, c)), self(otherwise, with_fact(facts, not_(c)))
+        whole = running(self, c, *sides, facts)
+        if whole is not None:
+            return self(whole, facts)
         return without_choice(self, c, *sides, facts)
 
     def _extremum(self, op: str, parts: tuple[Expr, ...], facts: Facts) -> Expr:
@@ -207,17 +213,20 @@ class Simplifier:
 
     # ------------------------------------------------------------------------------------------------------- folds
 
-    def _chosen(self, expr: Opaque, row: Lambda, facts: Facts) -> Expr:
-        """Which element is greatest does not depend on elements of −∞ at the end. Positions must not shift."""
+    def _chosen(self, position: Position, facts: Facts) -> Expr:
+        """Which element is greatest does not depend on elements of −∞ at the end; of the last of several, not if there
+        is a greater one. Positions must not shift."""
+        row = position.row
         (v,) = row.bound
         facts = outside(facts, row.bound)
-        monoid = expr.name.removeprefix("aten.arg")
-        bound, body, _ = self._domain(monoid, row.bound, self(row.body, facts), facts)
+        bound, body, _ = self._domain(position.monoid, row.bound, self(row.body, facts), facts)
         grown = len(bound) == 1 and self.prover.proves(facts, integers.less(0, bound[0].extent))
         if grown:
             grown = self(integers.tidied(substitute(row.body, {v: bound[0]})), facts) is body
+        if position.tie == "last":
+            grown = grown and is_number(body)
         found = Lambda(bound, body) if grown else Lambda((v,), self(row.body, facts))
-        return Opaque(expr.name, expr.attributes, (found,), (), "int")
+        return replace(position, row=found).to_expr()
 
     def _fold(self, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts) -> Expr:
         facts = outside(facts, bound)
@@ -231,10 +240,13 @@ class Simplifier:
         neutral = NEUTRAL[monoid]
         if body is neutral or any(self.prover.proves(facts, integers.at_most(v.extent, 0)) for v in bound):
             return neutral
+        before = bound, body
         bound, body, domain = self._domain(monoid, bound, body, facts)
         if monoid in ("max", "min") and domain:
             some = and_(*(integers.less(0, v.extent) for v in bound))
             if not self.prover.proves(facts, some):
+                if some.free & frozenset(bound):  # one range ends where another one's element says
+                    return nested(monoid, *before)
                 return where(some, Fold(monoid, bound, body), neutral)
         if body is neutral:
             return neutral

@@ -5,6 +5,8 @@ i' = i, or t·B + argmax(block t)     argmax of all blocks            where the 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from samesame.formula.expr import (
     ZERO,
     Expr,
@@ -13,7 +15,6 @@ from samesame.formula.expr import (
     Index,
     Lambda,
     Load,
-    Opaque,
     Where,
     compare,
     index,
@@ -21,7 +22,9 @@ from samesame.formula.expr import (
     walk,
     where,
 )
+from samesame.lift.execution.positions import position_in
 from samesame.lift.formulas.algebra import NEUTRAL
+from samesame.lift.formulas.rational import canonical
 from samesame.lift.indices import integers
 from samesame.lift.loops.carried import Carried, Closed, Loop, numbers
 from samesame.lift.loops.recurrences import extrema
@@ -30,7 +33,8 @@ from samesame.lift.loops.recurrences import extrema
 def picked(loop: Loop, one: Carried) -> bool:
     """i' = i or t·B + argmax of a block, as the block's maximum is larger than all before: the argmax of all blocks.
 
-    The first of several maxima is kept, within a block (as `aten.argmax` says) and between blocks (as `<` is strict).
+    Of several maxima the first is kept, within a block (as `aten.argmax` says) and between blocks (as `<` is strict);
+    or the last, within a block and, as `≤` is not strict, between blocks.
     """
     t = loop.t
     maxima = [c for c in loop.carried if c.monoid in ("max", "min")]
@@ -45,20 +49,24 @@ def picked(loop: Loop, one: Carried) -> bool:
             if not isinstance(new, Extremum) or old not in new.arguments or len(new.arguments) != 2:
                 continue
             (best,) = (a for a in new.arguments if a is not old)
-            ahead = compare("<", old, best) if top.monoid == "max" else compare("<", best, old)
+            sides = (old, best) if top.monoid == "max" else (best, old)
+            ties = {canonical(compare("<", *sides)): "first", canonical(compare("≤", *sides)): "last"}
             row = row_of(best, top.monoid)
-            if made.condition is not ahead or row is None or numbers(top.start)[old.indices] is not NEUTRAL[top.monoid]:
+            if row is None or numbers(top.start)[old.indices] is not NEUTRAL[top.monoid]:
                 continue
             lane, body = row
-            chosen = [e for e in walk(made.then) if isinstance(e, Opaque) and e.name == f"aten.arg{top.monoid}"]
-            if len(chosen) != 1 or not same_row(chosen[0], lane, body):
+            chosen = [e for e in walk(made.then) if position_in(e) is not None]
+            where_ = position_in(chosen[0]) if len(chosen) == 1 else None
+            if where_ is None or (where_.monoid, where_.tie) != (top.monoid, ties.get(canonical(made.condition))):
+                continue
+            if not same_row(where_.row, lane, body):
                 continue
             if integers.minus(made.then, chosen[0]) is not integers.times_(t, lane.extent):
                 continue
             j = index(integers.times_(t, lane.extent))
             block_ = integers.quotient(j, lane.extent)
             whole = substitute(body, {t: block_, lane: integers.minus(j, integers.times_(block_, lane.extent))})
-            place_ = Opaque(chosen[0].name, (), (Lambda((j,), integers.tidied(whole)),), (), "int")
+            place_ = replace(where_, row=Lambda((j,), integers.tidied(whole))).to_expr()
             one.closed = Closed(where(integers.less(0, t), place_, ZERO), t, one.lanes)
             loop.proved()
             return True
@@ -72,8 +80,7 @@ def row_of(best: Expr, monoid: str) -> tuple[Index, Expr] | None:
     return None
 
 
-def same_row(chosen: Opaque, lane: Index, body: Expr) -> bool:
+def same_row(row: Lambda, lane: Index, body: Expr) -> bool:
     """Whether the position is that of the same block's maximum."""
-    (row,) = chosen.arguments
     (v,) = row.bound
     return v.extent is lane.extent and integers.tidied(substitute(row.body, {v: lane})) is body

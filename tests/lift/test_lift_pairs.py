@@ -1,0 +1,137 @@
+"""Reductions and scans of several values at once: their formulas hold on numbers; what is chosen wrongly is refused."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+
+import numpy as np
+
+from samesame.capture.triton_interpret import interpret
+from samesame.capture.triton_launch import capture_launches
+from samesame.formula.evaluate import evaluate
+from samesame.formula.expr import NEG_INF, Fold, Lambda, Leaf, Load, Size, compare, const, index, substitute, where
+from samesame.formula.tensor import tensor
+from samesame.lift import KernelVerdict, lift
+from samesame.lift.execution.positions import Position, position_in
+from samesame.lift.execution.reductions import alone
+from samesame.lift.formulas.simplify import Simplifier
+from samesame.lift.front import passed_of
+from samesame.lift.indices import integers
+from samesame.lift.indices.solver import Prover
+from samesame.lift.numerics import by_numpy, error_of
+
+FILE = Path(__file__).parent.parent / "pair_kernels.py"
+PLACES = {
+    "later": "last_argmax((k<j + 1 ↦ x[i, k]))",
+    "earlier": "aten.argmax((k<j + 1 ↦ x[i, k]))",
+    "backwards": "j + aten.argmax((k<n − j ↦ x[i, j + k]))",
+    "smaller": "last_argmin((k<j + 1 ↦ x[i, k]))",
+}
+N = Size("n", 1)
+J = index(N)
+X = Leaf("x", (N,))
+
+
+@cache
+def kernel(name: str) -> KernelVerdict:
+    (one,) = lift(f"{FILE}:launch_{name}").kernels
+    return one
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_running_extremum_and_its_place_are_told(name: str) -> None:
+    assert kernel(name).verdict == "verified", (kernel(name).unsupported, kernel(name).obligations)
+    assert kernel(name).formulas[1].text == f"places[i, j] = {PLACES[name]}"
+
+
+@pytest.mark.parametrize("name, place", [("running_later", "last_argmax"), ("running_earlier", "aten.argmax")])
+def test_a_running_maximum_that_is_kept_block_by_block_is_one_of_the_row(name: str, place: str) -> None:
+    assert kernel(name).verdict == "verified", (kernel(name).unsupported, kernel(name).obligations)
+    texts = [formula.text for formula in kernel(name).formulas]
+    assert texts == ["out[i, j] = max_{k<j + 1} x[i, k]", f"places[i, j] = {place}((k<j + 1 ↦ x[i, k]))"]
+
+
+@pytest.mark.parametrize("name", ["mixed", "from_zero", "lane_before", "relative"])
+def test_a_running_maximum_that_is_kept_wrongly_is_not_verified(name: str) -> None:
+    assert kernel(f"running_{name}").verdict != "verified"
+    assert all("argmax((k<j + 1" not in formula.text for formula in kernel(f"running_{name}").formulas)
+
+
+@pytest.mark.parametrize("name", [*PLACES, "summed", "running_later", "running_earlier"])
+def test_the_formulas_are_what_the_interpreter_stores(name: str) -> None:
+    captured, run = capture_launches(f"{FILE}:launch_{name}"), interpret(f"{FILE}:launch_{name}")
+    for formula in kernel(name).formulas:
+        assert error_of(formula, passed_of(captured.launches[0], captured), run.executions[0], captured.sizes) < 1e-6
+
+
+@pytest.mark.parametrize("name", ["smaller_backwards", "either", "nearer"])
+def test_what_is_chosen_in_another_way_is_refused(name: str) -> None:
+    (why,) = kernel(name).unsupported
+    assert "a scan of 2 values at once" in why
+
+
+def test_the_last_of_several_is_last() -> None:
+    """At every place of a row of length 6, whose prefixes are of different lengths."""
+    k = index(integers.plus_(J, 1))
+    numbers = np.array([1.0, 3.0, 3.0, 2.0, 3.0, 0.0])
+    for tie, right in (("first", [0, 1, 1, 1, 1, 1]), ("last", [0, 1, 2, 2, 4, 4])):
+        place = Position("max", tie, Lambda((k,), Load(X, (k,)))).to_expr()
+        whole = tensor((N,), lambda j, e=place: substitute(e, {J: j}), "int")
+        assert evaluate(whole, {"x": numbers}, {"n": 6}, by_numpy).tolist() == right
+
+
+def test_masked_lanes_at_the_end_do_not_count_where_there_is_a_number() -> None:
+    """Of nothing but −∞ the last one is the last lane, and not the last that a mask leaves."""
+    lane, simplify = index(32), Simplifier(Prover())
+    some = Load(Leaf("some", (1,), "bool"), (lane,))
+    inside = integers.less(lane, N)
+    known = (integers.at_most(N, 32),)
+
+    def length(tie: str, body) -> object:
+        return simplify(Position("max", tie, Lambda((lane,), body)).to_expr(), known).arguments[0].bound[0].extent
+
+    number, maybe = (where(inside, x, NEG_INF) for x in (Load(X, (lane,)), where(some, Load(X, (lane,)), NEG_INF)))
+    assert length("first", number) is N and length("last", number) is N
+    assert length("last", maybe) is lane.extent
+
+
+def test_what_stood_before_and_what_comes_are_one_row() -> None:
+    """Only if ties are kept in one way, the block comes next, and what stood before is chosen wherever there is any."""
+    m, start = Size("m", 1), integers.times_(3, J)
+    simplify = Simplifier(Prover())
+
+    def best(first, length):
+        k = index(length)
+        return Fold("max", (k,), Load(X, (integers.plus_(first, k),)))
+
+    def stands(tie, first, length):
+        fold = best(first, length)
+        return Position("max", tie, Lambda(fold.bound, fold.body)).to_expr()
+
+    def kept(op="≤", tie="last", gap=0, some=1, nothing=0):
+        before = where(integers.less(0, start), best(0, start), NEG_INF)
+        ahead = compare(op, before, best(integers.plus_(start, gap), m))
+        here = integers.plus_(start, stands(tie, integers.plus_(start, gap), m))
+        return simplify(where(ahead, here, where(integers.at_most(some, start), stands(tie, 0, start), nothing)))
+
+    whole = integers.plus_(start, m)
+    for right in (kept(), kept(nothing=5), kept("<", "first")):
+        assert position_in(right).row.bound[0].extent is whole
+    for wrong in (kept("<"), kept(tie="first"), kept(gap=1), kept(some=4), kept("<", "first", nothing=5)):
+        assert position_in(wrong) is None
+
+
+def test_one_lane_alone_is_what_a_sum_is() -> None:
+    lane = index(8)
+    x = Load(X, (lane,))
+    assert alone("sum", lane, where(integers.equal(lane, 7), x, 0)) is Load(X, (const(7),))
+    assert alone("sum", lane, where(integers.equal(lane, 8), x, 0)) is None
+    assert alone("sum", lane, where(integers.equal(lane, 7), x, 1)) is None
+    assert alone("max", lane, where(integers.equal(lane, 7), x, 0)) is None
+    assert alone("sum", lane, where(integers.equal(integers.times_(lane, 2), 4), x, 0)) is None
+    assert alone("max", lane, where(integers.equal(3, lane), x, NEG_INF)) is Load(X, (const(3),))
