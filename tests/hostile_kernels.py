@@ -1,5 +1,5 @@
-"""Kernels and wrappers on which it is easy to be wrong: what holds at the example's sizes only, numbers that wrap around,
-memory under two names, loops that do not count. A function `launch_…` runs each."""
+"""Kernels and wrappers on which it is easy to be wrong: what holds at the example's sizes only, numbers that wrap
+around, memory under two names, loops that do not count. A function `launch_…` runs each."""
 
 import torch
 import triton
@@ -39,4 +39,143 @@ def launch_square(m=32, n=32):
     x = torch.randn(m, n, device="cuda")
     out = torch.empty_like(x)
     rows_kernel[(m,)](x, out, n, m, BLOCK=64)
+    return out
+
+
+# -------------------------------------------------------------------------------------------------- numbers that wrap
+
+
+@triton.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x, y = tl.load(x_ptr + o, mask=o < n), tl.load(y_ptr + o, mask=o < n)
+    tl.store(out_ptr + o, x + y, mask=o < n)
+
+
+def launch_sum_of_bytes(n=37):
+    """The sum of two bytes, kept in a byte."""
+    x = torch.randint(-128, 128, (n,), dtype=torch.int8, device="cuda")
+    y = torch.randint(-128, 128, (n,), dtype=torch.int8, device="cuda")
+    out = torch.empty_like(x)
+    add_kernel[(triton.cdiv(n, 64),)](x, y, out, n, BLOCK=64)
+    return out
+
+
+@triton.jit
+def position_kernel(out_ptr, n, BLOCK: tl.constexpr):
+    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + o, o.to(tl.int8).to(tl.int32), mask=o < n)
+
+
+def launch_position_in_a_byte(n=300):
+    """A position that goes through a byte: that n fits 32 bits says nothing of 8."""
+    out = torch.empty(n, dtype=torch.int32, device="cuda")
+    position_kernel[(triton.cdiv(n, 64),)](out, n, BLOCK=64)
+    return out
+
+
+@triton.jit
+def signs_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    bits = tl.load(x_ptr + o, mask=o < n, other=0) ^ tl.load(y_ptr + o, mask=o < n, other=0)
+    small = bits.to(tl.uint32) < 5
+    tl.store(out_ptr + o, tl.where(bits < 0, tl.where(small, 1, 0), 2), mask=o < n)
+
+
+def launch_signs_of_bits(n=37):
+    """Bits that are a negative number are a large unsigned one: 1 is never stored."""
+    x = torch.randint(-100, 100, (n,), dtype=torch.int32, device="cuda")
+    y = torch.randint(-100, 100, (n,), dtype=torch.int32, device="cuda")
+    out = torch.empty_like(x)
+    signs_kernel[(triton.cdiv(n, 64),)](x, y, out, n, BLOCK=64)
+    return out
+
+
+@triton.jit
+def clamp_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + o, tl.maximum(tl.load(x_ptr + o, mask=o < n), -65504.0), mask=o < n)
+
+
+def launch_clamp(n=37):
+    """The least float16 is no infinity among float32."""
+    x = 1e5 * torch.randn(n, device="cuda")
+    out = torch.empty_like(x)
+    clamp_kernel[(triton.cdiv(n, 64),)](x, out, n, BLOCK=64)
+    return out
+
+
+# ---------------------------------------------------------------------------------------------- memory under two names
+
+
+@triton.jit
+def two_kernel(x_ptr, a_ptr, b_ptr, n, BLOCK: tl.constexpr):
+    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + o, mask=o < n)
+    tl.store(a_ptr + o, x, mask=o < n)
+    tl.store(b_ptr + o, x + 1, mask=o < n)
+
+
+def launch_overlapping(n=37):
+    """Two outputs that share all but one element."""
+    x = torch.randn(n, device="cuda")
+    memory = torch.empty(n + 1, device="cuda")
+    two_kernel[(triton.cdiv(n, 64),)](x, memory[:n], memory[1:], n, BLOCK=64)
+    return memory
+
+
+def launch_two_halves(n=37):
+    """Two outputs that lie behind each other."""
+    x = torch.randn(n, device="cuda")
+    memory = torch.empty(2, n, device="cuda")
+    two_kernel[(triton.cdiv(n, 64),)](x, memory[0], memory[1], n, BLOCK=64)
+    return memory
+
+
+@triton.jit
+def strided_kernel(x_ptr, out_ptr, n, stride, BLOCK: tl.constexpr):
+    row, c = tl.program_id(0), tl.arange(0, BLOCK)
+    tl.store(out_ptr + row * stride + c, tl.load(x_ptr + row * n + c, mask=c < n), mask=c < n)
+
+
+def launch_rows_that_overlap(m=7, n=20):
+    """Each row begins with the last element of the one before."""
+    x = torch.randn(m, n, device="cuda")
+    out = torch.empty(m * n, device="cuda").as_strided((m, n), (n - 1, 1))
+    strided_kernel[(m,)](x, out, n, n - 1, BLOCK=32)
+    return out
+
+
+@triton.jit
+def added_kernel(x_ptr, out_ptr, N, stride, BLOCK: tl.constexpr):
+    row, c = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * N + c, mask=c < N, other=0.0)
+    tl.atomic_add(out_ptr + row * stride, tl.sum(x, 0))
+
+
+def launch_added_to_one(m=7, n=20):
+    """A tensor all of whose elements are one."""
+    x = torch.randn(m, n, device="cuda")
+    out = torch.zeros(1, device="cuda").expand(m)
+    added_kernel[(m,)](x, out, n, 0, BLOCK=32)
+    return out
+
+
+# ------------------------------------------------------------------------------------------------------------ loops
+
+
+@triton.jit
+def while_kernel(x_ptr, out_ptr, n):
+    i, s = 0, 0.0
+    while i * i < n:
+        s += tl.load(x_ptr + i)
+        i += 1
+    tl.store(out_ptr, s)
+
+
+def launch_while_square(n=37):
+    """The bound falls by another number each time."""
+    x = torch.randn(n, device="cuda")
+    out = torch.empty(1, device="cuda")
+    while_kernel[(1,)](x, out, n)
     return out

@@ -35,3 +35,38 @@ def states(name: str) -> dict[str, str]:
 def test_what_holds_at_the_examples_sizes_only_is_needed(name: str, needed: str) -> None:
     (kernel,) = said(name).kernels
     assert kernel.verdict == "verified" and needed in kernel.demands
+
+
+@pytest.mark.parametrize(
+    "name, obligation",
+    [
+        ("sum_of_bytes", "overflow"),
+        ("position_in_a_byte", "overflow"),
+        ("overlapping", "race"),
+        ("rows_that_overlap", "race"),
+        ("added_to_one", "race"),
+    ],
+)
+def test_it_is_not_verified(name: str, obligation: str) -> None:
+    assert states(name)[obligation] != "proved"
+
+
+def test_two_parts_of_one_memory_that_lie_apart_are_two_tensors() -> None:
+    (kernel,) = said("two_halves").kernels
+    assert kernel.verdict == "verified"
+    assert [f.text for f in kernel.formulas] == ["a_ptr[i] = x[i]", "b_ptr[i] = x[i] + 1"]
+
+
+def test_the_least_number_of_a_shorter_dtype_is_a_number() -> None:
+    (kernel,) = said("clamp").kernels
+    assert [f.text for f in kernel.formulas] == ["out[i] = max{x[i], −65504}"]
+
+
+def test_of_bits_a_signed_comparison_says_nothing_about_an_unsigned_one() -> None:
+    (kernel,) = said("signs_of_bits").kernels
+    assert all("if bits" in f.text and "else 2" in f.text and "{1 if" not in f.text for f in kernel.formulas)
+
+
+def test_a_while_loop_whose_bound_is_no_line_has_no_known_number_of_iterations() -> None:
+    (kernel,) = said("while_square").kernels
+    assert not kernel.formulas and "does not count up to a bound" in kernel.unsupported[0]

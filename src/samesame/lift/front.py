@@ -104,7 +104,8 @@ def argument_of(parameter: str, given: Any, passed: Mapping[str, Passed], captur
     if parameter in passed:
         one = passed[parameter]
         contents = contents_of(captured, recorded, given.memory)
-        return replace(layout_of(one.name, one.view), storage=f"memory {given.memory}", contents=contents)
+        storage = f"memory {given.memory}"
+        return replace(layout_of(one.name, one.view), storage=storage, contents=contents, base=one.view.offset)
     if isinstance(given, Expr | bool | int | float):
         return given
     raise Refused(f"the argument {parameter} is {type(given).__name__}, which is not supported")

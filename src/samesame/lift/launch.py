@@ -22,8 +22,9 @@ from samesame.formula.tensor import Dim
 class Memory:
     """A tensor argument: element d along dimension k lies strides[k]·d elements behind the pointer.
 
-    `element` is Triton's name for the dtype (fp32, i64); two arguments with one `storage` share memory. `contents` is
-    what it holds before the launch: "values", a number that fills it, or None where nobody has written to it.
+    `element` is Triton's name for the dtype (fp32, i64); two arguments with one `storage` share memory, in which the
+    first element is number `base`, where that is known. `contents` is what it holds before the launch: "values", a
+    number that fills it, or None where nobody has written to it.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Memory:
     element: str
     storage: str = ""
     contents: float | str | None = "values"
+    base: Dim | None = None
 
     @property
     def kind(self) -> str:
@@ -64,7 +66,8 @@ class Launch:
         def fixed(given: Argument) -> Argument:
             if isinstance(given, Memory):
                 shape, strides = (tuple(replaced(n, sizes) for n in dims) for dims in (given.shape, given.strides))
-                return replace(given, shape=shape, strides=strides)
+                base = None if given.base is None else replaced(given.base, sizes)
+                return replace(given, shape=shape, strides=strides, base=base)
             return with_sizes(given, sizes) if isinstance(given, Expr) else given
 
         return replace(

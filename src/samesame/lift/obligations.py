@@ -40,8 +40,9 @@ from samesame.lift.formulas.algebra import under_binders
 from samesame.lift.formulas.simplify import Simplifier
 from samesame.lift.indices import integers
 from samesame.lift.indices.solver import Facts, with_fact
+from samesame.lift.launch import Memory
 from samesame.lift.tiles.detile import Solution, Write, by_program, solved, tells_programs, write_of
-from samesame.lift.tiles.memory import element, flat_range
+from samesame.lift.tiles.memory import element, flat_range, tells_elements
 from samesame.lift.verdict import Obligation
 
 STORES = ("store",)
@@ -128,14 +129,18 @@ def tells_writers(kernel: Kernel, write: Write) -> bool:
     """Whether the programs, iterations and lanes that write an element are known: all values of some variables, and of
     each other one the only value that leads there."""
     solution = kernel.solutions[write]
-    return solution is not None and not tells_programs(solution, kernel.simplify)
+    if solution is None or not tells_elements(write.memory, kernel.simplify):
+        return False
+    return not tells_programs(solution, kernel.simplify)
 
 
 def tells_what_is_written(kernel: Kernel, writes: Sequence[Write]) -> bool:
     """Whether it is known exactly which elements are written: each tells the one program, iteration and lane that may
-    write it."""
+    write it, and has no other name under which it is written."""
+    if any(share(a.memory, b.memory) for a in writes for b in kernel.writes):
+        return False
     solutions = [kernel.solutions[w] for w in writes]
-    return all(s is not None and not s.free and not tells_programs(s, kernel.simplify) for s in solutions)
+    return all(s is not None and not s.free for s in solutions) and all(tells_writers(kernel, w) for w in writes)
 
 
 def renamed(expr: Expr, old: Sequence[Index], new: Sequence[Index]) -> Expr:
@@ -146,9 +151,14 @@ def renamed(expr: Expr, old: Sequence[Index], new: Sequence[Index]) -> Expr:
 
 
 def race(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
-    """No two programs write one element. Atomic operations of one kind may."""
+    """No two programs write one element, by whichever name. Atomic operations of one kind may."""
     place = str(writes[0].access.place)
     with timed(Obligation("race", "undecided", f"no two programs write one element of {name}", place)) as found:
+        shared = ((a, b) for a in writes for b in kernel.writes if share(a.memory, b.memory))
+        meets = next((b for a, b in shared if not disjoint(kernel, a, b)), None)
+        if meets is not None:
+            found.detail = f"{name} and {meets.memory.name} lie in one memory, and both are written"
+            return found
         stores = [w for w in writes if w.access.kind in STORES]
         if len(stores) != len(writes) and stores:
             found.detail = f"{name} is stored to and updated atomically: the result may depend on the order of programs"
@@ -171,7 +181,7 @@ def race(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
 def written_once(kernel: Kernel, write: Write) -> bool:
     """Whether the element tells the program, iteration and lane; what it does not depend on must not matter either."""
     solution = kernel.solutions[write]
-    if solution is not None:
+    if solution is not None and tells_elements(write.memory, kernel.simplify):
         unsure = tells_programs(solution, kernel.simplify)
         own = (*kernel.machine.programs, *write.access.loops)
         digits = set(solution.write.variables) - set(write.variables)
@@ -209,13 +219,24 @@ def copied(write: Write) -> Write:
 
 
 def at_same_element(kernel: Kernel, a: Write, b: Write) -> Expr | None:
-    """The condition that two accesses to one tensor meet."""
+    """The condition that two accesses meet; None where it is not known how their tensors lie."""
     if a.memory == b.memory:
+        if not tells_elements(a.memory, kernel.simplify):
+            return integers.equal(a.offset, b.offset)
         first, second = (element(w.memory, w.offset, w.facts, kernel.simplify) for w in (a, b))
         if first is not None and second is not None:
             return and_(*(integers.equal(x, y) for x, y in zip(first, second, strict=True)))
         return integers.equal(a.offset, b.offset)
-    return None
+    starts = [w.memory.base for w in (a, b) if w.memory.base is not None]
+    if a.memory.element != b.memory.element or len(starts) < 2:
+        return None
+    here, there = (integers.tidied(const(start)) for start in starts)
+    return integers.equal(integers.plus_(a.offset, here), integers.plus_(b.offset, there))
+
+
+def share(a: Memory, b: Memory) -> bool:
+    """Whether these are two tensors in one memory."""
+    return a != b and bool(a.storage) and a.storage == b.storage
 
 
 def disjoint(kernel: Kernel, a: Write, b: Write) -> bool:
@@ -275,7 +296,7 @@ def power_text(value: int) -> str:
     return f"2^{value.bit_length()} − {below}" if below < 1 << 20 else str(value)
 
 
-WORDS = ("i32", "u32")
+WORD = 32  # bits; what is kept in longer numbers is taken to fit
 LIMITS = (Limit(0), Limit((1 << 31) - (1 << 16)), Limit(1 << 30))
 
 
@@ -316,11 +337,14 @@ def numbers_of(kernel: Kernel) -> Iterator[Number]:
         lanes = tuple(index(n) for n in access.pointers.shape)
         condition = and_(*access.path, access.mask[lanes] if access.mask is not None else TRUE)
         for part in access.pointers.parts:
-            yield from _number(part[lanes], condition, access.place, 32, seen)
-        if access.value is not None and access.value.kind == "int" and access.pointers.memory.element in WORDS:
-            least, _ = whole_numbers(access.pointers.memory.element)
-            as_signed = integers.minus(access.value[lanes], least + (1 << 31))
-            yield from _number(as_signed, condition, access.place, 32, seen)
+            yield from _number(part[lanes], condition, access.place, WORD, seen)
+        memory = access.pointers.memory
+        if access.value is not None and memory.kind == access.value.kind == "int":
+            low, high = whole_numbers(memory.element)
+            half = (high - low + 1) // 2
+            as_signed = integers.minus(access.value[lanes], low + half)
+            if half.bit_length() <= WORD:
+                yield from _number(as_signed, condition, access.place, half.bit_length(), seen)
 
 
 def added_up(kernel: Kernel, totals: Mapping[str, Expr]) -> Iterator[Number]:
@@ -350,7 +374,7 @@ def fits(kernel: Kernel, number: Number, limits: Facts, thorough: bool) -> bool:
     most = (1 << (bits - 1)) - 1
     inside = and_(integers.at_most(-most - 1, expr), integers.at_most(expr, most))
     arguments = tuple(
-        integers.at_most(given, most)
+        integers.at_most(given, (1 << (WORD - 1)) - 1)
         for given in kernel.machine.scalars.values()
         if given.kind == "int" and not isinstance(given, Num)
     )
@@ -407,8 +431,7 @@ def aliasing(kernel: Kernel) -> Obligation:
     with timed(Obligation("aliasing", "proved", "no program reads what another one writes")) as found:
         for read in kernel.reads:
             for write in kernel.writes:
-                same_storage = read.memory.storage and read.memory.storage == write.memory.storage
-                if read.memory != write.memory and not same_storage:
+                if read.memory != write.memory and not share(read.memory, write.memory):
                     continue
                 if not reads_what_was_there(kernel, read, write):
                     found.state, found.place = "undecided", str(read.access.place)

@@ -22,6 +22,7 @@ from samesame.formula.expr import (
     TRUE,
     Expr,
     Lambda,
+    Mul,
     Num,
     Opaque,
     absolute,
@@ -42,7 +43,7 @@ from samesame.formula.expr import NEG_INF as MINUS_INFINITY
 from samesame.lift.execution.ttir import Operation, Type
 from samesame.lift.execution.values import PLUS_INFINITY, WRAPS, bits_of, float_of, of_bits, wraps
 from samesame.lift.indices import integers
-from samesame.operators.numbers import constant
+from samesame.operators.numbers import LOWEST, constant
 
 HALF = Fraction(1, 2)
 
@@ -53,6 +54,16 @@ def plus(a: Expr, b: Expr) -> Expr:
 
 def divided(a: Expr, b: Expr) -> Expr:
     return mul(a, power(b, -1))
+
+
+def power_of_two(a: Expr) -> Expr:
+    """2^a as exp(a·log 2). Kernels multiply by 1 / log 2 first, as 2^x is faster than exp: then both are left out."""
+    factors = list(a.factors) if isinstance(a, Mul) else [a]
+    inverse = power(log(2), -1)
+    if inverse not in factors:
+        return exp(mul(a, log(2)))
+    factors.remove(inverse)
+    return exp(mul(*factors))
 
 
 def largest(*xs: Expr) -> Expr:
@@ -76,7 +87,7 @@ REALS: dict[str, Callable[..., Expr]] = {
     "arith.minnumf": smallest,
     "arith.minimumf": smallest,
     "math.exp": exp,
-    "math.exp2": lambda a: exp(mul(a, log(2))),
+    "math.exp2": power_of_two,
     "math.log": log,
     "math.log2": lambda a: divided(log(a), log(2)),
     "math.log1p": lambda a: log(add(1, a)),
@@ -312,7 +323,15 @@ def number(text: str, kind: Type, operation: Operation) -> Expr:
         return MINUS_INFINITY if value < 0 else PLUS_INFINITY
     if kind.element == "f32" and len(re.sub(r"e.*|[.+-]", "", text.lower()).strip("0")) > 7:
         value = float(np.float32(value))
-    return constant(value)
+    return real(value, kind.element)
+
+
+LONG = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
+
+
+def real(value: float, element: str) -> Expr:
+    """A float of the program. The least one of its own dtype stands for −∞; that of a shorter one is a number."""
+    return const(Fraction(value)) if LOWEST.get(value) not in (None, LONG.get(element)) else constant(value)
 
 
 def _of_bits(bits: int, element: str) -> float:

@@ -50,6 +50,7 @@ from samesame.lift.execution.operations import (
     compared,
     library,
     modular,
+    real,
     without_fraction,
 )
 from samesame.lift.execution.shapes import AXES, SHAPES
@@ -77,7 +78,6 @@ from samesame.lift.indices.solver import Prover
 from samesame.lift.launch import Argument, Launch, Memory
 from samesame.lift.loops.carried import ALL_MEANS, Means
 from samesame.lift.loops.closed import summarised, summarised_while
-from samesame.operators.numbers import constant
 
 Environment = dict[str, Value]
 
@@ -136,7 +136,7 @@ class Machine:
         if isinstance(given, Expr):
             self.scalars[name] = integers.tidied(given) if given.kind == "int" and kind.bits < 64 else ZERO
             return same_everywhere(integers.tidied(given) if given.kind == "int" else given)
-        return same_everywhere(const(given) if isinstance(given, int) and kind.kind == "int" else constant(given))
+        return same_everywhere(const(given) if isinstance(given, int) else real(given, kind.element))
 
     def block(self, region: Region, env: Environment) -> list[Value]:
         """Execute a region; the operands of its terminator."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from samesame.evidence import Refused
-from samesame.formula.expr import ONE, ZERO, Compare, Expr, Index, Leaf, Num, const, index
+from samesame.formula.expr import ONE, ZERO, Compare, Expr, Extremum, FloorDiv, Index, Leaf, Num, const, index
 from samesame.formula.tensor import Tensor
 from samesame.lift.execution.ttir import Operation, Place
 from samesame.lift.execution.values import Pointers, Value, same_everywhere
@@ -32,6 +32,14 @@ if TYPE_CHECKING:
     from samesame.lift.execution.symbolic import Environment, Machine
 
 UNROLLED = 32  # a loop of so few iterations is written out if nothing else helps
+
+
+class MoreThanOnce(Refused):
+    """A loop that carries what no closed form is known for; where `once` holds it is run once at most, and needs none."""
+
+    def __init__(self, sentence: str, once: Expr) -> None:
+        super().__init__(sentence)
+        self.once = once
 
 
 # ---------------------------------------------------------------------------------------------------------------- loops
@@ -68,7 +76,7 @@ def run_loop(
     starts: Sequence[Value],
     body: Callable[[Expr, Sequence[Value]], list[Value]],
 ) -> list[Value]:
-    if trips is ONE:
+    if trips is ONE or machine.prover.proves(machine.path, integers.equal(trips, 1)):
         return body(ZERO, starts)
     t = index(trips)
     carried = [
@@ -94,12 +102,23 @@ def run_loop(
             if isinstance(trips, Num) and trips.value <= UNROLLED:
                 return unrolled(int(trips.value), starts, body)
             names_ = ", ".join(c.name.lstrip("%") for c in left)
-            raise Refused(f"{operation.place}: no closed form is known for what the loop carries in {names_}")
+            sentence = f"{operation.place}: no closed form is known for what the loop carries in {names_}"
+            raise MoreThanOnce(sentence, at_most_one(trips))
     for start, value in zip(
         starts, in_loop(machine, t, lambda: body(t, [c.after_iterations(t) for c in carried])), strict=True
     ):
         machine.note_steps(start, value, operation.place)
     return [c.after_iterations(trips) for c in carried]
+
+
+def at_most_one(trips: Expr) -> Expr:
+    """The condition that there is no second iteration."""
+    match trips:
+        case Extremum("max", (other, least)) if least is ZERO:
+            return at_most_one(other)
+        case FloorDiv(numerator, Num(divisor)):
+            return integers.at_most(numerator, 2 * int(divisor) - 1)
+    return integers.at_most(trips, 1)
 
 
 def unrolled(trips: int, starts: Sequence[Value], body: Callable[[Expr, Sequence[Value]], list[Value]]) -> list[Value]:
@@ -159,7 +178,8 @@ def trips_of_while(machine: Machine, operation: Operation, carried: list[Carried
     kept = len(machine.accesses), len(machine.arithmetic)
     found = body(ZERO, [c.symbolic() for c in carried])
     del machine.accesses[kept[0] :], machine.arithmetic[kept[1] :]
-    values: dict[Expr, tuple[Expr, Expr]] = {}
+    firsts: dict[Expr, Expr] = {}
+    moved: dict[Expr, Expr] = {}
     for one, value in zip(carried, found, strict=True):
         step = (
             integers.minus(numbers(value)[()], one.unknown)
@@ -167,14 +187,12 @@ def trips_of_while(machine: Machine, operation: Operation, carried: list[Carried
             else None
         )
         if step is not None and isinstance(step, Num):
-            values[one.unknown] = one.first, step
+            firsts[one.unknown] = one.first
+            moved[one.unknown] = integers.plus_(one.unknown, step)
     match condition:
         case Compare("≤", _, p):
-            now = integers.tidied(replaced(p, {u: first for u, (first, _) in values.items()}))
-            later = integers.tidied(
-                replaced(p, {u: integers.plus_(first, step) for u, (first, step) in values.items()})
-            )
-            falls = integers.minus(now, later)
+            falls = integers.minus(p, integers.tidied(replaced(p, moved)))  # at any iteration: p may be no line
+            now = integers.tidied(replaced(p, firsts))
             if not loads_of(now, [c.leaf for c in carried]) and isinstance(falls, Num) and falls.value > 0:
                 return at_least_none(machine, integers.plus_(integers.quotient(now, falls), 1))
     raise Refused(f"{operation.place}: a while loop that does not count up to a bound is not supported")

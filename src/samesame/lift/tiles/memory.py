@@ -18,6 +18,7 @@ from samesame.formula.expr import (
     Leaf,
     Load,
     Mod,
+    Num,
     Where,
     and_,
     const,
@@ -66,6 +67,20 @@ def is_contiguous(memory: Memory) -> bool:
         if integers.tidied(const(stride)) is not expected and const(n) is not const(1):
             return False
         expected = integers.times_(expected, integers.tidied(const(n)))
+    return True
+
+
+def tells_elements(memory: Memory, simplify: Simplifier) -> bool:
+    """Whether no two elements lie at one offset: each stride is longer than all that lies along the shorter ones."""
+    sizes, strides = ([integers.tidied(const(n)) for n in dims] for dims in (memory.shape, memory.strides))
+    reach: Expr = ZERO
+    for stride, n in sorted(zip(strides, sizes, strict=True), key=lambda pair: magnitude(pair[0])):
+        if n is const(1):
+            continue
+        step = const(abs(stride.value)) if isinstance(stride, Num) else stride
+        if not simplify.prover.proves((), integers.less(reach, step)):
+            return False
+        reach = integers.plus_(reach, integers.times_(step, integers.minus(n, 1)))
     return True
 
 
