@@ -84,6 +84,11 @@ def launch_sometimes(n=21):
     return totals(n, "sometimes")
 
 
+def launch_sometimes_in_one_block(n=7):
+    """The same, where all fits into the first block."""
+    return totals(n, "sometimes")
+
+
 def launch_data(n=21):
     """The condition is up to the data."""
     return totals(n, "data")

@@ -11,12 +11,15 @@ pytest.importorskip("triton")
 
 from samesame.capture.triton_interpret import interpret
 from samesame.capture.triton_launch import capture_launches
+from samesame.formula.expr import ZERO, Size, const
 from samesame.lift import KernelVerdict, lift
 from samesame.lift.front import passed_of
+from samesame.lift.indices import integers
+from samesame.lift.loops.closed import at_most_one
 from samesame.lift.numerics import error_of
 
 FILE = Path(__file__).parent.parent / "ending_kernels.py"
-LIFTED = ("member", "until", "not_until", "largest")
+LIFTED = ("member", "until", "not_until", "largest", "sometimes_in_one_block")
 
 
 @cache
@@ -37,6 +40,19 @@ def test_a_fold_that_ends_is_verified_and_its_formula_is_what_the_interpreter_st
 def test_a_condition_that_may_hold_again_gives_no_closed_form(name: str) -> None:
     (why,) = kernel(name).unsupported
     assert "no closed form is known for what the loop carries in total" in why
+
+
+def test_where_a_row_fits_into_one_block_a_loop_needs_no_closed_form() -> None:
+    one = kernel("sometimes_in_one_block")
+    assert one.verdict == "verified" and "n ≤ 8" in one.preconditions
+
+
+def test_a_second_iteration_is_excluded_by_a_condition_on_the_size() -> None:
+    n = Size("n", 1)
+    trips = integers.quotient(integers.plus_(n, 7), const(8))
+    for times in (trips, integers.flattened("max", (trips, ZERO))):
+        assert at_most_one(times) is integers.at_most(n, 8)
+    assert at_most_one(n) is integers.at_most(n, 1)
 
 
 def test_what_lanes_forget_makes_a_difference() -> None:

@@ -48,6 +48,7 @@ from samesame.lift.indices import integers
 from samesame.lift.indices.solver import Facts, Prover, with_fact
 from samesame.lift.launch import Launch, Memory
 from samesame.lift.loops.carried import ALL_MEANS, Means
+from samesame.lift.loops.closed import MoreThanOnce
 from samesame.lift.loops.steps import COMBINED
 from samesame.lift.obligations import LIMITS, Kernel, Limit
 from samesame.lift.tiles.detile import Solution, Write, value_at
@@ -122,13 +123,22 @@ def is_proved(verdict: KernelVerdict, obligation: str) -> bool:
     return any(o.name == obligation and o.state == "proved" for o in verdict.obligations)
 
 
-def _lifted(launch: Launch, joined: dict[str, Joined], settings: Settings) -> KernelVerdict:
-    started = time.perf_counter()
+def _lifted(
+    launch: Launch, joined: dict[str, Joined], settings: Settings, once: tuple[Expr, ...] = ()
+) -> KernelVerdict:
+    """Lift the launch; `once` are conditions under which loops are run once at most, for want of a closed form."""
+    started, spent = time.perf_counter(), time.thread_time()
     verdict = KernelVerdict(launch.name, launch.place)
+    lifting = _Lifting(launch, joined, settings, verdict, once)
     try:
         with readings() as found:
-            _Lifting(launch, joined, settings, verdict).run()
+            lifting.run()
         verdict.readings = sorted(found)
+    except MoreThanOnce as found_none:
+        left = settings.seconds - (time.thread_time() - spent)
+        if left > 0 and len(once) < MOST_PRECONDITIONS and lifting.may_assume(found_none.once):
+            return _lifted(launch, joined, replace(settings, seconds=left), (*once, found_none.once))
+        verdict.unsupported.append(str(found_none))
     except (Refused, Unsupported) as refused:
         verdict.unsupported.append(str(refused))
         verdict.formulas.clear()
@@ -140,13 +150,18 @@ def _lifted(launch: Launch, joined: dict[str, Joined], settings: Settings) -> Ke
 
 class _Lifting:
     def __init__(
-        self, launch: Launch, joined: dict[str, Joined], settings: Settings, verdict: KernelVerdict
+        self,
+        launch: Launch,
+        joined: dict[str, Joined],
+        settings: Settings,
+        verdict: KernelVerdict,
+        once: tuple[Expr, ...],
     ) -> None:
         self.launch, self.joined, self.settings, self.verdict = launch, joined, settings, verdict
         self.prover = Prover(settings.milliseconds, settings.seconds / Prover.patience)
-        self.prover.assumed += [integers.tidied(guard) for guard in launch.guards]
+        self.prover.assumed += [*(integers.tidied(guard) for guard in launch.guards), *once]
         self.simplify = Simplifier(self.prover)
-        self.preconditions: dict[Expr, None] = {}
+        self.preconditions: dict[Expr, None] = dict.fromkeys(once)
         self.doubtful: set[str] = set()  # tensors whose values may be no numbers
         self.partly: set[str] = set()  # tensors of which it is not known what is written
 

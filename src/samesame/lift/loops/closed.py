@@ -35,7 +35,7 @@ UNROLLED = 32  # a loop of so few iterations is written out if nothing else help
 
 
 class MoreThanOnce(Refused):
-    """A loop that carries what no closed form is known for; where `once` holds it is run once at most, and needs none."""
+    """A loop that carries what no closed form is known for, and the condition under which it is run once at most."""
 
     def __init__(self, sentence: str, once: Expr) -> None:
         super().__init__(sentence)
