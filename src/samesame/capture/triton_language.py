@@ -25,6 +25,7 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, interpreter_builder, interpreter_semantic
 
 from samesame.capture.origins import is_users, place
+from samesame.capture.triton_bfloat import rounded_bfloats
 from samesame.capture.triton_device import JITFunction, replaced
 from samesame.evidence import Refused
 from samesame.graph import Origin
@@ -76,6 +77,7 @@ def interpreted(oracle: Oracle) -> Iterator[None]:
                              ("create_atomic_rmw", rmw), ("create_atomic_cas", cas)):
             replaced(stack, builder, name, access(oracle, getattr(builder, name)))
         replaced(stack, builder, "create_extern_elementwise", extern)
+        rounded_bfloats(stack)
         for name, function in vars(cuda_libdevice).items():
             if getattr(function, "__triton_builtin__", False):
                 with_semantic = semantic(function)
