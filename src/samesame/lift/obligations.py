@@ -34,6 +34,7 @@ from samesame.formula.expr import (
     substitute,
     walk,
 )
+from samesame.lift.execution.accesses import Access
 from samesame.lift.execution.symbolic import Machine
 from samesame.lift.execution.values import UNDEFINED, wraps
 from samesame.lift.formulas.algebra import under_binders
@@ -67,6 +68,10 @@ class Kernel:
         for write in self.writes:
             found.setdefault(write.memory.name, []).append(write)
         return found
+
+    def of(self, access: Access) -> list[Write]:
+        """An access as it is looked at: once, or for each of a program id's few values."""
+        return [a for a in (*self.reads, *self.writes) if a.access is access]
 
     def read(self) -> None:
         """Accesses as expressions over programs, iterations and lanes."""
@@ -240,7 +245,13 @@ def share(a: Memory, b: Memory) -> bool:
 
 
 def disjoint(kernel: Kernel, a: Write, b: Write) -> bool:
-    """Whether two stores never meet in one element, in whichever programs."""
+    """Whether two stores never meet in one element, in whichever programs: what each covers tells, where that is all
+    it writes, or they are asked about directly."""
+    first, second = kernel.solutions[a], kernel.solutions[b]
+    if first and second and a.memory == b.memory and tells_what_is_written(kernel, (a, b)):
+        covers = renamed(second.covers, second.indices, first.indices)
+        if kernel.simplify.prover.proves(with_fact((), first.covers), not_(covers)):
+            return True
     return not_twice(kernel, a, b)
 
 
@@ -259,11 +270,17 @@ def bounds(kernel: Kernel) -> Obligation:
 
 
 def is_inside(kernel: Kernel, access: Write) -> bool:
-    if element(access.memory, access.offset, access.facts, kernel.simplify) is not None:
+    """Whether an access stays in its tensor: a store that is solved does, as it is shown which elements it writes."""
+    if kernel.solutions.get(access) is not None:
         return True
+    prover = kernel.simplify.prover
     first, end = flat_range(access.memory)
     inside = and_(integers.at_most(first, access.offset), integers.less(access.offset, end))
-    return kernel.simplify.prover.proves(access.facts, inside)
+    if prover.proves(access.facts, inside, thorough=False):
+        return True
+    if element(access.memory, access.offset, access.facts, kernel.simplify) is not None:
+        return True
+    return prover.proves(access.facts, inside)
 
 
 # ------------------------------------------------------------------------------------------------------------ overflow
@@ -304,7 +321,7 @@ def overflow(
     kernel: Kernel, limits: Sequence[Limit], allowed: Callable[[Expr], bool], totals: Mapping[str, Expr]
 ) -> tuple[Obligation, Limit | None]:
     """No 32-bit number that is compared, divided, widened or added to a pointer has wrapped around, nor one of the
-    `totals` that atomic operations add up."""
+    `totals` that atomic operations add up. Each limit says more than the one before it."""
     with timed(Obligation("overflow", "undecided", "no 32-bit number wraps around")) as found:
         numbers = [*numbers_of(kernel), *added_up(kernel, totals)]
         for limit in limits:
@@ -312,22 +329,24 @@ def overflow(
             if not all(map(allowed, facts)):
                 continue
             last = limit is limits[-1]
-            failing = next((n for n in numbers if not fits(kernel, n, facts, last)), None)
-            if failing is None:
+            while numbers and fits(kernel, numbers[0], facts, last):
+                numbers.pop(0)
+            if not numbers:
                 found.state = "proved"
                 if limit.elements:
                     found.detail = f"no 32-bit number wraps around, if {limit}"
                 return found, limit if limit.elements else None
-            found.place = str(failing[2])
-            found.detail = f"a number of {failing[3]} bits may wrap around"
+            found.place = str(numbers[0][2])
+            found.detail = f"a number of {numbers[0][3]} bits may wrap around"
     return found, None
 
 
-Number = tuple[Expr, Facts, object, int]
+Number = tuple[Expr, Facts, object, int, Access | None]
 
 
 def numbers_of(kernel: Kernel) -> Iterator[Number]:
-    """Each number that must fit, with the conditions where it is used, its line and its bits."""
+    """Each number that must fit, with the conditions where it is used, its line, its bits, and the access of which it
+    is the offset."""
     seen: set[tuple[Expr, Facts, int]] = set()
     machine = kernel.machine
     for arithmetic in machine.arithmetic:
@@ -336,8 +355,10 @@ def numbers_of(kernel: Kernel) -> Iterator[Number]:
     for access in machine.accesses:
         lanes = tuple(index(n) for n in access.pointers.shape)
         condition = and_(*access.path, access.mask[lanes] if access.mask is not None else TRUE)
+        whole = integers.tidied(access.pointers.offsets[lanes])
         for part in access.pointers.parts:
-            yield from _number(part[lanes], condition, access.place, WORD, seen)
+            of = access if integers.tidied(part[lanes]) is whole else None
+            yield from _number(part[lanes], condition, access.place, WORD, seen, of)
         memory = access.pointers.memory
         if access.value is not None and memory.kind == access.value.kind == "int":
             low, high = whole_numbers(memory.element)
@@ -355,22 +376,29 @@ def added_up(kernel: Kernel, totals: Mapping[str, Expr]) -> Iterator[Number]:
         if name in totals and memory.kind == "int" and any(w.access.kind == "sum" for w in writes):
             low, high = whole_numbers(memory.element)
             half = (high - low + 1) // 2
-            yield integers.minus(totals[name], low + half), (), place, half.bit_length()
+            yield integers.minus(totals[name], low + half), (), place, half.bit_length(), None
 
 
 def _number(
-    expr: Expr, condition: Expr, place: object, bits: int, seen: set[tuple[Expr, Facts, int]]
+    expr: Expr,
+    condition: Expr,
+    place: object,
+    bits: int,
+    seen: set[tuple[Expr, Facts, int]],
+    access: Access | None = None,
 ) -> Iterator[Number]:
     e = integers.tidied(expr)
     facts = with_fact((), integers.tidied(condition))
     if isinstance(e, Num) or wraps(e) or (e, facts, bits) in seen:
         return
     seen.add((e, facts, bits))
-    yield e, facts, place, bits
+    yield e, facts, place, bits, access
 
 
 def fits(kernel: Kernel, number: Number, limits: Facts, thorough: bool) -> bool:
-    expr, facts, _, bits = number
+    """Whether a number keeps to its bits. An offset inside its tensor does where all of that tensor's do."""
+    expr, facts, _, bits, access = number
+    prover = kernel.simplify.prover
     most = (1 << (bits - 1)) - 1
     inside = and_(integers.at_most(-most - 1, expr), integers.at_most(expr, most))
     arguments = tuple(
@@ -379,7 +407,14 @@ def fits(kernel: Kernel, number: Number, limits: Facts, thorough: bool) -> bool:
         if given.kind == "int" and not isinstance(given, Num)
     )
     known = (*facts, *limits, *arguments, *ranges_in(kernel, expr))
-    return kernel.simplify.prover.proves(known, inside, thorough=thorough)
+    if prover.proves(known, inside, thorough=False):
+        return True
+    if access is not None and all(is_inside(kernel, a) for a in kernel.of(access)):
+        first, end = flat_range(access.pointers.memory)
+        span = and_(integers.at_most(-most - 1, first), integers.at_most(end, most + 1))
+        if prover.proves(limits, span, thorough=False):
+            return True
+    return thorough and prover.proves(known, inside)
 
 
 def ranges_in(kernel: Kernel, expr: Expr) -> Iterator[Expr]:

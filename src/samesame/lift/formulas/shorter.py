@@ -23,6 +23,7 @@ from samesame.formula.expr import (
     Index,
     Mul,
     Pow,
+    Size,
     Where,
     and_,
     index,
@@ -129,6 +130,21 @@ def pushed(compare: Compare) -> Expr | None:
         largest = other is NEG_INF and isinstance(side, Fold) and side.monoid == "max" and compare.op == "="
         if largest and isinstance(side, Fold) and is_number(side.body):
             return or_(*(integers.at_most(v.extent, 0) for v in side.bound))
+    return None
+
+
+def by_rows(simplify: Simplifier, compare: Compare, facts: Facts) -> Expr | None:
+    """0 ≤ n·q + r, where r is 0 or in 0 ≤ r < n, as 0 ≤ q."""
+    if compare.op != "≤" or compare.left is not ZERO or compare.right.kind != "int":
+        return None
+    terms = integers.polynomial(compare.right)
+    for n in dict.fromkeys(a for m in terms if len(m) > 1 for a in m if isinstance(a, Size) and a.minimum >= 1):
+        rest = {m: c for m, c in terms.items() if n not in m}
+        low = integers.written(rest)
+        high = integers.quotient(integers.minus(compare.right, low), n)
+        inside = and_(integers.at_least_zero(low), integers.less(low, n))
+        if not rest or (low.free and simplify.prover.proves(facts, inside, thorough=False)):
+            return integers.at_least_zero(high)
     return None
 
 

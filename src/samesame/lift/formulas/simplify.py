@@ -52,7 +52,7 @@ from samesame.lift.execution.values import PLUS_INFINITY, is_finite
 from samesame.lift.formulas.algebra import NEUTRAL, is_total
 from samesame.lift.formulas.extended import MINUS, decided, infinite_tag, is_number
 from samesame.lift.formulas.running import running
-from samesame.lift.formulas.shorter import across_lanes, pushed, shortened, without_choice
+from samesame.lift.formulas.shorter import across_lanes, by_rows, pushed, shortened, without_choice
 from samesame.lift.indices import integers
 from samesame.lift.indices.solver import Facts, Prover, outside, with_fact
 
@@ -131,7 +131,7 @@ class Simplifier:
             if self.prover.proves(facts, not_(expr)):
                 return FALSE
         new = integers.tidied(rebuild(expr, lambda e: self(e, facts)))
-        if isinstance(new, Compare) and (sides := pushed(new)) is not None:
+        if isinstance(new, Compare) and (sides := pushed(new) or by_rows(self, new, facts)) is not None:
             return self(sides, facts)
         known = decided(new) if isinstance(new, Compare) and new.left.kind == "real" else None
         return new if known is None else known

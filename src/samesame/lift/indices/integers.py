@@ -138,9 +138,9 @@ def quotient(a: Expr, b: Expr) -> Expr:
 
 
 def _divided(p: Polynomial, q: Polynomial) -> tuple[Polynomial, Polynomial]:
-    """p = exact·q + rest, taking out every term that a lone term q divides."""
+    """p = exact·q + rest, taking out every term that a lone term q divides, and of a sum what is there as a whole."""
     if len(q) != 1:
-        return {}, p
+        return _multiples(p, q)
     ((atoms, size),) = q.items()
     exact: Polynomial = {}
     rest: Polynomial = {}
@@ -155,6 +155,21 @@ def _divided(p: Polynomial, q: Polynomial) -> tuple[Polynomial, Polynomial]:
             if whole:
                 exact[left] = whole
             rest[monomial] = part
+    return exact, rest
+
+
+def _multiples(p: Polynomial, q: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """p = exact·q + rest for a sum q, each multiple found by q's longest term."""
+    lead = max(q, key=lambda m: (len(m), [rank(a) for a in m]))
+    exact: Polynomial = {}
+    rest = p
+    for monomial, c in p.items():
+        times_q = _without(monomial, lead)
+        if times_q is None or c % q[lead]:
+            continue
+        smaller = plus(rest, times({times_q: c // q[lead]}, q), -1)
+        if len(smaller) < len(rest):
+            exact, rest = plus(exact, {times_q: c // q[lead]}), smaller
     return exact, rest
 
 
@@ -183,8 +198,10 @@ def remainder(a: Expr, b: Expr) -> Expr:
 
 
 def at_least_zero(p: Expr) -> Expr:
-    """0 ≤ p, divided by what its coefficients have in common."""
+    """0 ≤ p, divided by what its coefficients have in common; of a quotient by a number, 0 ≤ ⌊a/b⌋ is 0 ≤ a."""
     terms = polynomial(p)
+    if isinstance(p, FloorDiv) and isinstance(p.divisor, Num) and p.divisor.value > 0:
+        return at_least_zero(p.numerator)
     common = gcd(*(c for monomial, c in terms.items() if monomial))
     if common > 1:
         p = written({monomial: c // common for monomial, c in terms.items() if c // common})

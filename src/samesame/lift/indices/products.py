@@ -6,8 +6,9 @@ so it is told: each inequality that is known, times each size that some product 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain, islice
 
 from samesame.formula.expr import Compare, Expr, FloorDiv, Index, Lambda, Load, Mod, Mul, Not, Num, Pow, Size, walk
 from samesame.lift.indices import integers
@@ -17,25 +18,27 @@ MOST = 60
 
 
 def consequences(claims: Iterable[Expr]) -> list[Expr]:
-    """Inequalities, as `0 ≤ p`, that follow from the claims and the ranges of what occurs in them."""
+    """Inequalities, as `0 ≤ p`, that follow from the claims and the ranges of what occurs in them; those of the last
+    claim, which is what is asked about, first."""
     claims = list(claims)
     parts = dict.fromkeys(part for claim in claims for part in arithmetic_in(claim))
     wanted = {m for part in parts for m in products_in(part)}
     if not wanted:
         return []
-    todo = [p for claim in claims for p in inequalities(claim)]
-    todo += [p for part in parts for p in ranges(part)]
+    known = [p for claim in claims for p in inequalities(claim)]
+    known += [p for part in parts for p in ranges(part)]
     sizes = [a for a in dict.fromkeys(a for m in sorted(wanted, key=_order) for a in m) if is_at_least_one(a)]
-    found: list[Expr] = []
+    found = chain(multiples(inequalities(claims[-1]), sizes, wanted), multiples(known, sizes, wanted))
+    return list(dict.fromkeys(islice(found, MOST)))
+
+
+def multiples(known: Iterable[Expr], sizes: Sequence[Expr], wanted: set[Monomial]) -> Iterator[Expr]:
+    """What is at least zero, times sizes, where that is about a product that is wanted."""
+    todo = list(known)
     for _ in range(max(map(len, wanted)) - 1):
         products = [multiplied(p, size) for p in dict.fromkeys(todo) for size in sizes]
         todo = [p for p in products if any(divides(m, w) for m in polynomial(p) if len(m) > 1 for w in wanted)]
-        for p in todo:
-            if any(m in wanted for m in polynomial(p)):
-                found.append(at_least_zero(p))
-            if len(found) >= MOST:
-                return found
-    return found
+        yield from (at_least_zero(p) for p in todo if any(m in wanted for m in polynomial(p)))
 
 
 multiplied = lru_cache(maxsize=1 << 15)(integers.times_)

@@ -122,6 +122,9 @@ class Prover:
         both = without_extremum(goal)
         if both:
             return all(self.proves(known, part, thorough=thorough) for part in both)
+        sides = choice_of(goal)
+        if sides:
+            return all(self.proves(with_fact(tuple(known), c), side, thorough=thorough) for c, side in sides)
         key = (known, goal)
         if key not in self._answers:
             cases = cases_of(goal)
@@ -326,6 +329,20 @@ def without_extremum(goal: Expr) -> list[Expr]:
         if isinstance(atom, Extremum) and (c > 0) == (atom.op == "min"):
             rest = integers.written({m: d for m, d in p.items() if m != monomial})
             return [integers.at_least_zero(integers.plus_(rest, integers.times_(part, c))) for part in atom.arguments]
+    return []
+
+
+def choice_of(goal: Expr) -> list[tuple[Expr, Expr]]:
+    """A goal in which a choice between two integers is multiplied: what each of the two makes of it, with when it is
+    taken; nothing where there is none."""
+    if not isinstance(goal, Compare) or goal.op != "≤" or goal.right.kind != "int":
+        return []
+    p = integers.minus(goal.right, goal.left)
+    for monomial in integers.polynomial(p):
+        for atom in monomial if len(monomial) > 1 else ():
+            if isinstance(atom, Where):
+                sides = (atom.condition, atom.then), (not_(atom.condition), atom.otherwise)
+                return [(c, integers.at_least_zero(put(p, {atom: side}))) for c, side in sides]
     return []
 
 

@@ -10,7 +10,7 @@ that p and l can be told from o, so that no two programs write one element.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import cast
 
@@ -33,8 +33,10 @@ from samesame.lift.execution.accesses import Access
 from samesame.lift.formulas.simplify import Simplifier
 from samesame.lift.indices import integers
 from samesame.lift.indices.integers import polynomial
+from samesame.lift.indices.products import least_of
 from samesame.lift.indices.solver import Facts, with_fact
 from samesame.lift.launch import Memory
+from samesame.lift.tiles.digits import Change, joined, ratios, split
 from samesame.lift.tiles.memory import element, magnitude
 
 FEW = 8  # values of a program id that are looked at one by one
@@ -44,7 +46,8 @@ SPLITS = 8  # divisions of program ids that are taken apart for one store
 @dataclass(frozen=True, eq=False)
 class Write:
     """One store or atomic operation over its variables: programs, iterations and lanes. `fixed` are program ids that
-    have one value here, as the access is looked at for each of their few values by itself."""
+    have one value here, as the access is looked at for each of their few values by itself. `within` is the range of
+    variables whose extent says less."""
 
     access: Access
     memory: Memory
@@ -54,6 +57,7 @@ class Write:
     value: Expr
     fixed: tuple[tuple[Index, int], ...] = ()
     lanes: tuple[Index, ...] = ()
+    within: dict[Index, Expr] = field(default_factory=dict)
 
     @property
     def facts(self) -> Facts:
@@ -118,6 +122,7 @@ def _is_few(extent: Expr) -> bool:
 
 def solved(write: Write, simplify: Simplifier) -> Solution | None:
     """Program and lane for each element. None where the offset cannot be read as an element's."""
+    write = taken_as_one(write, simplify)
     at = element(write.memory, write.offset, write.facts, simplify)
     if at is None:
         return None
@@ -130,31 +135,55 @@ def solved(write: Write, simplify: Simplifier) -> Solution | None:
     return Solution(write, indices, values, free, covers, at)
 
 
+def taken_as_one(write: Write, simplify: Simplifier) -> Write:
+    """The write over the number that its program and lane make up, and that number's digits, where the offset divides
+    it."""
+    change = joined((write.offset, write.condition), write.variables)
+    if change is None:
+        return write
+    write = changed(write, change, simplify)
+    for _ in range(SPLITS):
+        found = [e for e in ratios((write.offset,)) if _splits(e, write, simplify)]
+        if not found:
+            break
+        ratio = max(found, key=lambda e: magnitude(e.divisor))  # a whole row before a part of it
+        write = changed(write, digits_in(write, ratio), simplify)
+    return write
+
+
 def taken_apart(write: Write, at: tuple[Expr, ...], simplify: Simplifier) -> tuple[Write, tuple[Expr, ...]]:
     """The write over the digits of what it divides: of `pid // W` and `pid % W` the variables q and r, pid = q·W + r.
 
     Each pid has one q and one r < W, so nothing is lost: that q·W + r is a program becomes a condition of the write.
     """
     for _ in range(SPLITS):
-        ratio = next((e for i in at for e in walk(i) if isinstance(e, FloorDiv) and _splits(e, write, simplify)), None)
+        ratio = next((e for e in ratios(at) if _splits(e, write, simplify)), None)
         if ratio is None:
             break
-        v, width = cast(Index, ratio.numerator), ratio.divisor
-        high, low = index(v.extent), index(width)
-        value = integers.plus_(integers.times_(high, width), low)
-        inside = integers.less(value, v.extent)
-        changed = {v: value}
-        condition, offset, stored = (
-            integers.tidied(substitute(e, changed)) for e in (write.condition, write.offset, write.value)
-        )
-        condition = and_(inside, condition)
-        variables = tuple(w for u in write.variables for w in ((high, low) if u is v else (u,)))
-        write = Write(write.access, write.memory, variables, offset, condition, stored, write.fixed, write.lanes)
-        facts = with_fact((), inside)
-        condition = and_(inside, simplify(condition, facts))
-        write = Write(write.access, write.memory, variables, offset, condition, stored, write.fixed, write.lanes)
-        at = tuple(simplify(integers.tidied(substitute(i, changed)), write.facts) for i in at)
+        change = digits_in(write, ratio)
+        write = changed(write, change, simplify)
+        at = tuple(simplify(change(i), write.facts) for i in at)
     return write, at
+
+
+def digits_in(write: Write, ratio: FloorDiv) -> Change:
+    number = cast(Index, ratio.numerator)
+    return split(number, ratio.divisor, write.within.get(number))
+
+
+def changed(write: Write, change: Change, simplify: Simplifier) -> Write:
+    """The write over other variables."""
+    facts = with_fact((), change.condition)
+    condition = and_(change.condition, simplify(change(write.condition), facts))
+    return replace(
+        write,
+        variables=change.variables(write.variables),
+        offset=simplify(change(write.offset), with_fact((), condition)),
+        condition=condition,
+        value=change(write.value),
+        within={v: change(c) for v, c in write.within.items() if v not in change.values}
+        | dict.fromkeys(change.within, change.condition),
+    )
 
 
 def _splits(e: FloorDiv, write: Write, simplify: Simplifier) -> bool:
@@ -235,16 +264,17 @@ def condition_of(
     whole: dict[Index, Expr] = {**free, **values}
     parts: list[Expr] = []
     for v, e in whole.items():
-        extent = integers.tidied(substitute(v.extent, whole))
-        parts += [integers.at_least_zero(e), integers.less(e, extent)]
+        limit = write.within.get(v, integers.less(v, v.extent))
+        parts += [integers.at_least_zero(e), substitute(limit, whole)]
     parts += [integers.equal(substitute(a, whole), i) for a, i in zip(at, indices, strict=True)]
     parts.append(substitute(write.condition, whole))
     return simplify(and_(*map(integers.tidied, parts)))
 
 
 def value_at(solution: Solution, simplify: Simplifier, facts: Facts = ()) -> Expr:
-    """What is written at the output's indices, where the solution covers them."""
-    known = with_fact(facts, solution.covers)
+    """What is written at the output's indices, where the solution covers them. There is one, so no extent is 0."""
+    some = (integers.less(0, i.extent) for i in solution.indices if (least_of(i.extent) or 0) < 1)
+    known = with_fact(with_fact(facts, solution.covers), and_(*some))
     return simplify(substitute(solution.write.value, solution.values), known)
 
 

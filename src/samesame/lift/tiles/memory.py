@@ -8,6 +8,7 @@ the offset that element, and only then does the tensor's shape say that the acce
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from samesame.formula.expr import (
     ZERO,
@@ -225,7 +226,8 @@ def along_line(memory: Memory, offset: Expr) -> Indices:
 def element(memory: Memory, offset: Expr, facts: Facts, simplify: Simplifier) -> Indices | None:
     """The indices of the element at an offset, shown to be in the shape under the facts; None where that fails."""
     offset = simplify(offset, facts)
-    for indices in readings(memory, offset):
+    strides = tuple(simplify(integers.tidied(const(stride)), facts) for stride in memory.strides)
+    for indices in readings(replace(memory, strides=strides), offset):
         simpler = tuple(simplify(i, facts) for i in indices)
         if simplify.prover.proves(facts, in_shape(memory, simpler)):
             return simpler

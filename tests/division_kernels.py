@@ -1,0 +1,102 @@
+"""Small kernels that take numbers apart with radices that are sizes; a function `launch_…` runs each."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def beside_kernel(
+    a_ptr,
+    b_ptr,
+    out_ptr,
+    size_a,
+    size_b,
+    start_a,
+    start_b,
+    size_out,
+    behind,
+    total_a,
+    total_b,
+    BLOCK: tl.constexpr,
+):
+    """Two tensors behind one another along a dimension: each is copied as a line of numbers [before, size, behind]."""
+    if tl.program_id(1) == 0:
+        x_ptr, size, start, total = a_ptr, size_a, start_a, total_a
+    else:
+        x_ptr, size, start, total = b_ptr, size_b, start_b, total_b
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < total
+    before = offsets // (size * behind)
+    along = (offsets // behind) % size
+    to = before * size_out * behind + (along + start) * behind + offsets % behind
+    tl.store(out_ptr + to, tl.load(x_ptr + offsets, mask=mask), mask=mask)
+
+
+def beside(a, b, dim, *, start_b=None, size_out=None, programs=None):
+    """`a` and `b` joined along a dimension; what is given is what the kernel is told wrongly."""
+    size_a, size_b = a.shape[dim], b.shape[dim]
+    shape = list(a.shape)
+    shape[dim] = size_a + size_b
+    out = torch.empty(shape, device="cuda")
+    behind = 1
+    for n in a.shape[dim + 1 :]:
+        behind *= n
+    grid = programs or triton.cdiv(max(a.numel(), b.numel()), 64)
+    beside_kernel[(grid, 2)](
+        a,
+        b,
+        out,
+        size_a,
+        size_b,
+        0,
+        size_a if start_b is None else start_b,
+        shape[dim] if size_out is None else size_out,
+        behind,
+        a.numel(),
+        b.numel(),
+        BLOCK=64,
+    )
+    return out
+
+
+def launch_columns(m=7, n=29, k=11):
+    return beside(torch.randn(m, n, device="cuda"), torch.randn(m, k, device="cuda"), 1)
+
+
+def launch_rows(m=29, n=7, k=11):
+    return beside(torch.randn(m, n, device="cuda"), torch.randn(k, n, device="cuda"), 0)
+
+
+def launch_middle(m=5, n=29, k=11, p=7):
+    return beside(torch.randn(m, n, p, device="cuda"), torch.randn(m, k, p, device="cuda"), 1)
+
+
+def launch_one_over_the_other(m=7, n=29, k=11):
+    """The second begins one column too early."""
+    return beside(torch.randn(m, n, device="cuda"), torch.randn(m, k, device="cuda"), 1, start_b=n - 1)
+
+
+def launch_a_column_between(m=7, n=29, k=11):
+    """The second begins one column too late."""
+    return beside(torch.randn(m, n, device="cuda"), torch.randn(m, k, device="cuda"), 1, start_b=n + 1)
+
+
+def launch_short_rows(m=7, n=29, k=11):
+    """The rows of the output are told to be as long as the first tensor's."""
+    return beside(torch.randn(m, n, device="cuda"), torch.randn(m, k, device="cuda"), 1, size_out=n)
+
+
+def launch_programs_of_the_second(m=7, n=29, k=11):
+    """As many programs as the shorter tensor needs."""
+    a, b = torch.randn(m, n, device="cuda"), torch.randn(m, k, device="cuda")
+    return beside(a, b, 1, programs=triton.cdiv(b.numel(), 64))
+
+
+@triton.jit
+def windows_kernel(x_ptr, out_ptr, total, size, step, BLOCK: tl.constexpr):
+    """Adds each window's elements to where they lie."""
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < total
+    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
+    tl.atomic_add(out_ptr + (offsets // size) * step + offsets % size, x, mask=mask)
