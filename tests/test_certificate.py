@@ -23,9 +23,10 @@ from samesame.formula import dag
 from samesame.formula.dag import decoded
 from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Size, Sum, absolute, index, lt, maximum, minimum, substitute, where
+from samesame.formula.expr import Opaque, Size, Sum, absolute, add, index, lt, maximum, minimum, substitute, where
 from samesame.formula.smt import recording as recording_questions
 from samesame.formula.tensor import leaf, tensor
+from samesame.operators import meaning_of
 from samesame.replay import FORMAT, VERSION, Broken, Unreadable, digest, read, replay
 
 
@@ -107,6 +108,15 @@ def at_these_sizes():
     return capture(Left(1), X, name="left"), capture(Right(1), X, name="right"), ()
 
 
+def picked_of_all(x):
+    return x.softmax(-1).topk(2)
+
+
+def picked_first(x):
+    values, places = x.topk(2)
+    return (values - x.logsumexp(-1, keepdim=True)).exp(), places
+
+
 PROGRAMS = {
     "layers, for all sizes": lambda: (Left, Right, X),
     "at these sizes": at_these_sizes,
@@ -115,6 +125,7 @@ PROGRAMS = {
     "questions": lambda: of_pair("rope on flat tokens"),
     "sums asked about": lambda: of_pair("group norm by reshape"),
     "indices": lambda: of_pair("cross-entropy with ignored targets"),
+    "positions": lambda: (picked_of_all, picked_first, torch.randn(3, 5)),
     "opaque": lambda: (torch.ops.planted.swish, lambda x: x * torch.sigmoid(x), X),
 }
 
@@ -380,6 +391,23 @@ def test_a_certificate_written_by_hand_holds():
 @pytest.mark.parametrize("claim", [about(lambda x: x, lambda x: x), about(relu, relu), about(relu, lambda x: x)])
 def test_formulas_that_are_not_the_operators(claim):
     refused(forgery(RELU, [node("y", "aten.abs.default", "%x")], claim))
+
+
+def test_formulas_of_picked_positions_are_not_the_operators():
+    """What has no meaning is no formula that torch could be held to; the two sides are."""
+    positions = meaning_of("aten.argsort.default")(leaf("x", (4,)))
+    up, down = ([node("y", "aten.argsort.default", "%x", -1, flag, type_=("int64", [4]))] for flag in (False, True))
+    turned = [node("z", "aten.neg.default", "%x"), {**down[0], "args": [{"node": "z"}, *down[0]["args"][1:]]}]
+    assert replay(forgery(up, turned, dag.claim(positions, positions)))
+    assert "torch" in refused(forgery(up, down, dag.claim(positions, positions)))
+
+
+def test_formulas_bring_in_nothing_without_a_meaning():
+    """Else a formula that nobody could work out would hide the operators from torch."""
+    def hidden(e):
+        return add(e, Opaque("planted.swish.default", (), (), (), "real"))
+
+    assert "other operators" in refused(forgery(RELU, CLAMP, about(hidden, hidden)))
 
 
 def test_a_tensor_that_the_formulas_leave_out():

@@ -72,6 +72,7 @@ from samesame.formula.guards import (
     less,
     opposite,
 )
+from samesame.formula.monotone import place
 from samesame.formula.poly import (
     Element,
     Poly,
@@ -285,7 +286,12 @@ def element(leaf: Leaf, indices: tuple[Poly, ...]) -> Element:
 
 def opaque(expr: Opaque, indices: tuple[Poly, ...]) -> OpaqueAtom:
     """An element of an uninterpreted result; its whole-tensor arguments in normal form."""
+    match expr:
+        case Opaque("aten.argmax" | "aten.argmin" as name, (), (row,), (), _):
+            expr = place(name, row)
     bodies = tuple(_body(argument) for argument in expr.arguments)
+    if expr.result_kind == "real" and any(part.form.has(MINUS_INFINITY) for part in bodies):
+        raise Unsupported(f"{expr.name} is given −∞ and may return it, and an atom is a finite number")
     return OpaqueAtom(expr.name, repr(expr.attributes), expr.result_kind, bodies, indices)
 
 

@@ -1,36 +1,56 @@
 """Ordering: operators whose result hangs on which element is larger.
 
-They have no formula here, but they treat each row along one dimension by itself. So they are opaque row by row:
-equal rows give equal results, whatever stands in front of them, and a proof may pass through them wherever the rows
-are shown to be equal.
+They have no formula here, but they treat each row along one dimension by itself, and compare its elements with each
+other, nothing else. So they are opaque row by row: equal rows give equal results, whatever stands in front of them, and
+a proof may pass through them wherever the rows are shown to be equal. And a strictly monotone function of all elements
+is taken off the row first (formula/monotone.py): the largest of softmax(x) stand where the largest of x do, and are the
+softmax of these.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from samesame.formula import monotone
 from samesame.formula.expr import Expr, Lambda, Opaque, index, numeric
+from samesame.formula.monotone import apart, is_finite
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import replaced
 from samesame.operators.reduction import greatest, least
 from samesame.operators.shapes import count, dimension, not_above, plain
 from samesame.operators.table import meaning
 
+Options = Callable[[bool], tuple[Any, ...]]     # of an operator, on a row, and on one whose order is turned round
 
-def rowwise(name: str, attributes: tuple[Any, ...], x: Tensor, dim: int, length: Dim, kind: str) -> Tensor:
-    """The operator of this name and attributes, which makes `length` elements of each row of x along `dim`.
 
-    The attributes are which result it is, and a tuple of options. A size among them is what the option is, and no part
-    of the formula.
+def rowwise(name: str, options: Options, x: Tensor, dim: int, length: Dim) -> tuple[Tensor, Tensor]:
+    """What the operator of this name and these options picks of each row of x along `dim`, `length` elements, and where
+    they stood.
+
+    A size among the options is what the option is, and no part of the formula.
     """
     d = dimension(dim, x.rank)
+    shape = replaced(x.shape, d, length) if x.rank else ()
 
-    def element(*i: Expr) -> Expr:
-        if not x.rank:
-            return Opaque(name, attributes, (_row(x, (), 0),), i or (numeric(0),), kind)
-        return Opaque(name, attributes, (_row(x, i, d),), (i[d],), kind)
+    def place(i: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return (i[d],) if x.rank else (numeric(0),)
 
-    return tensor(replaced(x.shape, d, length) if x.rank else (), element, kind)
+    def position(*i: Expr) -> Expr:
+        row = _row(x, i, d)
+        found = apart(row.body, frozenset(row.bound))
+        simpler = Lambda(row.bound, found.core)
+        return Opaque(name, ("indices", options(found.rising)), (simpler,), place(i), "int")
+
+    def value(*i: Expr) -> Expr:
+        row = _row(x, i, d)
+        found = apart(row.body, frozenset(row.bound))
+        if found.core is row.body or not is_finite(found.core):     # exp(v) is above 0, if v is no −∞
+            return Opaque(name, ("values", options(True)), (row,), place(i), x.kind)
+        simpler = Lambda(row.bound, found.core)
+        return found.back(Opaque(name, ("values", options(found.rising)), (simpler,), place(i), found.core.kind))
+
+    return tensor(shape, value, x.kind), tensor(shape, position, "int")
 
 
 def _row(x: Tensor, i: tuple[Any, ...], d: int) -> Lambda:
@@ -45,13 +65,13 @@ def chosen(name: str, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
     not_above(1, count(row), "a choice of at least one element")
     if dim is None:
         bound = tuple(index(n) for n in x.shape)
-        place = Opaque(name, (), (Lambda(bound, numeric(x[bound])),), (), "int")
-        return tensor((1,) * x.rank if keepdim else (), lambda *i: place, "int")
+        whole = monotone.place(name, Lambda(bound, numeric(x[bound])))
+        return tensor((1,) * x.rank if keepdim else (), lambda *i: whole, "int")
     d = dimension(dim, x.rank)
 
     def element(*i: Expr) -> Expr:
         full: tuple[Any, ...] = i if keepdim or not x.rank else (*i[:d], None, *i[d:])
-        return Opaque(name, (), (_row(x, full, d),), (), "int")
+        return monotone.place(name, _row(x, full, d))
 
     shape = (replaced(x.shape, d, 1) if keepdim else replaced(x.shape, d)) if x.rank else ()
     return tensor(shape, element, "int")
@@ -83,20 +103,12 @@ def topk(x: Tensor, k: Dim, dim: int = -1, largest: bool = True, sorted: bool = 
     not_above(k, x.shape[dimension(dim, x.rank)] if x.rank else 1, "how many of a row are chosen")
     not_above(0, k, "how many of a row are chosen")
     k = plain(k)
-
-    def one(result: str, kind: str) -> Tensor:
-        return rowwise("aten.topk", (result, (k, largest, sorted)), x, dim, k, kind)
-
-    return one("values", x.kind), one("indices", "int")
+    return rowwise("aten.topk", lambda rising: (k, largest == rising, sorted), x, dim, k)
 
 
 def _sorted(x: Tensor, dim: int, descending: bool, stable: bool) -> tuple[Tensor, Tensor]:
     length = x.shape[dimension(dim, x.rank)] if x.rank else 1
-
-    def one(result: str, kind: str) -> Tensor:
-        return rowwise("aten.sort", (result, (descending, stable)), x, dim, length, kind)
-
-    return one("values", x.kind), one("indices", "int")
+    return rowwise("aten.sort", lambda rising: (descending == rising, stable), x, dim, length)
 
 
 @meaning("aten.sort.default")

@@ -45,6 +45,7 @@ LADDER = ["undecided", "tested", "proved at these sizes", "proved for all sizes"
 LAYOUTS = ("aten.reshape.default", "aten.permute.default", "aten.slice.Tensor", "aten.cat.default",
            "aten.repeat.default")
 SOURCES = ("input", "parameter", "constant", "uninitialised")
+ORDERS = {"aten." + name for name in ("argmax", "argmin", "argsort", "max", "min", "sort", "topk")}    # of one meaning
 OPEN = ("input", "parameter", "uninitialised")          # what a constant of the program depends on none of
 LARGE = 1 << 25                                         # elements of a tensor that is not worked out
 
@@ -344,7 +345,7 @@ class _Replay:
         asks = proof["queries"] or proof["settled"]
         require(proof["method"] != "smt" or asks, f"proof {name} names a solver and asks it nothing")
         unknown = [node.operator for node in self.blocks[name] if not forms.is_run(node.form, LARGE, sizes)]
-        grids: tuple[second.Grid, ...] = ()
+        places: list[tuple[dict[str, int], second.Grid | None]] = []
         if proof["rung"] == "tested":
             self.trusted.append(f"that the operators of proof {name} are functions, equal where they were tested")
         else:
@@ -353,8 +354,11 @@ class _Replay:
                 if ends:
                     low, high = (forms.bound(claim, end) for end in ends)
                     self.trusted.append(f"that {leaf} of proof {name} lies in the range {low} to {high}")
-            if any(row[0] == "opaque" for row in claim["nodes"]):
-                self.trusted.append(f"that what has no meaning in proof {name} is a function of its arguments")
+            if opaque := {row[1] for row in claim["nodes"] if row[0] == "opaque"}:
+                mine = {part for node in self.blocks[name] for part in (node.operator, node.operator.rsplit(".", 1)[0])}
+                require(opaque <= mine | (ORDERS if ORDERS & mine else set()), f"proof {name} has other operators")
+                self.trusted.append(f"that what has no meaning in proof {name} is a function of its arguments, and "
+                                    "that the formulas around it are what torch's operators compute")
             found = second.compare(claim, draws=DRAWS)
             if isinstance(found, second.Disagreement):
                 raise Broken(f"proof {name} is refuted by the second prover: {found}")
@@ -362,12 +366,10 @@ class _Replay:
                 require(found.reason == second.TOO_LARGE, f"proof {name} says nothing: {found.reason}")
                 self.trusted.append(f"proof {name}, which the second prover cannot work out: {found.reason}")
             else:
-                grids = found.grids
+                places = [(grid.sizes, None if opaque else grid) for grid in found.grids]
         if unknown:
             self.trusted.append(f"proof {name}, whose {unknown[0]} is not run here")
             return
         runs = Runs(name, proof, self.constants)
-        for grid in grids:
-            runs.check(grid.sizes, grid)
-        if not grids:
-            runs.check(sizes, None)
+        for at, grid in places or [(sizes, None)]:
+            runs.check(at, grid)

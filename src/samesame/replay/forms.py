@@ -111,9 +111,7 @@ def _slots(argument: Any, reads: list[str]) -> Any:
 
 def _type_of(form: Any) -> Any:
     """The type of a term, from that of a node."""
-    if isinstance(form, dict):
-        return list(map(_type_of, form["several"]))
-    return {"shape": form[1], "kind": kind_of(form[0])}
+    return [*map(_type_of, form["several"])] if isinstance(form, dict) else {"shape": form[1], "kind": kind_of(form[0])}
 
 
 def symbols(form: Any) -> set[tuple[str, int]]:

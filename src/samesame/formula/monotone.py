@@ -1,0 +1,184 @@
+"""What the order of a row does not depend on: exp(x[j] − m) / Σ exp(x[l] − m) has its elements in the order of x[j].
+
+An operator that picks elements by size (argmax, topk, sort) compares the elements of a row with each other, and nothing
+else. A strictly increasing function of all of them changes no comparison, ties included, and so no position; a strictly
+decreasing one turns every comparison round. `apart` takes such functions off a row, from the outside in: what is added
+to all elements, a factor whose sign is known, exp, roots, the logarithm of what is not negative. What is added or
+multiplied must be the same number for the whole row, which has one wherever its leaves have: that is shown here, by
+how the expression is built, without the normal form, for a meaning is made before there is a proof.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from samesame.formula.expr import (
+    Add,
+    Expr,
+    Extremum,
+    Fn,
+    Fold,
+    Index,
+    Lambda,
+    Load,
+    Mul,
+    Named,
+    NegInf,
+    Num,
+    Opaque,
+    Pow,
+    Size,
+    add,
+    mul,
+    power,
+    walk,
+)
+
+RISING = frozenset(["exp", "expm1", "sigmoid", "softplus", "tanh", "sinh", "erf", "atan", "asinh"])    # on all numbers
+ABOVE_ZERO = frozenset(["exp", "sigmoid", "softplus", "cosh"])
+ANYWHERE = RISING | frozenset(["cosh", "sin", "cos", "abs", "sign", "floor", "ceil", "round", "trunc"])   # have a value
+LOGARITHMS = frozenset(["log", "log2", "log10"])
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """An element of a row is `back(core)`, for a function that is strictly increasing, or decreasing if not `rising`,
+    and the same for the whole row."""
+
+    core: Expr
+    rising: bool
+    back: Callable[[Expr], Expr]
+
+
+TURNED = {"aten.argmax": "aten.argmin", "aten.argmin": "aten.argmax"}
+
+
+def place(name: str, row: Lambda) -> Opaque:
+    """Where the greatest element of a row stands ("aten.argmax"), or the least ("aten.argmin")."""
+    found = apart(row.body, frozenset(row.bound))
+    return Opaque(name if found.rising else TURNED[name], (), (Lambda(row.bound, found.core),), (), "int")
+
+
+def apart(element: Expr, row: frozenset[Index]) -> Apart:
+    """An element of a row, which runs over these indices, as a monotone function of a simpler one."""
+    return _Signs(row).apart(element)
+
+
+class _Signs:
+    """Which parts of an expression are numbers, and of what sign; each part is looked at once."""
+
+    def __init__(self, row: frozenset[Index]) -> None:
+        self.row = row
+        self.is_number = cache(self._is_number)
+        self.is_positive = cache(self._is_positive)
+        self.is_nonnegative = cache(self._is_nonnegative)
+
+    def apart(self, e: Expr) -> Apart:
+        match e:
+            case Add(terms):
+                fixed, varying = self.divided(terms)
+                if fixed and all(map(self.is_number, fixed)):
+                    return self.within(add(*varying), True, lambda x: add(x, *fixed))
+            case Mul(factors):
+                return self.scaled(e, *self.divided(factors))
+            case Fn(name, inner) if name in LOGARITHMS and self.is_nonnegative(inner):
+                return self.within(inner, True, lambda x: Fn(name, x))
+            case Fn(name, inner) if name == "exp" or (name in RISING and is_finite(inner)):
+                return self.within(inner, True, lambda x: Fn(name, x))
+            case Pow(base, q) if q > 0 and self.is_nonnegative(base):
+                return self.within(base, True, lambda x: power(x, q))
+            case Pow(base, q) if q < 0 and self.is_positive(base):
+                return self.within(base, False, lambda x: power(x, q))
+        return Apart(e, True, lambda x: x)
+
+    def scaled(self, e: Expr, fixed: list[Expr], varying: list[Expr]) -> Apart:
+        """A product, without the factors of known sign that are the same for the whole row."""
+        known = [f for f in fixed if self.is_positive(f) or self.is_positive(mul(-1, f))]
+        falling = sum(not self.is_positive(f) for f in known) % 2 == 1
+        rest = mul(*varying, *(f for f in fixed if f not in known))
+        if not known or not varying or (falling and not is_finite(rest)):
+            return Apart(e, True, lambda x: x)
+        return self.within(rest, not falling, lambda x: mul(x, *known))
+
+    def within(self, inner: Expr, rising: bool, function: Callable[[Expr], Expr]) -> Apart:
+        found = self.apart(inner)
+        return Apart(found.core, found.rising == rising, lambda x: function(found.back(x)))
+
+    def divided(self, parts: Iterable[Expr]) -> tuple[list[Expr], list[Expr]]:
+        """Which parts are the same for the whole row, and which are not."""
+        sides: tuple[list[Expr], list[Expr]] = ([], [])
+        for part in parts:
+            sides[bool(part.free & self.row)].append(part)
+        return sides
+
+    def _is_number(self, e: Expr) -> bool:
+        """Whether it has a finite value whatever the leaves are."""
+        match e:
+            case Num() | Named() | Size() | Index():
+                return True
+            case Load():
+                return True
+            case Add(parts) | Mul(parts) | Extremum(_, parts):
+                return all(map(self.is_number, parts))
+            case Pow(base, q):
+                whole = q > 0 and q.denominator == 1
+                return self.is_number(base) and (whole or self.is_positive(base))
+            case Fn(name, inner):
+                return self.is_number(inner) and (name in ANYWHERE or (name in LOGARITHMS and self.is_positive(inner)))
+            case Fold("sum" | "prod", _, body):
+                return self.is_number(body)
+            case Fold("max" | "min", bound, body):
+                return self.is_number(body) and all(self.is_positive(v.extent) for v in bound)
+        return False
+
+    def _is_positive(self, e: Expr) -> bool:
+        """Whether it is a number above zero, whatever the leaves are."""
+        match e:
+            case Num(value):
+                return value > 0
+            case Named():
+                return True
+            case Size(_, minimum):
+                return minimum > 0
+            case Fn(name, inner):
+                return name in ABOVE_ZERO and self.is_number(inner)
+            case Pow(base, _):
+                return self.is_positive(base)
+            case Add(parts):
+                return any(map(self.is_positive, parts)) and all(map(self.is_nonnegative, parts))
+            case Mul(parts) | Extremum("min", parts):
+                return all(map(self.is_positive, parts))
+            case Extremum("max", parts):
+                return any(map(self.is_positive, parts)) and all(map(self.is_number, parts))
+            case Fold(_, bound, body):
+                return self.is_positive(body) and all(self.is_positive(v.extent) for v in bound)
+        return False
+
+    def _is_nonnegative(self, e: Expr) -> bool:
+        """Whether it is a number, and not below zero, whatever the leaves are."""
+        match e:
+            case Num(value):
+                return value >= 0
+            case Pow(base, q) if q > 0:
+                even = q.numerator % 2 == 0 and q.denominator == 1
+                return self.is_number(base) if even else self.is_nonnegative(base)
+            case Fn("abs", inner):
+                return self.is_number(inner)
+            case Mul(parts):
+                single = [part for part, times in Counter(parts).items() if times % 2]      # x·x is a square
+                return all(map(self.is_number, parts)) and all(map(self.is_nonnegative, single))
+            case Add(parts) | Extremum("min", parts):
+                return all(map(self.is_nonnegative, parts))
+            case Extremum("max", parts):
+                return any(map(self.is_nonnegative, parts)) and all(map(self.is_number, parts))
+            case Fold("sum" | "prod", _, body):
+                return self.is_nonnegative(body)
+        return self.is_positive(e)
+
+
+def is_finite(e: Expr) -> bool:
+    """Whether it is nowhere −∞."""
+    return not any(isinstance(part, NegInf) or (isinstance(part, Fn) and part.name in LOGARITHMS) for part in walk(e))

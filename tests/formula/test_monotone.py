@@ -1,0 +1,145 @@
+"""Taking monotone functions off a row leaves its order alone, and what is no such function stays on."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from samesame.formula.equal import NotProved, Proved, prove_equal
+from samesame.formula.evaluate import evaluate
+from samesame.formula.expr import (
+    NEG_INF,
+    Fn,
+    Lambda,
+    Max,
+    Opaque,
+    Size,
+    Sum,
+    absolute,
+    cos,
+    exp,
+    index,
+    log,
+    maximum,
+    power,
+    sigmoid,
+    sin,
+    sqrt,
+    substitute,
+    tanh,
+    where,
+)
+from samesame.formula.monotone import apart
+from samesame.formula.tensor import leaf, tensor
+
+ROWS, LENGTH = 6, 5
+J = index(LENGTH)
+I = index(ROWS)  # noqa: E741
+x, w, mask = leaf("x", (ROWS, LENGTH)), leaf("w", (ROWS,)), leaf("mask", (ROWS, LENGTH), "bool")
+HALF = Fraction(1, 2)
+
+
+def total(f):
+    return Sum(LENGTH, lambda k: f(x[I, k]))
+
+
+V = x[I, J]
+MASKED = where(mask[I, J], V, NEG_INF)
+RISING = {
+    "softmax": exp(V) / total(exp),
+    "softmax with a shift": exp(V - Max(LENGTH, lambda k: x[I, k])) / Sum(LENGTH, lambda k: exp(x[I, k])),
+    "log-softmax": V - log(total(exp)),
+    "sigmoid": sigmoid(V),
+    "sigmoid spelled out": 1 / (1 + exp(-V)),
+    "a bias for the row": V * 3 + w[I] - 7,
+    "a norm": V * power(total(lambda e: e * e) + total(lambda e: power(e, 2)) + HALF, -HALF),
+    "a root of what is positive": sqrt(exp(V) + 1),
+    "a logarithm of what is not negative": log(1 + exp(tanh(V))),
+    "two turns": -3 * (1 - V),
+    "a positive factor that is no number": V * exp(w[I]) * (2 + absolute(w[I])),
+}
+FALLING = {
+    "turned": -V,
+    "one minus": 1 - sigmoid(V),
+    "exp(−x)": exp(-2 * V) / total(exp),
+    "an inverse": power(1 + exp(V), -1),
+}
+STAYS = {
+    "a factor of unknown sign": V * w[I],
+    "a factor that may be zero": V * power(w[I], 2),
+    "a factor of the element": V * exp(x[I, J]),
+    "a bias of the element": V + leaf("b", (LENGTH,))[J],
+    "a scale of the element": V * exp(leaf("b", (LENGTH,))[J]),
+    "a square": power(V, 2),
+    "an absolute value": absolute(V),
+    "a wave": sin(V),
+    "an even wave": cos(V),
+    "a step": Fn("floor", V),
+    "a corner": maximum(V, 0),
+    "a logarithm of anything": log(V),
+    "a root of anything": sqrt(V),
+    "an inverse of anything": power(V, -1),
+    "a sum that may be −∞": V + Max(LENGTH, lambda k: where(mask[I, k], x[I, k], NEG_INF)),
+    "a sum that may be nothing": V * power(Sum(LENGTH, lambda k: where(mask[I, k], 1, 0)), -1),
+    "a shift that may have no value": V + power(w[I], -1),
+    "a logarithm for the row that may have no value": V + log(w[I]),
+    "a sum over a size that may be zero": V * Sum(Size("n", 0), lambda k: exp(w[I])),
+    "turned, with −∞": -1 * MASKED,
+    "a sigmoid of −∞": sigmoid(MASKED),
+}
+VALUES = {
+    "x": np.array([[1, 2, 2, -1, 0], [0, 0, 0, 0, 0], [3, -3, 3, -3, 3], [0.5, 0.25, 0.5, 2, 2], [-1, -2, -3, -4, -5],
+                   [1, 5, 2, 4, 3]]),
+    "w": np.array([-2.0, -1, 0, 1, 2, 3]),
+}
+
+
+@pytest.mark.parametrize("name", [*RISING, *FALLING])
+def test_what_is_taken_off_changes_no_comparison(name):
+    element = (RISING | FALLING)[name]
+    found = apart(element, frozenset([J]))
+    assert found.core is V and found.rising == (name in RISING)
+    sides = [at_all_elements(e) for e in (element, found.back(found.core))]
+    assert np.allclose(*sides, rtol=1e-12)
+    turn = 1 if found.rising else -1
+    for row, mine in zip(VALUES["x"], sides[0], strict=True):
+        for j in range(LENGTH):
+            for k in range(LENGTH):
+                assert (mine[j] > mine[k] and not math.isclose(mine[j], mine[k])) == (turn * row[j] > turn * row[k])
+
+
+def at_all_elements(element):
+    return evaluate(tensor((ROWS, LENGTH), lambda i, j: substitute(element, {I: i, J: j})), VALUES)
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_what_may_change_the_order_stays_on(name):
+    found = apart(STAYS[name], frozenset([J]))
+    assert found.core is STAYS[name] and found.rising
+
+
+def test_masked_elements_stay_the_smallest():
+    """exp(−∞) = 0 lies below every other exp; the row of logarithms is the masked row again."""
+    found = apart(exp(MASKED) * 2 + 1, frozenset([J]))
+    assert found.core is MASKED and found.rising
+
+
+def test_what_is_the_same_in_one_dimension_is_not_in_another():
+    """The sum of a row scales the row; it scales each element of a column by another number."""
+    softmax = exp(V) / total(exp)
+    assert apart(softmax, frozenset([J])).core is V
+    assert apart(softmax, frozenset([I])).core is not V
+    assert apart(softmax, frozenset([I, J])).core is not V
+
+
+@pytest.mark.parametrize("name, other", [("aten.argmax", "aten.argmin"), ("aten.argmin", "aten.argmax")])
+def test_the_normal_form_of_a_position_leaves_them_out(name, other):
+    def position(of, element):
+        return Opaque(of, (), (Lambda((J,), element),), (), "int")
+
+    softmax = RISING["softmax"]
+    assert isinstance(prove_equal(position(name, softmax), position(name, V)), Proved)
+    assert isinstance(prove_equal(position(name, 1 - softmax), position(other, V)), Proved)
+    for wrong in (position(other, V), position(name, -V), position(name, V * w[I]), position(name, power(V, 2))):
+        assert isinstance(prove_equal(position(name, softmax), wrong), NotProved)
