@@ -117,7 +117,7 @@ def evaluate(
     nobody computes, for arrays too large to expand, and for undefined elements of an integer or boolean tensor.
     """
     indices, expr = tensor.element()
-    grid = _Evaluation(values, sizes or {}, opaque).run(expr, indices)
+    grid = Evaluation(values, sizes or {}, opaque).run(expr, indices)
     shape = grid.array.shape
     undefined = np.zeros(shape, bool) if grid.undefined is None else grid.undefined
     if undefined.any() and tensor.kind in ("int", "bool"):
@@ -146,11 +146,17 @@ class Grid:
         return Grid(axes, whole, np.broadcast_to(reduce(np.logical_or, present), whole.shape) if present else None)
 
 
-class _Evaluation:
+class Evaluation:
     """One evaluation: leaves before what is built on them, each distinct expression once."""
 
-    def __init__(self, values: Mapping[str, Array], sizes: Mapping[str, int], opaque: OpaqueHandler | None) -> None:
-        self.values, self.sizes, self.opaque = values, sizes, opaque
+    def __init__(
+        self,
+        values: Mapping[str, Array],
+        sizes: Mapping[str, int],
+        opaque: OpaqueHandler | None,
+        most: int = MOST_CELLS,
+    ) -> None:
+        self.values, self.sizes, self.opaque, self.most = values, sizes, opaque, most
         self.extents: dict[Index, int] = {}
 
     def run(self, expr: Expr, axes: Sequence[Index]) -> Grid:
@@ -192,7 +198,7 @@ class _Evaluation:
 
     def shape(self, axes: Iterable[Index]) -> tuple[int, ...]:
         shape = tuple(self.extent(axis) for axis in axes)
-        if math.prod(shape) > MOST_CELLS:
+        if math.prod(shape) > self.most:
             raise Unsupported(f"an expression over {' × '.join(map(str, shape))} points is too large to expand")
         return shape
 

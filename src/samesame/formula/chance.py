@@ -1,0 +1,124 @@
+"""Claims that no proof can reach: two formulas that differ where opaque operators are random maps.
+
+All that a proof knows of an opaque operator is that equal arguments give equal results. So a claim that is true only
+for what an operator really does (that `topk` without sorting has sorted, say) cannot be proved, and trying costs more
+than everything else: every normal form, every case. Here both sides are worked out at a few places, on random leaves,
+with a random map for each opaque operator, in float64. Where most places differ, the claim is given up. This proves
+nothing and refutes nothing about the programs: it only says where not to look for a proof.
+
+A random map is smooth, so that rounding in its arguments stays small in its result, and varies fast, so that different
+arguments have different results. A claim may hold under a condition only, such as x ≥ 0; so some draws are positive,
+and half of the places may differ.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from samesame.formula.evaluate import Array, Evaluation, Grid
+from samesame.formula.expr import Expr, Index, Leaf, Load, Opaque, Unsupported, index, numeric, walk
+from samesame.formula.tensor import Tensor
+
+PLACES = 8                  # elements of the two tensors that are compared on each draw
+POSITIVE = (False, True, False)
+SCALE = 0.3                 # of real elements, so that sums of products stay where functions are neither flat nor steep
+TOLERANCE = 1e-6            # relative to 1 + the value
+CELLS = 1 << 21             # of one array
+FAST = (10, 30)             # how fast a random map varies with each number that it reads
+BELOW = 7.5                 # what a random map reads for −∞
+
+
+def differ_by_chance(left: Tensor, right: Tensor) -> bool:
+    """Whether two tensors of one shape, in numbers, hold opaque operators and differ where these are random maps. False
+    where that cannot be worked out."""
+    if left.shape != right.shape or 0 in left.shape:
+        return False
+    drawn = [Leaf(f"place {d}", (PLACES,), "int", (0, n - 1)) for d, n in enumerate(left.shape) if isinstance(n, int)]
+    if len(drawn) < left.rank:
+        return False
+    place = index(PLACES)
+    at = tuple(Load(source, (place,)) for source in drawn)
+    apart = alike = 0
+    try:
+        sides = [numeric(side[at]) for side in (left, right)]
+        held = [e for side in sides for e in walk(side)]
+        if not any(isinstance(e, Opaque) for e in held):
+            return False
+        leaves = {e.leaf.name: e.leaf for e in held if isinstance(e, Load)}
+        for draw, positive in enumerate(POSITIVE):
+            rng = np.random.default_rng(draw)
+            values = {name: _elements(leaves[name], positive, rng) for name in sorted(leaves)}
+            a, b = (_worked_out(side, place, values) for side in sides)
+            both = np.isfinite(a) & np.isfinite(b)
+            far = abs(a - b) > TOLERANCE * (1 + np.maximum(abs(a), abs(b)))
+            apart, alike = apart + int(far[both].sum()), alike + int((both & ~far).sum())
+            if abs(apart - alike) > PLACES * (len(POSITIVE) - 1 - draw):         # whatever is still drawn
+                break
+    except Unsupported:
+        return False
+    return apart > alike
+
+
+def _worked_out(expr: Expr, place: Index, values: Mapping[str, Array]) -> Array:
+    """Its values at the places, nan where it has none."""
+    grid = _AtRandom(values).run(expr, (place,))
+    return np.where(False if grid.undefined is None else grid.undefined, np.nan, grid.array.astype(np.float64))
+
+
+def _elements(source: Leaf, positive: bool, rng: np.random.Generator) -> Array:
+    """Random elements of a leaf."""
+    shape = tuple(map(_number, source.shape))
+    if prod(shape) > CELLS:
+        raise Unsupported(f"{source.name} is too large")
+    if source.kind == "real":
+        drawn = SCALE * rng.standard_normal(shape)
+        return np.asarray(abs(drawn) if positive else drawn)
+    if source.kind == "bool":
+        return rng.random(shape) < 0.5
+    low, high = map(_number, source.bounds or (0, 1))
+    return rng.integers(low, max(low, high) + 1, shape)
+
+
+def _number(size: Any) -> int:
+    if not isinstance(size, int):
+        raise Unsupported("a size is no number")
+    return size
+
+
+class _AtRandom(Evaluation):
+    """An evaluation in which opaque operators are random maps."""
+
+    def __init__(self, values: Mapping[str, Array]) -> None:
+        super().__init__(values, {}, None, CELLS)
+
+    def apply(self, e: Opaque, grids: list[Grid]) -> Grid:
+        """sin(Σ weight · argument + Σ weight · index), weights drawn for the operator and its attributes."""
+        rng = np.random.default_rng(zlib.crc32(f"{e.name} {e.attributes!r}".encode()))
+        arguments, indices = grids[: len(e.arguments)], grids[len(e.arguments) :]
+        angles = [self.projected(g, f.bound, rng) for f, g in zip(e.arguments, arguments, strict=True)]
+        angles += [Grid(g.axes, g.array * rng.uniform(*FAST), g.undefined) for g in indices]
+        most = prod(map(self.extent, e.arguments[0].bound)) if e.arguments else 1
+        start = np.asarray(rng.uniform(1, 2))
+
+        def picked(*parts: Array) -> Array:
+            angle = sum(parts, start)
+            if e.result_kind == "int":                      # a position in the first argument, if anything
+                return np.asarray(angle % 1 * most).astype(np.int64)
+            return np.asarray(np.sin(angle) > 0 if e.result_kind == "bool" else 3 * np.sin(angle))
+
+        return self.pointwise(picked, angles)
+
+    def projected(self, grid: Grid, bound: tuple[Index, ...], rng: np.random.Generator) -> Grid:
+        """Σ weight · element over a whole argument."""
+        outer = tuple(axis for axis in grid.axes if axis not in bound)
+        whole = self.spread(grid, outer + bound)
+        weights = rng.uniform(*FAST, whole.array.shape[len(outer) :])
+        over = tuple(range(len(outer), whole.array.ndim))
+        read = np.where(np.isneginf(whole.array.astype(np.float64)), BELOW, whole.array)
+        undefined = None if whole.undefined is None else np.asarray(whole.undefined.any(over))
+        return Grid.of(outer, (read * weights).sum(over), [undefined])
