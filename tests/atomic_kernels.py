@@ -171,6 +171,31 @@ def launch_by_hand(n=100):
 
 
 @triton.jit
+def natural_kernel(x_ptr, out_ptr, SIGNED: tl.constexpr):
+    x = tl.load(x_ptr + tl.program_id(0))
+    if SIGNED:
+        tl.atomic_max(out_ptr.to(tl.pointer_type(tl.int32), bitcast=True), x.to(tl.int32))
+    else:
+        tl.atomic_max(out_ptr, x)
+
+
+def launch_natural(n=100):
+    """A maximum of unsigned numbers."""
+    x = torch.randint(0, 1 << 32, (n,)).to(torch.uint32).to("cuda")
+    out = torch.zeros(1, dtype=torch.uint32, device="cuda")
+    natural_kernel[(n,)](x, out, False)
+    return out
+
+
+def launch_natural_as_signed(n=100):
+    """A maximum of signed numbers, where those from 2^31 on are below 0."""
+    x = torch.randint(0, 1 << 32, (n,)).to(torch.uint32).to("cuda")
+    out = torch.zeros(1, dtype=torch.uint32, device="cuda")
+    natural_kernel[(n,)](x, out, True)
+    return out
+
+
+@triton.jit
 def stored_bits_kernel(x_ptr, out_ptr):
     row = tl.program_id(0)
     bits = (out_ptr + row).to(tl.pointer_type(tl.int32), bitcast=True)

@@ -18,6 +18,7 @@ FORMULAS = {  # of kernels that are verified
     "extremes_from_zero": ["most[i] = max{0, max_{j<n} x[j]}", "least[i] = min{0, min_{j<n} x[j]}"],
     "columns": ["out[i] = max{0, max_{j<m} x[j, i]}"],
     "whole_columns": ["out[i] = max{0, max_{j<m} x[j, i]}"],
+    "natural": ["out[i] = max{0, max_{j<n} x[j]}"],
     "apart": None,
     "counts": None,
 }
@@ -31,6 +32,7 @@ OPEN = {  # the obligations that must not be proved
 }
 UNSUPPORTED = {
     "by_hand": "floats are written as integers",
+    "natural_as_signed": "the atomic operation max of u32",
     "stored_bits": "floats are written as integers",
     "loaded_bits": "floats as integers",
     "swapped": "a compare-and-swap",

@@ -36,6 +36,7 @@ from samesame.formula.expr import (
 from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, Tensor
 from samesame.lift import concrete, explained, obligations
+from samesame.lift.execution.descriptors import ALIGNED
 from samesame.lift.execution.symbolic import Machine
 from samesame.lift.execution.ttir import parse
 from samesame.lift.execution.values import element_at, undefined_in
@@ -184,6 +185,8 @@ class _Lifting:
         self.overflow()
         aliasing = obligations.aliasing(self.kernel)
         self.note(aliasing)
+        described = dict.fromkeys(a.pointers.memory.name for a in machine.accesses if a.pointers.demands)
+        self.verdict.preconditions += [f"{name} begins at a multiple of {ALIGNED} bytes" for name in described]
         self.value(found)
         self.withhold(aliasing, alone)
         self.verdict.ranges = dict(self.prover.ranges)
@@ -283,10 +286,13 @@ class _Lifting:
                 if solution is not None:
                     value_at(solution, self.simplify)
         yield from self.simplify.wishes
+        yield from (demand.condition for _, demand in obligations.unmet(self.kernel))
 
     def may_assume(self, condition: Expr) -> bool:
-        """An upper limit on one size, which the recorded launch keeps."""
-        if condition in self.preconditions or not is_capacity(condition):
+        """An upper limit on one size, or what a descriptor demands of sizes, which the recorded launch keeps."""
+        demands = (demand for access in self.kernel.machine.accesses for demand in access.pointers.demands)
+        demanded = not condition.free and any(condition is demand.condition for demand in demands)
+        if condition in self.preconditions or not (demanded or is_capacity(condition)):
             return False
         return bool(self.launch.example) and concrete.holds([condition], self.launch.example)
 

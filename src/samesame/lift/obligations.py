@@ -36,7 +36,7 @@ from samesame.formula.expr import (
 )
 from samesame.lift.execution.accesses import Access
 from samesame.lift.execution.symbolic import Machine
-from samesame.lift.execution.values import UNDEFINED, wraps
+from samesame.lift.execution.values import UNDEFINED, Demand, wraps
 from samesame.lift.formulas.algebra import under_binders
 from samesame.lift.formulas.simplify import Simplifier
 from samesame.lift.indices import integers
@@ -266,7 +266,19 @@ def bounds(kernel: Kernel) -> Obligation:
                 found.state, found.place = "undecided", str(access.access.place)
                 found.detail = f"{access.access.kind} of {access.memory.name} is not shown to stay inside it"
                 break
+        for place, demand in unmet(kernel) if found.state == "proved" else ():
+            found.state, found.place, found.detail = "undecided", place, demand.otherwise
+            break
     return found
+
+
+def unmet(kernel: Kernel) -> Iterator[tuple[str, Demand]]:
+    """What must hold where memory is accessed, and is not shown to, with the line."""
+    for access in kernel.machine.accesses:
+        known = with_fact((), integers.tidied(and_(*access.path)))
+        for demand in access.pointers.demands:
+            if not kernel.simplify.prover.proves(known, integers.tidied(demand.condition)):
+                yield str(access.place), demand
 
 
 def is_inside(kernel: Kernel, access: Write) -> bool:

@@ -47,21 +47,20 @@ OF_BITS = {"max": ("max", False), "umin": ("max", True), "min": ("min", False), 
 # of floats by their bits: a monoid, and whether the new value must be negative
 
 
-def _load(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
+def load(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
     pointers, *rest = operands
     if isinstance(pointers, Chosen):
         condition = pointers.condition
-        a, b = (_load(machine, operation, [p, *masked(rest, m)]) for p, m in pointers.sides())
+        a, b = (load(machine, operation, [p, *masked(rest, m)]) for p, m in pointers.sides())
         return block(a.shape, lambda *i: where(condition[i], a[i], b[i]), a.kind)
     if not isinstance(pointers, Pointers) or pointers.bits:
         raise Refused(f"{operation.place}: a load from what is no pointer, or of floats as integers")
     mask, other = (*cast("list[Tensor]", rest), None, None)[:2]
-    kind = operation.given[0].pointee.kind
+    held = operation.made[0] if operation.made else operation.given[0].pointee
+    kind = held.kind
     memory, place, loops = pointers.memory, operation.place, tuple(machine.loops)
     if memory.kind != kind and not (memory.kind == "bool" and kind == "int"):
-        raise Refused(
-            f"{place}: {memory.name} holds {memory.element}, and is read as {operation.given[0].pointee.element}"
-        )
+        raise Refused(f"{place}: {memory.name} holds {memory.element}, and is read as {held.element}")
     machine.accesses.append(
         Access("load", pointers, mask, None, tuple(machine.path), loops, place, len(machine.accesses))
     )
@@ -80,13 +79,13 @@ def _load(machine: Machine, operation: Operation, operands: list[Value]) -> Tens
 
 def _store(machine: Machine, operation: Operation, operands: list[Value]) -> None:
     pointers, value, *mask = operands
-    _noted(machine, operation, "store", pointers, value, mask)
+    noted(machine, operation, "store", pointers, value, mask)
 
 
 def _atomic(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
     """The old value that an atomic operation returns depends on the order of programs: it is undefined."""
     pointers, value, *mask = operands
-    _noted(machine, operation, operation.word(), pointers, value, mask)
+    noted(machine, operation, operation.word(), pointers, value, mask)
     loops = tuple(machine.loops)
     assert isinstance(value, Tensor)
     return block(value.shape, lambda *i: undefined(operation.place, value.kind, *i, *loops), value.kind)
@@ -104,10 +103,10 @@ def masked(rest: list[Value], condition: Tensor) -> list[Value]:
     return [block(mask.shape, lambda *i: and_(mask[i], condition[i]), "bool"), *rest[1:]]
 
 
-def _noted(machine: Machine, operation: Operation, kind: str, pointers: Value, value: Value, mask: list[Value]) -> None:
+def noted(machine: Machine, operation: Operation, kind: str, pointers: Value, value: Value, mask: list[Value]) -> None:
     if isinstance(pointers, Chosen):
         for side, condition in pointers.sides():
-            _noted(machine, operation, kind, side, value, masked(mask, condition))
+            noted(machine, operation, kind, side, value, masked(mask, condition))
         return
     if not isinstance(pointers, Pointers) or not isinstance(value, Tensor):
         raise Refused(f"{operation.place}: {operation.name} needs a pointer and a number")
@@ -115,7 +114,7 @@ def _noted(machine: Machine, operation: Operation, kind: str, pointers: Value, v
     if pointers.bits:
         kind, value = _floats(machine, operation, value, cast("Tensor | None", mask[0] if mask else None))
     elif kind != "store":
-        kind = (UNSIGNED if is_unsigned(memory) else ATOMIC).get(kind, kind)
+        kind = (UNSIGNED if is_unsigned(memory) else ATOMIC).get(kind, f"{kind} of {memory.element}")
     if memory.kind == "bool" and value.kind == "int":
         number_ = value
         value = block(value.shape, lambda *i: not_(integers.equal(number_[i], 0)), "bool")
@@ -177,7 +176,7 @@ def either(a: Expr, b: Expr) -> Expr:
 
 
 MEMORY: dict[str, Callable[[Machine, Operation, list[Value]], Any]] = {
-    "tt.load": _load,
+    "tt.load": load,
     "tt.store": _store,
     "tt.atomic_rmw": _atomic,
     "tt.atomic_cas": _swapped,

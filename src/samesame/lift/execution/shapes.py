@@ -35,7 +35,9 @@ def moved(machine: Machine, operation: Operation, operands: list[Value], source:
             return Chosen(one(value.condition), pointers(value.then), pointers(value.otherwise))
         return replace(value, offsets=one(value.offsets), parts=tuple(map(one, value.parts)))
 
-    return one(x) if isinstance(x, Tensor) else pointers(x)
+    if isinstance(x, Pointers | Chosen):
+        return pointers(x)
+    return one(cast(Tensor, x))
 
 
 def _splat(machine: Machine, operation: Operation, operands: list[Value]) -> Value:

@@ -35,6 +35,7 @@ from samesame.formula.expr import (
 from samesame.formula.tensor import Tensor
 from samesame.lift.execution.accesses import MEMORY, Access
 from samesame.lift.execution.branches import Flow, called, if_else
+from samesame.lift.execution.descriptors import DESCRIPTORS
 from samesame.lift.execution.operations import (
     BITWISE,
     BOOLEANS,
@@ -59,6 +60,7 @@ from samesame.lift.execution.turned import turned
 from samesame.lift.execution.unsigned import unsigned_in
 from samesame.lift.execution.values import (
     Chosen,
+    Descriptor,
     Pointers,
     Shuffled,
     Value,
@@ -177,6 +179,10 @@ class Machine:
     def value(self, operation: Operation, operands: list[Value]) -> Any:
         if operation.name in MEMORY:
             return MEMORY[operation.name](self, operation, operands)
+        if operation.name in DESCRIPTORS:
+            return DESCRIPTORS[operation.name](self, operation, operands)
+        if any(isinstance(x, Descriptor) for x in operands):
+            raise Refused(f"{operation.place}: {operation.name} of a tensor descriptor is not supported")
         if operation.name in SHAPES:
             return SHAPES[operation.name](self, operation, operands)
         if any(isinstance(x, Pointers | Chosen) for x in operands):

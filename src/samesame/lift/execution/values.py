@@ -46,18 +46,27 @@ PLUS_INFINITY = mul(-1, MINUS_INFINITY)  # the formula grammar has no +∞: it m
 UNDEFINED = "undefined"  # leaves with names that begin so hold values nobody knows
 
 
+@dataclass(frozen=True)
+class Demand:
+    """What must hold where memory is accessed; `otherwise` says what is wrong if it does not."""
+
+    condition: Expr
+    otherwise: str
+
+
 @dataclass(frozen=True, eq=False)
 class Pointers:
     """A block of pointers: `offsets` in elements behind the argument's first one.
 
     `parts` are the 32-bit numbers that were added to make them, each of which must not have wrapped around. `bits`:
-    the elements are taken as integers with the same bits.
+    the elements are taken as integers with the same bits. `demands`: what must hold where they are used.
     """
 
     memory: Memory
     offsets: Tensor
     parts: tuple[Tensor, ...] = ()
     bits: bool = False
+    demands: tuple[Demand, ...] = ()
 
     @property
     def shape(self) -> tuple[Any, ...]:
@@ -82,13 +91,28 @@ class Chosen:
         return (self.then, c), (self.otherwise, block(c.shape, lambda *i: not_(c[i]), "bool"))
 
 
+@dataclass(frozen=True, eq=False)
+class Descriptor:
+    """A tensor in memory as the kernel describes it: where it begins, with what must hold for that, and how its
+    elements lie. `padded`: what is read outside is 0, else undefined."""
+
+    pointers: Pointers
+    sizes: tuple[Expr, ...]
+    strides: tuple[Expr, ...]
+    padded: bool
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return ()
+
+
 class Shuffled(Tensor):
     """A block whose elements may be in any order: only what does not depend on the order may read it."""
 
     __slots__ = ()
 
 
-Value = Tensor | Pointers | Chosen
+Value = Tensor | Pointers | Chosen | Descriptor
 
 
 def block(shape: tuple[Any, ...], at: Callable[..., Any], kind: str) -> Tensor:
@@ -107,8 +131,8 @@ def chosen(place: Place, condition: Expr, a: Value, b: Value) -> Value:
         return chosen(place, condition.argument, b, a)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return block(a.shape, lambda *i: where(condition, a[i], b[i]), a.kind)
-    if isinstance(a, Tensor) or isinstance(b, Tensor):
-        raise Refused(f"{place}: a pointer or a number, as a condition decides")
+    if not isinstance(a, Pointers | Chosen) or not isinstance(b, Pointers | Chosen):
+        raise Refused(f"{place}: a pointer or a number, or one of two descriptors, as a condition decides")
     return pointers_chosen(same_everywhere(condition, a.shape), a, b)
 
 

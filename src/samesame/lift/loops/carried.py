@@ -15,7 +15,7 @@ from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Index, Leaf, Load, rebuild, substitute
 from samesame.formula.tensor import Tensor
 from samesame.lift.execution.ttir import Place
-from samesame.lift.execution.values import Chosen, Pointers, Value, block
+from samesame.lift.execution.values import Chosen, Descriptor, Pointers, Value, block
 from samesame.lift.indices import integers
 
 if TYPE_CHECKING:
@@ -115,7 +115,10 @@ class Loop:
 
 
 def numbers(value: Value) -> Tensor:
-    """The numbers that change: of pointers, their offsets. Raises Refused for a pointer that a condition chooses."""
+    """The numbers that change: of pointers, their offsets. Raises Refused for a pointer that a condition chooses, and
+    for a descriptor."""
+    if isinstance(value, Descriptor):
+        raise Refused("a loop carries a tensor descriptor; make it outside of the loop")
     if isinstance(value, Chosen):
         raise Refused("a loop carries a pointer into one of two tensors, as a condition decides; load from both")
     return value.offsets if isinstance(value, Pointers) else value
