@@ -179,3 +179,43 @@ def launch_while_square(n=37):
     out = torch.empty(1, device="cuda")
     while_kernel[(1,)](x, out, n)
     return out
+
+
+# ---------------------------------------------------------------------------------------------------- configurations
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 16})], key=["N"])
+@triton.jit
+def tuned_kernel(x_ptr, out_ptr, N, BLOCK: tl.constexpr):
+    row, c = tl.program_id(0), tl.arange(0, BLOCK)
+    tl.store(out_ptr + row, tl.sum(tl.load(x_ptr + row * N + c, mask=c < N, other=0.0), 0))
+
+
+def launch_tuned(M=5, N=100):
+    """A sum that is right in the first configuration only."""
+    x = torch.randn(M, N, device="cuda")
+    out = torch.empty(M, device="cuda")
+    tuned_kernel[(M,)](x, out, N)
+    return out
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 16}), triton.Config({"BLOCK": 32})], key=["N"])
+@triton.jit
+def tuned_loop_kernel(x_ptr, out_ptr, N, BLOCK: tl.constexpr):
+    row, total = tl.program_id(0), 0.0
+    for start in range(0, N, BLOCK):
+        c = start + tl.arange(0, BLOCK)
+        total += tl.sum(tl.load(x_ptr + row * N + c, mask=c < N, other=0.0), 0)
+    tl.store(out_ptr + row, total)
+
+
+def launch_tuned_loop(M=5, N=100):
+    """The same sum in each configuration."""
+    x = torch.randn(M, N, device="cuda")
+    out = torch.empty(M, device="cuda")
+    tuned_loop_kernel[(M,)](x, out, N)
+    return out
+
+
+def sum_of_rows(x):
+    return x.sum(1)

@@ -70,3 +70,11 @@ def test_of_bits_a_signed_comparison_says_nothing_about_an_unsigned_one() -> Non
 def test_a_while_loop_whose_bound_is_no_line_has_no_known_number_of_iterations() -> None:
     (kernel,) = said("while_square").kernels
     assert not kernel.formulas and "does not count up to a bound" in kernel.unsupported[0]
+
+
+def test_a_reference_is_compared_with_every_configuration() -> None:
+    first, second = said("tuned").kernels
+    assert first.verdict == second.verdict == "verified", "each is what its formula says"
+    against = lift(f"{FILE}:launch_tuned", f"{FILE}:sum_of_rows")
+    assert against.against == "different" and "BLOCK=16" in against.against_detail
+    assert lift(f"{FILE}:launch_tuned_loop", f"{FILE}:sum_of_rows").against == "same"

@@ -104,8 +104,9 @@ def argument_of(parameter: str, given: Any, passed: Mapping[str, Passed], captur
     if parameter in passed:
         one = passed[parameter]
         contents = contents_of(captured, recorded, given.memory)
-        storage = f"memory {given.memory}"
-        return replace(layout_of(one.name, one.view), storage=storage, contents=contents, base=one.view.offset)
+        others = (other.view for other in passed.values() if other.view.memory == given.memory)
+        base = one.view.offset if any(other != one.view for other in others) else None
+        return replace(layout_of(one.name, one.view), storage=f"memory {given.memory}", contents=contents, base=base)
     if isinstance(given, Expr | bool | int | float):
         return given
     raise Refused(f"the argument {parameter} is {type(given).__name__}, which is not supported")

@@ -23,6 +23,10 @@ from samesame.lift.replayed import replay
 from samesame.lift.verdict import KernelVerdict, LiftVerdict
 
 SUFFIXES = (".ttir", ".mlir")
+OF_A_FILE = (
+    "TTIR says nothing of tensors' shapes and of the grid: what depends on them stays undecided; lift the function that "
+    "launches the kernel"
+)
 
 
 def lift(
@@ -45,35 +49,38 @@ def lift(
     if isinstance(target, str | Path) and str(target).endswith(SUFFIXES):
         if against is not None or numerics:
             raise Refused(
-                f"{target} says nothing of tensors, so it cannot be compared; give a function that launches it"
+                f"{target} says nothing of tensors, so it can be neither compared nor measured; give a function "
+                "that launches it"
             )
-        return LiftVerdict(title, [named(lift_launch(launch_of_file(Path(target)), settings))])
+        kernel = named(lift_launch(launch_of_file(Path(target)), settings))
+        return LiftVerdict(title, [kernel], notes=[OF_A_FILE] if kernel.verdict == "undecided" else [])
     demand_triton()
     from samesame.capture.triton_launch import capture_launches
 
     captured = capture_launches(target, inputs)
     verdict = LiftVerdict(title, unsupported=list(captured.refused))
-    first: dict[int, KernelVerdict] = {}
+    lifted: dict[int, list[KernelVerdict]] = {}  # by the number of the launch, for each of its configurations
     seen: dict[Any, KernelVerdict] = {}
     for recorded in captured.launches:
         try:
             launch = launch_of(recorded, captured)
         except Refused as refused:
             verdict.kernels.append(KernelVerdict(recorded.kernel, recorded.called.spoken, unsupported=[str(refused)]))
-            first.setdefault(recorded.call, verdict.kernels[-1])
+            lifted.setdefault(recorded.call, []).append(verdict.kernels[-1])
             continue
-        key = launch.ttir, tuple(launch.arguments.items()), launch.grid
+        key = launch.ttir, tuple(launch.arguments.items()), tuple(launch.starts.items()), launch.grid
         if key not in seen:
             seen[key] = named(lift_launch(launch, settings))
             seen[key].demand(demands_of(captured))
+            seen[key].configuration = recorded.configuration
             verdict.kernels.append(seen[key])
-        first.setdefault(recorded.call, seen[key])
+        lifted.setdefault(recorded.call, []).append(seen[key])
     for kernel in verdict.kernels:
         replay(target, inputs, dict(captured.sizes), kernel)
     if against is not None:
-        compare(verdict, captured, first, against)
+        compare(verdict, captured, lifted, against)
     if numerics:
-        measure(target, inputs, captured, first)
+        measure(target, inputs, captured, {call: found[0] for call, found in lifted.items()})
     return verdict
 
 
@@ -110,24 +117,21 @@ def named(verdict: KernelVerdict) -> KernelVerdict:
     return verdict
 
 
-def compare(verdict: LiftVerdict, captured: Any, lifted: dict[int, KernelVerdict], against: Any) -> None:
-    """Put the launches together and compare what is returned with the reference."""
+def compare(verdict: LiftVerdict, captured: Any, lifted: dict[int, list[KernelVerdict]], against: Any) -> None:
+    """Put the launches together and compare what is returned with the reference, in whichever configurations."""
     from samesame.capture import load_target
-    from samesame.lift.compose import composed, inputs_of
-    from samesame.lift.reference import compare_with
+    from samesame.lift.configurations import ways
 
     reference: Callable[..., Any] = load_target(against) if isinstance(against, str) else against
     verdict.reference = against if isinstance(against, str) else getattr(against, "__name__", "reference")
     try:
-        ranges: dict[str, tuple[Expr, Expr]] = {}
-        held: dict[str, int] = {}
-        for kernel in lifted.values():
-            ranges |= kernel.ranges
-            held |= kernel.held
-        order = {k: lifted[call] for k, call in enumerate(sorted(lifted))}
-        inputs = inputs_of(captured, ranges)
-        outputs = composed(captured, order, inputs)
-        found = compare_with(reference, inputs, outputs, captured.sizes, held)
+        found = None
+        for way in ways(lifted):
+            found = compared(captured, way, reference)
+            if found.state != "same":
+                found.detail += "".join(f"; {k.kernel} with {k.configuration}" for k in way.values() if k.configuration)
+                break
+        assert found is not None
     except Unsupported as unsupported:
         verdict.against, verdict.against_detail = "undecided", str(unsupported)
         return
@@ -136,12 +140,29 @@ def compare(verdict: LiftVerdict, captured: Any, lifted: dict[int, KernelVerdict
     verdict.against_held = [f"{name} = {n}" for name, n in found.held.items()]
 
 
+def compared(captured: Any, lifted: dict[int, KernelVerdict], reference: Callable[..., Any]) -> Any:
+    """The launches, each in one configuration, put together and compared. Raises Unsupported."""
+    from samesame.lift.compose import composed, inputs_of
+    from samesame.lift.reference import compare_with
+
+    ranges: dict[str, tuple[Expr, Expr]] = {}
+    held: dict[str, int] = {}
+    for kernel in lifted.values():
+        ranges |= kernel.ranges
+        held |= kernel.held
+    order = {k: lifted[call] for k, call in enumerate(sorted(lifted))}
+    inputs = inputs_of(captured, ranges)
+    return compare_with(reference, inputs, composed(captured, order, inputs), captured.sizes, held)
+
+
 def launch_of_file(path: Path) -> Launch:
     """A launch of which only the kernel is known: memory without a shape, sizes for integers, any grid."""
     try:
         text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise Refused(f"{path} cannot be read: {error}") from None
+    except OSError as error:
+        raise Refused(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise Refused(f"{path} is no text; give the .ttir file of Triton's cache, not what is compiled from it") from None
     function = parse(text, str(path))
     arguments: dict[str, Argument] = {}
     for name, kind in function.arguments:
@@ -153,4 +174,4 @@ def launch_of_file(path: Path) -> Launch:
         else:
             arguments[plain] = Size(plain, 1) if kind.kind == "int" else scalar(plain)
     grid = tuple(Size(f"programs_{axis}", 1) for axis in "xyz")
-    return Launch(function.name, text, arguments, grid, place=str(function.place), trusted="none")
+    return Launch(function.name, text, arguments, grid, place=str(function.place), trusted="none", source=str(path))

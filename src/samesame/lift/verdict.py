@@ -66,10 +66,12 @@ class Stage:
 @dataclass
 class KernelVerdict:
     """The answer for one launch. `demands` are the preconditions that a program may break; the others every program
-    keeps: a lookup's index is in range, integers do not overflow, a symbol is no smaller than it says."""
+    keeps: a lookup's index is in range, integers do not overflow, a symbol is no smaller than it says. `configuration`
+    is the autotuner's choice, where there are several."""
 
     kernel: str
     place: str = ""
+    configuration: str = ""
     formulas: list[Formula] = field(default_factory=list)
     preconditions: list[str] = field(default_factory=list)
     demands: list[str] = field(default_factory=list)
@@ -82,6 +84,7 @@ class KernelVerdict:
     seconds: float = 0.0
     ranges: dict[str, Any] = field(default_factory=dict)  # assumed of integer tensors; not part of the JSON
     held: dict[str, int] = field(default_factory=dict)  # sizes that are numbers here; not part of the JSON
+    counts: list[str] = field(default_factory=list)  # tensors taken to have no element below 1; not part of the JSON
 
     def demand(self, conditions: Iterable[str]) -> None:
         """More preconditions that a program may break, named first."""
@@ -104,6 +107,7 @@ class KernelVerdict:
         return {
             "kernel": self.kernel,
             "line": self.place,
+            "configuration": self.configuration,
             "verdict": self.verdict,
             "name": self.name,
             "formulas": [f.to_json() for f in self.formulas],
@@ -134,6 +138,7 @@ class LiftVerdict:
     against_counterexample: dict[str, Any] | None = None
     against_held: list[str] = field(default_factory=list)
     unsupported: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def verdict(self) -> str:
@@ -163,5 +168,6 @@ class LiftVerdict:
             "against_counterexample": self.against_counterexample,
             "against_held": self.against_held,
             "unsupported": [*self.unsupported, *(u for k in self.kernels for u in k.unsupported)],
+            "notes": self.notes,
             "kernels": kernels,
         }

@@ -1,0 +1,61 @@
+"""The configurations of an autotuner, as far as they compute different things.
+
+A tuner picks one of its configurations on the device, so what a wrapper returns is known only if it does not depend on
+which. Configurations of one launch whose formulas are proved equal count as one; of those that are left, one for each
+launch is a way in which the wrapper may run, and a claim about the wrapper is a claim about each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+
+from samesame.formula.effort import Budget
+from samesame.formula.equal import Proved, prove_tensors_equal
+from samesame.formula.expr import Unsupported, substitute
+from samesame.formula.tensor import Tensor
+from samesame.lift.verdict import Formula, KernelVerdict
+
+BUDGET = Budget(seconds=2.0, smt_ms=500)
+MOST_WAYS = 16
+
+
+def ways(lifted: Mapping[int, Sequence[KernelVerdict]]) -> Iterator[dict[int, KernelVerdict]]:
+    """Each way in which the launches, by their number in the host's order, may run. Raises Unsupported where there are
+    too many."""
+    different = {call: told_apart(verdicts) for call, verdicts in sorted(lifted.items())}
+    if prod(map(len, different.values())) > MOST_WAYS:
+        raise Unsupported("the configurations of several launches compute different things")
+    for chosen in product(*different.values()):
+        yield dict(zip(different, chosen, strict=True))
+
+
+def told_apart(verdicts: Sequence[KernelVerdict]) -> list[KernelVerdict]:
+    """One of each kind, the first one first."""
+    found: list[KernelVerdict] = []
+    for verdict in verdicts:
+        if not any(verdict is one or are_equal(verdict, one) for one in found):
+            found.append(verdict)
+    return found
+
+
+def are_equal(a: KernelVerdict, b: KernelVerdict) -> bool:
+    """Whether two configurations are proved to store the same."""
+    alike = a.held == b.held and a.ranges == b.ranges and not a.unsupported and not b.unsupported
+    if not alike or [f.tensor for f in a.formulas] != [f.tensor for f in b.formulas]:
+        return False
+    return all(f.expr and g.expr and proved(f, g) for f, g in zip(a.formulas, b.formulas, strict=True))
+
+
+def proved(f: Formula, g: Formula) -> bool:
+    try:
+        return isinstance(prove_tensors_equal(tensor_of(f), tensor_of(g), budget=BUDGET), Proved)
+    except Unsupported:
+        return False
+
+
+def tensor_of(formula: Formula) -> Tensor:
+    indices, expr = formula.expr
+    shape = tuple(i.extent for i in indices)
+    return Tensor(shape, lambda *at: substitute(expr, dict(zip(indices, at, strict=True))), expr.kind)
