@@ -139,6 +139,7 @@ def lines(verdict: Any, *, explain: bool = False, latex: bool = False) -> Iterat
             yield from (row("read", sentence) for sentence in kernel.readings)
             yield row("time", f"{1000 * kernel.seconds:.0f} ms")
     yield from (row("not lifted", sentence) for sentence in verdict.unsupported)
+    yield from (row("note", sentence) for sentence in verdict.notes)
     if verdict.against:
         where_ = f" at {', '.join(verdict.against_held)}" if verdict.against_held else ""
         yield f"against {verdict.reference}: {verdict.against}{where_}"

@@ -176,3 +176,56 @@ def test_a_tensor_on_a_device_is_not_made_while_a_file_is_imported(tmp_path) -> 
     code, output = run(name)
     assert code == 2 and output.count("\n") == 1
     assert f"kernels.py:{line_of(name)} makes a tensor on a CUDA device while the file is imported" in output
+
+
+TTIR = """module {
+  tt.func public @copy(%x: !tt.ptr<f32, 1>, %out: !tt.ptr<f32, 1>, %n: i32) attributes {noinline = false} {
+    %c64_i32 = arith.constant 64 : i32
+    %0 = tt.get_program_id x : i32
+    %1 = arith.muli %0, %c64_i32 : i32
+    %2 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %3 = tt.splat %1 : (i32) -> tensor<64xi32>
+    %4 = arith.addi %3, %2 : tensor<64xi32>
+    %5 = tt.splat %n : (i32) -> tensor<64xi32>
+    %6 = arith.cmpi slt, %4, %5 : tensor<64xi32>
+    %7 = tt.splat %x : (!tt.ptr<f32, 1>) -> tensor<64x!tt.ptr<f32, 1>>
+    %8 = tt.addptr %7, %4 : tensor<64x!tt.ptr<f32, 1>>, tensor<64xi32>
+    %9 = tt.load %8, %6 {cache = 1 : i32, evict = 1 : i32, isVolatile = false} : tensor<64xf32>
+    %10 = tt.splat %out : (!tt.ptr<f32, 1>) -> tensor<64x!tt.ptr<f32, 1>>
+    %11 = tt.addptr %10, %4 : tensor<64x!tt.ptr<f32, 1>>, tensor<64xi32>
+    tt.store %11, %9, %6 {cache = 1 : i32, evict = 1 : i32} : tensor<64xf32>
+    tt.return
+  }
+}
+"""
+
+
+def test_ttir_of_another_version_without_locations_is_told_by_its_own_lines(tmp_path) -> None:
+    """As Triton 2.1 wrote it: types in brackets, attributes as numbers."""
+    file = tmp_path / "copy.ttir"
+    file.write_text(TTIR)
+    code, output = run(str(file))
+    assert code == 3 and "out*[64·pid0 + lane] = x*[64·pid0 + lane] where 64·pid0 + lane < n" in output
+    assert f"bounds     undecided  load of x is not shown to stay inside it   {file}:13\n" in output
+    assert "note       TTIR says nothing of tensors' shapes" in output and "an unknown line" not in output
+
+
+@pytest.mark.parametrize(
+    "held, words",
+    [
+        (b"", "holds no kernel"),
+        (bytes(range(256)), "is no text"),
+        (TTIR.encode()[:800], "is the file cut off?"),
+        (TTIR.encode()[:700], "is the file cut off?"),
+        (TTIR.replace("64xi32>", "64xi32, #b>").replace("module {", "#b = #ttg.blocked<{}>\nmodule {").encode(),
+         "1 is TTGIR, in which tiles have layouts; give the .ttir file beside it"),
+        ((TTIR + TTIR.replace("@copy", "@other")).encode(), "holds 2 kernels; give the TTIR of one"),
+        (None, "cannot be read: No such file or directory"),
+    ],
+)
+def test_a_file_that_holds_no_ttir_of_one_kernel_is_told_in_one_sentence(tmp_path, held, words: str) -> None:
+    file = tmp_path / "kernel.ttir"
+    if held is not None:
+        file.write_bytes(held)
+    code, output = run(str(file))
+    assert code == 2 and output.count("\n") == 1 and words in output and str(file) in output

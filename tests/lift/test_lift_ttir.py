@@ -107,7 +107,7 @@ def test_an_unknown_operation_is_named_with_its_line() -> None:
 @pytest.mark.parametrize(
     "text, says",
     [
-        ("", "0 public functions"),
+        ("", "holds no kernel"),
         (ADD.replace("    tt.return", "    what is this"), "is no operation of Triton's IR"),
         (ADD.rsplit("}", 2)[0], "a brace is never closed"),
     ],

@@ -168,7 +168,7 @@ class _Lifting:
 
     def run(self) -> None:
         machine = Machine(self.launch, self.prover, means=self.settings.means)
-        machine.run(parse(self.launch.ttir, self.launch.name))
+        machine.run(parse(self.launch.ttir, self.launch.source or self.launch.name))
         self.kernel = Kernel(machine, self.simplify)
         self.kernel.read()
         if not self.kernel.outputs:

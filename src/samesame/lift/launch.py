@@ -59,6 +59,7 @@ class Launch:
     trusted: str = "sizes"
     order: tuple[str, ...] = ()
     starts: Mapping[str, Dim] = field(default_factory=dict)  # elements behind the tensor's first one, if not 0
+    source: str = ""  # the file of the TTIR, where it was read from one
 
     def at(self, sizes: Mapping[str, int]) -> Launch:
         """The same launch with some sizes held to numbers."""

@@ -24,8 +24,8 @@ from samesame.lift.verdict import KernelVerdict, LiftVerdict
 
 SUFFIXES = (".ttir", ".mlir")
 OF_A_FILE = (
-    "TTIR says nothing of tensors' shapes and of the grid: what depends on them stays undecided; lift the function that "
-    "launches the kernel"
+    "TTIR says nothing of tensors' shapes and of the grid, and what depends on them stays undecided; lift the function "
+    "that launches the kernel"
 )
 
 
@@ -162,7 +162,7 @@ def launch_of_file(path: Path) -> Launch:
     except OSError as error:
         raise Refused(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise Refused(f"{path} is no text; give the .ttir file of Triton's cache, not what is compiled from it") from None
+        raise Refused(f"{path} is no text; give the .ttir file of Triton's cache, not what comes of it") from None
     function = parse(text, str(path))
     arguments: dict[str, Argument] = {}
     for name, kind in function.arguments:

@@ -135,7 +135,13 @@ class Function:
 
 def parse(text: str, source: str = "the TTIR text") -> Function:
     """The public function of a module's text. Raises Refused, with the line of the text, where it cannot be read."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if LAYOUTS.search(line):
+            raise Refused(f"{source}:{number} is TTGIR, in which tiles have layouts; give the .ttir file beside it")
     return _Parser(text, source).kernel()
+
+
+LAYOUTS = re.compile(r"^#\w+ = #(ttg|triton_gpu)\.|\b(ttg|triton_gpu)\.\w")
 
 
 class _Parser:
@@ -143,6 +149,7 @@ class _Parser:
         self.source = source
         self.lines: list[tuple[int, str]] = []
         self.table: dict[str, str] = {}
+        self.located = " loc(" in text  # else the text's own lines are all there is to name
         for number, line in enumerate(text.splitlines(), 1):
             entry = re.match(r"(#loc\d*) = loc\((.*)\)\s*$", line)
             if entry:
@@ -169,7 +176,8 @@ class _Parser:
             else:
                 public.append(function)
         if len(public) != 1:
-            raise Refused(f"{self.source} holds {len(public)} public functions; give the TTIR of one kernel")
+            held = f"{len(public)} kernels; give the TTIR of one" if public else "no kernel (tt.func public)"
+            raise Refused(f"{self.source} holds {held}")
         return public[0]
 
     def blocks(self, opened: int) -> dict[str, Region]:
@@ -187,7 +195,7 @@ class _Parser:
                 continue
             self.at += 1
             here = found[label[1]] = Region([_argument(part) for part in split(label[2] or "")])
-        raise Refused(f"{self.source}:{opened}: a brace is never closed")
+        raise Refused(f"{self.source}:{opened}: a brace is never closed; is the file cut off?")
 
     def regions(self, opened: int) -> tuple[list[Region], str, str]:
         """Regions that follow an opening brace; of the last closing brace, the text behind it and the location."""
@@ -206,7 +214,7 @@ class _Parser:
                 else:
                     region.operations.append(self.operation())
             else:
-                raise Refused(f"{self.source}:{opened}: a brace is never closed")
+                raise Refused(f"{self.source}:{opened}: a brace is never closed; is the file cut off?")
             found.append(region)
             self.at += 1
             if not text.endswith("{"):
@@ -225,7 +233,8 @@ class _Parser:
             text = text[made.end() :]
         head = HEAD.match(text)
         if head is None:
-            raise Refused(f"{self.source}:{number}: {line.strip()[:60]!r} is no operation of Triton's IR")
+            raise Refused(f"{self.source}:{number}: {line.strip()[:60]!r} is no operation of Triton's IR; "
+                          "is the file cut off?")
         name, rest = head[1], text[head.end() :].strip()
         regions: list[Region] = []
         if rest.endswith("{"):
@@ -242,7 +251,8 @@ class _Parser:
                 results_types = [_type(part) for part in split(_bare(body[arrow + 2 :]))]
                 body = body[:arrow]
         operands = re.findall(NAME, body)
-        return Operation(name, results, operands, body.strip(), given, results_types, self.place(location), regions)
+        place = self.place(location) if self.located else Place(self.source, number)
+        return Operation(name, results, operands, body.strip(), given, results_types, place, regions)
 
     def place(self, location: str) -> Place:
         """The user's line behind a location: of a call, the line in the file that is not Triton's own."""
