@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from samesame.formula.expr import Expr, Load, Unsupported, const, rebuild, substitute
+from samesame.formula.expr import Expr, Load, Unsupported, const, le, rebuild, substitute
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.lift.execution.values import undefined_in
 from samesame.lift.front import layout_of, passed_of
 from samesame.lift.indices import integers
+from samesame.lift.indices.solver import Prover
 from samesame.lift.launch import Memory
 from samesame.lift.tiles.memory import along_line, is_contiguous, offset_of
 from samesame.lift.verdict import KernelVerdict
@@ -53,6 +54,9 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
     if not verdict.formulas or verdict.unsupported or any(f.expr is None for f in verdict.formulas):
         raise Unsupported(f"{verdict.kernel} has no formula")
     before = {name: seen(view, held) if view.memory in held else None for name, view in views.items()}
+    for name in verdict.counts:
+        if not counts(before[name]):
+            raise Unsupported(f"{verdict.kernel} is right only where no element of {name} is below 1")
     for formula in verdict.formulas:
         indices, expr = formula.expr
         if expr.free - frozenset(indices) or undefined_in(expr):
@@ -65,6 +69,15 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
             tuple(view.shape), lambda *i, e=whole, v=indices: substitute(e, dict(zip(v, i, strict=True))), whole.kind
         )
         held[view.memory] = layout_of(formula.tensor, view), result
+
+
+def counts(whole: Tensor | None) -> bool:
+    """Whether every element is shown to be at least 1."""
+    if whole is None:
+        return False
+    _, element = whole.element()
+    goal = integers.less(0, integers.tidied(element)) if element.kind == "int" else le(1, element)
+    return Prover().proves((), goal)
 
 
 def is_whole(view: Any, memory: Any) -> bool:

@@ -167,7 +167,7 @@ class _Lifting:
         self.partly: set[str] = set()  # tensors of which it is not known what is written
 
     def run(self) -> None:
-        machine = Machine(self.launch, self.prover, means=self.settings.means)
+        self.machine = machine = Machine(self.launch, self.prover, means=self.settings.means)
         machine.run(parse(self.launch.ttir, self.launch.source or self.launch.name))
         self.kernel = Kernel(machine, self.simplify)
         self.kernel.read()
@@ -193,7 +193,9 @@ class _Lifting:
         least = sorted({s.name for s in sizes_in(self.launch) if s.minimum > 1})
         if least:
             self.verdict.preconditions.append(f"{', '.join(least)} ≥ 2")
+        self.verdict.counts = sorted(leaf.removesuffix("*") for leaf in machine.counts)
         self.verdict.demands = [unicode(presentable(c)) for c in (*self.launch.guards, *self.preconditions)]
+        self.verdict.demands += [f"{name}[…] ≥ 1" for name in self.verdict.counts]
         self.verdict.preconditions[:0] = self.verdict.demands
 
     def coverage_and_race(self, name: str, writes: list[Write]) -> bool:
@@ -290,7 +292,7 @@ class _Lifting:
 
     def may_assume(self, condition: Expr) -> bool:
         """An upper limit on one size, or what a descriptor demands of sizes, which the recorded launch keeps."""
-        demands = (demand for access in self.kernel.machine.accesses for demand in access.pointers.demands)
+        demands = (demand for access in self.machine.accesses for demand in access.pointers.demands)
         demanded = not condition.free and any(condition is demand.condition for demand in demands)
         if condition in self.preconditions or not (demanded or is_capacity(condition)):
             return False
@@ -432,13 +434,9 @@ class _Lifting:
                     stored = all(w.access.kind in obligations.STORES for w in writes)
                     told = {formula.tensor} if stored else set()   # coverage tells what is not written; sums add to it
                     reaching = [p for p in undefined_in(formula.expr[1]) if p not in told]
-                places = sorted(
-                    {
-                        *reaching,
-                        *(p for w in writes for p in undefined_in(w.condition)),
-                        *(p for w in writes for p in undefined_in(w.offset)),
-                    }
-                )
+                shown = [s.write if (s := self.kernel.solutions[w]) else w for w in writes]
+                deciding = [p for w in shown for e in (w.condition, w.offset) for p in undefined_in(e)]
+                places = sorted({*reaching, *deciding})
                 if places:
                     found.state, found.place = "undecided", places[0]
                     found.detail = f"an undefined value of {places[0]} reaches {formula.tensor}"

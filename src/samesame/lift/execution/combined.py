@@ -7,7 +7,8 @@
 
 In the last two the tuples stand for others that are added up: a part with count c, total S and squares Q has the mean
 S/c and M = Q − S²/c. That combining the tuples of two parts gives the tuple of both together is proved by Z3, and so is
-that each lane's tuple is that of its own count, total and squares; then any order of combining gives the same.
+that each lane's tuple is that of its own count, total and squares; then any order of combining gives the same. Counts
+that are read from a tensor are taken to be at least 1, which is printed.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ from samesame.formula.tensor import Tensor
 from samesame.lift.execution.operations import largest, smallest
 from samesame.lift.execution.positions import Position
 from samesame.lift.execution.ttir import Operation
-from samesame.lift.execution.values import block
+from samesame.lift.execution.values import block, is_undefined
 from samesame.lift.formulas.algebra import replaced
 from samesame.lift.formulas.extended import is_number
 from samesame.lift.formulas.rational import simple
@@ -124,8 +125,16 @@ def moments(combining: Combining, blocks: list[Tensor]) -> tuple[Tensor, ...] | 
     """(mean, count, M) in some order: None if the tuples are not of this kind."""
     if len(blocks) != 3:
         return None
+    lanes = tuple(index(n) for n in blocks[0].shape)
     for roles in permutations(range(3)):
-        if adds_moments(combining, roles) and has_moments(combining, blocks, roles):
+        if not adds_moments(combining, roles):
+            continue
+        own = tuple(integers.tidied(blocks[k][lanes]) for k in roles)
+        if has_moments(combining, own):
+            return moments_of(combining.lanes, blocks, roles)
+        counts = counts_in(own[1])
+        if counts and has_moments(combining, own, *(compare("≤", ONE, e) for e in counts)):
+            combining.machine.counts |= {e.leaf.name for e in counts}
             return moments_of(combining.lanes, blocks, roles)
     return None
 
@@ -156,14 +165,16 @@ def adds_moments(combining: Combining, roles: tuple[int, ...]) -> bool:
     return all(question.equal(a, b) for a, b in zip(made, both, strict=True))
 
 
-def has_moments(combining: Combining, blocks: list[Tensor], roles: tuple[int, ...]) -> bool:
-    """Whether each lane's tuple is that of its own count, total and squares."""
-    lanes = tuple(index(n) for n in blocks[0].shape)
-    mean, count, spread = (integers.tidied(blocks[k][lanes]) for k in roles)
-    parts = lane_moments(mean, count, spread)
-    question = combining.question()
-    own = tuple(e for _, e in sorted(zip(roles, (mean, count, spread), strict=True)))
-    told = tuple_of(roles, *parts)
+def counts_in(count: Expr) -> list[Load]:
+    """Elements of tensors that a lane's count is made of: a kernel that puts parts together is given their counts."""
+    return [e for e in walk(count) if isinstance(e, Load) and e.kind == "real" and not is_undefined(e)]
+
+
+def has_moments(combining: Combining, own: Parts, *given: Expr) -> bool:
+    """Whether a lane's mean, count and M are those of its own count, total and squares."""
+    parts = lane_moments(*own)
+    question = combining.question(*given)
+    told = tuple_of((0, 1, 2), *parts)
     return question.follows(seen(*parts)) and all(question.equal(a, b) for a, b in zip(own, told, strict=True))
 
 

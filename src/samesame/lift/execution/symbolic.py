@@ -111,6 +111,7 @@ class Machine:
     scope: Environment = field(default_factory=dict)  # the names where the walk is
     means: Means = ALL_MEANS
     synthesised: list[str] = field(default_factory=list)  # lines of loops with a closed form found by search
+    counts: set[str] = field(default_factory=set)  # leaves whose elements are taken to be at least 1
     functions: dict[str, Function] = field(default_factory=dict)  # those that the kernel may call, by name
     calling: list[str] = field(default_factory=list)  # those that are executed now
 
