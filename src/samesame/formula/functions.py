@@ -52,6 +52,7 @@ from samesame.formula.terms import (
 )
 
 Function = Callable[[Form], Form]
+MOST_BITS = 4096  # of a number's power
 
 
 def undefined() -> Form:
@@ -317,6 +318,8 @@ def together(form: Form) -> Form:
 def number_power(value: Fraction, p: Fraction) -> Form:
     """A nonzero number to a power; roots of primes stay as radicals."""
     if p.denominator == 1:
+        if abs(int(p)) * (max(value.numerator.bit_length(), value.denominator.bit_length()) - 1) > MOST_BITS:
+            raise Unsupported(f"a number to the power of {p} has too many digits")
         return constant(value ** int(p))
     factors = [(Radical(q), k * p) for q, k in prime_factors(value)]
     return rewritten(Draft((), NO_GUARDS, tuple(factors)))

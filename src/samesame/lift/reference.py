@@ -24,6 +24,7 @@ from samesame.formula.expr import (
     ZERO,
     Compare,
     Expr,
+    Fn,
     Fold,
     Index,
     Lambda,
@@ -45,6 +46,7 @@ from samesame.graph import Graph, Node, at
 from samesame.lift.numerics import by_numpy
 from samesame.operators import explain
 from samesame.operators.numbers import constant
+from samesame.operators.pointwise import tanh
 
 BUDGET = Budget(seconds=10.0, smt_ms=1000)
 DRAWS = 3
@@ -159,7 +161,7 @@ def number(value: torch.Tensor, node: Node) -> Tensor:
 
 def equal(number_: int, left: Tensor, right: Tensor, example: Mapping[str, int]) -> Comparison:
     """Whether output `number_` of the launch and of the reference are equal."""
-    outcome = prove_tensors_equal(where_it_is(left), where_it_is(right), budget=BUDGET)
+    outcome = prove_tensors_equal(in_one_way(left), in_one_way(right), budget=BUDGET)
     if isinstance(outcome, Proved):
         return Comparison("same", f"proved by {outcome.method}: {outcome.detail}", conditions=outcome.conditions)
     case = difference(number_, left, right, example)
@@ -168,8 +170,9 @@ def equal(number_: int, left: Tensor, right: Tensor, example: Mapping[str, int])
     return Comparison("undecided", f"output {number_}: {outcome.reason[:300]}")
 
 
-def where_it_is(whole: Tensor) -> Tensor:
-    """The formula with the first k where x[k] = max x as the argmax of x, which is what that is."""
+def in_one_way(whole: Tensor) -> Tensor:
+    """The formula with the first k where x[k] = max x as the argmax of x, which is what that is, and the hyperbolic
+    tangent as torch's operators have it."""
     memo: dict[Expr, Expr] = {}
 
     def go(e: Expr) -> Expr:
@@ -179,6 +182,8 @@ def where_it_is(whole: Tensor) -> Tensor:
 
     def shorter(e: Expr) -> Expr:
         match e:
+            case Fn("tanh", x):
+                return tanh(x)
             case Opaque("aten.argmax", _, (Lambda((v,), Where(Compare("=", a, b), then, otherwise)),), (), _):
                 for x, best in ((a, b), (b, a)):
                     ones = then is const(1) and otherwise is ZERO

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 
 from samesame.formula.effort import Budget
 from samesame.formula.equal import Proved, prove_equal
-from samesame.formula.expr import ZERO, Expr, Fn, Fold, walk
+from samesame.formula.expr import ZERO, Add, Expr, Fn, Fold, Mul, add, rebuild, walk
 from samesame.formula.show import unicode
 from samesame.lift.formulas.algebra import replaced
+from samesame.lift.formulas.extended import is_number
 from samesame.lift.indices import integers
 
 BUDGET = Budget(seconds=3.0, smt_ms=500)
@@ -24,10 +25,24 @@ def textbook(expr: Expr) -> Expr:
     if not shifts or not any(isinstance(e, Fn) and e.name == "exp" for e in walk(expr)):
         return expr
     for alike in groups(shifts):
-        shorter = integers.tidied(replaced(expr, dict.fromkeys(alike, ZERO)))
+        shorter = integers.tidied(without_nothing(replaced(expr, dict.fromkeys(alike, ZERO))))
         if isinstance(prove_equal(expr, shorter, budget=BUDGET), Proved):
             expr = shorter
     return expr
+
+
+def without_nothing(expr: Expr) -> Expr:
+    """The expression without 0·c, where c is a number whatever the leaves hold."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            new = rebuild(e, go)
+            nothing = isinstance(new, Mul) and new.factors[0] is ZERO and is_number(new)
+            memo[e] = ZERO if nothing else add(*new.terms) if isinstance(new, Add) else new
+        return memo[e]
+
+    return go(expr)
 
 
 def groups(folds: list[Fold]) -> Iterator[list[Expr]]:

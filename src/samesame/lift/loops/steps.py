@@ -94,7 +94,7 @@ class Equation:
         for term in expanded(argument):
             factors = term.factors if isinstance(term, Mul) else (term,)
             negative = bool(factors) and isinstance(factors[0], Num) and factors[0].value < 0
-            positive = integers.tidied(mul(-1, term)) if negative else integers.tidied(term)
+            positive = in_order(integers.tidied(mul(-1, term)) if negative else integers.tidied(term))
             atom = self.atom(positive, "e")
             product = product / atom if negative else product * atom
         return product
@@ -118,6 +118,11 @@ class Equation:
         solver.set("timeout", MILLISECONDS)
         solver.add(*self.facts, left != right)
         return bool(solver.check() == z3.unsat)
+
+
+def in_order(product: Expr) -> Expr:
+    """A product with its factors in one order, so that a·b and b·a are the same."""
+    return mul(*sorted(product.factors, key=integers.rank)) if isinstance(product, Mul) else product
 
 
 COMBINED: dict[str, Callable[..., Expr]] = {

@@ -1,0 +1,129 @@
+"""Kernels as people write them: powers of two in place of exp, capped scores, pages of a table."""
+
+import torch
+import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+
+LOG2E = tl.constexpr(1.4426950408889634)
+
+
+@triton.jit
+def powers_kernel(x_ptr, out_ptr, N, BLOCK: tl.constexpr, RESCALE: tl.constexpr):
+    """log Σ exp, with 2^(x / log 2) for exp(x)."""
+    row = tl.program_id(0)
+    m = -float("inf")
+    z = 0.0
+    for start in range(0, N, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * N + cols, mask=cols < N, other=-float("inf"))
+        now = tl.maximum(m, tl.max(x, 0))
+        z = z * tl.exp2((m - now) * RESCALE) + tl.sum(tl.exp2((x - now) * LOG2E), 0)
+        m = now
+    tl.store(out_ptr + row, m + tl.log(z))
+
+
+@triton.jit
+def scaled_kernel(x_ptr, out_ptr, N, BLOCK: tl.constexpr, FIRST: tl.constexpr):
+    """log₂ Σ exp, where the maximum is one of what is in the exponents of two; a sum of nothing is `FIRST`."""
+    row = tl.program_id(0)
+    m = -float("inf")
+    z = FIRST
+    for start in range(0, N, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * N + cols, mask=cols < N, other=-float("inf")) * LOG2E
+        now = tl.maximum(m, tl.max(x, 0))
+        z = z * tl.exp2(m - now) + tl.sum(tl.exp2(x - now), 0)
+        m = now
+    tl.store(out_ptr + row, m + tl.log2(z))
+
+
+@triton.jit
+def capped_kernel(x_ptr, out_ptr, N, cap, BLOCK: tl.constexpr):
+    """Softmax of scores that are held between −cap and cap."""
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * N + cols, mask=cols < N, other=0.0)
+    x = tl.where(cols < N, cap * libdevice.tanh(x / cap), -float("inf"))
+    e = tl.exp(x - tl.max(x, 0))
+    tl.store(out_ptr + row * N + cols, e / tl.sum(e, 0), mask=cols < N)
+
+
+@triton.jit
+def pages_kernel(x_ptr, table_ptr, len_ptr, out_ptr, PAGES, PAGE: tl.constexpr):
+    """The greatest of the first `len` elements, of which each page of the table holds some."""
+    row = tl.program_id(0)
+    n = tl.load(len_ptr + row)
+    best = -float("inf")
+    for page in range(tl.cdiv(n, PAGE)):
+        block = tl.load(table_ptr + row * PAGES + page)
+        slots = tl.arange(0, PAGE)
+        x = tl.load(x_ptr + block * PAGE + slots)
+        best = tl.maximum(best, tl.max(tl.where(page * PAGE + slots < n, x, -float("inf")), 0))
+    tl.store(out_ptr + row, best)
+
+
+def launch_powers(M=7, N=100):
+    x = torch.randn(M, N, device="cuda")
+    out = torch.empty(M, device="cuda")
+    powers_kernel[(M,)](x, out, N, BLOCK=32, RESCALE=LOG2E.value)
+    return out
+
+
+def launch_powers_of_two(M=7, N=100):
+    """Rescales by 2^(m − m′), where exp(m − m′) is meant."""
+    x = torch.randn(M, N, device="cuda")
+    out = torch.empty(M, device="cuda")
+    powers_kernel[(M,)](x, out, N, BLOCK=32, RESCALE=1.0)
+    return out
+
+
+def powers(x):
+    return torch.logsumexp(x, -1)
+
+
+def launch_scaled(M=7, N=100):
+    x = torch.randn(M, N, device="cuda")
+    out = torch.empty(M, device="cuda")
+    scaled_kernel[(M,)](x, out, N, BLOCK=32, FIRST=0.0)
+    return out
+
+
+def launch_scaled_from_one(M=7, N=100):
+    """What is there first is forgotten at the first step, as the maximum was −∞."""
+    x = torch.randn(M, N, device="cuda")
+    out = torch.empty(M, device="cuda")
+    scaled_kernel[(M,)](x, out, N, BLOCK=32, FIRST=1.0)
+    return out
+
+
+def scaled(x):
+    return torch.log2(torch.exp(x).sum(-1))
+
+
+def scaled_from_one(x):
+    return torch.log2(torch.exp(x).sum(-1) + 1)
+
+
+def launch_capped(M=7, N=50):
+    x = torch.randn(M, N, device="cuda")
+    out = torch.empty_like(x)
+    capped_kernel[(M,)](x, out, N, 30.0, BLOCK=64)
+    return out
+
+
+def capped(x):
+    return torch.softmax(30.0 * torch.tanh(x / 30.0), -1)
+
+
+def capped_otherwise(x):
+    return torch.softmax(30.0 * torch.tanh(x / 15.0), -1)
+
+
+def launch_pages(B=3, PAGES=5, NB=11):
+    x = torch.randn(NB, 4, device="cuda")
+    table = torch.randint(0, NB, (B, PAGES), dtype=torch.int64, device="cuda")
+    lengths = torch.randint(1, 20, (B,), dtype=torch.int32, device="cuda")
+    out = torch.empty(B, device="cuda")
+    pages_kernel[(B,)](x, table, lengths, out, PAGES, PAGE=4)
+    return out
