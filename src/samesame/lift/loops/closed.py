@@ -13,7 +13,23 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from samesame.evidence import Refused
-from samesame.formula.expr import ONE, ZERO, Compare, Expr, Extremum, FloorDiv, Index, Leaf, Num, const, index
+from samesame.formula.expr import (
+    ONE,
+    ZERO,
+    And,
+    Compare,
+    Expr,
+    Extremum,
+    FloorDiv,
+    Index,
+    Leaf,
+    Not,
+    Num,
+    add,
+    and_,
+    const,
+    index,
+)
 from samesame.formula.tensor import Tensor
 from samesame.lift.execution.ttir import Operation, Place
 from samesame.lift.execution.values import Pointers, Value, same_everywhere
@@ -160,21 +176,30 @@ def summarised_while(machine: Machine, operation: Operation, env: Environment) -
         for k, (name, start) in enumerate(zip(names, starts, strict=True))
     ]
     condition_env = {**env, **{c.name: c.symbolic() for c in carried}}
+    kept = len(machine.accesses), len(machine.arithmetic)
     found = machine.block(before, condition_env)
+    del machine.accesses[kept[0] :], machine.arithmetic[kept[1] :]
     condition, passed = cast(Tensor, found[0])[()], found[1:]
     if any(condition_env[c.name] is not value for c, value in zip(carried, passed, strict=True)):
         raise Refused(f"{operation.place}: a while loop whose condition computes values is not supported")
 
+    def ask(values: Sequence[Value]) -> None:
+        """Note what the condition reads and compares."""
+        machine.block(before, {**env, **dict(zip(names, values, strict=True))})
+
     def body(t: Expr, values: Sequence[Value]) -> list[Value]:
+        ask(values)
         inside = {**env, **dict(zip((name for name, _ in after.arguments), values, strict=True))}
         return machine.block(after, inside)
 
     trips = trips_of_while(machine, operation, carried, condition, body)
-    return run_loop(machine, operation, trips, names, starts, body)
+    results = run_loop(machine, operation, trips, names, starts, body)
+    ask(results)
+    return results
 
 
 def trips_of_while(machine: Machine, operation: Operation, carried: list[Carried], condition: Expr, body: Any) -> Expr:
-    """How often `0 ≤ p` holds, where p falls by a constant with each iteration."""
+    """How often the condition holds, where what it compares changes by the same number with each iteration."""
     kept = len(machine.accesses), len(machine.arithmetic)
     found = body(ZERO, [c.symbolic() for c in carried])
     del machine.accesses[kept[0] :], machine.arithmetic[kept[1] :]
@@ -186,16 +211,43 @@ def trips_of_while(machine: Machine, operation: Operation, carried: list[Carried
             if numbers(value).kind == "int" and not value.shape
             else None
         )
-        if step is not None and isinstance(step, Num):
+        if step is not None and not loads_of(step, [c.leaf for c in carried]):
             firsts[one.unknown] = one.first
             moved[one.unknown] = integers.plus_(one.unknown, step)
-    match condition:
-        case Compare("≤", _, p):
-            falls = integers.minus(p, integers.tidied(replaced(p, moved)))  # at any iteration: p may be no line
-            now = integers.tidied(replaced(p, firsts))
-            if not loads_of(now, [c.leaf for c in carried]) and isinstance(falls, Num) and falls.value > 0:
-                return at_least_none(machine, integers.plus_(integers.quotient(now, falls), 1))
-    raise Refused(f"{operation.place}: a while loop that does not count up to a bound is not supported")
+    all_trips: list[Expr] = []
+    for part in condition.arguments if isinstance(condition, And) else (condition,):
+        p = counted_in(part)
+        falls = integers.minus(p, integers.tidied(replaced(p, moved)))  # at any iteration: p may be no line
+        now = integers.tidied(replaced(p, firsts))
+        trips = None if loads_of(add(now, falls), [c.leaf for c in carried]) else falling(machine, part, now, falls)
+        if trips is None:
+            raise Refused(f"{operation.place}: a while loop that does not count up to a bound is not supported")
+        all_trips.append(trips)
+    return integers.flattened("min", tuple(all_trips))
+
+
+def counted_in(condition: Expr) -> Expr:
+    """What a condition compares with 0; of a condition that compares no integers, 0."""
+    compared = condition.argument if isinstance(condition, Not) else condition
+    numbers_ = isinstance(compared, Compare) and compared.left is ZERO and compared.right.kind == "int"
+    return cast(Compare, compared).right if numbers_ else ZERO
+
+
+def falling(machine: Machine, condition: Expr, now: Expr, falls: Expr) -> Expr | None:
+    """How often a condition on p holds, where p is `now` at first and falls by as much each time. One that p is not 0
+    holds until p is 0, which it must come to."""
+    proves = machine.prover.proves
+    if isinstance(condition, Compare) and condition.op == "≤":
+        counts = proves(machine.path, integers.less(0, falls))
+        return at_least_none(machine, integers.plus_(integers.quotient(now, falls), 1)) if counts else None
+    if not isinstance(condition, Not) or not isinstance(condition.argument, Compare) or condition.argument.op != "=":
+        return None
+    for left, step in ((now, falls), (integers.minus(0, now), integers.minus(0, falls))):
+        trips = integers.quotient(left, step)
+        ends = and_(integers.at_least_zero(left), integers.equal(integers.times_(trips, step), left))
+        if proves(machine.path, integers.less(0, step)) and proves(machine.path, ends):
+            return trips
+    return None
 
 
 # ---------------------------------------------------------------------------------------------------------- recurrences
