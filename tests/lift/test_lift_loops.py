@@ -29,6 +29,7 @@ from samesame.formula.expr import (
 from samesame.lift import Settings, lift
 from samesame.lift.formulas.rational import Cancelling, simple
 from samesame.lift.indices import integers
+from samesame.lift.indices.solver import Prover
 from samesame.lift.loops.carried import Means
 from samesame.lift.loops.inductive import Induction
 
@@ -48,7 +49,7 @@ def after(expr):
 
 
 def question() -> Induction:
-    return Induction(T, [], {})
+    return Induction(T, [], Prover())
 
 
 def test_a_running_mean_takes_one_step_and_a_wrong_one_does_not() -> None:
@@ -57,6 +58,14 @@ def test_a_running_mean_takes_one_step_and_a_wrong_one_does_not() -> None:
     wrong = add(closed, mul(add(X, mul(-1, closed)), power(integers.plus_(T, 2), -1)))
     assert question().equal(right, after(closed))
     assert not question().equal(wrong, after(closed))
+
+
+def test_inductive_questions_take_of_the_kernels_time() -> None:
+    closed = where(not_(integers.equal(T, 0)), mul(so_far("sum", X), power(T, -1)), ZERO)
+    step = add(closed, mul(add(X, mul(-1, closed)), power(integers.plus_(T, 1), -1)))
+    patient, hurried = Prover(), Prover(seconds=0.0)
+    assert Induction(T, [], patient).equal(step, after(closed)) and patient.queries
+    assert not Induction(T, [], hurried).equal(step, after(closed)) and hurried.exhausted and not hurried.queries
 
 
 @pytest.mark.parametrize("guarded", [True, False])

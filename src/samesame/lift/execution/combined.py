@@ -115,7 +115,7 @@ class Combining:
 
     def question(self, *given: Expr) -> Induction:
         path, prover = self.machine.path, self.machine.prover
-        return Induction(self.nothing, [*path, *prover.assumed, *given], prover.ranges)
+        return Induction(self.nothing, [*path, *given], prover)
 
 
 # ------------------------------------------------------------------------------------------------------------- moments

@@ -159,17 +159,21 @@ class Prover:
 
     def _ask(self, terms: Terms, claims: Sequence[Expr], milliseconds: int) -> tuple[Any, Case | None]:
         """Whether the claims can hold together, and values for which they do where they can."""
+        found = [terms.term(claim) for claim in claims]
+        solver = z3.SimpleSolver() if terms.linear else z3.Solver()
+        solver.add(*{t.get_id(): t for term, constraints in found for t in (term, *constraints)}.values())
+        answer = self.checked(solver, milliseconds)
+        return answer, terms.case(solver.model(), claims) if answer == z3.sat else None
+
+    def checked(self, solver: z3.Solver, milliseconds: int) -> Any:
+        """What a solver finds in so much time, or in what is left of it; `unknown` where none is."""
         left = self.seconds - (time.thread_time() - self._began)
         if left <= 0:
             self.exhausted = True
-            return z3.unknown, None
-        solver = z3.SimpleSolver() if terms.linear else z3.Solver()
+            return z3.unknown
         solver.set("timeout", max(1, int(min(milliseconds, 1000 * left))))
-        found = [terms.term(claim) for claim in claims]
-        solver.add(*{t.get_id(): t for term, constraints in found for t in (term, *constraints)}.values())
         self.queries += 1
-        answer = solver.check()
-        return answer, terms.case(solver.model(), claims) if answer == z3.sat else None
+        return solver.check()
 
 
 Translated = tuple[Any, frozenset[Any]]

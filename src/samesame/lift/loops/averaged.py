@@ -279,7 +279,7 @@ def holds(loop: Loop, one: Carried, made: Expr, closed: Expr, besides: list[Expr
         return False
     t, prover = loop.t, loop.machine.prover
     besides = besides if loop.machine.means.invariants else []
-    step = Induction(t, [*loop.machine.path, *prover.assumed, integers.at_least_zero(t)], prover.ranges)
+    step = Induction(t, [*loop.machine.path, integers.at_least_zero(t)], prover)
     start, after = ({t: ZERO}, {t: integers.plus_(t, 1)})
     form = Closed(closed, t, one.lanes)
     body = integers.tidied(with_closed(made, {one.leaf: form}, t))

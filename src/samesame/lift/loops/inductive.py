@@ -53,7 +53,7 @@ from samesame.lift.formulas.algebra import NEUTRAL, expanded
 from samesame.lift.formulas.extended import tags
 from samesame.lift.formulas.rational import canonical, settled, walk_open
 from samesame.lift.indices import integers
-from samesame.lift.indices.solver import Ranges, Terms, Untranslatable
+from samesame.lift.indices.solver import Prover, Terms, Untranslatable
 
 MILLISECONDS = 3000
 YES, NO = z3.BoolVal(True), z3.BoolVal(False)
@@ -121,15 +121,17 @@ def one_more(expr: Expr, t: Index) -> Expr:
 
 
 class Induction:
-    """Questions about what a loop carries after `t` iterations, for t ≥ 0. `given` holds in all of them.
+    """Questions about what a loop carries after `t` iterations, for t ≥ 0. `given` holds in all of them, and what the
+    prover assumes; its time is theirs too.
 
     A question is asked twice: first over the reals only, where whole numbers are 0 or at least 1 and conditions on
     indices are taken as they come, which is what solvers for polynomials are good at; then with integers as they are.
     """
 
-    def __init__(self, t: Index, given: Iterable[Expr], ranges: Ranges) -> None:
+    def __init__(self, t: Index, given: Iterable[Expr], prover: Prover) -> None:
         self.t = t
-        self.ways = tuple(Translation(t, list(given), ranges, plain) for plain in (True, False))
+        known = [*given, *prover.assumed]
+        self.ways = tuple(Translation(t, known, prover, plain) for plain in (True, False))
 
     def equal(self, left: Expr, right: Expr, *given: Expr) -> bool:
         """Whether both are the same, or both have no value, wherever the given conditions hold."""
@@ -143,9 +145,9 @@ class Induction:
 class Translation:
     """Expressions as Z3 terms. `plain`: without integers."""
 
-    def __init__(self, t: Index, given: list[Expr], ranges: Ranges, plain: bool) -> None:
-        self.t, self.given, self.plain = t, given, plain
-        self.terms = Terms(ranges, False)
+    def __init__(self, t: Index, given: list[Expr], prover: Prover, plain: bool) -> None:
+        self.t, self.given, self.prover, self.plain = t, given, prover, plain
+        self.terms = Terms(prover.ranges, False)
         self.facts: list[Any] = []
         self.numbers: dict[Expr, Extended] = {}
         self.named: dict[tuple[Expr, str], Any] = {}
@@ -180,9 +182,8 @@ class Translation:
             except Untranslatable:
                 continue  # one fact less
         solver = z3.Solver()
-        solver.set("timeout", MILLISECONDS)
         solver.add(*self.facts, *known, negation(goal))
-        return bool(solver.check() == z3.unsat)
+        return bool(self.prover.checked(solver, MILLISECONDS) == z3.unsat)
 
     # --------------------------------------------------------------------------------------------------- numbers
 
