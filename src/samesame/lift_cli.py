@@ -142,6 +142,8 @@ def lines(verdict: Any, *, explain: bool = False, latex: bool = False) -> Iterat
     yield from (row("note", sentence) for sentence in verdict.notes)
     if verdict.against:
         where_ = f" at {', '.join(verdict.against_held)}" if verdict.against_held else ""
+        if verdict.against == "same" and verdict.against_conditions:
+            where_ += f" where {', '.join(verdict.against_conditions)}"
         yield f"against {verdict.reference}: {verdict.against}{where_}"
         yield f"  {verdict.against_detail}"
         if verdict.against_counterexample:

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("triton")
 
 from samesame.lift import LiftVerdict, lift
+from samesame.lift_cli import lines
 
 FILE = Path(__file__).parent.parent / "hostile_kernels.py"
 
@@ -78,3 +79,10 @@ def test_a_reference_is_compared_with_every_configuration() -> None:
     against = lift(f"{FILE}:launch_tuned", f"{FILE}:sum_of_rows")
     assert against.against == "different" and "BLOCK=16" in against.against_detail
     assert lift(f"{FILE}:launch_tuned_loop", f"{FILE}:sum_of_rows").against == "same"
+
+
+def test_what_is_the_same_where_it_is_defined_says_where() -> None:
+    found = lift(f"{FILE}:launch_root", f"{FILE}:the_same")
+    assert found.against == "same" and found.against_conditions == ["x[i] ≥ 0"]
+    assert f"against {FILE}:the_same: same where x[i] ≥ 0" in list(lines(found))
+    assert not any(kernel.name for kernel in found.kernels), "it is no copy"

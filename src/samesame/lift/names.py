@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from samesame.formula.effort import Budget
-from samesame.formula.equal import Proved, prove_tensors_equal
+from samesame.formula.equal import Proved, integers_in_range, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import (
     Expr,
@@ -166,7 +166,9 @@ def name_of(indices: tuple[Index, ...], expr: Expr) -> str:
         try:
             if not opaque and not agree(whole, other, leaves):
                 continue
-            if isinstance(prove_tensors_equal(whole, other, budget=BUDGET), Proved):
+            found = prove_tensors_equal(whole, other, budget=BUDGET)
+            in_range = {*integers_in_range(expr, other.element()[1])}
+            if isinstance(found, Proved) and in_range.issuperset(found.conditions):
                 return known.name
         except (Unsupported, IndexError, TypeError, ValueError):
             continue  # the entry does not fit tensors of these shapes

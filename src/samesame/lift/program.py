@@ -126,8 +126,10 @@ def compare(verdict: LiftVerdict, captured: Any, lifted: dict[int, list[KernelVe
     verdict.reference = against if isinstance(against, str) else getattr(against, "__name__", "reference")
     try:
         found = None
+        conditions: dict[str, None] = {}
         for way in ways(lifted):
             found = compared(captured, way, reference)
+            conditions |= dict.fromkeys(found.conditions)
             if found.state != "same":
                 found.detail += "".join(f"; {k.kernel} with {k.configuration}" for k in way.values() if k.configuration)
                 break
@@ -138,6 +140,7 @@ def compare(verdict: LiftVerdict, captured: Any, lifted: dict[int, list[KernelVe
     verdict.against, verdict.against_detail = found.state, found.detail
     verdict.against_counterexample = found.counterexample
     verdict.against_held = [f"{name} = {n}" for name, n in found.held.items()]
+    verdict.against_conditions = list(conditions)
 
 
 def compared(captured: Any, lifted: dict[int, KernelVerdict], reference: Callable[..., Any]) -> Any:

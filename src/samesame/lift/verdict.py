@@ -127,7 +127,8 @@ class KernelVerdict:
 class LiftVerdict:
     """The answer for all launches of a target, and against a reference where one was given.
 
-    `against` is same, different, undecided, or empty where there is no reference.
+    `against` is same, different, undecided, or empty where there is no reference; what is the same may be so only at
+    sizes that are held to numbers, and under conditions on the inputs (that a root is taken of no negative number).
     """
 
     target: str
@@ -137,6 +138,7 @@ class LiftVerdict:
     against_detail: str = ""
     against_counterexample: dict[str, Any] | None = None
     against_held: list[str] = field(default_factory=list)
+    against_conditions: list[str] = field(default_factory=list)
     unsupported: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -167,6 +169,7 @@ class LiftVerdict:
             "against_detail": self.against_detail,
             "against_counterexample": self.against_counterexample,
             "against_held": self.against_held,
+            "against_conditions": self.against_conditions,
             "unsupported": [*self.unsupported, *(u for k in self.kernels for u in k.unsupported)],
             "notes": self.notes,
             "kernels": kernels,
