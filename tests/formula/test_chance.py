@@ -57,6 +57,8 @@ SAME = {
 }
 OTHERS = {
     "sorted and not, positions": (sorted_or_not(product(x), True)[1], sorted_or_not(product(x), False)[1]),
+    "sorted and not, two places": (sorted_or_not(leaf("x", (1, LENGTH)), True)[1],
+                                   sorted_or_not(leaf("x", (1, LENGTH)), False)[1]),
     "sorted and not, values": (sorted_or_not(product(x), True)[0], sorted_or_not(product(x), False)[0]),
     "sorted and not, looked up": (looked_up(sorted_or_not(x, True)[1]), looked_up(sorted_or_not(x, False)[1])),
     "sorted and not, weighted": (weighted(product(x), True), weighted(product(x), False)),
