@@ -133,6 +133,27 @@ def launch_two_halves(n=37):
 
 
 @triton.jit
+def blocks_kernel(x_ptr, out_ptr, n, STEP: tl.constexpr, BLOCK: tl.constexpr):
+    o = tl.program_id(0) * STEP + tl.arange(0, BLOCK)
+    tl.store(out_ptr + o, tl.load(x_ptr + o, mask=o < n) + 1, mask=o < n)
+
+
+def launch_blocks_that_overlap(n=37):
+    """Two programs write the same to an element."""
+    x = torch.randn(n, device="cuda")
+    out = torch.empty_like(x)
+    blocks_kernel[(triton.cdiv(n, 8),)](x, out, n, STEP=8, BLOCK=16)
+    return out
+
+
+def launch_blocks_that_overlap_in_place(n=37):
+    """The second one finds what the first one has written."""
+    x = torch.randn(n, device="cuda")
+    blocks_kernel[(triton.cdiv(n, 8),)](x, x, n, STEP=8, BLOCK=16)
+    return x
+
+
+@triton.jit
 def strided_kernel(x_ptr, out_ptr, n, stride, BLOCK: tl.constexpr):
     row, c = tl.program_id(0), tl.arange(0, BLOCK)
     tl.store(out_ptr + row * stride + c, tl.load(x_ptr + row * n + c, mask=c < n), mask=c < n)

@@ -52,6 +52,11 @@ def test_it_is_not_verified(name: str, obligation: str) -> None:
     assert states(name)[obligation] != "proved"
 
 
+def test_programs_that_write_the_same_do_no_harm_unless_they_read_it_too() -> None:
+    assert states("blocks_that_overlap")["race"] == "undecided"
+    assert states("blocks_that_overlap_in_place")["race"] == "violated"
+
+
 def test_two_parts_of_one_memory_that_lie_apart_are_two_tensors() -> None:
     (kernel,) = said("two_halves").kernels
     assert kernel.verdict == "verified"
