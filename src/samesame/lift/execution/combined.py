@@ -55,7 +55,7 @@ from samesame.formula.tensor import Tensor
 from samesame.lift.execution.operations import largest, smallest
 from samesame.lift.execution.positions import Position
 from samesame.lift.execution.ttir import Operation
-from samesame.lift.execution.values import block, is_undefined
+from samesame.lift.execution.values import block
 from samesame.lift.formulas.algebra import replaced
 from samesame.lift.formulas.extended import is_number
 from samesame.lift.formulas.rational import simple
@@ -167,7 +167,7 @@ def adds_moments(combining: Combining, roles: tuple[int, ...]) -> bool:
 
 def counts_in(count: Expr) -> list[Load]:
     """Elements of tensors that a lane's count is made of: a kernel that puts parts together is given their counts."""
-    return [e for e in walk(count) if isinstance(e, Load) and e.kind == "real" and not is_undefined(e)]
+    return [e for e in walk(count) if isinstance(e, Load) and e.kind == "real" and e.leaf.name.endswith("*")]
 
 
 def has_moments(combining: Combining, own: Parts, *given: Expr) -> bool:
