@@ -40,6 +40,15 @@ SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᐟ", "0123456789-/")
 FOLDS = {"Σ_": "sum", "∏_": "prod", "max_": "max", "min_": "min", "⋁_": "any", "⋀_": "all"}
 
 
+def inverse(expr: x.Expr) -> x.Expr:
+    """1 / √a is a power of a, not of its root."""
+    if isinstance(expr, x.Mul):
+        return x.mul(*map(inverse, expr.factors))
+    if isinstance(expr, x.Pow):
+        return x.power(expr.base, -expr.exponent)
+    return x.power(expr, -1)
+
+
 class Reader:
     """Reads plain text back by recursive descent, loosest first."""
 
@@ -116,8 +125,10 @@ class Reader:
         while not self.take(end):
             name = self.tokens[self.at]
             self.at += 1
-            self.need("<")
-            found[name] = x.index(self.sum())
+            closed = not self.take("<")
+            if closed:
+                self.need("≤")
+            found[name] = x.index(self.sum() + 1 if closed else self.sum())
             self.take(",")
         assert not set(found) & set(self.names), "a bound variable takes a name that is in use"
         self.names |= found
@@ -132,7 +143,7 @@ class Reader:
             return above
         below = self.factor()
         self.quotient = above, below
-        return x.mul(above, x.power(below, -1))
+        return x.mul(above, inverse(below))
 
     def factor(self) -> x.Expr:
         if self.take("√"):
@@ -321,9 +332,8 @@ DEFINITIONS = [
     ),
     (
         rms_norm,
-        "out[i, j] = w[j]·x[i, j]·((Σ_{l<k} x[i, l]²) / k + 1e-06)⁻¹ᐟ²",
-        r"\mathrm{out}_{i, j} = w_{j} \cdot x_{i, j} \cdot "
-        r"\left(\frac{\sum_{l<k} x_{i, l}^{2}}{k} + 10^{-6}\right)^{-1/2}",
+        "out[i, j] = w[j]·x[i, j] / √((Σ_{l<k} x[i, l]²) / k + 1e-06)",
+        r"\mathrm{out}_{i, j} = \frac{w_{j} \cdot x_{i, j}}{\sqrt{\frac{\sum_{l<k} x_{i, l}^{2}}{k} + 10^{-6}}}",
     ),
 ]
 
@@ -357,7 +367,7 @@ EXAMPLES = [
     (q * x.Sum(K, lambda v: P[v] + 1) + 1, "q[i]·Σ_{j<k} (p[j] + 1) + 1"),
     (x.Sum((K, M), lambda v, n: P[v] * n), "Σ_{i<k, j<m} p[i]·j"),
     (x.Sum(K, lambda v: P[v]) + x.Max(K, lambda v: P[v]), "Σ_{i<k} p[i] + max_{i<k} p[i]"),
-    (x.Sum(K, lambda v: x.Sum(v + 1, lambda n: P[v] * P[n])), "Σ_{i<k} Σ_{j<i + 1} p[i]·p[j]"),
+    (x.Sum(K, lambda v: x.Sum(v + 1, lambda n: P[v] * P[n])), "Σ_{i<k} Σ_{j≤i} p[i]·p[j]"),
     (P[U // 4 * 4 + U % 4], "p[4·⌊i / 4⌋ + (i mod 4)]"),
     (p * Fraction(0.044715) + Fraction(1, 3), "0.044715·p[i] + 1 / 3"),
     (p * Fraction(3, 4), "3·p[i] / 4"),

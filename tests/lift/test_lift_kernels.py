@@ -42,9 +42,9 @@ FORMULAS = {
     "softmax": "out[i, j] = exp(x[i, j]) / (Σ_{k<N} exp(x[i, k]))",
     "softmax_online": "out[i, j] = exp(x[i, j]) / (Σ_{k<N} exp(x[i, k]))",
     "matmul": "c[i, j] = Σ_{k<K} a[i, k]·b[k, j]",
-    "cumsum": "out[i, j] = Σ_{k<j + 1} x[i, k]",
+    "cumsum": "out[i, j] = Σ_{k≤j} x[i, k]",
     "embedding": "out[i, j] = table[ids[i], j]",
-    "argmax": "out[i] = aten.argmax((j<N ↦ x[i, j]))",
+    "argmax": "out[i] = argmax_{j<N} x[i, j]",
 }
 OPEN = {"dropout"}  # its reference draws the bits by other operators of torch
 PRECONDITIONS = {"softmax": "N ≤ 128", "rms_norm": "N ≤ 128", "rope": "HALF ≤ 16", "embedding": "0 ≤ ids[…] < V"}

@@ -166,6 +166,8 @@ class Printer:
                 return self._fold(monoid, bound, body)
             case Lambda():
                 return self._whole(expr)
+            case Opaque("aten.argmax" | "aten.argmin", _, (Lambda(bound, body),), (), _):
+                return self._fold(expr.name.removeprefix("aten."), bound, body)
             case Opaque(name, attributes, arguments, indices, _):
                 whole = write.function(name, [self._whole(argument).text for argument in arguments], attributes)
                 return Piece(write.element(whole, self._all(indices)), ATOM)
@@ -201,7 +203,7 @@ class Printer:
 
     def _sum(self, terms: Sequence[Expr]) -> str:
         text = ""
-        for term in terms:
+        for term in sorted(terms, key=lambda term: _sign(term)[0]):
             negative, size = _sign(term)
             sign = self.notation.minus if negative else "+"
             piece = self.at(FOLD, size)
@@ -210,12 +212,12 @@ class Printer:
 
     def _product(self, factors: Sequence[Expr]) -> Piece:
         above, below = list[Piece](), list[Piece]()
-        for factor in factors:
+        for factor in _powers(factors):
             match factor:
                 case Num(value) if not _is_decimal(value):
                     above += [self._number(Fraction(value.numerator))] * (value.numerator != 1)
                     below += [self._number(Fraction(value.denominator))] * (value.denominator != 1)
-                case Pow(base, exponent) if exponent < 0 and exponent.denominator == 1:
+                case Pow(base, exponent) if exponent < 0:
                     below.append(self.show(base) if exponent == -1 else self._power(base, -exponent))
                 case _:
                     above.append(self.show(factor))
@@ -243,7 +245,7 @@ class Printer:
         return self.notation.fraction(self._within(top, above_level), self._within(bottom, POW))
 
     def _power(self, base: Expr, exponent: Fraction) -> Piece:
-        if exponent.denominator == 1 and exponent < 0:
+        if exponent < 0:
             return self._product([Pow(base, exponent)])
         if exponent == Fraction(1, 2):
             return self.notation.root(self.show(base))
@@ -267,10 +269,12 @@ class Printer:
 
     def _ranges(self, bound: Sequence[Index]) -> list[str]:
         """`l<k` for each bound variable, named from here on; extents do not see the variables beside them."""
-        extents = [self.at(ADD, index.extent) for index in bound]
+        limits = [_limit(index.extent) for index in bound]
+        extents = [(sign, self.at(ADD, limit)) for sign, limit in limits]
         for index in bound:
             self.names[index] = self._new_name()
-        return [f"{self.names[index]}<{extent}" for index, extent in zip(bound, extents, strict=True)]
+        write = self.notation
+        return [write.range(self.names[index], *limit) for index, limit in zip(bound, extents, strict=True)]
 
     def _forget(self, bound: Sequence[Index]) -> None:
         for index in bound:
@@ -287,6 +291,28 @@ class Printer:
         text = self.notation.whole(ranges, self.show(body).text)
         self._forget(argument.bound)
         return Piece(text, OR)
+
+
+def _limit(extent: Expr) -> tuple[str, Expr]:
+    """How a variable below `extent` is bounded: k < n, and k ≤ j where the extent is j + 1."""
+    match extent:
+        case Add(terms) if ONE in terms:
+            rest = [term for term in terms if term is not ONE]
+            return "≤", rest[0] if len(rest) == 1 else Add(tuple(rest))
+    return "<", extent
+
+
+def _powers(factors: Sequence[Expr]) -> list[Expr]:
+    """The factors, one that stands there several times as a power. x / x and √x·√x stay: they are not 1 and x."""
+    found: list[tuple[Expr, Fraction]] = []
+    for factor in factors:
+        base, exponent = (factor.base, factor.exponent) if isinstance(factor, Pow) else (factor, Fraction(1))
+        before = next((k for k, (b, n) in enumerate(found) if b is base and n * exponent > 0), None)
+        if before is None or not all(n.denominator == 1 for n in (exponent, found[before][1])):
+            found.append((base, exponent))
+        else:
+            found[before] = base, found[before][1] + exponent
+    return [base if n == 1 else Pow(base, n) for base, n in found]
 
 
 def _sign(term: Expr) -> tuple[bool, Expr]:
@@ -354,9 +380,11 @@ def _free_in_order(expr: Expr) -> list[Index]:
 # -------------------------------------------------------------------------------------------------------- the notations
 
 
-FOLDS = {"sum": "Σ", "prod": "∏", "max": "max", "min": "min", "any": "⋁", "all": "⋀"}
+FOLDS = {"sum": "Σ", "prod": "∏", "max": "max", "min": "min", "any": "⋁", "all": "⋀", "argmax": "argmax",
+         "argmin": "argmin"}
 LATEX_SIGNS = {"≤": r"\le", "≥": r"\ge", "≠": r"\ne"}
-LATEX_FOLDS = {"sum": r"\sum", "prod": r"\prod", "max": r"\max", "min": r"\min", "any": r"\bigvee", "all": r"\bigwedge"}
+LATEX_FOLDS = {"sum": r"\sum", "prod": r"\prod", "max": r"\max", "min": r"\min", "any": r"\bigvee", "all": r"\bigwedge",
+               "argmax": r"\operatorname*{arg\,max}", "argmin": r"\operatorname*{arg\,min}"}
 LATEX_FUNCTIONS = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")
 
 
@@ -418,6 +446,9 @@ class Plain:
     def cases(self, cases: Sequence[tuple[str, str]], otherwise: str) -> str:
         chosen = "".join(f"{value} if {condition} else " for value, condition in cases)
         return f"{{{chosen}{otherwise}}}"
+
+    def range(self, name: str, sign: str, limit: str) -> str:
+        return f"{name}{sign}{limit}"
 
     def fold(self, monoid: str, ranges: Sequence[str], body: str) -> str:
         return f"{FOLDS[monoid]}_{{{', '.join(ranges)}}} {body}"
@@ -481,6 +512,9 @@ class Latex(Plain):
 
     def compare(self, op: str, a: str, b: str) -> str:
         return f"{a} {LATEX_SIGNS.get(op, op)} {b}"
+
+    def range(self, name: str, sign: str, limit: str) -> str:
+        return rf"{name} \le {limit}" if sign == "≤" else f"{name}{sign}{limit}"
 
     def fold(self, monoid: str, ranges: Sequence[str], body: str) -> str:
         return f"{LATEX_FOLDS[monoid]}_{{{', '.join(ranges)}}} {body}"
