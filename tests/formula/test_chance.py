@@ -10,7 +10,7 @@ from samesame.operators import meaning_of
 
 ROWS, LENGTH, CHOSEN = 6, 4, 2
 x, w, mask = leaf("x", (ROWS, LENGTH)), leaf("w", (LENGTH, LENGTH)), leaf("mask", (ROWS, LENGTH), "bool")
-token = leaf("token", (ROWS,), "int", (0, LENGTH - 1))
+wide = leaf("wide", (ROWS, 16))
 
 
 def sorted_or_not(y, sorted_, k=CHOSEN):
@@ -25,10 +25,10 @@ def looked_up(place):
     return tensor((ROWS, LENGTH), lambda i, j: w[place[i, 0], j])
 
 
-def mapped(of, kind="real", told=()):
+def mapped(of, kind="real", told=(), length=LENGTH):
     """An operator that nobody knows, on each row."""
     def element(i):
-        k = index(LENGTH)
+        k = index(length)
         return Opaque("unknown", told, (Lambda((k,), of(i, k)),), (), kind)
 
     return tensor((ROWS,), element, kind)
@@ -64,6 +64,9 @@ OTHERS = {
     "sorted and not, weighted": (weighted(product(x), True), weighted(product(x), False)),
     "another row": (mapped(lambda i, k: x[i, k]), mapped(lambda i, k: x[i, LENGTH - 1 - k])),
     "another attribute": (mapped(lambda i, k: x[i, k], told=(1,)), mapped(lambda i, k: x[i, k], told=(True,))),
+    "another row, where all of it is positive": tuple(
+        mapped(lambda i, k, turn=turn: sqrt(wide[i, 15 - k if turn else k]), length=16) for turn in (False, True)
+    ),
     "more elements": (mapped(lambda i, k: x[i, k]), mapped(lambda i, k: x[i, k] + 1)),
 }
 

@@ -136,6 +136,14 @@ def test_what_is_picked_of_masked_rows_may_be_minus_infinity():
     assert isinstance(prove_tensors_equal(zero, never, budget=BUDGET), NotProved)
 
 
+def test_what_is_picked_of_the_exp_of_masked_rows_is_a_number():
+    """It stays an exp where the mask is, and 0 elsewhere: the mask is not taken out of it."""
+    masked = tensor(x.shape, lambda i, j: exp(where(mask[i, j], x[i, j], NEG_INF)))
+    spelled = tensor(x.shape, lambda i, j: where(mask[i, j], exp(x[i, j]), 0))
+    (left, _), (right, _) = (meaning_of("aten.topk.default")(y, 2) for y in (masked, spelled))
+    assert isinstance(prove_tensors_equal(left, right, budget=BUDGET), Proved)
+
+
 # ---------------------------------------------------------------------------------------------------- routes of experts
 
 
