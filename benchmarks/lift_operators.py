@@ -249,7 +249,7 @@ MOVEMENTS = [
     op("avg_pool2d", lambda: (normal(B, H, 13, 17), 2), F.avg_pool2d),
     unchecked("dropout", lambda: (normal(M, N), 0.3, True)),
     unchecked("rand", lambda: ((M, N),)),
-    op("unfold_backward", lambda: (normal(5, 4), [14], 0, 4, 2), torch.ops.aten.unfold_backward),
+    op("unfold_backward", lambda: (normal(6, 4), [14], 0, 4, 2), torch.ops.aten.unfold_backward),
     unchecked("apply_rotary_pos_emb", lambda: (normal(2, M, 4, 32), normal(2, M, 2, 32), normal(M, 16), normal(M, 16)),
               f"{FUSED}:apply_rotary_pos_emb"),
     op("cross_entropy_loss", lambda: (normal(M, N), whole(N, M)), F.cross_entropy, f"{FUSED}:cross_entropy_loss"),

@@ -94,9 +94,36 @@ def launch_programs_of_the_second(m=7, n=29, k=11):
 
 
 @triton.jit
-def windows_kernel(x_ptr, out_ptr, total, size, step, BLOCK: tl.constexpr):
-    """Adds each window's elements to where they lie."""
+def windows_kernel(x_ptr, out_ptr, total, size, step, ADD: tl.constexpr, BLOCK: tl.constexpr):
+    """Each window's elements go to where they lie."""
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < total
     x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
-    tl.atomic_add(out_ptr + (offsets // size) * step + offsets % size, x, mask=mask)
+    to = (offsets // size) * step + offsets % size
+    if ADD:
+        tl.atomic_add(out_ptr + to, x, mask=mask)
+    else:
+        tl.store(out_ptr + to, x, mask=mask)
+
+
+def windows(n, out, add=True):
+    x = torch.randn(n, 4, device="cuda")
+    windows_kernel[(triton.cdiv(x.numel(), 32),)](x, out, x.numel(), 4, 2, ADD=add, BLOCK=32)
+    return out
+
+
+def launch_windows(n=37):
+    """Windows of 4 that begin at every second element, added up."""
+    return windows(n, torch.zeros(2 * n + 2, device="cuda"))
+
+
+def launch_windows_that_replace(n=37):
+    return windows(n, torch.zeros(2 * n + 2, device="cuda"), add=False)
+
+
+def launch_windows_beyond_the_end(n=37):
+    return windows(n, torch.zeros(2 * n + 1, device="cuda"))
+
+
+def launch_windows_into_nothing(n=37):
+    return windows(n, torch.empty(2 * n + 2, device="cuda"))

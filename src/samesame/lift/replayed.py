@@ -12,7 +12,10 @@ from typing import Any
 from samesame.evidence import Refused
 from samesame.lift.verdict import KernelVerdict, Obligation
 
-FAULTS = {"bounds": ("load out of bounds", "store out of bounds"), "race": ("race",)}
+FAULTS = {
+    "bounds": ("load out of bounds", "store out of bounds", "atomic out of bounds"),
+    "race": ("race",),
+}
 NOT_SEEN = {
     "bounds": "no: the interpreter sees no access out of bounds",
     "race": "no: what both programs write there is the same in the interpreter",
@@ -43,9 +46,8 @@ def replay(target: Any, inputs: Any, example: dict[str, int], kernel: KernelVerd
         if isinstance(found, str):
             case["replayed"] = f"no: {found}"
         else:
-            case["replayed"] = (
-                "yes" if confirms(found, kernel.kernel, obligation) else "no: the interpreter does not show it"
-            )
+            seen = confirms(found, kernel.kernel, obligation)
+            case["replayed"] = "yes" if seen else NOT_SEEN[obligation.name]
 
 
 def confirms(run: Any, kernel: str, obligation: Obligation) -> bool:

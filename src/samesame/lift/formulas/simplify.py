@@ -93,10 +93,10 @@ class Simplifier:
         new = integers.tidied(rebuild(expr, lambda e: self(e, facts)))
         match new:
             case FloorDiv(a, b):
-                for k in (0, 1, -1):
+                for k in (ZERO, const(1), const(-1), *rows_of(a, facts)):
                     rest = integers.minus(a, integers.times_(b, k))
                     if self.prover.proves(facts, and_(integers.at_least_zero(rest), integers.less(rest, b))):
-                        return const(k)
+                        return k
                 return new
             case Extremum(op, parts) if new.kind == "int":
                 return self._extremum(op, parts, facts)
@@ -410,6 +410,14 @@ class Simplifier:
                     new = index(integers.minus(v.extent, start))
                     return v, new, integers.plus_(new, start)
         return None
+
+
+def rows_of(number: Expr, facts: Facts) -> Iterator[Index]:
+    """Indices that a quotient of the number may be, as the facts compare them with others in it: ⌊(i + 2·j) / 4⌋ is j
+    where 0 ≤ i − 2·j < 4."""
+    for v in sorted((v for v in number.free if (v,) in integers.polynomial(number)), key=integers.rank):
+        if any(v in fact.free and fact.free & number.free - {v} for fact in facts):
+            yield v
 
 
 def nested(monoid: str, bound: tuple[Index, ...], body: Expr) -> Expr:

@@ -132,7 +132,27 @@ def solved(write: Write, simplify: Simplifier) -> Solution | None:
     values = {v: simplify(guesses[v]) for v in write.variables if v in guesses and guesses[v].free <= set(indices)}
     free = tuple(v for v in write.variables if v not in values)
     covers = condition_of(write, at, indices, values, simplify)
-    return Solution(write, indices, values, free, covers, at)
+    solution = Solution(write, indices, values, free, covers, at)
+    if write.access.kind != "store" and tells_programs(solution, simplify):
+        return overlapping(solution, simplify) or solution
+    return solution
+
+
+def overlapping(solution: Solution, simplify: Simplifier) -> Solution | None:
+    """Where several programs and lanes reach one element, as its windows 2·j + k do, all are kept but one for each
+    dimension, which the element and the others tell: k = i − 2·j."""
+    write, values = solution.write, dict[Index, Expr]()
+    for i, a in zip(solution.indices, solution.at, strict=True):
+        others = [e for e in (*solution.at, *(v.extent for v in write.variables)) if e is not a]
+        alone = [v for v in write.variables if not any(v in e.free for e in others)]
+        lines = [(v, found) for v in alone if (found := integers.linear(a, v)) is not None and abs(found[0]) == 1]
+        if a.free and not lines:
+            return None
+        for v, (sign, rest) in lines[-1:]:
+            values[v] = integers.times_(integers.minus(i, rest), sign)
+    free = tuple(v for v in write.variables if v not in values)
+    covers = condition_of(write, solution.at, solution.indices, values, simplify)
+    return replace(solution, values=values, free=free, covers=covers)
 
 
 def taken_as_one(write: Write, simplify: Simplifier) -> Write:
@@ -259,9 +279,10 @@ def by_chunk(expr: Expr, i: Expr, indices: tuple[Index, ...], found: dict[Index,
 def condition_of(
     write: Write, at: tuple[Expr, ...], indices: tuple[Index, ...], values: dict[Index, Expr], simplify: Simplifier
 ) -> Expr:
-    """When the guess is a program and lane that write the element; TRUE where that is proved for all elements."""
+    """When the guess is a program and lane that write the element, the first ones where some are free; TRUE where that
+    is proved for all elements."""
     free = {v: cast(Expr, ZERO) for v in write.variables if v not in values}
-    whole: dict[Index, Expr] = {**free, **values}
+    whole: dict[Index, Expr] = {**free, **{v: substitute(e, free) for v, e in values.items()}}
     parts: list[Expr] = []
     for v, e in whole.items():
         limit = write.within.get(v, integers.less(v, v.extent))
