@@ -224,25 +224,30 @@ def launch_loaded_bits(n=100):
 
 
 @triton.jit
-def counts_kernel(x_ptr, out_ptr, n, weight: tl.constexpr, BLOCK: tl.constexpr):
+def counts_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets, mask=offsets < n, other=0.0)
-    tl.atomic_add(out_ptr, tl.sum(tl.where((x > 0) & (offsets < n), weight, 0), axis=0))
+    tl.atomic_add(out_ptr, tl.sum(tl.where((x > 0) & (offsets < n), 1, 0), axis=0))
 
 
 def launch_counts(n=100):
     """A count, which is no more than there are elements."""
     x = torch.randn(n, device="cuda")
     out = torch.zeros(1, dtype=torch.int32, device="cuda")
-    counts_kernel[(triton.cdiv(n, 16),)](x, out, n, 1, BLOCK=16)
+    counts_kernel[(triton.cdiv(n, 16),)](x, out, n, BLOCK=16)
     return out
 
 
-def launch_heavy_counts(n=100):
-    """So much for each that the total may not fit in 32 bits, though each part does."""
-    x = torch.randn(n, device="cuda")
+@triton.jit
+def totals_kernel(x_ptr, out_ptr):
+    tl.atomic_add(out_ptr, tl.load(x_ptr + tl.program_id(0)))
+
+
+def launch_totals(n=100):
+    """Each number fits in 32 bits, and their sum may not."""
+    x = torch.randint(-50, 50, (n,), dtype=torch.int32, device="cuda")
     out = torch.zeros(1, dtype=torch.int32, device="cuda")
-    counts_kernel[(triton.cdiv(n, 16),)](x, out, n, 100000000, BLOCK=16)
+    totals_kernel[(n,)](x, out)
     return out
 
 
