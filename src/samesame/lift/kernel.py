@@ -461,6 +461,10 @@ class _Lifting:
         limits = [Limit(self.settings.elements)] if self.settings.elements else LIMITS
         totals = {formula.tensor: formula.expr[1] for formula in self.verdict.formulas if formula.expr is not None}
         found, limit = obligations.overflow(self.kernel, limits, self.keeps, totals)
+        if found.state == "undecided" and self.launch.example and not self.settings.elements:
+            narrower = obligations.narrowed(self.kernel, LIMITS[-1], totals)
+            if narrower is not None and all(map(self.keeps, narrower.besides)):
+                found, limit = obligations.overflow(self.kernel, [narrower], self.keeps, totals)
         if limit is not None:
             self.verdict.preconditions.append(str(limit))
         self.note(found)

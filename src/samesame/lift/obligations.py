@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations
 from typing import cast
@@ -34,12 +34,15 @@ from samesame.formula.expr import (
     substitute,
     walk,
 )
+from samesame.formula.show import unicode
 from samesame.lift.execution.accesses import Access
 from samesame.lift.execution.symbolic import Machine
 from samesame.lift.execution.values import UNDEFINED, Demand, wraps
 from samesame.lift.formulas.algebra import under_binders
+from samesame.lift.formulas.present import presentable
 from samesame.lift.formulas.simplify import Simplifier
 from samesame.lift.indices import integers
+from samesame.lift.indices.ranges import greatest
 from samesame.lift.indices.solver import Facts, with_fact
 from samesame.lift.launch import Memory
 from samesame.lift.tiles.detile import Solution, Write, by_program, solved, tells_programs, write_of
@@ -300,12 +303,14 @@ def is_inside(kernel: Kernel, access: Write) -> bool:
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit on sizes under which 32-bit numbers are asked not to wrap around. 0 elements: no limit on tensors."""
+    """A limit on sizes under which 32-bit numbers are asked not to wrap around. 0 elements: no limit on tensors.
+    `besides` are conditions on sizes that a tensor's elements do not tell."""
 
     elements: int
+    besides: Facts = ()
 
     def facts(self, kernel: Kernel) -> Facts:
-        found: dict[Expr, None] = {}
+        found: dict[Expr, None] = dict.fromkeys(self.besides)
         memories = {a.memory.name: a.memory for a in (*kernel.reads, *kernel.writes)}
         for memory in memories.values():
             if self.elements:
@@ -314,7 +319,8 @@ class Limit:
         return tuple(found)
 
     def __str__(self) -> str:
-        return f"every tensor spans at most {power_text(self.elements)} elements"
+        spans = f"every tensor spans at most {power_text(self.elements)} elements"
+        return ", ".join((spans, *(unicode(presentable(condition)) for condition in self.besides)))
 
 
 def power_text(value: int) -> str:
@@ -354,6 +360,25 @@ def overflow(
 
 
 Number = tuple[Expr, Facts, object, int, Access | None]
+
+
+def narrowed(kernel: Kernel, limit: Limit, totals: Mapping[str, Expr]) -> Limit | None:
+    """The limit with conditions on sizes besides: the greatest value of each number that may wrap around fits. That is
+    more than is needed where a mask leaves out what is large. None where there is no such value."""
+    facts = limit.facts(kernel)
+    besides: dict[Expr, None] = {}
+    for number in (*numbers_of(kernel), *added_up(kernel, totals)):
+        if not fits(kernel, number, facts, True):
+            most = greatest(number[0])
+            if most is None:
+                return None
+            besides[integers.at_most(most, (1 << (number[3] - 1)) - 1)] = None
+    kept = dict(besides)
+    for condition in besides:
+        others = [c for c in kept if c is not condition]
+        if kernel.simplify.prover.proves(others, condition, thorough=False):
+            del kept[condition]
+    return replace(limit, besides=tuple(kept))
 
 
 def numbers_of(kernel: Kernel) -> Iterator[Number]:
@@ -401,7 +426,7 @@ def _number(
 ) -> Iterator[Number]:
     e = integers.tidied(expr)
     facts = with_fact((), integers.tidied(condition))
-    if isinstance(e, Num) or wraps(e) or (e, facts, bits) in seen:
+    if (isinstance(e, Num) and abs(e.value) < 1 << (bits - 1)) or wraps(e) or (e, facts, bits) in seen:
         return
     seen.add((e, facts, bits))
     yield e, facts, place, bits, access

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from samesame.formula.expr import Compare, Expr, Extremum, FloorDiv, Index, Not, Num, Size, Where, walk
+from samesame.formula.expr import Add, Compare, Expr, Extremum, FloorDiv, Index, Mul, Not, Num, Size, Where, walk
 from samesame.lift.indices import integers
-from samesame.lift.indices.integers import Polynomial, plus, polynomial, times
+from samesame.lift.indices.integers import Polynomial, plus, polynomial, times, written
 
 STEPS = 16  # polynomials that are looked at for one question
 NUMBER_ONE: Polynomial = {(): 1}
@@ -163,3 +163,23 @@ def least_of(p: Polynomial) -> int | None:
         total = plus(total, product)
     grows = all(c > 0 for monomial, c in total.items() if monomial)
     return total.get((), 0) if grows else None
+
+
+def greatest(expr: Expr) -> Expr | None:
+    """A number over sizes alone that an integer is never above; None where it is not seen to grow or to fall with each
+    of its indices."""
+    p = polynomial(expr)
+    for _ in range(STEPS):
+        v = next((a for m in p for a in m if isinstance(a, Index)), None)
+        if v is None:
+            break
+        found = divided(p, v)
+        if found is None:
+            return None
+        c, p = found
+        if has_sign(c, 1):
+            p = plus(p, times(c, plus(polynomial(integers.tidied(v.extent)), NUMBER_ONE, -1)))
+        elif not has_sign(c, -1):
+            return None
+    most = written(p)
+    return most if all(isinstance(e, Size | Num | Add | Mul | FloorDiv) for e in walk(most)) else None
