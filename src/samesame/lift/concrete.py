@@ -28,6 +28,8 @@ from samesame.lift.tiles.memory import flat_range
 MOST_CELLS = 1 << 21  # program instances times lanes that are written out at once
 SMALL = (1, 2, 3, 5, 8, 17, 33, 65, 129, 200)
 CASES = 14
+MOST_BLOCK = 1 << 13  # two blocks in a row are looked at if they are no longer than this
+MOST_TRIED = 32
 MOST_MEETINGS = 64  # of programs that write the same, until it is taken that all do
 
 
@@ -52,7 +54,8 @@ class Grid:
 
 
 def cases(kernel: Kernel) -> Iterator[Case]:
-    """The example's sizes, and small ones, that the host code would launch like this."""
+    """The example's sizes, and small ones, that the host code would launch like this; and each size as long as two
+    blocks, the others being small."""
     symbols = sorted({s for e in expressions(kernel) for s in walk(e) if isinstance(s, Size)}, key=lambda s: s.name)
     example = kernel.machine.launch.example
     tried: list[dict[str, int]] = []
@@ -64,8 +67,11 @@ def cases(kernel: Kernel) -> Iterator[Case]:
         tried.append(
             {s.name: max(s.minimum, SMALL[(k + 3 * n * (k // 3)) % len(SMALL)]) for n, s in enumerate(symbols)}
         )
+    if kernel.machine.launch.trusted == "sizes":
+        blocks = [2 * n for n in sorted(set(kernel.machine.launch.constants)) if 2 * n <= MOST_BLOCK]
+        tried += [{s.name: n if s is long else s.minimum for s in symbols} for n in blocks for long in symbols]
     seen: list[dict[str, int]] = []
-    for sizes in tried:
+    for sizes in tried[:MOST_TRIED]:
         if kernel.simplify.prover.is_over:
             return
         if sizes not in seen and holds(kernel.machine.prover.assumed, sizes):
@@ -164,7 +170,9 @@ def elements(memory: Memory, case: Case) -> np.ndarray:
 
 
 def uncovered(kernel: Kernel, writes: Sequence[Write]) -> dict[str, Any] | None:
-    """An element that nobody writes."""
+    """An element that nobody writes, of a tensor that the host has not filled with a number."""
+    if any(isinstance(w.memory.contents, float) for w in writes):
+        return None
     for case in cases(kernel):
         tables = [table(kernel, case, w) for w in writes]
         if any(t is None for t in tables):
@@ -196,7 +204,7 @@ def written_twice(kernel: Kernel, writes: Sequence[Write]) -> dict[str, Any] | N
                 program = tuple(values.get(v, 0) for v in kernel.machine.programs)
                 before = found.setdefault(offset, (w, program, place))
                 if before[1] != program and not in_any_order(before[0], w):
-                    if same_value(kernel, (before[0], before[2]), (w, place)):
+                    if same_value(kernel, case, (before[0], before[2]), (w, place)):
                         harmless += 1
                         if harmless == MOST_MEETINGS:
                             return None
@@ -214,15 +222,17 @@ def written_twice(kernel: Kernel, writes: Sequence[Write]) -> dict[str, Any] | N
 Writer = tuple[Write, list[int]]  # a store, and the numbers that its variables are
 
 
-def same_value(kernel: Kernel, a: Writer, b: Writer) -> bool:
+def same_value(kernel: Kernel, case: Case, a: Writer, b: Writer) -> bool:
     """Whether two programs write the same, as their values are one expression over what the kernel leaves as it is."""
     written = {w.memory.storage or w.memory.name for w in kernel.writes}
     if any((read.memory.storage or read.memory.name) in written for read in kernel.reads):
         return False
-    first, second = (
-        integers.tidied(replaced(w.value, dict(zip(w.variables, map(const, numbers), strict=True))))
-        for w, numbers in (a, b)
-    )
+    values: list[Expr] = []
+    for write, place in (a, b):
+        known: dict[Expr, Expr] = dict(zip(write.variables, map(const, place), strict=True))
+        known |= {e: const(case.sizes[e.name]) for e in walk(write.value) if isinstance(e, Size)}
+        values.append(integers.tidied(replaced(write.value, known)))
+    first, second = values
     return first is second
 
 
