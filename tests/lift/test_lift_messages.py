@@ -229,3 +229,46 @@ def test_a_file_that_holds_no_ttir_of_one_kernel_is_told_in_one_sentence(tmp_pat
         file.write_bytes(held)
     code, output = run(str(file))
     assert code == 2 and output.count("\n") == 1 and words in output and str(file) in output
+
+
+def test_a_difference_from_the_reference_is_run_in_the_interpreter_and_in_torch(tmp_path) -> None:
+    body = AFTER.replace("x, y = tensors(n)", "x, y = torch.randn(n), torch.randn(n)") + "return out"
+    name = launching(tmp_path, body, before="""
+
+def reference(x, y):
+    return x + y * y
+
+
+def other_shape(x, y):
+    return (x + y)[:-1]
+""")
+    file = tmp_path / "verdict.json"
+    code, output = run(name, "--against", name.replace(":launch", ":reference"), "--json", str(file))
+    case = json.loads(file.read_text())["against_counterexample"]
+    assert code == 1 and "seen in Triton's interpreter too" in output
+    assert case["replayed"] == "yes" and abs(case["run"]["interpreter"] - case["run"]["torch"]) > 0.1
+    code, output = run(name, "--against", name.replace(":launch", ":other_shape"))
+    assert code == 1 and "shapes [[1000], [999]]; seen in Triton's interpreter too" in output
+
+
+def test_a_difference_that_no_run_shows_says_so() -> None:
+    """Rounding is no difference, and what is no number is one."""
+    import torch
+
+    from samesame.lift.differences import furthest
+
+    x = torch.randn(50)
+    assert furthest(x, x.double() * (1 + 1e-6)) is None
+    assert furthest(x, torch.where(torch.arange(50) == 7, x + 1, x).double()) == (7,)
+    assert furthest(x, torch.where(torch.arange(50) == 9, torch.nan, x).double()) == (9,)
+
+
+@pytest.mark.parametrize(
+    "made, tensors", [("torch.randn(n), torch.randn(n)", "(x, y)"), ("tensors(n)", "(none, as it makes none")]
+)
+def test_a_reference_with_other_parameters_is_told_the_launchs_tensors(tmp_path, made: str, tensors: str) -> None:
+    body = AFTER.replace("tensors(n)", made) + "return out"
+    name = launching(tmp_path, body, before="\n\ndef reference(a, b):\n    return a + b\n")
+    code, output = run(name, "--against", name.replace(":launch", ":reference"))
+    assert code == 2 and output.count("\n") == 1
+    assert f"parameters have to be called as the launch's tensors {tensors}" in output

@@ -14,6 +14,7 @@ from typing import Any
 
 from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Size, Unsupported
+from samesame.lift.differences import replay_difference
 from samesame.lift.execution.ttir import parse
 from samesame.lift.front import launch_of, scalar
 from samesame.lift.kernel import Settings, lift_launch
@@ -78,7 +79,9 @@ def lift(
     for kernel in verdict.kernels:
         replay(target, inputs, dict(captured.sizes), kernel)
     if against is not None:
-        compare(verdict, captured, lifted, against)
+        reference = compare(verdict, captured, lifted, against)
+        if verdict.against_counterexample is not None:
+            replay_difference(target, inputs, captured.sizes, verdict.against_counterexample, reference)
     if numerics:
         measure(target, inputs, captured, {call: found[0] for call, found in lifted.items()})
     return verdict
@@ -117,8 +120,11 @@ def named(verdict: KernelVerdict) -> KernelVerdict:
     return verdict
 
 
-def compare(verdict: LiftVerdict, captured: Any, lifted: dict[int, list[KernelVerdict]], against: Any) -> None:
-    """Put the launches together and compare what is returned with the reference, in whichever configurations."""
+def compare(
+    verdict: LiftVerdict, captured: Any, lifted: dict[int, list[KernelVerdict]], against: Any
+) -> Callable[..., Any]:
+    """Put the launches together and compare what is returned with the reference, in whichever configurations. The
+    answer is in the verdict; what comes back is the reference."""
     from samesame.capture import load_target
     from samesame.lift.configurations import ways
 
@@ -136,10 +142,11 @@ def compare(verdict: LiftVerdict, captured: Any, lifted: dict[int, list[KernelVe
         assert found is not None
     except Unsupported as unsupported:
         verdict.against, verdict.against_detail = "undecided", str(unsupported)
-        return
+        return reference
     verdict.against, verdict.against_detail = found.state, found.detail
     verdict.against_counterexample = found.counterexample
     verdict.against_held = [f"{name} = {n}" for name, n in found.held.items()]
+    return reference
     verdict.against_conditions = list(conditions)
 
 

@@ -8,6 +8,7 @@ are worked out on random numbers, and a difference is a counterexample.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ import torch
 
 from samesame.capture import capture
 from samesame.capture.family import family
+from samesame.evidence import Refused
 from samesame.formula.effort import Budget
 from samesame.formula.equal import Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
@@ -75,6 +77,7 @@ def compare_with(
 ) -> Comparison:
     """Compare what a launch returns with what the reference returns on the same inputs; some sizes are held to numbers
     already."""
+    demand_parameters(reference, inputs)
     tensors = {
         name: example_tensor(view, whole, example, seed) for seed, (name, (view, whole)) in enumerate(inputs.items())
     }
@@ -98,6 +101,19 @@ def compare_with(
     worst.held = held
     worst.conditions = tuple(dict.fromkeys(c for a in answers for c in a.conditions))
     return worst
+
+
+def demand_parameters(reference: Callable[..., Any], inputs: Inputs) -> None:
+    """Raise Refused where the reference does not take the launch's tensors by their names."""
+    try:
+        inspect.signature(reference).bind(**dict.fromkeys(inputs))
+    except ValueError:
+        return  # it does not say what it takes
+    except TypeError as error:
+        tensors = ", ".join(inputs) or "none, as it makes none in its own body and is given none"
+        raise Refused(
+            f"the reference's parameters have to be called as the launch's tensors ({tensors}): {error}"
+        ) from None
 
 
 def example_tensor(view: Any, whole: Tensor, example: Mapping[str, int], seed: int) -> torch.Tensor:

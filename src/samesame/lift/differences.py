@@ -1,0 +1,61 @@
+"""A difference from the reference, run: the launch in Triton's interpreter beside the reference in torch.
+
+That two formulas differ was found by working both out on random numbers. Here the launch function runs on the CPU at
+the same sizes, on the tensors that it makes itself, and the reference in float64 on these; what both give at the
+element that is furthest apart is noted. Where they agree as well as the dtype can tell, that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from samesame.evidence import Refused
+
+SECONDS = 20.0
+NEAR = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 4e-2}  # of the largest value
+
+
+def replay_difference(
+    target: Any, inputs: Any, example: Mapping[str, int], case: dict[str, Any], reference: Callable[..., Any]
+) -> None:
+    """Note in a counterexample of `--against` whether a run shows it, and what it gives."""
+    from samesame.capture.triton_interpret import interpret
+
+    try:
+        run = interpret(target, inputs, sizes=case["sizes"], example=example, timeout=SECONDS)
+    except Refused as refused:
+        case["replayed"] = f"no: {refused}"
+        return
+    with torch.no_grad():
+        wanted = tree_leaves(reference(**{name: widened(x) for name, x in run.inputs.items()}))[case["output"]]
+    got = list(run.outputs.values())[case["output"]]
+    if got.shape != wanted.shape:
+        case["replayed"] = "yes"
+        return
+    place = furthest(got, wanted)
+    if place is None:
+        case["replayed"] = "no: on the example's own tensors both give the same, as far as the dtype can tell"
+        return
+    case["replayed"] = "yes"
+    case["run"] = {"element": list(place), "interpreter": got[place].item(), "torch": wanted[place].item()}
+
+
+def widened(x: torch.Tensor) -> torch.Tensor:
+    return x.double() if x.is_floating_point() else x
+
+
+def furthest(got: torch.Tensor, wanted: torch.Tensor) -> tuple[int, ...] | None:
+    """The element in which both are furthest apart; None where they are near everywhere. What is no number in one of
+    them is further than anything."""
+    left, right = got.double(), wanted.double()
+    apart = torch.where(left.isfinite() & right.isfinite(), (left - right).abs(), torch.inf)
+    apart = apart.masked_fill((left == right) | (left.isnan() & right.isnan()), 0)
+    largest = right[right.isfinite()].abs().max().item() if right.isfinite().any() else 1.0
+    near = NEAR.get(got.dtype, 0.0) * max(largest, 1e-6)
+    if not apart.numel() or apart.max().item() <= near:
+        return None
+    return tuple(int(n) for n in torch.unravel_index(apart.argmax(), apart.shape))
