@@ -39,6 +39,29 @@ def scaled_kernel(x_ptr, out_ptr, N, BLOCK: tl.constexpr, FIRST: tl.constexpr):
 
 
 @triton.jit
+def grows_kernel(x_ptr, out_ptr, N, BLOCK: tl.constexpr, FIRST: tl.constexpr):
+    """Σ exp(x + max x), rescaled by exp(m′ − m): ∞ at the first step, if the maximum was −∞."""
+    row = tl.program_id(0)
+    m = FIRST
+    z = 0.0
+    for start in range(0, N, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * N + cols, mask=cols < N, other=-float("inf"))
+        now = tl.maximum(m, tl.max(x, 0))
+        z = z * tl.exp(now - m) + tl.sum(tl.exp(x + now), 0)
+        m = now
+    tl.store(out_ptr + row, z)
+
+
+@triton.jit
+def divided_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """0/0, whatever x is."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n)
+    tl.store(out_ptr + at, (x - x) / (x - x), mask=at < n)
+
+
+@triton.jit
 def capped_kernel(x_ptr, out_ptr, N, cap, BLOCK: tl.constexpr):
     """Softmax of scores that are held between −cap and cap."""
     row = tl.program_id(0)
@@ -103,6 +126,40 @@ def scaled(x):
 
 def scaled_from_one(x):
     return torch.log2(torch.exp(x).sum(-1) + 1)
+
+
+def launch_grows(M=7, N=100):
+    x = torch.randn(M, N, device="cuda")
+    out = torch.empty(M, device="cuda")
+    grows_kernel[(M,)](x, out, N, BLOCK=32, FIRST=-1.0)
+    return out
+
+
+def launch_grows_from_nothing(M=7, N=100):
+    """0·∞ at the first step."""
+    x = torch.randn(M, N, device="cuda")
+    out = torch.empty(M, device="cuda")
+    grows_kernel[(M,)](x, out, N, BLOCK=32, FIRST=-float("inf"))
+    return out
+
+
+def grows(x):
+    return torch.exp(x + x.amax(-1, keepdim=True).clamp(min=-1.0)).sum(-1)
+
+
+def grows_from_nothing(x):
+    return torch.exp(x + x.amax(-1, keepdim=True)).sum(-1)
+
+
+def launch_divided(n=100):
+    x = torch.randn(n, device="cuda")
+    out = torch.empty_like(x)
+    divided_kernel[(triton.cdiv(n, 32),)](x, out, n, BLOCK=32)
+    return out
+
+
+def zero(x):
+    return torch.zeros_like(x)
 
 
 def launch_capped(M=7, N=50):

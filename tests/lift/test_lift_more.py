@@ -12,10 +12,11 @@ pytest.importorskip("triton")
 from samesame.capture.triton_interpret import interpret
 from samesame.capture.triton_launch import capture_launches
 from samesame.formula.equal import Proved, prove_equal
-from samesame.formula.expr import Fold, Leaf, Load, const, exp, index, log, mul, power, walk, where
+from samesame.formula.expr import Fold, Leaf, Load, add, const, exp, index, log, mul, power, walk, where
 from samesame.lift import LiftVerdict, lift
 from samesame.lift.execution.operations import power_of_two
 from samesame.lift.formulas.algebra import NEUTRAL
+from samesame.lift.formulas.defined import Definedness
 from samesame.lift.formulas.simplify import Simplifier
 from samesame.lift.front import passed_of
 from samesame.lift.indices import integers
@@ -28,11 +29,14 @@ SAME = {  # a launch, and the reference that it is the same as
     "scaled": "scaled",
     "scaled_from_one": "scaled",
     "capped": "capped",
+    "grows": "grows",
 }
 OTHERS = {  # a launch, and a reference that it is not the same as
     "powers_of_two": "powers",
     "scaled_from_one": "scaled_from_one",
     "capped": "capped_otherwise",
+    "grows_from_nothing": "grows_from_nothing",
+    "divided": "zero",
 }
 
 
@@ -52,7 +56,7 @@ def test_it_is_not_what_it_is_not(name: str) -> None:
     assert said(name, OTHERS[name]).against != "same"
 
 
-@pytest.mark.parametrize("name", ["powers", "scaled", "scaled_from_one", "capped"])
+@pytest.mark.parametrize("name", SAME)
 def test_the_formula_is_what_the_interpreter_stores(name: str) -> None:
     captured, run = capture_launches(f"{FILE}:launch_{name}"), interpret(f"{FILE}:launch_{name}")
     (formula,) = said(name, SAME[name]).kernels[0].formulas
@@ -63,6 +67,23 @@ def test_the_formula_is_what_the_interpreter_stores(name: str) -> None:
 def test_a_maximum_that_is_left_out_leaves_nothing_behind() -> None:
     (formula,) = said("scaled", "scaled").kernels[0].formulas
     assert formula.text == "out[i] = log(Σ_{j<N} exp(x[i, j])) / log(2)"
+
+
+def test_what_is_no_number_is_not_proved() -> None:
+    """0·∞ at the first step; and where 0 is divided by 0, the formula says so."""
+    runs = [interpret(f"{FILE}:launch_{name}") for name in ("grows_from_nothing", "divided")]
+    assert all(next(iter(run.outputs.values())).isnan().all() for run in runs)
+    assert said("grows_from_nothing", "grows_from_nothing").kernels[0].verdict != "verified"
+    (formula,) = said("divided", "zero").kernels[0].formulas
+    assert formula.text == "out[i] = (x[i] − x[i]) / (x[i] − x[i])"
+
+
+def test_nothing_is_divided_by_nothing() -> None:
+    x = Load(Leaf("x", (), "real"), ())
+    nothing = add(x, mul(-1, x))
+    for e in (mul(0, power(const(0), -1)), mul(0, power(nothing, -1)), mul(nothing, power(nothing, -1))):
+        assert Simplifier(Prover(1000, 5.0))(e) is not const(0)
+    assert not Definedness(Prover(1000, 5.0)).is_number(mul(0, power(const(0), -1)), ())
 
 
 def test_the_logarithm_of_two_and_its_inverse_leave_each_other_out() -> None:

@@ -186,10 +186,10 @@ def first(bound: tuple[Index, ...], body: Expr) -> Expr:
 
 
 def needs_care(value: Expr) -> bool:
-    """Whether an infinity, or a division by a sum, occurs at all."""
+    """Whether an infinity, or a division by a sum or by nothing, occurs at all."""
     return any(
         isinstance(e, NegInf)
-        or (isinstance(e, Pow) and e.exponent < 0 and any(isinstance(part, Fold) for part in walk(e.base)))
+        or (isinstance(e, Pow) and e.exponent < 0 and any(isinstance(p, Fold) or p is ZERO for p in walk(e.base)))
         or (isinstance(e, Fn) and e.name == "log" and isinstance(e.argument, Fold))
         for e in walk(value)
         if not isinstance(e, Load)

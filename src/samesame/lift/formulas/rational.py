@@ -51,7 +51,8 @@ class TooMany(Exception):
 
 @dataclass
 class Cancelling:
-    """Expressions multiplied out; `divided` are those by which was divided and multiplied."""
+    """Expressions multiplied out; `divided` are those by which was divided and multiplied, and 0 if
+    anything is divided by it."""
 
     divided: dict[Expr, None] = field(default_factory=dict)
     alike: dict[Expr, Expr] = field(default_factory=dict)
@@ -119,6 +120,8 @@ class Cancelling:
     def power(self, base: Expr, exponent: Fraction) -> Terms:
         """A power of a product is one of its factors; of a sum, the sum is one atom."""
         inner = self.terms(base)
+        if not inner and exponent < 0:
+            self.divided[ZERO] = None  # whatever it is multiplied by
         if len(inner) == 1 and exponent.denominator == 1:
             ((factors, c),) = inner.items()
             if c and not any(e.denominator != 1 for _, e in factors if exponent < 0):

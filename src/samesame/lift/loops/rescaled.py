@@ -2,7 +2,8 @@
 
     a' = a·exp(m − m') + f(t, m')        Σ_{s<t} f(s, mₜ)                where m is the running maximum
 
-This holds because f(t, m') is some f̂(t) times exp(−m'), which is checked on f; the step is proved by Z3.
+This holds because f(t, m') is some f̂(t) times exp(−m'), which is checked on f; the step is proved by Z3. A maximum
+that starts at −∞ leaves nothing of what was there before: exp(−∞ − m') is 0.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from samesame.formula.expr import (
 )
 from samesame.lift.execution.values import undefined
 from samesame.lift.formulas.algebra import expanded, loads_of, mentions, replaced
+from samesame.lift.formulas.extended import is_number, sign
 from samesame.lift.indices import integers
 from samesame.lift.loops.carried import Carried, Closed, Loop, numbers
 from samesame.lift.loops.recurrences import extrema
@@ -58,6 +60,8 @@ def rescaled(loop: Loop, one: Carried) -> bool:
             if found is None:
                 continue
             scale, part = found
+            if not is_number(numbers(top.start)[old.indices]) and sign(scale) != 1:
+                continue  # exp(λ(−∞ − m′)) is 0 for λ > 0 only; 0·∞ is no number
             if loads_of(part, loop.leaves) or not rescaled_step(body, one.unknown, old, held, scale, part):
                 continue
             loop.proved()

@@ -148,7 +148,7 @@ def proposals(bank: Bank, target: Values, deadline: float) -> Iterator[Expr]:
                 return
             for rest, sketch in ((target - x, plus), (x - target, less), (target / x, times), (x / target, over)):
                 b = bank.with_values(rest) if np.all(np.isfinite(rest)) else None
-                if b is not None:
+                if b is not None and (sketch is not over or np.all(rest)):
                     yield sketch(a, b)
 
 
