@@ -272,3 +272,15 @@ def test_a_reference_with_other_parameters_is_told_the_launchs_tensors(tmp_path,
     code, output = run(name, "--against", name.replace(":launch", ":reference"))
     assert code == 2 and output.count("\n") == 1
     assert f"parameters have to be called as the launch's tensors {tensors}" in output
+
+
+def test_formulas_have_small_numbers_as_decimals_and_roots_below_the_bar() -> None:
+    _, output = run(target("rms_norm"))
+    assert "out[i, j] = x[i, j]·weight[j] / √((Σ_{k<N} x[i, k]²) / N + 1e-06)" in output
+
+
+def test_an_undefined_value_in_a_formula_is_named_by_its_line_alone() -> None:
+    (variant,) = (v for v in broken_variants() if str(v) == "softmax-missing_other")
+    _, output = run(variant.target)
+    formula = output.splitlines()[1]
+    assert "else undefined softmax_missing_other.py:12[" in formula and "FP_FUSION" not in output

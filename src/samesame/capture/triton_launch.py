@@ -15,6 +15,7 @@ one reads and makes: several kernels in one wrapper can be composed.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -148,7 +149,8 @@ def ttir(jit: JITFunction[Any], signature: Mapping[str, Any], constexprs: Mappin
          options: Mapping[str, Any]) -> str:
     """The kernel's module after Triton's own first passes (inlining, canonical forms, common subexpressions)."""
     backend = make_backend(TARGET)
-    with pretended():
+    with pretended(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="TRITON_DEFAULT_FP_FUSION")    # of no matter to real numbers
         try:
             parsed = backend.parse_options(dict(options))
             context = ir.context()

@@ -1,11 +1,14 @@
-"""Formulas for people: comparisons with a size on each side, and no quotient that a remainder says better."""
+"""Formulas for people: comparisons with a size on each side, no quotient that a remainder says better, 1e-05 and not
+1 / 100000, and an undefined value with the line that leaves it so."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
-from samesame.formula.expr import ZERO, Compare, Expr, FloorDiv, Mod, Not, Opaque, rebuild
-from samesame.lift.execution.values import WRAPS
+from samesame.formula.expr import ZERO, Compare, Expr, FloorDiv, Leaf, Load, Mod, Not, Num, Opaque, rebuild
+from samesame.formula.show import SMALL_DENOMINATOR
+from samesame.lift.execution.values import UNDEFINED, WRAPS
 from samesame.lift.indices import integers
 from samesame.lift.indices.integers import Polynomial, polynomial, written
 
@@ -25,6 +28,11 @@ def presentable(expr: Expr) -> Expr:
 
 def _shown(e: Expr, go: Callable[[Expr], Expr]) -> Expr:
     match e:
+        case Load(leaf, indices) if leaf.name.startswith(UNDEFINED):
+            where = leaf.name.removeprefix(UNDEFINED).strip().rpartition("/")[2]
+            return Load(Leaf(f"{UNDEFINED} {where}", leaf.shape, leaf.kind, leaf.bounds), tuple(map(go, indices)))
+        case Num(value) if value.denominator > SMALL_DENOMINATOR and abs(value) < 1:
+            return Num(Fraction(float(value))) if Fraction(repr(float(value))) == value else e
         case Not(Compare(op, a, b)) if op == "≤" and a is ZERO and b.kind == "int":
             return go(integers.at_least_zero(integers.minus(-1, b)))
         case Compare(op, a, b) if a is ZERO and b.kind == "int":
