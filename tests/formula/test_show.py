@@ -405,6 +405,13 @@ def test_opaque_operators_show_whole_tensors() -> None:
     assert unicode(x.Opaque("f", frozenset(("b", "a")), (), (), "real")) == "f(; {a, b})"
 
 
+def test_a_part_of_a_tensor_is_not_called_by_its_name() -> None:
+    v = x.index(x.add(U, 1))
+    assert unicode(x.Opaque("sort", (), (x.Lambda((v,), P[v]),), (U,), "real")) == "sort((j≤i ↦ p[j]))[i]"
+    place = x.Opaque("last_argmax", (), (x.Lambda((v,), P[v]),), (), "int")
+    assert unicode(place) == "last argmax_{j≤i} p[j]"
+
+
 def test_latex_of_cases_roots_and_rounding() -> None:
     assert latex(x.where(x.le(U, 2), x.sqrt(p), x.absolute(q))) == (
         r"\begin{cases} \sqrt{p_{i}} & \text{if } i \le 2 \\ \left|q_{i}\right| & \text{otherwise} \end{cases}"

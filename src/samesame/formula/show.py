@@ -27,6 +27,7 @@ from samesame.formula.expr import (
     Fold,
     Index,
     Lambda,
+    Leaf,
     Load,
     Mod,
     Mul,
@@ -40,6 +41,7 @@ from samesame.formula.expr import (
     Size,
     Truth,
     Where,
+    const,
     walk,
 )
 from samesame.formula.tensor import Tensor
@@ -166,8 +168,8 @@ class Printer:
                 return self._fold(monoid, bound, body)
             case Lambda():
                 return self._whole(expr)
-            case Opaque("aten.argmax" | "aten.argmin", _, (Lambda(bound, body),), (), _):
-                return self._fold(expr.name.removeprefix("aten."), bound, body)
+            case Opaque(name, _, (Lambda(bound, body),), (), _) if name.removeprefix("aten.") in PLACES:
+                return self._fold(name.removeprefix("aten."), bound, body)
             case Opaque(name, attributes, arguments, indices, _):
                 whole = write.function(name, [self._whole(argument).text for argument in arguments], attributes)
                 return Piece(write.element(whole, self._all(indices)), ATOM)
@@ -285,7 +287,7 @@ class Printer:
         body = argument.body
         if not argument.bound:
             return self.show(body)
-        if isinstance(body, Load) and body.indices == argument.bound:
+        if isinstance(body, Load) and body.indices == argument.bound and is_all(argument.bound, body.leaf):
             return Piece(self.notation.name(body.leaf.name), ATOM)
         ranges = self._ranges(argument.bound)
         text = self.notation.whole(ranges, self.show(body).text)
@@ -313,6 +315,11 @@ def _powers(factors: Sequence[Expr]) -> list[Expr]:
         else:
             found[before] = base, found[before][1] + exponent
     return [base if n == 1 else Pow(base, n) for base, n in found]
+
+
+def is_all(bound: Sequence[Index], leaf: Leaf) -> bool:
+    """Whether the variables run over all of a tensor, and not up to somewhere in it."""
+    return all(v.extent is const(n) for v, n in zip(bound, leaf.shape, strict=True))
 
 
 def _sign(term: Expr) -> tuple[bool, Expr]:
@@ -381,10 +388,12 @@ def _free_in_order(expr: Expr) -> list[Index]:
 
 
 FOLDS = {"sum": "Σ", "prod": "∏", "max": "max", "min": "min", "any": "⋁", "all": "⋀", "argmax": "argmax",
-         "argmin": "argmin"}
+         "argmin": "argmin", "last_argmax": "last argmax", "last_argmin": "last argmin"}
+PLACES = ("argmax", "argmin", "last_argmax", "last_argmin")
 LATEX_SIGNS = {"≤": r"\le", "≥": r"\ge", "≠": r"\ne"}
 LATEX_FOLDS = {"sum": r"\sum", "prod": r"\prod", "max": r"\max", "min": r"\min", "any": r"\bigvee", "all": r"\bigwedge",
-               "argmax": r"\operatorname*{arg\,max}", "argmin": r"\operatorname*{arg\,min}"}
+               "argmax": r"\operatorname*{arg\,max}", "argmin": r"\operatorname*{arg\,min}",
+               "last_argmax": r"\operatorname*{last\,arg\,max}", "last_argmin": r"\operatorname*{last\,arg\,min}"}
 LATEX_FUNCTIONS = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")
 
 
