@@ -120,6 +120,14 @@ def launch_scaled_from_one(M=7, N=100):
     return out
 
 
+def launch_scaled_from_infinity(M=7, N=100):
+    """∞·0 at the first step."""
+    x = torch.randn(M, N, device="cuda")
+    out = torch.empty(M, device="cuda")
+    scaled_kernel[(M,)](x, out, N, BLOCK=32, FIRST=float("inf"))
+    return out
+
+
 def scaled(x):
     return torch.log2(torch.exp(x).sum(-1))
 

@@ -34,6 +34,7 @@ SAME = {  # a launch, and the reference that it is the same as
 OTHERS = {  # a launch, and a reference that it is not the same as
     "powers_of_two": "powers",
     "scaled_from_one": "scaled_from_one",
+    "scaled_from_infinity": "scaled",
     "capped": "capped_otherwise",
     "grows_from_nothing": "grows_from_nothing",
     "divided": "zero",
@@ -71,9 +72,10 @@ def test_a_maximum_that_is_left_out_leaves_nothing_behind() -> None:
 
 def test_what_is_no_number_is_not_proved() -> None:
     """0·∞ at the first step; and where 0 is divided by 0, the formula says so."""
-    runs = [interpret(f"{FILE}:launch_{name}") for name in ("grows_from_nothing", "divided")]
+    runs = [interpret(f"{FILE}:launch_{name}") for name in ("grows_from_nothing", "scaled_from_infinity", "divided")]
     assert all(next(iter(run.outputs.values())).isnan().all() for run in runs)
     assert said("grows_from_nothing", "grows_from_nothing").kernels[0].verdict != "verified"
+    assert said("scaled_from_infinity", "scaled").kernels[0].verdict != "verified"
     (formula,) = said("divided", "zero").kernels[0].formulas
     assert formula.text == "out[i] = (x[i] − x[i]) / (x[i] − x[i])"
 

@@ -60,14 +60,19 @@ def rescaled(loop: Loop, one: Carried) -> bool:
             if found is None:
                 continue
             scale, part = found
-            if not is_number(numbers(top.start)[old.indices]) and sign(scale) != 1:
-                continue  # exp(λ(−∞ − m′)) is 0 for λ > 0 only; 0·∞ is no number
+            if not is_forgotten(numbers(top.start)[old.indices], scale, one.first):
+                continue
             if loads_of(part, loop.leaves) or not rescaled_step(body, one.unknown, old, held, scale, part):
                 continue
             loop.proved()
             one.closed = rescaled_form(loop, one, top, old, held, scale, part)
             return True
     return False
+
+
+def is_forgotten(start: Expr, scale: Expr, first: Expr) -> bool:
+    """Whether a₀·exp(λ(m₀ − m')) is 0 where m₀ is −∞: for λ > 0 only, and if a₀ is a number, as 0·∞ is none."""
+    return is_number(start) or (sign(scale) == 1 and (start is not NEG_INF or is_number(first)))
 
 
 def rescaled_form(loop: Loop, one: Carried, top: Carried, old: Load, held: Expr, scale: Expr, part: Expr) -> Closed:
