@@ -127,3 +127,36 @@ def launch_windows_beyond_the_end(n=37):
 
 def launch_windows_into_nothing(n=37):
     return windows(n, torch.empty(2 * n + 2, device="cuda"))
+
+
+@triton.jit
+def inner_kernel(x_ptr, out_ptr, count, height, width, rows, columns, BLOCK: tl.constexpr):
+    """Images without their borders, whose elements are counted in one line."""
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    line = offsets // columns
+    image, row, column = line // rows, line % rows, offsets % columns
+    mask = image < count
+    x = tl.load(x_ptr + (image * height + row + 1) * width + column + 1, mask=mask)
+    tl.store(out_ptr + (image * rows + row) * columns + column, x, mask=mask)
+
+
+def inner(count, height, width, rows, columns):
+    if height < 4 or width < 4:
+        raise ValueError("an image is all border")
+    x = torch.randn(count, height, width, device="cuda")
+    out = torch.empty(count, height - 2, width - 2, device="cuda")
+    inner_kernel[(triton.cdiv(out.numel(), 32),)](x, out, count, height, width, rows, columns, BLOCK=32)
+    return out
+
+
+def launch_inner(count=3, height=11, width=17):
+    return inner(count, height, width, height - 2, width - 2)
+
+
+def launch_inner_of_long_rows(count=3, height=11, width=17):
+    """The rows of the output are told to be one longer."""
+    return inner(count, height, width, height - 2, width - 1)
+
+
+def launch_inner_of_short_rows(count=3, height=11, width=17):
+    return inner(count, height, width, height - 2, width - 3)

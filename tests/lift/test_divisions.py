@@ -24,6 +24,7 @@ FORMULAS = {  # how those of verified kernels end
     "columns": "if n ≤ j else a[i, j]}",
     "rows": "if m ≤ i else a[i, j]}",
     "middle": "if n ≤ j else a[i, j, l]}",
+    "inner": "x[i, j + 1, k + 1]",
     "windows": "{x[j, i − 2·j] if i ≤ 2·j + 3 else 0}",
 }
 BROKEN = {
@@ -31,6 +32,8 @@ BROKEN = {
     "a_column_between": {"coverage", "bounds"},
     "short_rows": {"race", "coverage"},
     "programs_of_the_second": {"coverage"},
+    "inner_of_long_rows": {"bounds"},
+    "inner_of_short_rows": {"coverage"},
     "windows_that_replace": {"race"},
     "windows_beyond_the_end": {"bounds"},
 }
