@@ -64,6 +64,10 @@ def test_data_have_no_greatest_value() -> None:
     assert overflow("data") == "undecided"
 
 
+def test_what_holds_by_itself_is_not_needed() -> None:
+    assert kernel("one_each").verdict == "verified" and "⌊" not in needs("one_each"), needs("one_each")
+
+
 M, N = Size("m", 1), Size("n", 2)
 I, J = index(M), index(const(8))  # noqa: E741    indices, as formulas write them
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from samesame.formula.expr import Expr, Index, Lambda, Leaf, Load, Opaque, Size, const, index, lt, not_
 from samesame.lift.indices import integers
-from samesame.lift.indices.integers import at_most, less, minus, plus_, quotient, remainder, times_
+from samesame.lift.indices.integers import at_most, equal, less, minus, plus_, quotient, remainder, times_
 from samesame.lift.indices.points import Point, Points
 from samesame.lift.indices.products import multiplies
 from samesame.lift.indices.ranges import holds_by_ranges, least
@@ -48,10 +48,10 @@ NUMBERS = st.recursive(
     max_leaves=7,
 )
 GOALS = st.builds(
-    lambda a, b, c: {"<": less(a, b), "≤": at_most(a, b), "≠": not_(integers.equal(a, b))}[c],
+    lambda a, b, c: {"<": less(a, b), "≤": at_most(a, b), "≠": not_(equal(a, b)), "=": equal(a, b)}[c],
     NUMBERS,
     NUMBERS,
-    st.sampled_from(["<", "≤", "≠"]),
+    st.sampled_from(["<", "≤", "≠", "="]),
 )
 
 
@@ -103,6 +103,8 @@ FOLLOW = {
     "a quotient of a lane": less(quotient(L, const(2)), const(2)),
     "enough blocks": at_most(N, times_(BLOCKS, 4)),
     "a range that an index ends": less(INNER, N),
+    "a quotient that is one": equal(integers.ceiling(BLOCKS, BLOCKS), 1),
+    "a quotient by more": equal(quotient(L, const(4)), 0),
 }
 
 
@@ -119,6 +121,8 @@ NOT = {
     "a lane is in range": less(plus_(times_(P, 4), L), N),
     "blocks that are full": at_most(times_(BLOCKS, 4), N),
     "a size has no end": at_most(N, const(1 << 40)),
+    "a size is no number": equal(N, 2),
+    "half of what is even or odd": equal(times_(quotient(N, const(2)), 2), N),
 }
 
 
@@ -151,7 +155,7 @@ def test_an_unknown_function_is_one_at_every_point() -> None:
     for seed in range(20):
         point = Point(seed, {})
         assert point.value(f) == point.value(g)
-    assert Prover().proves((integers.equal(L, P),), integers.equal(f, Opaque("bits.f", 32, (), (P,), "int")))
+    assert Prover().proves((equal(L, P),), equal(f, Opaque("bits.f", 32, (), (P,), "int")))
 
 
 def test_a_position_is_in_its_row() -> None:

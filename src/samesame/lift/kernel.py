@@ -46,6 +46,7 @@ from samesame.lift.formulas.present import presentable
 from samesame.lift.formulas.simplify import Simplifier, literals
 from samesame.lift.formulas.textbook import textbook
 from samesame.lift.indices import integers
+from samesame.lift.indices.ranges import holds_by_ranges
 from samesame.lift.indices.solver import Facts, Prover, with_fact
 from samesame.lift.launch import Launch, Memory
 from samesame.lift.loops.carried import ALL_MEANS, Means
@@ -160,7 +161,8 @@ class _Lifting:
     ) -> None:
         self.launch, self.joined, self.settings, self.verdict = launch, joined, settings, verdict
         self.prover = Prover(settings.milliseconds, settings.seconds / Prover.patience)
-        self.prover.assumed += [*(integers.tidied(guard) for guard in launch.guards), *once]
+        self.guards = [c for c in map(integers.tidied, launch.guards) if not holds_by_ranges(c)]
+        self.prover.assumed += [*self.guards, *once]
         self.simplify = Simplifier(self.prover)
         self.preconditions: dict[Expr, None] = dict.fromkeys(once)
         self.doubtful: set[str] = set()  # tensors whose values may be no numbers
@@ -194,7 +196,7 @@ class _Lifting:
         if least:
             self.verdict.preconditions.append(f"{', '.join(least)} ≥ 2")
         self.verdict.counts = sorted(leaf.removesuffix("*") for leaf in machine.counts)
-        self.verdict.demands = [unicode(presentable(c)) for c in (*self.launch.guards, *self.preconditions)]
+        self.verdict.demands = [unicode(presentable(c)) for c in (*self.guards, *self.preconditions)]
         self.verdict.demands += [f"{name}[…] ≥ 1" for name in self.verdict.counts]
         self.verdict.preconditions[:0] = self.verdict.demands
 

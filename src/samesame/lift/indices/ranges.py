@@ -25,6 +25,8 @@ def holds_by_ranges(goal: Expr) -> bool:
             return is_never_negative(integers.minus(right, left))
         case Not(Compare("≤", left, right)) if left.kind == "int" == right.kind:
             return is_never_negative(integers.minus(integers.minus(left, right), 1))
+        case Compare("=", left, right) if left.kind == "int" == right.kind:
+            return is_never_negative(integers.minus(left, right)) and is_never_negative(integers.minus(right, left))
         case Not(Compare("=", left, right)) if left.kind == "int" == right.kind:
             above, below = (integers.minus(integers.minus(*pair), 1) for pair in ((left, right), (right, left)))
             return is_never_negative(above) or is_never_negative(below)
