@@ -262,3 +262,19 @@ def launch_root(n=37):
 
 def the_same(x):
     return x.clone()
+
+
+@triton.jit
+def no_number_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + o, mask=o < n)
+    y = tl.log(x)
+    tl.store(out_ptr + o, tl.where(y != y, 7.0, tl.where(x == x, y, 8.0)), mask=o < n)
+
+
+def launch_no_number(n=37):
+    """Logarithms of negative numbers are looked for."""
+    x = torch.randn(n, device="cuda")
+    out = torch.empty_like(x)
+    no_number_kernel[(triton.cdiv(n, 64),)](x, out, n, BLOCK=64)
+    return out

@@ -9,7 +9,11 @@ import pytest
 
 pytest.importorskip("triton")
 
+from samesame.capture.triton_interpret import interpret
+from samesame.capture.triton_launch import capture_launches
 from samesame.lift import LiftVerdict, lift
+from samesame.lift.front import passed_of
+from samesame.lift.numerics import error_of
 from samesame.lift_cli import lines
 
 FILE = Path(__file__).parent.parent / "hostile_kernels.py"
@@ -91,3 +95,13 @@ def test_what_is_the_same_where_it_is_defined_says_where() -> None:
     assert found.against == "same" and found.against_conditions == ["x[i] ≥ 0"]
     assert f"against {FILE}:the_same: same where x[i] ≥ 0" in list(lines(found))
     assert not any(kernel.name for kernel in found.kernels), "it is no copy"
+
+
+def test_what_is_looked_for_in_logarithms_is_not_taken_to_be_absent() -> None:
+    """An element of an input is a number; its logarithm may be none."""
+    (kernel,) = said("no_number").kernels
+    assert [f.text for f in kernel.formulas] == ["out[i] = {7 if 0 ≠ isnan(log(x[i])) else log(x[i])}"]
+    target = f"{FILE}:launch_no_number"
+    captured, run = capture_launches(target), interpret(target)
+    passed = passed_of(captured.launches[0], captured)
+    assert error_of(kernel.formulas[0], passed, run.executions[0], captured.sizes) < 1e-6

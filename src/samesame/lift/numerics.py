@@ -37,6 +37,7 @@ OPAQUE: dict[str, Callable[..., Any]] = {  # functions that formulas do not look
     "pow": np.power,
     "atan2": np.arctan2,
     "trunc": lambda x: np.trunc(x).astype(np.int64),
+    "isnan": lambda x: np.isnan(x).astype(np.int64),
     "aten.argmax": np.argmax,
     "aten.argmin": np.argmin,
     "last_argmax": last_of_largest,

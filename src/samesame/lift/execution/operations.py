@@ -21,10 +21,12 @@ from samesame.formula.expr import (
     NEG_INF,
     TRUE,
     Expr,
+    Fn,
     Lambda,
     Mul,
     Num,
     Opaque,
+    Pow,
     absolute,
     add,
     and_,
@@ -37,11 +39,13 @@ from samesame.formula.expr import (
     not_,
     or_,
     power,
+    walk,
     where,
 )
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
 from samesame.lift.execution.ttir import Operation, Type
 from samesame.lift.execution.values import PLUS_INFINITY, WRAPS, bits_of, float_of, of_bits, wraps
+from samesame.lift.formulas.extended import EVERYWHERE, sign
 from samesame.lift.indices import integers
 from samesame.operators.numbers import LOWEST, constant
 
@@ -131,6 +135,20 @@ def without_fraction(a: Expr) -> Expr:
     return a if a.kind == "int" else Opaque("trunc", None, (Lambda((), a),), (), "int")
 
 
+def is_nan(a: Expr) -> Expr:
+    """Whether a value is no number. Elements of tensors are numbers; what a function with no value everywhere makes of
+    them, a root or a logarithm, may be none, and then the answer is an unknown function of it."""
+    if any(map(has_gaps, walk(a))):
+        return not_(integers.equal(Opaque("isnan", None, (Lambda((), a),), (), "int"), 0))
+    return FALSE
+
+
+def has_gaps(e: Expr) -> bool:
+    if isinstance(e, Fn):
+        return e.name not in EVERYWHERE and sign(e.argument) != 1
+    return isinstance(e, Pow) and e.exponent.denominator != 1 and sign(e.base) != 1
+
+
 def is_infinite(a: Expr) -> Expr:
     return or_(compare("=", a, MINUS_INFINITY), compare("=", a, PLUS_INFINITY))
 
@@ -152,10 +170,10 @@ LIBRARY: dict[str, Callable[..., Expr]] = {  # functions of libdevice, by their 
     "fma": REALS["math.fma"],
     "fmax": largest,
     "fmin": smallest,
-    "isnan": lambda a: FALSE,
+    "isnan": is_nan,
     "isinf": is_infinite,
-    "finite": lambda a: not_(is_infinite(a)),
-    "isfinite": lambda a: not_(is_infinite(a)),
+    "finite": lambda a: not_(or_(is_infinite(a), is_nan(a))),
+    "isfinite": lambda a: not_(or_(is_infinite(a), is_nan(a))),
     "pow": raised,
     "powi": raised,
     "atan2": lambda a, b: of_two("atan2", a, b),
@@ -165,13 +183,17 @@ ORDERED = {"eq": "=", "ne": "≠", "lt": "<", "le": "≤", "gt": ">", "ge": "≥
 
 
 def compared(predicate: str) -> Callable[[Expr, Expr], Expr]:
-    """A comparison of reals: none is not a number, so ordered and unordered comparisons are the same."""
-    if predicate in ("ord", "uno"):
-        return lambda a, b: const(predicate == "ord")
+    """A comparison of reals: ordered and unordered comparisons are the same, but for what is compared with itself."""
+    if predicate == "uno":
+        return lambda a, b: or_(is_nan(a), is_nan(b))
+    if predicate == "ord":
+        return lambda a, b: not_(or_(is_nan(a), is_nan(b)))
     op = ORDERED[predicate[1:]]
 
     def comparison(a: Expr, b: Expr) -> Expr:
-        return const(op in ("=", "≤", "≥")) if a is b else compare(op, a, b)
+        if a is not b:
+            return compare(op, a, b)
+        return not_(is_nan(a)) if op in ("=", "≤", "≥") else is_nan(a) if op == "≠" else FALSE
 
     return comparison
 
