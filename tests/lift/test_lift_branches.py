@@ -98,7 +98,7 @@ module {
     (LOOP, "/tmp/k.py:7: a branch back to an earlier block is a loop that is not supported"),
     (LOOP.replace("^bb1(%next : i32), ^bb2", "^bb2, ^bb2"), ""),
     (CALL, "/tmp/k.py:5: the function a.<b>.f calls itself, which is not supported"),
-    (CALL.replace("private", "public").replace('f"(%n: i32) -> i32 {', 'g"(%n: i32) -> i32 {'), "2 public functions"),
+    (CALL.replace("private", "public").replace('f"(%n: i32) -> i32 {', 'g"(%n: i32) -> i32 {'), "2 kernels"),
     (CALL.replace('f"(%n: i32) -> i32 {', 'g"(%n: i32) -> i32 {'), "f is not part of the module"),
 ])  # fmt: skip
 def test_what_is_not_supported_is_named_with_its_line(text: str, says: str) -> None:
