@@ -350,19 +350,22 @@ class Evaluation:
         points = list(product(*(range(n) for n in self.shape(outer))))
         if not points:
             raise Unsupported(f"{e.name} is applied nowhere")
-        wholes = [self.rows(e.name, f, g, outer, points) for f, g in pairs]
-        shrinking = [w for f, w in zip(e.arguments, wholes, strict=True) if any(v.extent.free for v in f.bound)]
-        nothing = np.array([any(not w[k].size for w in shrinking) for k in range(len(points))])
-        nothing = nothing.reshape(self.shape(outer))
-        found = {p: self.opaque(e.name, e.attributes, tuple(w[k] for w in wholes), e.result_kind)
-                 for k, p in enumerate(points) if not nothing[p]}
+        rows = [self.rows(e.name, f, g, outer) for f, g in pairs]
+        shrinking = [k for k, f in enumerate(e.arguments) if any(v.extent.free for v in f.bound)]
+        nothing = np.zeros(self.shape(outer), bool)
+        found: dict[tuple[int, ...], Array] = {}
+        for p in points:
+            given = tuple(row(p) for row in rows)
+            nothing[p] = any(not given[k].size for k in shrinking)
+            if not nothing[p]:
+                found[p] = self.opaque(e.name, e.attributes, given, e.result_kind)
         if not found:
             raise Undefined(f"{e.name} of nothing")
         some = next(iter(found.values()))
         results = np.stack([found.get(p, np.zeros_like(some)) for p in points])
         results = results.reshape(self.shape(outer) + results.shape[1:])
-        rows = [Grid((axis,), np.arange(self.extent(axis))) for axis in outer]
-        axes, positions, undefined = self.align([*rows, *indices])
+        lines = [Grid((axis,), np.arange(self.extent(axis))) for axis in outer]
+        axes, positions, undefined = self.align([*lines, *indices])
         places = [p.astype(np.int64) for p in positions]
         beyond = [(p < 0) | (p >= n) for p, n in zip(places, results.shape, strict=True)]
         inside = tuple(np.where(far, 0, p) for p, far in zip(places, beyond, strict=True))
@@ -370,18 +373,19 @@ class Evaluation:
         return Grid.of(axes, results[inside], [*undefined, *beyond, *empty])
 
     def rows(
-        self, name: str, argument: Lambda, body: Grid, outer: tuple[Index, ...], points: list[tuple[int, ...]]
-    ) -> list[Array]:
-        """An opaque operator's argument at each point, as long as it is there."""
+        self, name: str, argument: Lambda, body: Grid, outer: tuple[Index, ...]
+    ) -> Callable[[tuple[int, ...]], Array]:
+        """An opaque operator's argument at a point, as long as it is there."""
         whole = self.spread(body, outer + argument.bound)
         lengths = [self.spread(self.value(v.extent), outer).array for v in argument.bound]
-        found: list[Array] = []
-        for p in points:
+
+        def at(p: tuple[int, ...]) -> Array:
             there: Any = (*p, *(slice(0, max(int(length[p]), 0)) for length in lengths))
             if whole.undefined is not None and whole.undefined[there].any():
                 raise Undefined(f"an argument of {name} is undefined")
-            found.append(whole.array[there])
-        return found
+            return np.asarray(whole.array[there])
+
+        return at
 
 
 def _ordered(axes: Iterable[Index]) -> tuple[Index, ...]:
