@@ -123,6 +123,33 @@ def picked(logits: Tensor, labels: Tensor) -> Tensor:
     return tensor(labels.shape, lambda i: log(Sum(logits.shape[1], lambda j: exp(logits[i, j]))) - logits[i, labels[i]])
 
 
+def variance(x: Tensor) -> Tensor:
+    """The mean square of the last dimension about its mean."""
+    n = x.shape[-1]
+
+    def at(*i: Expr) -> Expr:
+        mean = Sum(n, lambda k: x[(*i, k)]) / n
+        return Sum(n, lambda k: (x[(*i, k)] - mean) * (x[(*i, k)] - mean)) / n
+
+    return tensor(x.shape[:-1], at)
+
+
+def silu(x: Expr) -> Expr:
+    return x / (1 + exp(mul(-1, x)))
+
+
+def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Rotary embedding of [position, head, dimension]: both halves of the dimension, turned by an angle for each."""
+    half = const(cos.shape[1])
+
+    def at(t: Expr, h: Expr, d: Expr) -> Expr:
+        first = x[t, h, d] * cos[t, d] - x[t, h, d + half] * sin[t, d]
+        second = x[t, h, d] * cos[t, d - half] + x[t, h, d - half] * sin[t, d - half]
+        return where(le(half, d), second, first)
+
+    return tensor(x.shape, at)
+
+
 POWER = const(-1).value / 2  # type: ignore[attr-defined]
 
 TABLE = (
@@ -137,7 +164,11 @@ TABLE = (
     *(Known("log-softmax", (r,), torch_meaning("aten.log_softmax.int", -1)) for r in (1, 2, 3)),
     *(Known("cumulative sum", (r,), torch_meaning("aten.cumsum.default", -1)) for r in (1, 2)),
     *(Known("sum over the last dimension", (r,), torch_meaning("aten.sum.dim_IntList", [-1])) for r in (1, 2)),
+    *(Known("mean over the last dimension", (r,), torch_meaning("aten.mean.dim", [-1])) for r in (1, 2)),
+    *(Known("variance over the last dimension", (r,), variance) for r in (1, 2)),
     *(Known("argmax", (r,), torch_meaning("aten.argmax.default", -1)) for r in (1, 2)),
+    *(Known("SwiGLU", (r, r), lambda a, b: tensor(a.shape, lambda *i: silu(a[i]) * b[i])) for r in (1, 2)),
+    Known("rotary embedding", (3, 2, 2), rotated),
     *(Known("RMSNorm", (r, *w), rms, True) for r in (1, 2) for w in ((1,), ())),
     *(Known("layer norm", (r, 1, 1), norm(True, True), True) for r in (1, 2)),
     *(Known("layer norm", (r, 1), norm(True, False), True) for r in (1, 2)),

@@ -3,10 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from samesame.formula.expr import ZERO, Compare, Expr, FloorDiv, Leaf, Load, Mod, Not, Num, Opaque, rebuild
+from samesame.formula.expr import (
+    ZERO,
+    Add,
+    Compare,
+    Expr,
+    FloorDiv,
+    Fold,
+    Leaf,
+    Load,
+    Mod,
+    Mul,
+    Not,
+    Num,
+    Opaque,
+    Pow,
+    add,
+    mul,
+    rebuild,
+    walk,
+)
 from samesame.formula.show import SMALL_DENOMINATOR
 from samesame.lift.execution.values import UNDEFINED, WRAPS
 from samesame.lift.indices import integers
@@ -45,11 +64,43 @@ def _shown(e: Expr, go: Callable[[Expr], Expr]) -> Expr:
             if offset:
                 (right if offset > 0 else left)[()] = abs(offset)
             return Compare(op, go(written(left)), go(written(right)))
+        case Add(terms) if e.kind == "real":
+            factored = _factored(terms)
+            if factored is not None:
+                return go(factored)
     if e.kind == "int":
         found = _remainder(polynomial(e))
         if found is not None:
             return rebuild(found, go)
     return rebuild(e, go)
+
+
+def _factored(terms: Sequence[Expr]) -> Expr | None:
+    """Terms with one divisor that is itself a formula, such as a root of a sum, under one bar: (x − μ) / σ."""
+    for divisor in (f for term in terms for f in _factors(term) if _is_divisor(f)):
+        alike = [term for term in terms if divisor in _factors(term)]
+        if len(alike) > 1:
+            common = [f for f in _factors(alike[0]) if all(f in _factors(term) for term in alike)]
+            common = [f for f in dict.fromkeys(common) if not isinstance(f, Num)]
+            inside = add(*(mul(1, *_without(_factors(term), common)) for term in alike))
+            return add(mul(*common, inside), *(term for term in terms if term not in alike))
+    return None
+
+
+def _factors(term: Expr) -> tuple[Expr, ...]:
+    return term.factors if isinstance(term, Mul) else (term,)
+
+
+def _without(factors: Sequence[Expr], common: Sequence[Expr]) -> list[Expr]:
+    """The factors, each of the common ones once less."""
+    rest = list(factors)
+    for f in common:
+        rest.remove(f)
+    return rest
+
+
+def _is_divisor(factor: Expr) -> bool:
+    return isinstance(factor, Pow) and factor.exponent < 0 and any(isinstance(e, Fold) for e in walk(factor.base))
 
 
 def _is_of_bits(e: Expr) -> bool:
