@@ -36,6 +36,9 @@ NAMES = {
     "embedding": "embedding",
     "cumsum": "cumulative sum",
     "argmax": "argmax",
+    "rope": "rotary embedding",
+    "running_variance": "variance over the last dimension",
+    "welford": "mean over the last dimension, variance over the last dimension",
 }
 FORMULAS = {
     "vector_add": "out[i] = x[i] + y[i]",
