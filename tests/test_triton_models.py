@@ -55,6 +55,14 @@ def test_a_kernel_is_the_reference_for_every_number_of_rows() -> None:
     assert any("x.shape[0]" in size for size in verdict.sizes.varying)
 
 
+def test_a_kernel_that_both_sides_launch_is_told() -> None:
+    """Patching a module changes it for the plain model too, which then proves nothing."""
+    norm = normed(target("rms_norm"))
+    told = "Both sides launch rms_norm_kernel: if only one was meant to, a patch of a module changed both."
+    assert told in check(norm, norm, (X, WEIGHT)).notes
+    assert told not in check(norm, reference, (X, WEIGHT)).notes
+
+
 def test_a_kernel_that_computes_something_else_is_different() -> None:
     assert check(broken("weight_forgotten"), reference, (X, WEIGHT)).verdict == "different"
 

@@ -281,7 +281,18 @@ def _notes(relating: Relating) -> list[str]:
         notes.append(
             f"A constant of the left ({left.origin}) and one of the right ({right.origin}) differ by rounding only."
         )
+    both = set.intersection(*(kernels_in(graph) for graph in (relating.left, relating.right)))
+    if both:
+        notes.append(
+            f"Both sides launch {', '.join(sorted(both))}: if only one was meant to, a patch of a module changed both."
+        )
     return notes
+
+
+def kernels_in(graph: Graph) -> set[str]:
+    """The Triton kernels that a program launches."""
+    launched = (node.operator for node in graph.nodes if node.operator.startswith("triton."))
+    return {operator.split(".")[1].rpartition("_")[0] for operator in launched}
 
 
 def _left_open(prover: Prover) -> list[str]:
