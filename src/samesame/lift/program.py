@@ -146,8 +146,8 @@ def compare(
     verdict.against, verdict.against_detail = found.state, found.detail
     verdict.against_counterexample = found.counterexample
     verdict.against_held = [f"{name} = {n}" for name, n in found.held.items()]
-    return reference
     verdict.against_conditions = list(conditions)
+    return reference
 
 
 def compared(captured: Any, lifted: dict[int, KernelVerdict], reference: Callable[..., Any]) -> Any:
