@@ -160,3 +160,33 @@ def launch_inner_of_long_rows(count=3, height=11, width=17):
 
 def launch_inner_of_short_rows(count=3, height=11, width=17):
     return inner(count, height, width, height - 2, width - 3)
+
+
+@triton.jit
+def unshuffle_kernel(x_ptr, out_ptr, channels, rows, columns, total, BLOCK: tl.constexpr):
+    """Each 2 by 2 square of an image as 4 channels."""
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < total
+    column, row = offsets % columns, (offsets // columns) % rows
+    part, batch = (offsets // (columns * rows)) % (4 * channels), offsets // (columns * rows * 4 * channels)
+    y, x = 2 * row + part % 4 // 2, 2 * column + part % 2
+    image = batch * channels + part // 4
+    found = tl.load(x_ptr + (image * 2 * rows + y) * 2 * columns + x, mask=mask)
+    tl.store(out_ptr + offsets, found, mask=mask)
+
+
+def unshuffled(count, channels, rows, columns, longer=0):
+    x = torch.randn(count, channels, 2 * rows, 2 * columns, device="cuda")
+    out = torch.empty(count, 4 * channels, rows, columns, device="cuda")
+    grid = (triton.cdiv(out.numel(), 32),)
+    unshuffle_kernel[grid](x, out, channels, rows, columns + longer, out.numel(), BLOCK=32)
+    return out
+
+
+def launch_unshuffled(count=2, channels=3, rows=5, columns=7):
+    return unshuffled(count, channels, rows, columns)
+
+
+def launch_unshuffled_of_long_rows(count=2, channels=3, rows=5, columns=7):
+    """The rows are told to be one longer."""
+    return unshuffled(count, channels, rows, columns, 1)

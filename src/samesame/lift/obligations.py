@@ -45,7 +45,7 @@ from samesame.lift.indices import integers
 from samesame.lift.indices.ranges import greatest
 from samesame.lift.indices.solver import Facts, with_fact
 from samesame.lift.launch import Memory
-from samesame.lift.tiles.detile import Solution, Write, by_program, solved, tells_programs, write_of
+from samesame.lift.tiles.detile import Solution, Write, by_program, solved, taken_as_one, tells_programs, write_of
 from samesame.lift.tiles.memory import element, flat_range, tells_elements
 from samesame.lift.verdict import Obligation
 
@@ -293,7 +293,8 @@ def is_inside(kernel: Kernel, access: Write) -> bool:
     inside = and_(integers.at_most(first, access.offset), integers.less(access.offset, end))
     if prover.proves(access.facts, inside, thorough=False):
         return True
-    if element(access.memory, access.offset, access.facts, kernel.simplify) is not None:
+    one = taken_as_one(access, kernel.simplify)
+    if element(one.memory, one.offset, one.facts, kernel.simplify) is not None:
         return True
     return prover.proves(access.facts, inside)
 
