@@ -243,3 +243,17 @@ def launch_placed(n=100):
     out = torch.empty_like(x)
     placed_kernel[(triton.cdiv(n, 32),)](x, at, out, n, BLOCK=32)
     return out
+
+
+@triton.jit
+def shifted_kernel(x_ptr, n, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + lanes, mask=lanes < n)
+    tl.store(x_ptr + lanes + 1, x, mask=lanes < n - 1)
+
+
+def launch_shifted(n=100):
+    """One program moves a row in place: the threads of a program do not wait for each other."""
+    x = torch.randn(n, device="cuda")
+    shifted_kernel[(1,)](x, n, BLOCK=128)
+    return x

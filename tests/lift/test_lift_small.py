@@ -111,3 +111,8 @@ def test_a_formula_says_which_elements_are_not_written() -> None:
 def test_an_undefined_value_is_told_where_no_formula_is() -> None:
     assert kernel("placed").formulas[0].expr is None
     assert states("placed")["undefined"] == "violated"
+
+
+def test_what_another_lane_of_the_program_stores_may_be_there_too_early() -> None:
+    assert states("shifted")["aliasing"] == states("shifted")["value"] == "undecided"
+    assert kernel("shifted").formulas == []

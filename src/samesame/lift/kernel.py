@@ -226,7 +226,7 @@ class _Lifting:
         for value in (o for o in self.verdict.obligations if o.name == "value"):
             if value.state == "proved" and (aliasing.state != "proved" or not all(alone.values())):
                 value.state = "undecided"
-                value.detail = "what is stored depends on which program is first"
+                value.detail = "what is stored depends on which program or lane is first"
             if value.state == "proved" and self.doubtful:
                 value.state, value.detail = "undecided", f"{', '.join(sorted(self.doubtful))} may be no number"
 

@@ -501,7 +501,7 @@ def whole_numbers(element: str) -> tuple[int, int]:
 
 def aliasing(kernel: Kernel) -> Obligation:
     """What the kernel reads is what was there before the launch, or what the same lane stored before."""
-    with timed(Obligation("aliasing", "proved", "no program reads what another one writes")) as found:
+    with timed(Obligation("aliasing", "proved", "no program or lane reads what another one writes")) as found:
         for read in kernel.reads:
             for write in kernel.writes:
                 if read.memory != write.memory and not share(read.memory, write.memory):
@@ -514,7 +514,8 @@ def aliasing(kernel: Kernel) -> Obligation:
 
 
 def reads_what_was_there(kernel: Kernel, read: Write, write: Write) -> bool:
-    """Whether no write reaches what is read, except for a later one by the same program."""
+    """Whether no write reaches what is read, except for a later one by the same lane of the same program: lanes that
+    lie in different threads do not wait for each other."""
     first, second = copied(read), copied(write)
     same = at_same_element(kernel, first, second)
     if same is None:
@@ -527,10 +528,11 @@ def reads_what_was_there(kernel: Kernel, read: Write, write: Write) -> bool:
         return False  # another program may write it
     programs = [v for v in kernel.machine.programs if v in read.variables or v in write.variables]
     mine, theirs = (dict(zip(w.variables, c.variables, strict=True)) for w, c in ((read, first), (write, second)))
-    if not all(v in mine and v in theirs for v in programs):
+    if not all(v in mine and v in theirs for v in programs) or len(read.lanes) != len(write.lanes):
         return False
-    if not all(prover.proves(known, integers.equal(mine[v], theirs[v])) for v in programs):
-        return False  # another program may write it
+    pairs = [*((v, v) for v in programs), *zip(read.lanes, write.lanes, strict=True)]
+    if not all(prover.proves(known, integers.equal(mine.get(v, ZERO), theirs.get(w, ZERO))) for v, w in pairs):
+        return False  # another program or lane may write it
     shared = [t for t in read.access.loops if t in write.access.loops]
     later = read.access.number < write.access.number
     if not shared:
