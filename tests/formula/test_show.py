@@ -41,10 +41,10 @@ FOLDS = {"Σ_": "sum", "∏_": "prod", "max_": "max", "min_": "min", "⋁_": "an
 
 
 def inverse(expr: x.Expr) -> x.Expr:
-    """1 / √a is a power of a, not of its root."""
+    """1 / √a is a power of a, not of its root; 1 / (1 / a) is no a, as it has no value at zero."""
     if isinstance(expr, x.Mul):
         return x.mul(*map(inverse, expr.factors))
-    if isinstance(expr, x.Pow):
+    if isinstance(expr, x.Pow) and expr.exponent > 0:
         return x.power(expr.base, -expr.exponent)
     return x.power(expr, -1)
 
