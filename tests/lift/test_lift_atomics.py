@@ -11,7 +11,7 @@ pytest.importorskip("triton")
 from lifted import Lifted
 from samesame.lift import lift
 
-FILE = Path(__file__).parent.parent / "atomic_kernels.py"
+FILE = Path(__file__).parent.parent / "launches" / "atomics.py"
 KERNELS = Lifted(FILE)
 FORMULAS = {  # of kernels that are verified
     "extremes": ["most[i] = max_{j<n} x[j]", "least[i] = min_{j<n} x[j]"],
@@ -62,7 +62,7 @@ def test_what_is_wrong_is_not_accepted(name: str) -> None:
 @pytest.mark.parametrize("name", UNSUPPORTED)
 def test_what_is_not_supported_is_named_with_its_line(name: str) -> None:
     (sentence,) = KERNELS.kernel(name).unsupported
-    assert UNSUPPORTED[name] in sentence and "atomic_kernels.py:" in sentence
+    assert UNSUPPORTED[name] in sentence and "launches/atomics.py:" in sentence
 
 
 def test_of_a_part_the_formula_speaks_of_a_part() -> None:

@@ -11,7 +11,7 @@ pytest.importorskip("triton")
 from lifted import Lifted
 from samesame.lift import Launch, Memory, lift_launch
 
-KERNELS = Lifted(Path(__file__).parent.parent / "branch_kernels.py")
+KERNELS = Lifted(Path(__file__).parent.parent / "launches" / "branches.py")
 FORMULAS = {  # of kernels that are verified
     "rows": ["out[i, j] = exp(x[i, j]) / (Σ_{k<n} exp(x[i, k]))"],
     "counted": ["out[i] = {n if i = n else x[i]}"],
@@ -58,7 +58,7 @@ def test_a_wrong_return_is_not_accepted(name: str) -> None:
 @pytest.mark.parametrize("name", ["shuffled_in_loop", "shuffled_rows"])
 def test_an_order_that_is_left_to_the_compiler_is_not_forgotten(name: str) -> None:
     (sentence,) = KERNELS.kernel(name).unsupported
-    assert "order" in sentence and "branch_kernels.py" in sentence
+    assert "order" in sentence and "launches/branches.py" in sentence
 
 
 LOOP = """

@@ -16,7 +16,7 @@ from samesame.lift.execution.values import of_bits, wraps
 from samesame.lift.indices import integers
 from samesame.lift.obligations import counted
 
-FILE = Path(__file__).parent.parent / "counting_kernels.py"
+FILE = Path(__file__).parent.parent / "launches" / "counting.py"
 BITS = of_bits("andi", 32, Load(Leaf("x", (), "int"), ()), const(3))
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("triton")
 from lifted import Lifted
 from samesame.lift import lift
 
-FILE = Path(__file__).parent.parent / "descriptor_kernels.py"
+FILE = Path(__file__).parent.parent / "launches" / "descriptors.py"
 KERNELS = Lifted(FILE)
 FORMULAS = {  # of kernels that are verified
     "scaled": ["out[i, j] = 2·x[i, j]"],

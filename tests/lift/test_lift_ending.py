@@ -18,7 +18,7 @@ from samesame.lift.indices import integers
 from samesame.lift.loops.closed import at_most_one
 from samesame.lift.numerics import error_of
 
-FILE = Path(__file__).parent.parent / "ending_kernels.py"
+FILE = Path(__file__).parent.parent / "launches" / "ending.py"
 LIFTED = ("member", "until", "not_until", "largest", "sometimes_in_one_block")
 
 

@@ -16,7 +16,7 @@ from samesame.lift.front import passed_of
 from samesame.lift.numerics import error_of
 from samesame.lift_cli import lines
 
-FILE = Path(__file__).parent.parent / "hostile_kernels.py"
+FILE = Path(__file__).parent.parent / "launches" / "hostile.py"
 
 
 @cache

@@ -10,7 +10,7 @@ pytest.importorskip("triton")
 
 from lifted import Lifted
 
-KERNELS = Lifted(Path(__file__).parent.parent / "lane_kernels.py")
+KERNELS = Lifted(Path(__file__).parent.parent / "launches" / "lanes.py")
 FORMULAS = {  # of kernels that are verified
     "bins": ["out[i] = Σ_{j<n} [x[j] = i]"],
     "gathered": ["out[i, j] = x[i, min{max{which[i, j], 0}, 15}]"],
@@ -46,4 +46,4 @@ def test_lanes_that_nobody_filled_are_found(name: str, state: str) -> None:
 @pytest.mark.parametrize("name", ["sorted", "greatest"])
 def test_sorting_is_named_with_its_line(name: str) -> None:
     (sentence,) = KERNELS.kernel(name).unsupported
-    assert "sorting" in sentence and "lane_kernels.py:" in sentence
+    assert "sorting" in sentence and "launches/lanes.py:" in sentence

@@ -15,7 +15,7 @@ from samesame.lift import KernelVerdict, Settings, lift
 from samesame.lift.indices.integers import minus, plus_, quotient, times_
 from samesame.lift.indices.ranges import greatest
 
-FILE = Path(__file__).parent.parent / "limit_kernels.py"
+FILE = Path(__file__).parent.parent / "launches" / "limits.py"
 LARGE = 1 << 40  # elements: so many that 32 bits may be too few
 
 

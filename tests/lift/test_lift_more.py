@@ -23,7 +23,7 @@ from samesame.lift.indices import integers
 from samesame.lift.indices.solver import Prover
 from samesame.lift.numerics import error_of
 
-FILE = Path(__file__).parent.parent / "more_kernels.py"
+FILE = Path(__file__).parent.parent / "launches" / "more.py"
 SAME = {  # a launch, and the reference that it is the same as
     "powers": "powers",
     "scaled": "scaled",

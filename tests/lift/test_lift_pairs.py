@@ -38,7 +38,7 @@ from samesame.lift.indices import integers
 from samesame.lift.indices.solver import Prover
 from samesame.lift.numerics import by_numpy, error_of
 
-FILE = Path(__file__).parent.parent / "pair_kernels.py"
+FILE = Path(__file__).parent.parent / "launches" / "pairs.py"
 PLACES = {
     "later": ("max", "last"),
     "earlier": ("max", "first"),

@@ -19,7 +19,7 @@ from samesame.lift.front import passed_of
 from samesame.lift.indices import integers
 from samesame.lift.numerics import error_of
 
-FILE = Path(__file__).parent.parent / "parts_kernels.py"
+FILE = Path(__file__).parent.parent / "launches" / "parts.py"
 
 
 @cache

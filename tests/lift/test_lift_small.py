@@ -17,7 +17,7 @@ from samesame.lift import KernelVerdict, LiftVerdict, lift
 from samesame.lift.front import passed_of
 from samesame.lift.numerics import error_of
 
-FILE = Path(__file__).parent.parent / "small_kernels.py"
+FILE = Path(__file__).parent.parent / "launches" / "small.py"
 FORMULAS = {  # of kernels that are verified
     "flat": ["out[i, j] = max{x[i, j], 0}"],
     "transposed": ["out[i, j] = x[j, i]"],

@@ -17,7 +17,7 @@ from samesame.lift.execution.unsigned import signed, unsigned, unsigned_in
 from samesame.lift.front import passed_of
 from samesame.lift.numerics import error_of
 
-FILE = Path(__file__).parent.parent / "unsigned_kernels.py"
+FILE = Path(__file__).parent.parent / "launches" / "unsigned.py"
 FORMULAS = {
     "pixels": "out[i] = x[i] / 255",
     "copied": "out[i] = x[i]",

@@ -10,7 +10,7 @@ pytest.importorskip("triton")
 
 from lifted import Lifted
 
-KERNELS = Lifted(Path(__file__).parent.parent / "while_kernels.py")
+KERNELS = Lifted(Path(__file__).parent.parent / "launches" / "whiles.py")
 FORMULAS = {  # of kernels that are verified
     "strided": ["out[i] = 2·x[i]"],
     "down": None,
@@ -41,4 +41,4 @@ def test_a_wrong_step_or_mask_is_found(name: str, obligation: str) -> None:
 @pytest.mark.parametrize("name", ["until_past", "doubled", "still", "found"])
 def test_a_loop_without_a_known_end_is_named_with_its_line(name: str) -> None:
     (sentence,) = KERNELS.kernel(name).unsupported
-    assert "does not count up to a bound" in sentence and "while_kernels.py:" in sentence
+    assert "does not count up to a bound" in sentence and "launches/whiles.py:" in sentence

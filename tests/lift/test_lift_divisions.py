@@ -19,7 +19,7 @@ from samesame.lift.indices import integers
 from samesame.lift.numerics import error_of
 from samesame.lift.tiles.digits import digits_of, joined, split
 
-FILE = Path(__file__).parent.parent / "division_kernels.py"
+FILE = Path(__file__).parent.parent / "launches" / "divisions.py"
 FORMULAS = {  # how those of verified kernels end
     "columns": "if n ≤ j else a[i, j]}",
     "rows": "if m ≤ i else a[i, j]}",
