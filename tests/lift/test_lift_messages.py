@@ -76,7 +76,7 @@ def test_a_sentence_about_what_is_not_supported_stands_apart_from_its_title(tmp_
     code, output = run(name)
     assert code == 3 and f"unsupported {tmp_path}" in output
     code, output = run(name, "--quiet")
-    assert "asm_kernel: undecided, " in output and "inline_asm" in output
+    assert "asm_kernel: undecided, " in output and "inline assembly has no meaning here" in output
 
 
 def test_one_line_says_what_is_violated() -> None:
@@ -209,6 +209,14 @@ def test_ttir_of_another_version_without_locations_is_told_by_its_own_lines(tmp_
     assert code == 3 and re.search(r"out\*\[(.*)\] = x\*\[\1\] where (64·pid0 \+ lane|lane \+ 64·pid0) < n\n", output)
     assert f"bounds     undecided  load of x is not shown to stay inside it   {file}:13\n" in output
     assert "note       TTIR says nothing of tensors' shapes" in output and "an unknown line" not in output
+
+
+def test_block_pointers_of_an_older_triton_are_told_with_what_to_do(tmp_path) -> None:
+    file = tmp_path / "copy.ttir"
+    made = "%7 = tt.make_tensor_ptr %x, [%n], [%1], [%1] {order = array<i32: 0>} : <tensor<64xf32>, 1>"
+    file.write_text(re.sub("%7 = .*", made, TTIR))
+    code, output = run(str(file))
+    assert code == 3 and f"{file}:11: block pointers (tl.make_block_ptr) have no meaning here; use offsets" in output
 
 
 @pytest.mark.parametrize(

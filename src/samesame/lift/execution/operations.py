@@ -255,6 +255,13 @@ BOOLEANS: dict[str, Callable[..., Expr]] = {
     "arith.minui": and_,
 }
 IGNORED = ("tt.print", "gpu.barrier", "ttg.barrier", "ttg.local_barrier", "tt.assert", "cf.assert", "llvm.intr.assume")
+OLD_POINTERS = "block pointers (tl.make_block_ptr) have no meaning here; use offsets and masks, or tensor descriptors"
+WITHOUT_MEANING = {  # what to say, and do, about an operation that a user knows by another name
+    "tt.elementwise_inline_asm": "inline assembly has no meaning here; write it in Triton's own operations",
+    "tt.make_tensor_ptr": OLD_POINTERS,
+    "tt.advance": OLD_POINTERS,
+    "tt.dot_scaled": "tl.dot_scaled has no meaning here; scale the operands and use tl.dot",
+}
 
 
 def bitwise(name: str, bits: int) -> Callable[..., Expr]:

@@ -46,6 +46,7 @@ from samesame.lift.execution.operations import (
     OBSERVES,
     REALS,
     TO_ZERO,
+    WITHOUT_MEANING,
     bitwise,
     cast_of_bits,
     compared,
@@ -227,7 +228,7 @@ class Machine:
             return self.elementwise(operation, blocks, without_fraction, "int")
         if name in INTEGERS:
             return self.elementwise(operation, blocks, self.converted(operation), operation.type.kind)
-        raise Refused(f"{operation.place}: the operation {name} is not supported")
+        raise unsupported(operation)
 
     def observed(self, x: Tensor, bits: int, place: Place) -> None:
         """Note integers that must not have wrapped around here."""
@@ -358,7 +359,13 @@ class Machine:
             condition, a, b = operands
             if isinstance(a, Pointers | Chosen) and isinstance(b, Pointers | Chosen):
                 return pointers_chosen(cast(Tensor, condition), a, b)
-        raise Refused(f"{operation.place}: {operation.name} of pointers is not supported")
+        raise unsupported(operation, " of pointers")
+
+
+def unsupported(operation: Operation, what: str = "") -> Refused:
+    """That an operation has no meaning here, in the words of Triton's language where it has a name there."""
+    said = WITHOUT_MEANING.get(operation.name, f"the operation {operation.name}{what} is not supported")
+    return Refused(f"{operation.place}: {said}")
 
 
 def of_signs(predicate: str, make: Callable[[Expr, Expr], Expr]) -> Callable[[Expr, Expr], Expr]:
