@@ -7,6 +7,7 @@ and what depends on shapes stays open.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -91,7 +92,10 @@ def demands_of(captured: Any) -> Iterator[str]:
     """What must be as in the example, for the host code to launch like this."""
     yield from captured.fixed
     yield from (f"the host code: {guard}" for guard in captured.unread)
-    yield from (f"the host code: {chosen} = {number}" for chosen, number in captured.choices.items())
+    for chosen, number in captured.choices.items():
+        rounded = re.fullmatch(r"next_power_of_2\((.+)\)", chosen)
+        range_ = f", which is {number // 2} < {rounded[1]} ≤ {number}" if rounded else ""
+        yield f"the host code: {chosen} = {number}{range_}"
 
 
 def demand_triton() -> None:
