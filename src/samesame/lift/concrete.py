@@ -17,6 +17,7 @@ import numpy as np
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import TRUE, ZERO, Expr, Index, Load, Size, Unsupported, and_, const, walk
 from samesame.formula.sizes import value_at
+from samesame.lift import clock
 from samesame.lift.execution.values import is_undefined
 from samesame.lift.formulas.algebra import replaced
 from samesame.lift.indices import integers
@@ -72,7 +73,7 @@ def cases(kernel: Kernel) -> Iterator[Case]:
         tried += [{s.name: n if s is long else s.minimum for s in symbols} for n in blocks for long in symbols]
     seen: list[dict[str, int]] = []
     for sizes in tried[:MOST_TRIED]:
-        if kernel.simplify.prover.is_over:
+        if not clock.left():
             return
         if sizes not in seen and holds(kernel.machine.prover.assumed, sizes):
             seen.append(sizes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -35,7 +35,7 @@ from samesame.formula.expr import (
 )
 from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, Tensor
-from samesame.lift import concrete, explained, obligations
+from samesame.lift import clock, concrete, explained, obligations
 from samesame.lift.execution.descriptors import ALIGNED
 from samesame.lift.execution.symbolic import Machine
 from samesame.lift.execution.ttir import parse
@@ -61,13 +61,14 @@ from samesame.lift.verdict import Formula, KernelVerdict, Obligation
 from samesame.operators.numbers import readings
 
 MOST_PRECONDITIONS = 8
+ASKING = 2 / 3  # of the time: in the rest nothing more is asked, and what is known is made use of
 Search = Callable[[], "dict[str, Any] | None"]
 Formulated = tuple[tuple[Dim, ...], tuple[Index, ...], Expr]  # shape, indices, formula
 
 
 @dataclass(frozen=True)
 class Settings:
-    """`seconds` and `milliseconds` limit the solver for one kernel and one query; `elements` is how many elements
+    """`seconds` limits the work on one kernel, `milliseconds` one query; `elements` is how many elements
     tensors may have where that matters for overflow (0: the largest number for which the kernel is right is found);
     `explain` keeps the steps of every formula; `means` is what looking for closed forms of loops may use."""
 
@@ -81,16 +82,16 @@ class Settings:
 def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdict:
     """Lift one launch. What is not supported is named in the verdict, which then is undecided."""
     settings = settings or Settings()
-    started, spent = time.perf_counter(), time.thread_time()
-    verdict = _in_rows(launch, settings)
-    fixed = launch.written_down
-    left = settings.seconds - (time.thread_time() - spent)
-    if fixed and verdict.verdict != "verified" and left > 0:
-        other = _in_rows(launch.at(fixed), replace(settings, seconds=left))
-        if other.verdict == "verified" or (all_told(other) and not all_told(verdict)):
-            other.demand(f"{name} = {n}" for name, n in fixed.items())
-            other.held = fixed
-            verdict = other
+    started = time.perf_counter()
+    with clock.limited(settings.seconds):
+        verdict = _in_rows(launch, settings)
+        fixed = launch.written_down
+        if fixed and verdict.verdict != "verified" and clock.left():
+            other = _in_rows(launch.at(fixed), settings)
+            if other.verdict == "verified" or (all_told(other) and not all_told(verdict)):
+                other.demand(f"{name} = {n}" for name, n in fixed.items())
+                other.held = fixed
+                verdict = other
     verdict.seconds = time.perf_counter() - started
     return verdict
 
@@ -103,15 +104,13 @@ def all_told(verdict: KernelVerdict) -> bool:
 def _in_rows(launch: Launch, settings: Settings) -> KernelVerdict:
     """Lift the launch as it is and with dimensions joined that it takes as one: first the way in which it speaks of
     its tensors, then the other one where that was not enough."""
-    started = time.thread_time()
     whole, joined = with_rows(launch)
     ways = [(whole, joined), (launch, {})] if joined else [(launch, {})]
     found: list[KernelVerdict] = []
     for way, tensors in reversed(ways) if joined and knows_rows(launch, joined) else ways:
-        left = settings.seconds - (time.thread_time() - started)
-        if found and left <= 0:
+        if found and not clock.left():
             break
-        found.append(_lifted(way, tensors, replace(settings, seconds=left)))
+        found.append(_lifted(way, tensors, settings))
         if found[-1].verdict != "undecided":
             return found[-1]
     return max(found, key=lambda v: (all_told(v), is_proved(v, "value"), proofs(v)))
@@ -129,7 +128,7 @@ def _lifted(
     launch: Launch, joined: dict[str, Joined], settings: Settings, once: tuple[Expr, ...] = ()
 ) -> KernelVerdict:
     """Lift the launch; `once` are conditions under which loops are run once at most, for want of a closed form."""
-    started, spent = time.perf_counter(), time.thread_time()
+    started = time.perf_counter()
     verdict = KernelVerdict(launch.name, launch.place)
     lifting = _Lifting(launch, joined, settings, verdict, once)
     try:
@@ -137,9 +136,8 @@ def _lifted(
             lifting.run()
         verdict.readings = sorted(found)
     except MoreThanOnce as found_none:
-        left = settings.seconds - (time.thread_time() - spent)
-        if left > 0 and len(once) < MOST_PRECONDITIONS and lifting.may_assume(found_none.once):
-            return _lifted(launch, joined, replace(settings, seconds=left), (*once, found_none.once))
+        if clock.left() and len(once) < MOST_PRECONDITIONS and lifting.may_assume(found_none.once):
+            return _lifted(launch, joined, settings, (*once, found_none.once))
         verdict.unsupported.append(str(found_none))
     except (Refused, Unsupported) as refused:
         verdict.unsupported.append(str(refused))
@@ -160,7 +158,7 @@ class _Lifting:
         once: tuple[Expr, ...],
     ) -> None:
         self.launch, self.joined, self.settings, self.verdict = launch, joined, settings, verdict
-        self.prover = Prover(settings.milliseconds, settings.seconds / Prover.patience)
+        self.prover = Prover(settings.milliseconds, ASKING * clock.left())
         self.guards = [c for c in map(integers.tidied, launch.guards) if not holds_by_ranges(c)]
         self.prover.assumed += [*self.guards, *once]
         self.simplify = Simplifier(self.prover)
@@ -175,6 +173,13 @@ class _Lifting:
         self.kernel.read()
         if not self.kernel.outputs:
             raise Refused(f"{self.launch.place or self.launch.name}: the kernel stores nothing")
+        try:
+            self.decide(machine)
+        finally:
+            self.tell_conditions(machine)  # also of what is decided when the time ends
+
+    def decide(self, machine: Machine) -> None:
+        """Formulas and obligations, and the conditions under which they hold."""
         self.find_ranges()
         self.find_preconditions()
         if self.settings.explain:
@@ -187,10 +192,12 @@ class _Lifting:
         self.overflow()
         aliasing = obligations.aliasing(self.kernel)
         self.note(aliasing)
-        described = dict.fromkeys(a.pointers.memory.name for a in machine.accesses if a.pointers.demands)
-        self.verdict.preconditions += [f"{name} begins at a multiple of {ALIGNED} bytes" for name in described]
         self.value(found)
         self.withhold(aliasing, alone)
+
+    def tell_conditions(self, machine: Machine) -> None:
+        described = dict.fromkeys(a.pointers.memory.name for a in machine.accesses if a.pointers.demands)
+        self.verdict.preconditions += [f"{name} begins at a multiple of {ALIGNED} bytes" for name in described]
         self.verdict.ranges = dict(self.prover.ranges)
         least = sorted({s.name for s in sizes_in(self.launch) if s.minimum > 1})
         if least:

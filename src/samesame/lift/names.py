@@ -8,7 +8,7 @@ the prover. The formula's own numbers (an epsilon, a scale) are tried where an e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
@@ -39,6 +39,7 @@ from samesame.formula.expr import (
 )
 from samesame.formula.sizes import value_at
 from samesame.formula.tensor import Tensor, leaf, tensor
+from samesame.lift import clock
 from samesame.operators import meaning_of
 
 BUDGET = Budget(seconds=4.0, smt_ms=500)
@@ -194,10 +195,13 @@ def name_of(indices: tuple[Index, ...], expr: Expr) -> str:
     )
     opaque = any(isinstance(e, Opaque) for e in walk(expr))  # which nobody can work out on numbers
     for known, other in candidates(leaves, expr):
+        if not clock.left():
+            return ""
         try:
             if not opaque and not agree(whole, other, leaves):
                 continue
-            found = prove_tensors_equal(whole, other, budget=BUDGET)
+            budget = replace(BUDGET, seconds=min(BUDGET.seconds, clock.left()))
+            found = prove_tensors_equal(whole, other, budget=budget)
             in_range = {*integers_in_range(expr, other.element()[1])}
             if isinstance(found, Proved) and in_range.issuperset(found.conditions):
                 return known.name

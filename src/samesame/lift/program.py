@@ -15,6 +15,7 @@ from typing import Any
 
 from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Size, Unsupported
+from samesame.lift import clock
 from samesame.lift.differences import replay_difference
 from samesame.lift.execution.ttir import parse
 from samesame.lift.front import launch_of, scalar
@@ -24,6 +25,7 @@ from samesame.lift.names import name_of
 from samesame.lift.replayed import replay
 from samesame.lift.verdict import KernelVerdict, LiftVerdict
 
+NAMING = 0.25  # of the time that a kernel may take
 SUFFIXES = (".ttir", ".mlir")
 OF_A_FILE = (
     "TTIR says nothing of tensors' shapes and of the grid, and what depends on them stays undecided; lift the function "
@@ -54,7 +56,7 @@ def lift(
                 f"{target} says nothing of tensors, so it can be neither compared nor measured; give a function "
                 "that launches it"
             )
-        kernel = named(lift_launch(launch_of_file(Path(target)), settings))
+        kernel = named(lift_launch(launch_of_file(Path(target)), settings), settings)
         return LiftVerdict(title, [kernel], notes=[OF_A_FILE] if kernel.verdict == "undecided" else [])
     demand_triton()
     from samesame.capture.triton_launch import capture_launches
@@ -72,7 +74,7 @@ def lift(
             continue
         key = launch.ttir, tuple(launch.arguments.items()), tuple(launch.starts.items()), launch.grid
         if key not in seen:
-            seen[key] = named(lift_launch(launch, settings))
+            seen[key] = named(lift_launch(launch, settings), settings)
             seen[key].demand(demands_of(captured))
             seen[key].configuration = recorded.configuration
             verdict.kernels.append(seen[key])
@@ -114,13 +116,14 @@ def measure(target: Any, inputs: Any, captured: Any, lifted: dict[int, KernelVer
         kernel.unmeasured = sentences
 
 
-def named(verdict: KernelVerdict) -> KernelVerdict:
-    """The verdict with the names of formulas that have one."""
-    for formula in verdict.formulas:
-        if formula.expr is None:
-            continue
-        indices, expr = formula.expr
-        formula.name = name_of(indices, expr)
+def named(verdict: KernelVerdict, settings: Settings) -> KernelVerdict:
+    """The verdict with the names of formulas that have one, as far as they are found in a part of a kernel's time."""
+    with clock.limited(NAMING * settings.seconds):
+        for formula in verdict.formulas:
+            if formula.expr is None:
+                continue
+            indices, expr = formula.expr
+            formula.name = name_of(indices, expr)
     return verdict
 
 

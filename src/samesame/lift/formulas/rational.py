@@ -36,6 +36,7 @@ from samesame.formula.expr import (
     walk,
     where,
 )
+from samesame.lift import clock
 from samesame.lift.indices import integers
 
 MOST_TERMS = 64
@@ -73,6 +74,7 @@ class Cancelling:
         return terms
 
     def terms(self, expr: Expr) -> Terms:
+        clock.look()
         match expr:
             case Num(value):
                 return {(): value} if value else {}

@@ -46,6 +46,7 @@ from samesame.formula.expr import (
     substitute,
     where,
 )
+from samesame.lift import clock
 from samesame.lift.execution.operations import largest, smallest
 from samesame.lift.execution.positions import Position, position_in
 from samesame.lift.execution.values import PLUS_INFINITY, is_finite
@@ -71,6 +72,7 @@ class Simplifier:
         """The expression, simpler, equal to it wherever the facts hold."""
         key = expr, facts
         if key not in self._memo:
+            clock.look()
             self._memo[key] = self._simplified(integers.tidied(expr), facts)
         return self._memo[key]
 

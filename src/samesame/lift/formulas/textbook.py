@@ -1,22 +1,26 @@
 """The textbook form of a formula: a maximum that is only subtracted for the sake of floating point is left out.
 
 Kernels compute exp(x − max x) / Σ exp(x − max x), books write exp(x) / Σ exp(x). The shorter form is shown where it is
-proved equal, for all sizes; nothing else of the verdict depends on it.
+proved equal, for all sizes; nothing else of the verdict depends on it, so that proof takes a part of what is left of
+the kernel's time only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from samesame.formula.effort import Budget
 from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.expr import ZERO, Add, Expr, Fn, Fold, Mul, add, rebuild, walk
 from samesame.formula.show import unicode
+from samesame.lift import clock
 from samesame.lift.formulas.algebra import replaced
 from samesame.lift.formulas.extended import is_number
 from samesame.lift.indices import integers
 
 BUDGET = Budget(seconds=3.0, smt_ms=500)
+SHARE = 0.25  # of the time that is left, at most
 
 
 def textbook(expr: Expr) -> Expr:
@@ -26,7 +30,8 @@ def textbook(expr: Expr) -> Expr:
         return expr
     for alike in groups(shifts):
         shorter = integers.tidied(without_nothing(replaced(expr, dict.fromkeys(alike, ZERO))))
-        if isinstance(prove_equal(expr, shorter, budget=BUDGET), Proved):
+        budget = replace(BUDGET, seconds=min(BUDGET.seconds, SHARE * clock.left()))
+        if isinstance(prove_equal(expr, shorter, budget=budget), Proved):
             expr = shorter
     return expr
 

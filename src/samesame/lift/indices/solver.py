@@ -21,7 +21,6 @@ from typing import Any
 
 import z3
 
-from samesame.evidence import Refused
 from samesame.formula.expr import (
     TRUE,
     Add,
@@ -46,6 +45,7 @@ from samesame.formula.expr import (
     const,
     not_,
 )
+from samesame.lift import clock
 from samesame.lift.execution.positions import position_in
 from samesame.lift.indices import integers
 from samesame.lift.indices.points import Points, drawn_in
@@ -82,17 +82,12 @@ class Prover:
     assumed: list[Expr] = field(default_factory=list)  # preconditions, which hold in every question
     ranges: Ranges = field(default_factory=dict)  # inclusive, of the elements of leaves
     exhausted: bool = False
-    patience: float = 1.5  # when the seconds are over nothing more is asked, and this often over, nothing done at all
 
     def __post_init__(self) -> None:
         self._answers: dict[tuple[frozenset[Expr], Expr], bool] = {}
         self._began = time.thread_time()  # a busy machine proves no less
         self._linear, self._full = Terms(self.ranges, True), Terms(self.ranges, False)
         self._points = Points(self.ranges)
-
-    @property
-    def is_over(self) -> bool:
-        return time.thread_time() - self._began > self.patience * self.seconds
 
     def assume(self, condition: Expr) -> None:
         """A precondition from here on: earlier answers that found it missing are forgotten."""
@@ -111,9 +106,7 @@ class Prover:
         once more with products as products."""
         if goal is TRUE:
             return True
-        if self.is_over:
-            limit = self.patience * self.seconds
-            raise Refused(f"the kernel's formulas do not get simple in {limit:.0f} seconds; give more with --timeout")
+        clock.look()
         known = frozenset(facts)
         if goal in known or holds_by_ranges(goal):
             return True
@@ -167,7 +160,7 @@ class Prover:
 
     def checked(self, solver: z3.Solver, milliseconds: int) -> Any:
         """What a solver finds in so much time, or in what is left of it; `unknown` where none is."""
-        left = self.seconds - (time.thread_time() - self._began)
+        left = min(self.seconds - (time.thread_time() - self._began), clock.left())
         if left <= 0:
             self.exhausted = True
             return z3.unknown

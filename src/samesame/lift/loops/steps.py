@@ -31,6 +31,7 @@ from samesame.formula.expr import (
     or_,
     walk,
 )
+from samesame.lift import clock
 from samesame.lift.formulas.algebra import NEUTRAL, expanded
 from samesame.lift.indices import integers
 
@@ -114,8 +115,9 @@ class Equation:
         raise Untranslatable
 
     def holds(self, left: Any, right: Any) -> bool:
+        clock.look()
         solver = z3.Solver()
-        solver.set("timeout", MILLISECONDS)
+        solver.set("timeout", max(1, int(min(MILLISECONDS, 1000 * clock.left()))))
         solver.add(*self.facts, left != right)
         return bool(solver.check() == z3.unsat)
 

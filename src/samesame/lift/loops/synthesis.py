@@ -34,6 +34,7 @@ from samesame.formula.expr import (
     walk,
     where,
 )
+from samesame.lift import clock
 from samesame.lift.indices import integers
 from samesame.lift.loops.averaged import holds
 from samesame.lift.loops.carried import Carried, Closed, Loop
@@ -181,7 +182,7 @@ def searched(loop: Loop, one: Carried) -> bool:
     made = extrema(loop.known(one))
     if any(isinstance(e, Load) and e.leaf in loop.leaves and e is not one.unknown for e in walk(made)):
         return False
-    runs, deadline = Runs(loop, one), time.perf_counter() + SECONDS
+    runs, deadline = Runs(loop, one), time.perf_counter() + min(SECONDS, clock.left())
     try:
         target = runs.carried(made)
         bank = grown(of_all_iterations(runs, made, means.pruning), deadline)
@@ -189,6 +190,7 @@ def searched(loop: Loop, one: Carried) -> bool:
         return False
     found = proposals(bank, target, deadline) if means.pruning else everything(bank)
     for term in islice(found, MOST_PROOFS if means.pruning else None):
+        clock.look()
         if time.perf_counter() > deadline + SECONDS:
             return False
         closed = where(integers.less(0, loop.t), term, one.first)
@@ -197,4 +199,5 @@ def searched(loop: Loop, one: Carried) -> bool:
             loop.proved()
             loop.machine.synthesised.append(str(loop.place))
             return True
+    clock.look()  # that nothing was found in no time says nothing
     return False

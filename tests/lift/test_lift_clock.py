@@ -1,0 +1,117 @@
+"""A kernel has so much time and no more; what runs out of it is undecided, and nothing is proved by running out."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("triton")
+
+from kernel_corpus import target
+from samesame.evidence import Refused
+from samesame.formula.equal import NotProved
+from samesame.formula.expr import Fold, Leaf, Load, Size, add, exp, index, mul, power
+from samesame.lift import KernelVerdict, Settings, clock, lift, names
+from samesame.lift.formulas import textbook
+from samesame.lift.formulas.simplify import Simplifier
+from samesame.lift.indices.solver import Prover
+
+SENTENCE = "do not get simple in {} seconds; give more with --timeout"
+PARTS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
+
+
+class Ticking:
+    """A clock on which each look takes a second, so that when the time ends does not depend on the machine."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def thread_time(self) -> float:
+        self.now += 1
+        return self.now
+
+
+@pytest.fixture
+def ticking(monkeypatch: pytest.MonkeyPatch) -> Ticking:
+    found = Ticking()
+    monkeypatch.setattr(clock, "time", found)
+    return found
+
+
+def test_a_limit_inside_another_ends_no_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = SimpleNamespace(thread_time=lambda: now.at, at=0.0)
+    monkeypatch.setattr(clock, "time", now)
+    assert clock.left() == math.inf
+    with clock.limited(10):
+        now.at = 6.0
+        with clock.limited(10):
+            assert clock.left() == 4
+        with clock.limited(1):
+            assert clock.left() == 1
+            now.at = 8.0
+            assert clock.left() == 0
+        clock.look()
+        now.at = 11.0
+        with clock.limited(5), pytest.raises(Refused, match=SENTENCE.format(10)):
+            clock.look()
+    clock.look()
+
+
+def test_simplifying_ends_where_nothing_is_asked(ticking: Ticking) -> None:
+    a, b = (Load(Leaf(name, ()), ()) for name in "ab")
+    deep = a
+    for _ in range(20):
+        deep = exp(add(mul(deep, b), a))
+    prover = Prover()
+    with clock.limited(10), pytest.raises(Refused, match=SENTENCE.format(10)):
+        Simplifier(prover)(deep)
+    assert not prover.queries
+
+
+def test_the_textbook_form_takes_a_part_of_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, n = Leaf("x", (Size("n", 1),)), Size("n", 1)
+    i, j, k = index(n), index(n), index(n)
+    most = Fold("max", (k,), Load(x, (k,)))
+    parts = [exp(add(Load(x, (v,)), mul(-1, most))) for v in (i, j)]
+    given: list[float] = []
+
+    def hopeless(*_: object, budget: textbook.Budget) -> NotProved:
+        given.append(budget.seconds)
+        return NotProved("no time")
+
+    monkeypatch.setattr(textbook, "prove_equal", hopeless)
+    softmax = mul(parts[0], power(Fold("sum", (j,), parts[1]), -1))
+    with clock.limited(2.0):
+        assert textbook.textbook(softmax) is softmax
+    assert given and max(given) <= textbook.SHARE * 2.0
+
+
+def test_without_time_nothing_has_a_name() -> None:
+    i = index(Size("n", 1))
+    copied = Load(Leaf("x", (Size("n", 1),)), (i,))
+    assert names.name_of((i,), copied) == "copy"
+    with clock.limited(0.0):
+        assert names.name_of((i,), copied) == ""
+
+
+def lifted(kernel: str, seconds: float) -> KernelVerdict:
+    (one,) = lift(target(kernel), settings=Settings(seconds=seconds)).kernels
+    return one
+
+
+@pytest.mark.parametrize("kernel", ["softmax", "running_variance"])
+def test_whenever_the_time_ends_it_is_said(kernel: str, ticking: Ticking) -> None:
+    """Also where a search ends for want of time: that is no reason to say that there is no closed form."""
+    whole = lifted(kernel, math.inf)
+    looks = ticking.now
+    assert whole.verdict == "verified"
+    for part in PARTS:
+        one = lifted(kernel, int(part * looks))
+        if one.verdict == "verified":
+            continue
+        assert one.verdict == "undecided"
+        assert one.unsupported == [] or all("--timeout" in sentence for sentence in one.unsupported)
+        proved = [o for o in one.obligations if o.state == "proved"]
+        assert not proved or set(whole.demands) <= set(one.preconditions), "what is proved holds under conditions"
