@@ -13,7 +13,7 @@ pytest.importorskip("triton")
 from samesame.capture.triton_interpret import interpret
 from samesame.capture.triton_launch import capture_launches
 from samesame.formula.expr import TRUE, FloorDiv, Size, const, index, substitute
-from samesame.lift import KernelVerdict, lift
+from samesame.lift import KernelVerdict, Settings, lift
 from samesame.lift.front import passed_of
 from samesame.lift.indices import integers
 from samesame.lift.numerics import error_of
@@ -39,11 +39,12 @@ BROKEN = {
     "windows_that_replace": {"race"},
     "windows_beyond_the_end": {"bounds"},
 }
+SLOWLY = Settings(seconds=60, milliseconds=5000)  # so that a busy machine proves no less
 
 
 @cache
 def kernel(name: str) -> KernelVerdict:
-    (one,) = lift(f"{FILE}:launch_{name}").kernels
+    (one,) = lift(f"{FILE}:launch_{name}", settings=SLOWLY).kernels
     return one
 
 
