@@ -12,11 +12,12 @@ pytest.importorskip("triton")
 from kernel_corpus import target
 from samesame.evidence import Refused
 from samesame.formula.equal import NotProved
-from samesame.formula.expr import Fold, Leaf, Load, Size, add, exp, index, mul, power
+from samesame.formula.expr import Fold, Leaf, Load, Size, add, exp, index, maximum, mul, power
 from samesame.lift import KernelVerdict, Settings, clock, lift, names
 from samesame.lift.formulas import textbook
 from samesame.lift.formulas.simplify import Simplifier
 from samesame.lift.indices.solver import Prover
+from samesame.lift.loops import synthesis
 
 SENTENCE = "do not get simple in {} seconds; give more with --timeout"
 PARTS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
@@ -63,7 +64,7 @@ def test_simplifying_ends_where_nothing_is_asked(ticking: Ticking) -> None:
     a, b = (Load(Leaf(name, ()), ()) for name in "ab")
     deep = a
     for _ in range(20):
-        deep = exp(add(mul(deep, b), a))
+        deep = add(maximum(deep, b), a)
     prover = Prover()
     with clock.limited(10), pytest.raises(Refused, match=SENTENCE.format(10)):
         Simplifier(prover)(deep)
@@ -115,3 +116,13 @@ def test_whenever_the_time_ends_it_is_said(kernel: str, ticking: Ticking) -> Non
         assert one.unsupported == [] or all("--timeout" in sentence for sentence in one.unsupported)
         proved = [o for o in one.obligations if o.state == "proved"]
         assert not proved or set(whole.demands) <= set(one.preconditions), "what is proved holds under conditions"
+
+
+def test_a_search_that_time_ends_is_no_search_in_vain(ticking: Ticking, monkeypatch: pytest.MonkeyPatch) -> None:
+    def long(bank: synthesis.Bank, deadline: float) -> synthesis.Bank:
+        ticking.now += 1_000_000
+        return synthesis.Bank(bank.pruned)
+
+    monkeypatch.setattr(synthesis, "grown", long)
+    (sentence,) = lifted("running_variance", 500_000).unsupported
+    assert sentence.endswith(SENTENCE.format(500000))
