@@ -160,6 +160,19 @@ class Reading:
         found = ((f"{name}({self.text(e)})" if name else self.text(e), n) for (name, e), n in self.host.choices.items())
         return dict(found)
 
+    @property
+    def chosen(self) -> tuple[Expr, ...]:
+        """What those choices say of the sizes, as conditions, where they have a formula."""
+        found: dict[Expr, None] = {}
+        for (function, e), number in self.host.choices.items():
+            try:
+                size = const(self.expression(self.host.env.simplify(e)))
+            except Unsupported:
+                continue
+            if function == "next_power_of_2" and size.kind == "int" and number >= 1:
+                found[and_(compare("≤", number // 2 + 1, size), compare("≤", size, number))] = None
+        return tuple(c for c in found if c is not TRUE)
+
     def text(self, expression: Any) -> str:
         """A sympy expression as text, by the names of sizes."""
         names = {s: sympy.Symbol(n.name) if isinstance(n, Size) else n for s, n in self.symbols.items()}

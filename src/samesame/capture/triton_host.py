@@ -379,7 +379,7 @@ class Host:
                          for views in (self.inputs.items(), outputs))
         guards, unread = reading.guards()
         return Captured(steps, memories, inputs, shown, reading.example, guards, unread, reading.fixed,
-                        reading.choices, refused)
+                        reading.choices, reading.chosen, refused)
 
 
 def triton_type(parameter: Any, value: Any) -> Any:

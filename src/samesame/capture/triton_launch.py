@@ -120,7 +120,8 @@ class Captured:
     `sizes` are the example's values of the symbols, by name; a symbol is `Size(name, 2)`. `guards` are the conditions
     on them under which the wrapper does what it did here; `unread` are those that have no formula (the claim then is
     about the sizes for which the wrapper does the same). `fixed` says which sizes the wrapper held to the example's
-    value, and `choices` which numbers it chose by a size and how (`BLOCK` = 1024 where it is `next_power_of_2(n)`).
+    value, and `choices` which numbers it chose by a size and how (`BLOCK` = 1024 where it is `next_power_of_2(n)`);
+    `chosen` are the conditions that a choice is of sizes (512 < n ≤ 1024), where it can be said as some.
     `inputs` are the example tensors with values, by the names of the host's variables; `outputs` are what the function
     returned, by name. `refused` are sentences about what could not go on.
     """
@@ -134,6 +135,7 @@ class Captured:
     unread: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     choices: Mapping[str, Any] = field(default_factory=dict)
+    chosen: tuple[Expr, ...] = ()
     refused: tuple[str, ...] = ()
 
     @property

@@ -199,6 +199,7 @@ class _Lifting:
         described = dict.fromkeys(a.pointers.memory.name for a in machine.accesses if a.pointers.demands)
         self.verdict.preconditions += [f"{name} begins at a multiple of {ALIGNED} bytes" for name in described]
         self.verdict.ranges = dict(self.prover.ranges)
+        self.verdict.assumed = [*self.guards, *self.preconditions]
         least = sorted({s.name for s in sizes_in(self.launch) if s.minimum > 1})
         if least:
             self.verdict.preconditions.append(f"{', '.join(least)} ≥ 2")

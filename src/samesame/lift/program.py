@@ -140,8 +140,9 @@ def compare(
     try:
         found = None
         conditions: dict[str, None] = {}
+        assumed = assumed_of(captured, lifted)
         for way in ways(lifted):
-            found = compared(captured, way, reference)
+            found = compared(captured, way, reference, assumed)
             conditions |= dict.fromkeys(found.conditions)
             if found.state != "same":
                 found.detail += "".join(f"; {k.kernel} with {k.configuration}" for k in way.values() if k.configuration)
@@ -157,8 +158,20 @@ def compare(
     return reference
 
 
-def compared(captured: Any, lifted: dict[int, KernelVerdict], reference: Callable[..., Any]) -> Any:
-    """The launches, each in one configuration, put together and compared. Raises Unsupported."""
+def assumed_of(captured: Any, lifted: dict[int, list[KernelVerdict]]) -> tuple[Expr, ...]:
+    """The conditions on sizes under which the host launches like this, and those that a kernel has in whichever
+    configuration."""
+    found: dict[Expr, None] = dict.fromkeys(captured.chosen)
+    for first, *others in lifted.values():
+        found |= dict.fromkeys(c for c in first.assumed if all(c in other.assumed for other in others))
+    return tuple(found)
+
+
+def compared(
+    captured: Any, lifted: dict[int, KernelVerdict], reference: Callable[..., Any], assumed: tuple[Expr, ...]
+) -> Any:
+    """The launches, each in one configuration, put together and compared where what is assumed of sizes holds. Raises
+    Unsupported."""
     from samesame.lift.compose import composed, inputs_of
     from samesame.lift.reference import compare_with
 
@@ -169,7 +182,7 @@ def compared(captured: Any, lifted: dict[int, KernelVerdict], reference: Callabl
         held |= kernel.held
     order = {k: lifted[call] for k, call in enumerate(sorted(lifted))}
     inputs = inputs_of(captured, ranges)
-    return compare_with(reference, inputs, composed(captured, order, inputs), captured.sizes, held)
+    return compare_with(reference, inputs, composed(captured, order, inputs), captured.sizes, held, assumed)
 
 
 def launch_of_file(path: Path) -> Launch:

@@ -45,6 +45,8 @@ from samesame.formula.expr import (
 from samesame.formula.sizes import canonical, replaced, value_at
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Graph, Node, at
+from samesame.lift.joined import in_one_range
+from samesame.lift.launch import with_sizes
 from samesame.lift.numerics import by_numpy
 from samesame.operators import explain
 from samesame.operators.numbers import constant
@@ -74,9 +76,10 @@ def compare_with(
     outputs: Sequence[Tensor],
     example: Mapping[str, int],
     held: Mapping[str, int],
+    assumed: Sequence[Expr] = (),
 ) -> Comparison:
     """Compare what a launch returns with what the reference returns on the same inputs; some sizes are held to numbers
-    already."""
+    already, and of sizes the kernels' conditions are assumed."""
     demand_parameters(reference, inputs)
     tensors = {
         name: example_tensor(view, whole, example, seed) for seed, (name, (view, whole)) in enumerate(inputs.items())
@@ -92,11 +95,12 @@ def compare_with(
         inputs = {name: (view, holding(whole, held)) for name, (view, whole) in inputs.items()}
         outputs = [holding(x, held) for x in outputs]
         symbolic = at(symbolic, dict[str, Dim](held))
+        assumed = [with_sizes(condition, held) for condition in assumed]
     wanted = meanings(symbolic, inputs)
     if len(wanted) != len(outputs):
         return Comparison("different", f"the launch returns {len(outputs)} tensors, the reference {len(wanted)}")
     rest = {name: n for name, n in example.items() if name not in held}
-    answers = [equal(k, x, y, rest) for k, (x, y) in enumerate(zip(outputs, wanted, strict=True))]
+    answers = [equal(k, x, y, rest, assumed) for k, (x, y) in enumerate(zip(outputs, wanted, strict=True))]
     worst = next((a for state in ("different", "undecided") for a in answers if a.state == state), answers[0])
     worst.held = held
     worst.conditions = tuple(dict.fromkeys(c for a in answers for c in a.conditions))
@@ -175,14 +179,18 @@ def number(value: torch.Tensor, node: Node) -> Tensor:
 # ----------------------------------------------------------------------------------------------------------- the claim
 
 
-def equal(number_: int, left: Tensor, right: Tensor, example: Mapping[str, int]) -> Comparison:
-    """Whether output `number_` of the launch and of the reference are equal."""
-    outcome = prove_tensors_equal(in_one_way(left), in_one_way(right), budget=BUDGET)
+def equal(number_: int, left: Tensor, right: Tensor, example: Mapping[str, int], assumed: Sequence[Expr]) -> Comparison:
+    """Whether output `number_` of the launch and of the reference are equal, where the assumed conditions hold."""
+    wanted = in_one_way(right)
+    outcome = prove_tensors_equal(in_one_way(left), wanted, budget=BUDGET)
+    if not isinstance(outcome, Proved):
+        case = difference(number_, left, right, example)
+        if case is not None:
+            return Comparison("different", f"output {number_} differs", case)
+        again = prove_tensors_equal(in_one_way(in_one_range(left, assumed)), wanted, budget=BUDGET)
+        outcome = again if isinstance(again, Proved) else outcome
     if isinstance(outcome, Proved):
         return Comparison("same", f"proved by {outcome.method}: {outcome.detail}", conditions=outcome.conditions)
-    case = difference(number_, left, right, example)
-    if case is not None:
-        return Comparison("different", f"output {number_} differs", case)
     return Comparison("undecided", f"output {number_}: {outcome.reason[:300]}")
 
 

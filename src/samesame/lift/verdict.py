@@ -84,6 +84,7 @@ class KernelVerdict:
     seconds: float = 0.0
     ranges: dict[str, Any] = field(default_factory=dict)  # assumed of integer tensors; not part of the JSON
     held: dict[str, int] = field(default_factory=dict)  # sizes that are numbers here; not part of the JSON
+    assumed: list[Any] = field(default_factory=list)  # its conditions on sizes, as expressions; not part of the JSON
     counts: list[str] = field(default_factory=list)  # tensors taken to have no element below 1; not part of the JSON
 
     def demand(self, conditions: Iterable[str]) -> None:

@@ -4,6 +4,7 @@ nothing, and sums over lanes of sums over their iterations.
     where(0 < c, S/c, 0)·c                              S, where c > 0, and 0 otherwise
     exp(−m)·exp(m − M)                                  exp(−M)
     Σ_{l<B} Σ_{s<⌈(n − l)/B⌉} f(s·B + l)                Σ_{j<n} f(j)
+    Σ_{t<T} Σ_{l<min{B, n − B·t}} f(t·B + l)            Σ_{j<min{T·B, n}} f(j)
 
 Nothing is cancelled that may be zero, and no maximum over a range that may be empty.
 """
@@ -17,6 +18,7 @@ from samesame.formula.expr import (
     ZERO,
     Compare,
     Expr,
+    Extremum,
     FloorDiv,
     Fn,
     Fold,
@@ -159,7 +161,7 @@ def put(compare: Compare, side: Expr, part: Expr) -> Expr:
 def across_lanes(
     simplify: Simplifier, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts
 ) -> tuple[tuple[Index, ...], Expr]:
-    """Σ over lanes of what each one has summed, as one sum."""
+    """Σ over lanes, or over tiles, of what each one has summed, as one sum."""
     inner: Expr = body
     rest: tuple[Expr, ...] = ()
     if isinstance(body, Where) and body.otherwise is NEUTRAL[monoid]:
@@ -185,7 +187,42 @@ def across_lanes(
         new = integers.tidied(substitute(mul(*rest, inner) if rest else inner, values))
         if not any(e is tile for e in walk(new)):
             return (*others, j), new
+    return across_tiles(simplify, bound, body, facts)
+
+
+def across_tiles(
+    simplify: Simplifier, bound: tuple[Index, ...], body: Expr, facts: Facts
+) -> tuple[tuple[Index, ...], Expr]:
+    """Tiles of B of which the last ones may be cut off, as one range: t < T and l < B are one j = t·B + l < T·B, and
+    where a tile ends before its B is then a limit of j, if t occurs nowhere else."""
+    for t, lane in ((a, b) for a in bound for b in bound if ends_by(a, b)):
+        others = tuple(u for u in bound if u is not t and u is not lane)
+        if lane in t.extent.free or {t, lane} & frozenset().union(*(u.extent.free for u in others)):
+            continue
+        ends = least_of(lane.extent)
+        for width in (e for e in ends if t not in e.free):
+            limits = [integers.times_(t.extent, width)]
+            limits += [integers.plus_(e, integers.times_(t, width)) for e in ends if e is not width]
+            j = index(simplify(integers.flattened("min", tuple(limits)), facts))
+            new = integers.tidied(substitute(body, {lane: integers.minus(j, integers.times_(t, width))}))
+            if t in j.extent.free | new.free or not simplify.prover.proves(facts, integers.less(0, width)):
+                continue
+            return (*others, j), new
     return bound, body
+
+
+def ends_by(tile: Index, lane: Index) -> bool:
+    """Whether how many lanes there are depends on the tile."""
+    return tile is not lane and tile in lane.extent.free
+
+
+def least_of(extent: Expr) -> tuple[Expr, ...]:
+    """The integers of which this one is the least: those of min{a, b} + c are a + c and b + c."""
+    for monomial, c in integers.polynomial(extent).items():
+        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Extremum) and monomial[0].op == "min":
+            rest = integers.minus(extent, monomial[0])
+            return tuple(integers.plus_(part, rest) for part in monomial[0].arguments)
+    return (extent,)
 
 
 def whole(lane: Index, tile: Index) -> Expr | None:
