@@ -51,7 +51,7 @@ Elements = Annotated[
 Synthesis = Annotated[
     bool, typer.Option("--synthesis/--no-synthesis", help="Search for closed forms of loops where no rule knows one.")
 ]
-Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time for the solver, for each kernel.")]
+Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time for each kernel.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line for each kernel.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="A traceback if samesame itself fails.")]
 

@@ -33,7 +33,7 @@ def states(name: str) -> dict[str, str]:
     "name, needed",
     [
         ("scale_by_size", "the host code: 2*n + 1 = 75"),
-        ("scale_by_power", "the host code: next_power_of_2(n) = 64, which is 32 < n ≤ 64"),
+        ("scale_by_power", "the host code: next_power_of_2(n) = 64"),
         ("square", "n = m"),
     ],
 )

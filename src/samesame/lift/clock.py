@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from samesame.evidence import Refused
@@ -27,27 +28,28 @@ class Limit:
     until: float
 
 
-_limits: list[Limit] = [Limit(math.inf, math.inf)]
+NONE = Limit(math.inf, math.inf)
+_limit: ContextVar[Limit] = ContextVar("limit", default=NONE)  # each thread has its own
 
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
     """What is done inside may take so many seconds, or what is left of an outer limit."""
     until = time.thread_time() + seconds
-    _limits.append(min(Limit(seconds, until), _limits[-1], key=lambda limit: limit.until))
+    outer = _limit.set(min(Limit(seconds, until), _limit.get(), key=lambda limit: limit.until))
     try:
         yield
     finally:
-        _limits.pop()
+        _limit.reset(outer)
 
 
 def left() -> float:
     """Seconds until the limit; 0 where it is over."""
-    return max(0.0, _limits[-1].until - time.thread_time())
+    return max(0.0, _limit.get().until - time.thread_time())
 
 
 def look() -> None:
     """Raise Refused where the time is over."""
-    if time.thread_time() > _limits[-1].until:
-        seconds = _limits[-1].seconds
+    if time.thread_time() > _limit.get().until:
+        seconds = _limit.get().seconds
         raise Refused(f"the kernel's formulas do not get simple in {seconds:g} seconds; give more with --timeout")

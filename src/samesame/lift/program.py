@@ -7,7 +7,6 @@ and what depends on shapes stays open.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,10 +14,13 @@ from typing import Any
 
 from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Size, Unsupported
+from samesame.formula.show import unicode
 from samesame.lift import clock
 from samesame.lift.differences import replay_difference
 from samesame.lift.execution.ttir import parse
+from samesame.lift.formulas.present import presentable
 from samesame.lift.front import launch_of, scalar
+from samesame.lift.indices.solver import with_fact
 from samesame.lift.kernel import Settings, lift_launch
 from samesame.lift.launch import Argument, Launch, Memory
 from samesame.lift.names import name_of
@@ -94,10 +96,10 @@ def demands_of(captured: Any) -> Iterator[str]:
     """What must be as in the example, for the host code to launch like this."""
     yield from captured.fixed
     yield from (f"the host code: {guard}" for guard in captured.unread)
-    for chosen, number in captured.choices.items():
-        rounded = re.fullmatch(r"next_power_of_2\((.+)\)", chosen)
-        range_ = f", which is {number // 2} < {rounded[1]} ≤ {number}" if rounded else ""
-        yield f"the host code: {chosen} = {number}{range_}"
+    yield from (f"the host code: {chosen} = {number}" for chosen, number in captured.choices.items())
+    for condition in captured.chosen:
+        yield from (unicode(presentable(part)) for part in with_fact((), condition))
+
 
 
 def demand_triton() -> None:

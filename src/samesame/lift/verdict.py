@@ -89,7 +89,7 @@ class KernelVerdict:
 
     def demand(self, conditions: Iterable[str]) -> None:
         """More preconditions that a program may break, named first."""
-        found = list(conditions)
+        found = [condition for condition in conditions if condition not in self.preconditions]
         self.demands[:0] = found
         self.preconditions[:0] = found
 
