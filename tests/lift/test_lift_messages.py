@@ -324,7 +324,7 @@ def test_a_gated_unit_has_its_name_and_no_other(tmp_path, what: str, name: str) 
     ],
 )
 def test_known_formulas_have_names(kernel: str, name: str) -> None:
-    _, output = run(target(kernel))
+    _, output = run(target(kernel), "--timeout", "60")
     assert output.splitlines()[0].endswith(f"   verified   {name}")
 
 
