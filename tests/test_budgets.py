@@ -172,8 +172,8 @@ def test_the_library_is_bounded_too_and_leaves_the_alarm_as_it_was():
             x = x + 1
 
     started = time.monotonic()
-    found = check(endless, endless, X, timeout=8.0)
-    assert time.monotonic() - started < 1.2 * 8.0 + 2.0          # a busy machine
+    found = check(endless, endless, X, timeout=12.0)
+    assert time.monotonic() - started < 1.2 * 12.0
     assert found.verdict == "undecided" and not found.roots
     assert "while capturing the programs" in found.notes[-1] and "test_budgets.py" in found.notes[-1]
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
