@@ -20,8 +20,10 @@ class Rung(IntEnum):
     REFUTED = 0
     UNDECIDED = 1
     TESTED = 2
-    PROVED_HERE = 3
-    PROVED = 4
+    ROUNDED = 3
+    PROVED_HERE = 4
+    PROVED_ALIKE = 5
+    PROVED = 6
 
     def __str__(self) -> str:
         return LADDER[self]
@@ -29,7 +31,9 @@ class Rung(IntEnum):
 
 LADDER = {
     Rung.PROVED: "proved for all sizes",
+    Rung.PROVED_ALIKE: "proved for sizes like those run",
     Rung.PROVED_HERE: "proved at these sizes",
+    Rung.ROUNDED: "same up to the rounding of stored numbers",
     Rung.TESTED: "tested",
     Rung.UNDECIDED: "undecided",
     Rung.REFUTED: "refuted",

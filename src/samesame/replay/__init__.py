@@ -41,7 +41,14 @@ Given = tuple[dict[str, Any], Mapping[str, Any]]        # a saved graph, and its
 TRUSTED = ["that the graphs are what the programs compute",
            "that proofs are over real numbers: casts between real types are the identity in them",
            "that the second prover tries random values at small sizes: it refutes, and it proves nothing for all sizes"]
-LADDER = ["undecided", "tested", "proved at these sizes", "proved for all sizes"]
+LADDER = [
+    "undecided",
+    "tested",
+    "same up to the rounding of stored numbers",
+    "proved at these sizes",
+    "proved for sizes like those run",
+    "proved for all sizes",
+]
 LAYOUTS = ("aten.reshape.default", "aten.permute.default", "aten.slice.Tensor", "aten.cat.default",
            "aten.repeat.default")
 SOURCES = ("input", "parameter", "constant", "uninitialised")
