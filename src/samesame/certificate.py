@@ -21,7 +21,7 @@ from samesame.formula import dag, sizes
 from samesame.graph import Graph, TensorType
 from samesame.graph_text import encoded, encoded_type, to_json
 from samesame.operators.ideal import idealised
-from samesame.operators.numbers import readings
+from samesame.operators.numbers import literally, readings
 from samesame.relate.blocks import Block
 from samesame.relate.layout import Concat, Layout, Whole, wholes
 from samesame.relate.meanings import meanings
@@ -192,7 +192,9 @@ class _Certificate:
 
     def claim(self, block: Block) -> dict[str, Any]:
         """The two formulas that were proved equal."""
-        with readings(), idealised() if block.key in self.prover.ideal else nullcontext():
+        ideal = idealised() if block.key in self.prover.ideal else nullcontext()
+        literal = literally() if block.key in self.prover.literal else nullcontext()
+        with readings(), ideal, literal:
             return dag.claim(*meanings(block))
 
     def number(self, value: torch.Tensor) -> str:

@@ -184,7 +184,7 @@ def replaced(expr: Expr, values: Mapping[Load, Expr]) -> Expr:
 def _all(cases: Cases, budget: Budget, deadline: float) -> Proved | NotProved:
     title, claims = cases
     conditions: dict[str, None] = {}
-    method = "normal form"
+    method, infinite = "normal form", False
     for number, (left, right) in enumerate(claims):
         remaining = deadline - time.thread_time()
         if remaining <= 0:
@@ -194,4 +194,5 @@ def _all(cases: Cases, budget: Budget, deadline: float) -> Proved | NotProved:
             return NotProved(f"case {number + 1} of {len(claims)}: {outcome.reason}")
         conditions |= dict.fromkeys(outcome.conditions)
         method = "smt" if "smt" in (method, outcome.method) else method
-    return Proved(method, tuple(conditions), title)
+        infinite = infinite or outcome.infinite
+    return Proved(method, tuple(conditions), title, infinite)

@@ -36,12 +36,14 @@ from samesame.formula.terms import (
     Apply,
     Factors,
     Form,
+    OpaqueAtom,
     Term,
     add,
     closed,
     constant,
     ends,
     form_of,
+    inner_atoms,
     lone_atom,
     next_open,
     of_atom,
@@ -62,11 +64,13 @@ class Proved:
     """Equal wherever both sides are defined, under the conditions.
 
     `method` is "normal form" or "smt" (the solver decided something about indices); `detail` names the step that
-    closed the proof."""
+    closed the proof. `infinite` if a −∞ matters to it otherwise than as exp(−∞) = 0: it is left in what was proved, or
+    was left out of a maximum that is, or compared with."""
 
     method: str
     conditions: tuple[str, ...]
     detail: str
+    infinite: bool = False
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,8 @@ def _attempt(
 ) -> Proved | NotProved:
     with spending(budget, thorough, by_signs) as effort, deep_recursion():
         try:
-            detail = _prove(normal(left), normal(right))
+            sides = normal(left), normal(right)
+            detail = _prove(*sides)
         except Unsupported as unsupported:
             return NotProved(_with_limits(str(unsupported), effort))
         except RecursionError:
@@ -141,7 +146,19 @@ def _attempt(
             return NotProved(_with_limits(f"left over: {open_}", effort))
         method = "smt" if effort.solver_proofs else "normal form"
         conditions = [*integers_in_range(left, right), *readable(effort.conditions, left.free | right.free)]
-        return Proved(method, tuple(dict.fromkeys(conditions)), detail)
+        infinite = effort.infinite or any(map(_holds_infinity, sides))
+        return Proved(method, tuple(dict.fromkeys(conditions)), detail, infinite)
+
+
+def _holds_infinity(form: Form) -> bool:
+    """Whether −∞ is one of its values or of an opaque operator's, or may have been left out of one of its maxima."""
+    return form.has(MINUS_INFINITY) or any(_may_hide_infinity(a) for a in inner_atoms(form))
+
+
+def _may_hide_infinity(atom: Atom) -> bool:
+    if isinstance(atom, OpaqueAtom):
+        return any(_holds_infinity(part.form) for part in atom.bodies)
+    return isinstance(atom, Apply) and atom.head == "max"
 
 
 def integers_in_range(*exprs: Expr) -> Iterator[str]:

@@ -13,7 +13,7 @@ from itertools import product as cartesian
 from math import prod
 
 from samesame.formula.digits import merge_digits
-from samesame.formula.effort import remember, step
+from samesame.formula.effort import current, remember, step
 from samesame.formula.expr import (
     Add,
     And,
@@ -308,6 +308,7 @@ def _extremum(op: str, arguments: tuple[Expr, ...]) -> Form:
     if all(argument.kind == "int" for argument in arguments):
         sign = 1 if op == "max" else -1
         return scale(reduce(_larger_integer, (scale(form, sign) for form in forms)), sign)
+    current().infinite |= any(form.has(MINUS_INFINITY) and form.terms[0][0].plain for form in forms)
     families = [((), NO_GUARDS, form) for form in forms]
     return maximum(families) if op == "max" else minimum(families)
 
@@ -441,6 +442,7 @@ def _compared(op: str, left: Expr, right: Expr) -> Cases:
 
 def _compared_with_infinity(op: str, a: Form, b: Form) -> Cases:
     """Reals are finite: −∞ equals only −∞ and lies below everything else."""
+    current().infinite = True
 
     def infinite(form: Form) -> Cases:
         return cases_of(by_cells(form, lambda on_cell: constant(int(is_minus_infinity(on_cell)))))

@@ -197,6 +197,20 @@ class Form(Thing):
         return any(isinstance(a, Symbol) and a.name == symbol for a in self.atoms())
 
 
+def inner_atoms(form: Form) -> Iterator[Atom]:
+    """Every atom of a form, of its guards, and of what functions and comparisons in it are applied to; not what opaque
+    operators are."""
+    waiting, seen = [form], {form}
+    while waiting:
+        for term, _ in waiting.pop().terms:
+            for thing in (*(a for a, _ in term.factors), *(g.subject for g in term.guards)):
+                if isinstance(thing, Atom):
+                    yield thing
+                if isinstance(thing, Apply) and thing.argument not in seen:
+                    seen.add(thing.argument)
+                    waiting.append(thing.argument)
+
+
 @remember
 def _rename_term(term: Term, names: Renaming) -> Term:
     factors = tuple((a.rename(names) if a.free else a, e) for a, e in term.factors)

@@ -3,7 +3,7 @@
 Reading is substitution: the index is an element of another tensor. Writing turns it round: an element of the result
 asks which of the written ones have its own position, and sums over them. Where two may have the same position and
 the order of writing would decide, there is no formula. Indices are taken to be in range, as torch requires;
-`index`, `index_put`, `take` and `take_along_dim` alone count negative ones from the end.
+`index`, `index_put`, `index_fill`, `take` and `take_along_dim` alone count negative ones from the end.
 """
 
 from __future__ import annotations
@@ -297,12 +297,13 @@ def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
 
 @meaning("aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor")
 def index_fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """x with one value at the indices along a dimension; negative ones count from its end, unlike in `index_copy`."""
     d, where_to = dimension(dim, x.rank), ravel(index)
-    new = cast_like(as_tensor(value), x)[()]
+    new, size = cast_like(as_tensor(value), x)[()], x.shape[d] if x.rank else 1
 
     def element(*i: Expr) -> Expr:
         own = i[d] if x.rank else const(0)
-        return where(folded("any", where_to.shape, lambda s: eq(where_to[s], own)), new, x[i])
+        return where(folded("any", where_to.shape, lambda s: eq(wrapped(where_to[s], size), own)), new, x[i])
 
     return tensor(x.shape, element, x.kind)
 

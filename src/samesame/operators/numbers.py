@@ -4,6 +4,9 @@ A program says `0.3535533905932738` and means 1/√8; it says `-3.40282346638528
 short decimal is that decimal, exactly (1e-5 is 1/100000). One with a long decimal is compared with a few known
 constants and with roots of small rationals; where one lies within a unit in the last place, that is taken. Such a
 reading is an assumption, so each is written down: `with readings() as found:` collects them as sentences.
+
+The least float of a format is −∞ to a softmax, which makes 0 of both, and a number like any other elsewhere: a proof
+in which a −∞ so read does not vanish is no proof, and is made once more `with literally():`.
 """
 
 from __future__ import annotations
@@ -48,13 +51,30 @@ KNOWN: tuple[tuple[float, Expr, str], ...] = (
 ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
 SHORT = 11                                                 # fewer significant digits than this: a decimal
 
-_collector: ContextVar[set[str] | None] = ContextVar("readings", default=None)
+class Readings(set[str]):
+    """Sentences such as `-3.4e+38 read as −∞`; `infinite` where one of them is of this kind."""
+
+    infinite = False
+
+
+_collector: ContextVar[Readings | None] = ContextVar("readings", default=None)
+_literal: ContextVar[bool] = ContextVar("literal", default=False)
 
 
 @contextmanager
-def readings() -> Iterator[set[str]]:
-    """Collect the readings of constants made inside the block, as sentences such as `-3.4e+38 read as −∞`."""
-    found: set[str] = set()
+def literally() -> Iterator[None]:
+    """Inside, the least float of a format is the number that it is."""
+    token = _literal.set(True)
+    try:
+        yield
+    finally:
+        _literal.reset(token)
+
+
+@contextmanager
+def readings() -> Iterator[Readings]:
+    """Collect the readings of constants made inside the block."""
+    found = Readings()
     outer = _collector.get()
     token = _collector.set(found)
     try:
@@ -63,13 +83,15 @@ def readings() -> Iterator[set[str]]:
         _collector.reset(token)
         if outer is not None:
             outer |= found
+            outer.infinite = outer.infinite or found.infinite
 
 
-def record(sentence: str) -> None:
-    """Write down a reading for whoever collects them."""
+def record(sentence: str, infinite: bool = False) -> None:
+    """Write down a reading for whoever collects them; `infinite` if it is one of a number as −∞."""
     found = _collector.get()
     if found is not None:
         found.add(sentence)
+        found.infinite = found.infinite or infinite
 
 
 def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Expr:
@@ -84,9 +106,11 @@ def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Exp
         raise Unsupported(f"the constant {value} is no real number")
     if value == -math.inf:
         return NEG_INF
-    if value in LOWEST:
-        record(f"{value!r} read as −∞; a softmax over nothing else is not covered")
+    if value in LOWEST and not _literal.get():
+        record(f"{value!r} read as −∞; a softmax over nothing else is not covered", infinite=True)
         return NEG_INF
+    if -abs(value) in LOWEST:
+        return const(Fraction(repr(value)))
     if value < 0:
         return mul(-1, constant(-value, sizes))
     for size, symbol in sizes:

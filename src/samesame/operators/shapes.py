@@ -388,7 +388,8 @@ def reduced(
 # -------------------------------------------------------------------------------------------------------------- dtypes
 
 
-NARROW = ("int8", "uint8", "int16", "uint16")               # integers that arithmetic may make wrap around
+# Integers that arithmetic may make wrap around, and casts cut off: no formula's integers.
+NARROW = ("int8", "uint8", "int16", "uint16", "uint32", "uint64")
 
 
 def kind_of(dtype: Dtype | None, default: str = "real") -> str:

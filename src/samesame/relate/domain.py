@@ -23,10 +23,18 @@ def _last(size: Dim) -> Dim:
     return canonical(add(size, -1))
 
 
+def _either_end(size: Dim) -> Range:
+    """Positions in a dimension, counted from its start or from its end."""
+    return canonical(mul(-1, size)), _last(size)
+
+
 # Operator → the position of its index argument, and the range it must lie in (both ends included).
 DEMANDS: dict[str, tuple[int, Callable[[Node], Range]]] = {
     "aten.embedding": (1, lambda node: (0, _last(node.args[0].shape[0]))),
     "aten.gather": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
+    "aten.index_add": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
+    "aten.index_copy": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
+    "aten.index_fill": (2, lambda node: _either_end(node.args[0].shape[node.args[1]])),
     "aten.index_select": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
     "aten.scatter": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
     "aten.scatter_add": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
@@ -129,7 +137,7 @@ def _demands(node: Node) -> list[tuple[Node, Range]]:
         return [(index, limits(node))] if isinstance(index, Node) else []
     if name == "aten.index":
         sizes = node.args[0].shape
-        limits_of = [(canonical(mul(-1, size)), _last(size)) for size in sizes]
+        limits_of = [_either_end(size) for size in sizes]
         return [(i, limits_of[d]) for d, i in enumerate(node.args[1]) if _is_integer(i)]
     return []
 

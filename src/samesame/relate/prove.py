@@ -29,7 +29,7 @@ from samesame.formula.tensor import Tensor
 from samesame.graph import Node, at
 from samesame.operators import is_deterministic, meaning_of
 from samesame.operators.ideal import GUARDED, idealised
-from samesame.operators.numbers import readings
+from samesame.operators.numbers import literally, readings
 from samesame.operators.table import packet
 from samesame.relate.blocks import Block
 from samesame.relate.domain import sentence
@@ -58,8 +58,9 @@ class Prover:
 
     Failures may cost so much `patience` (seconds) in all; after that a proof has little time. `sizes` are the values of
     size symbols in the example, by name: blocks over symbols are proved for all sizes. `questions` are those that the
-    solver answered, by proof; `ideal` the keys of blocks proved without guards; `glances` what was seen in vain;
-    `hopeless` says of a block whether its claim hangs on what opaque operators really do.
+    solver answered, by proof; `ideal` the keys of blocks proved without guards, `literal` of those in which no number
+    is read as −∞; `glances` what was seen in vain; `hopeless` says of a block whether its claim hangs on what opaque
+    operators really do.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -78,6 +79,7 @@ class Prover:
     learning: float = 0.0
     questions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ideal: set[str] = field(default_factory=set)
+    literal: set[str] = field(default_factory=set)
     glances: dict[str, Attempt] = field(default_factory=dict)
     hopeless: dict[str, bool] = field(default_factory=dict)
 
@@ -225,18 +227,28 @@ class Prover:
         return self._prove_as_read(block, self._by_normal_form)
 
     def _prove_as_read(self, block: Block, prove: Way) -> Evidence | str:
+        """With its constants as they are read. Where the least float is read as −∞ and matters otherwise than to a
+        softmax, as the number that it is."""
         with readings() as read:
-            try:
-                left, right = meanings(block)
-                outcome = NotProved(HOPELESS) if self._is_hopeless(block, left, right) else prove(block, left, right)
-            except Unsupported as reason:
-                return str(reason)
+            outcome = self._outcome(block, prove)
+        if isinstance(outcome, Proved) and outcome.infinite and read.infinite:
+            with readings() as read, literally():
+                outcome = self._outcome(block, prove)
+            if isinstance(outcome, Proved):
+                self.literal.add(block.key)
         if isinstance(outcome, NotProved):
             return outcome.reason
         domain = sorted({sentence(bounds) for bounds in block.ranges.values()})
         said = {f"{size_text(low)} ≤ {name} ≤ {size_text(high)}" for name, (low, high) in block.ranges.items()}
         conditions = (*(c for c in outcome.conditions if c not in said), *sorted(read), *domain)
         return Evidence(self.rung, outcome.method, detail=outcome.detail, conditions=conditions)
+
+    def _outcome(self, block: Block, prove: Way) -> Outcome:
+        try:
+            left, right = meanings(block)
+            return NotProved(HOPELESS) if self._is_hopeless(block, left, right) else prove(block, left, right)
+        except Unsupported as reason:
+            return NotProved(str(reason))
 
     def _is_hopeless(self, block: Block, left: Tensor, right: Tensor) -> bool:
         """Does the claim take more of opaque operators than a proof knows of them? Asked once of each block."""

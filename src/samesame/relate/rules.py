@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from hashlib import sha256
@@ -26,6 +27,7 @@ from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import decoded, encoded, size_text
 from samesame.graph_text import GraphError, from_json, text_form, to_json
 from samesame.operators.ideal import idealised
+from samesame.operators.numbers import literally
 from samesame.relate.blocks import Block, key_of
 from samesame.relate.domain import Range
 from samesame.relate.generalise import General, generalise, has_pieces
@@ -228,18 +230,18 @@ def entry_of(rule: Rule) -> Entry:
 
 def second_opinion(rule: Rule) -> str:
     """What the second prover says of a rule, in words. Raises Disagreement where it refutes it."""
-    try:
-        claim = dag.claim(*meanings(rule.block))
-    except Unsupported:
-        with idealised():
-            claim = dag.claim(*meanings(rule.block))
-    found = second.compare(claim)
-    if isinstance(found, second.Disagreement):
-        with idealised():
-            again = second.compare(dag.claim(*meanings(rule.block)))
-        if isinstance(again, second.Disagreement):
-            raise Disagreement(f"the provers disagree on rule {rule.name}: {rule.evidence}; {again}")
-        found = again
+    refuted: second.Disagreement | None = None
+    for reading in (nullcontext, literally, idealised):     # the first prover may have needed any of these
+        try:
+            with reading():
+                found = second.compare(dag.claim(*meanings(rule.block)))
+        except Unsupported:
+            continue
+        if not isinstance(found, second.Disagreement):
+            break
+        refuted = found
+    else:
+        raise Disagreement(f"the provers disagree on rule {rule.name}: {rule.evidence}; {refuted}")
     if isinstance(found, second.Cannot):
         return f"cannot tell ({found.reason})"
     sizes = "; ".join(", ".join(f"{name} = {n}" for name, n in at.items()) for at in found.sizes)

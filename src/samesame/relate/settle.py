@@ -90,7 +90,8 @@ def settle(
         if not found.varying:
             fixed = fixed or found.fixed
             continue
-        general = replace(prover, sizes=found.example, rules={}, seconds=0.0, learning=0.0, questions={}, ideal=set())
+        general = replace(prover, sizes=found.example, rules={}, seconds=0.0, learning=0.0, questions={})
+        general.ideal, general.literal = set(), set()
         general.proofs = general.attempts = general.by_rule = 0
         general.budget = replace(prover.budget, seconds=SYMBOLIC_SECONDS)
         started = time.monotonic()

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-NARROW = ("int8", "uint8", "int16", "uint16")           # integers that may wrap around are kinds of their own
+NARROW = ("int8", "uint8", "int16", "uint16", "uint32", "uint64")    # they may wrap around, and are kinds of their own
 WIDEST = {"real": torch.float64, "int": torch.int64, "complex": torch.complex128, "bool": torch.bool}
 FILES, RANDOM = ("from_file", "save"), torch.Tag.nondeterministic_seeded
 WIDE = {torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.float32: torch.float64,
