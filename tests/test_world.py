@@ -272,14 +272,15 @@ def test_a_message_that_has_to_wait_keeps_its_place():
     def program(x, rank, size):
         if rank == 0:
             came = torch.empty_like(x)
-            dist.irecv(came, 1)
+            dist.irecv(came, 1).wait()
             dist.isend(came * 2, 1)
             dist.isend(x, 1)
             return came
         first, second = torch.empty_like(x), torch.empty_like(x)
-        dist.irecv(first, 0)
-        dist.irecv(second, 0)
+        works = [dist.irecv(first, 0), dist.irecv(second, 0)]
         dist.isend(x, 0)
+        for work in reversed(works):
+            work.wait()
         return first, second
 
     xs = tensors(2, 3)

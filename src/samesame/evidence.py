@@ -179,7 +179,8 @@ class Verdict:
 class Output:
     """How one output of a sequential program lies on the ranks: `kind` is replicated, sharded, strided, partial (a sum
     over ranks that nobody took), scaled (a multiple), or none of these; `words` say it in full; `expected` is what the
-    caller declared, if anything, and `holds` whether the kind is what it may be.
+    caller declared, if anything, and `holds` whether the kind is what it may be. `declare` is what a job would declare
+    of an output that does not hold, if that is how it is meant to lie.
     """
 
     name: str
@@ -188,6 +189,7 @@ class Output:
     expected: str | None
     holds: bool
     evidence: Evidence
+    declare: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame.refine.outputs import Found, declared, output_relation
+from samesame.refine.due import Due
+from samesame.refine.outputs import Found, output_relation
 
 Ranks = Callable[[torch.Tensor], list[torch.Tensor]]
+
+
+def declared(found: Found, text: str | None) -> bool:
+    """Whether an output that lies so may, as this text declares it."""
+    return Due("0", range(4), text).holds(found)
 
 
 def placed(ranks: Ranks, first: int = 0, more: int = 0) -> Found:
@@ -61,7 +67,8 @@ def test_each_part_of_a_fused_tensor_may_be_cut(order: list[int]) -> None:
     found = output_relation(list(map(whole, wanted)), held, 2)
     assert (found.kind, found.dim, found.parts) == ("strided", 0, 2)
     assert [group[0] for group in found.groups] == [order.index(k) for k in range(2)]
-    assert declared(found, "strided(0, 2)") and not declared(found, "strided(0, 4)")
+    assert declared(found, "strided(0, 2)") is (order == [0, 1]) and not declared(found, "strided(0, 4)")
+    assert declared(found, f"strided(0, 2) in the order of ranks {order.index(0)}, {order.index(1)}")
 
 
 def test_a_sum_that_nobody_took_is_partial_and_does_not_hold() -> None:
@@ -88,11 +95,30 @@ def test_other_numbers_are_nothing_of_it() -> None:
 
 
 @pytest.mark.parametrize("expected, holds", [
-    (None, True), ("sharded", True), ("shard(0)", True), ("sharded(0) over dp", True),
+    (None, False), ("sharded", True), ("shard(0)", True), ("sharded(0) over dp", True),
     ("shard(1)", False), ("replicated", False), ("partial(sum)", False),
 ])
 def test_what_is_declared_is_held_to(expected: str | None, holds: bool) -> None:
     assert declared(Found("sharded", "", ((0,), (1,)), 0), expected) is holds
+
+
+@pytest.mark.parametrize("groups, expected, holds", [
+    (((1,), (0,)), "shard(0)", False),
+    (((1,), (0,)), "shard(0) in the order of ranks 1, 0", True),
+    (((0,), (1,)), "shard(0) in the order of ranks 1, 0", False),
+    (((0, 2), (1, 3)), "shard(0)", True), (((0, 1), (2, 3)), "shard(0)", True),
+    (((0, 3), (1, 2)), "shard(0)", False),                 # the second copy lies the other way round
+])
+def test_pieces_are_due_in_the_order_of_the_ranks(
+    groups: tuple[tuple[int, ...], ...], expected: str, holds: bool
+) -> None:
+    assert declared(Found("sharded", "", groups, 0), expected) is holds
+
+
+@pytest.mark.parametrize("groups, holds", [(((0,), (1,)), False), (((1,), (0,)), True)])
+def test_a_gradient_is_due_where_its_weight_is(groups: tuple[tuple[int, ...], ...], holds: bool) -> None:
+    due = Due("grad.weight", range(2), None, order=((1,), (0,)))
+    assert due.holds(Found("sharded", "", groups, 0)) is holds
 
 
 def test_an_output_that_some_ranks_return_is_told_of_those() -> None:

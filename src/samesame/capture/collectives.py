@@ -14,12 +14,13 @@ says of each what it is. The words, each an operator of a rank's graph:
     collective.scatter         (x)  dim, sizes, src, group         x on src only
     collective.permute         (x)  pairs, group                   from each first rank to its second; zeros elsewhere
     collective.send            (x)  peer, tag
-    collective.recv            ()   peer, tag, waits
+    collective.recv            ()   peer, tag
     collective.barrier         ()   group
+    collective.wait            (x)                                 x is a collective that was only begun before
 
 `group` holds the global ranks in the group's order; `src`, `dst`, `peer` and `pairs` are global ranks. `op` is one of
-sum, avg, product, max, min. A rank waits for `recv` where `waits` says so (`dist.recv`); else (`dist.irecv`) only what
-reads the result does.
+sum, avg, product, max, min. Several groups of the same ranks are told apart by `communicator`, their number. A rank
+stays at a collective until it is done, a send included, unless `waits=False` says that it only begins it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ import torch
 import torch.distributed as dist
 import torch.distributed._functional_collectives  # registers the functional operators
 from torch._ops import OpOverload
+from torch.distributed.distributed_c10d import _world
 
 from samesame.evidence import Refused
 
@@ -119,6 +121,18 @@ def group_of(given: dict[str, Any]) -> tuple[int, ...]:
     if isinstance(found, torch.ScriptObject):
         found = dist.ProcessGroup.unbox(found)
     return tuple(dist.get_process_group_ranks(found))
+
+
+def communicator_of(given: dict[str, Any], group: tuple[int, ...]) -> int:
+    """Which of the groups of these ranks a call is over: they have a number each, in the order in which they were made.
+    Those who make groups make them on all ranks in one order."""
+    found = given.get("process_group", given.get("group_name"))
+    if isinstance(found, torch.ScriptObject):
+        found = dist.ProcessGroup.unbox(found)
+    name = found if isinstance(found, str) else found.group_name if found is not None else ""
+    made = [own for own in _world.pg_names if own.size() == len(group)]
+    alike = [own.group_name for own in made if tuple(dist.get_process_group_ranks(own)) == group]
+    return alike.index(name) if name in alike else 0
 
 
 # ---------------------------------------------------------------------------------------------------------- the forms
@@ -308,6 +322,9 @@ RETURNS = {
     "all_gather_into_tensor_out": "out",
     "reduce_scatter_tensor_out": "out",
 }
+
+# Those of the functional ones that copy what they are given before they begin.
+COPIED = frozenset(("all_reduce", "all_reduce_coalesced", "broadcast"))
 
 
 def first(call: Call) -> torch.Tensor:

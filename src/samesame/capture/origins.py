@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from types import CodeType, FrameType
@@ -29,10 +29,11 @@ OURS = tuple(os.path.join(folder, "") for folder in samesame.__path__)
 NOT_THE_USER = (*OURS, *(os.path.join(folder, "") for folder in torch.__path__))
 PYTHONS = os.path.join(sysconfig.get_path("stdlib"), "")
 # Frames of vLLM between a layer and torch: every operator comes through them, so they tell nothing. Likewise Triton's
-# own between a launch and what answers it, and those of the algebra behind symbolic sizes.
+# own between a launch and what answers it, those of the algebra behind symbolic sizes, and what warns of old names.
 PASSING_ON = (
     "/vllm/ir/", "/vllm/_custom_ops.py", "/vllm/model_executor/layers/utils.py",
     "/triton/runtime/", "/triton/language/", "/triton/compiler/", "/triton/testing.py", "/sympy/",
+    "/typing_extensions.py",
 )
 INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "dist-packages"))
 TRACED_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (.+)')
@@ -74,6 +75,14 @@ def users_line(entry: CodeType, module: str = "") -> Origin:
     if frame is None or innermost is None:
         return Origin(module=module)
     return place(innermost.f_code.co_filename, innermost.f_lineno, innermost.f_code.co_name, module)
+
+
+def name_of_value(fits: Callable[[Any], bool]) -> str:
+    """The variable that holds what fits in the innermost function of the user's program that runs now, if one does."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    return next((name for name, value in frame.f_locals.items() if fits(value)), "") if frame is not None else ""
 
 
 def line_of_error(error: BaseException) -> Origin:

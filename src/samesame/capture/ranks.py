@@ -12,18 +12,14 @@ Sequential program and ranks are recorded alike, so that both speak of the same 
 
 from __future__ import annotations
 
-import inspect
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from math import prod
 from traceback import walk_tb
-from types import FrameType
 from typing import Any
 
 import torch
-import torch.distributed as dist
 from torch import nn
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
@@ -38,11 +34,13 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from samesame.capture.collectives import (
     ARRIVED,
+    COPIED,
     IGNORED,
     NAMESPACES,
     RETURNS,
     Call,
     Collective,
+    communicator_of,
     group_of,
     is_collective,
     spelled,
@@ -52,12 +50,13 @@ from samesame.capture.derivatives import derivative
 from samesame.capture.fsdp import PACKING, strided, unscattered
 from samesame.capture.group import dealing, one_of
 from samesame.capture.memory import address, extent, has_memory, place_of
-from samesame.capture.origins import running_modules, users_line
+from samesame.capture.origins import name_of_value, running_modules, users_line
 from samesame.capture.placements import Placed, placed
 from samesame.capture.program import Program, failed, holdings, referred
 from samesame.capture.record import Exits, Recorder, confirm, general_kernels, random_states, tensors_known
 from samesame.capture.tape import dtype_of, type_of
 from samesame.capture.targets import seeded
+from samesame.capture.waiting import Begun, Pending, UnderWay, touched
 from samesame.evidence import Refused, SamesameError
 from samesame.execute import bound, few_threads, tensors_in
 from samesame.graph import NOWHERE, Graph, Node, Origin, TensorType, rewritten
@@ -244,12 +243,23 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         self.arrived: dict[str, torch.Tensor] = {}         # what stands for a collective's result here, by its node
         self.collectives: list[Node] = []
         self.idle: list[str] = []                          # weights that have no gradient
+        self.under_way = UnderWay(rank, self.here, self.called)
+        self.works: list[Pending] = []                     # kept, for torch hands out what Python has of them
+
+    def called(self, tensor: torch.Tensor) -> str:
+        """What the running line calls a tensor, or one of the same memory."""
+        with _disable_current_modes():
+            return name_of_value(lambda value: isinstance(value, torch.Tensor) and touched(value, [tensor]))
 
     def graph(self, name: str, rank: int, world_size: int) -> RankGraph:
         """Run the program; its graph, with every collective and what it depends on."""
         dice = random_states()
         try:
-            outputs = self.run()
+            try:
+                outputs = self.run()
+            finally:
+                if self.under_way.found is not None:       # whatever came of it, it came of that
+                    raise self.under_way.found
             roots = [(root, self.memory.read(output)) for root, output in outputs]
             plain = self.tape.graph(name, roots, kept=self.collectives)
             confirm(self.without_collectives(plain), outputs)
@@ -290,7 +300,9 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             try:
                 outputs = program.roots(program.call())
                 outputs += self.gradients(outputs) if self.backward else []
-                return [(name, self.local(name, output)) for name, output in outputs]
+                outputs = [(name, self.local(name, output)) for name, output in outputs]
+                self.leave(outputs)
+                return outputs
             except Exception as error:
                 if is_of_schedule(error):
                     raise Refused(
@@ -314,6 +326,15 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         if isinstance(tensor, DTensor):
             self.program.placed[name] = placed(tensor)
         return local_of(tensor).detach()
+
+    def leave(self, outputs: list[tuple[str, torch.Tensor]]) -> None:
+        """The end of the program: what it gives back, and what it leaves in memory of others, has to be there."""
+        for name, output in outputs:
+            self.under_way.returned(f"the output {name}", output)
+        for one in self.under_way.begun:
+            for tensor in one.writes:
+                if self.memory.view(tensor).storage.source:
+                    self.under_way.returned("what it was given or keeps", tensor)
 
     # ---------------------------------------------------------------------------------------------------- gradients
 
@@ -392,6 +413,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             self.introduce_buckets(tensors_in((*args, *kwargs.values())))
         if operation.namespace in NAMESPACES:
             return self.collective(operation, args, kwargs)
+        self.under_way.watch(operation, bound(operation, args, kwargs))
         opened = derivative(operation) or PACKING.get(str(operation))
         if opened is not None:
             with self:
@@ -419,13 +441,15 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         """A collective: its nodes, and in the tensors that take its result something of the right shape."""
         name, given = operation._opname, bound(operation, args, kwargs)
         if name in ARRIVED:
+            while (one := self.under_way.writing(args[0])) is not None:
+                self.waited(one)
             return self.again(args[0].detach(), args[0])
         if name in IGNORED:
             return None
+        in_place = operation.namespace == "c10d"
         fresh: tuple[torch.Tensor, ...] = ()
-        if operation.namespace == "c10d":
-            results = answer(operation, given)
-        else:
+        results: Any = None
+        if not in_place:
             results = operation(*_copied(args), **_copied(kwargs))
             for result in tensors_in(results):
                 torch.ops._c10d_functional.wait_tensor(result)     # there is nothing to wait for
@@ -433,29 +457,49 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         group = group_of(given)
         if self.rank not in group:
             raise self.refusal(f"calls {name} on a group that this rank ({self.rank}) is not in, {list(group)}")
+        number = communicator_of(given, group)
+        told = {"communicator": number} if number else {}
         try:
-            for one in spelled(Call(operation, given, fresh, group, self.rank)):
-                if operation.namespace == "c10d":
+            words = [replace(one, attributes={**one.attributes, **told, "waits": False})
+                     for one in spelled(Call(operation, given, fresh, group, self.rank))]
+            for one in words:
+                if in_place:
                     demand_contiguous(one)
-                self.note(one, fresh)
+                self.under_way.touch(one.given, [x for x in one.taken if not any(x is result for result in fresh)])
+            nodes = tuple(self.note(one, fresh) for one in words)
         except Refused as why:
             raise self.refusal(str(why)) from None
-        return given[RETURNS[name]] if not fresh and operation.namespace != "c10d" else results
+        reads = () if name in COPIED else tuple(x for one in words for x in one.given)
+        begun = Begun(nodes, reads, tuple(x for one in words for x in one.taken), len(self.tape.nodes))
+        self.under_way.begin(begun)
+        if not in_place:
+            return results if fresh else given[RETURNS[name]]
+        self.works.append(Pending(lambda: self.waited(begun), self.refusal))
+        return answer(operation, given, self.works[-1])
 
-    def note(self, one: Collective, fresh: tuple[torch.Tensor, ...]) -> None:
-        """The node of one collective, and its pieces in the tensors that take them."""
+    def waited(self, one: Begun) -> None:
+        """The rank waits for a collective. Where it does so before anything else, it is not two steps but one."""
+        if not self.under_way.end(one):
+            return
+        if len(self.tape.nodes) == one.before:
+            for node in one.nodes:
+                del node.kwargs["waits"]                   # nobody has seen these nodes yet
+        else:
+            self.collectives.append(self.tape.emit("collective.wait", one.nodes, {}, NOTHING))
+
+    def note(self, one: Collective, fresh: tuple[torch.Tensor, ...]) -> Node:
+        """The node of one collective; its pieces go to the tensors that take them."""
         for tensor in one.taken:
             if not any(tensor is result for result in fresh):
                 self.memory.will_write(tensor)
         given = () if one.gives is None else (self.joined(one.given, one.gives),)
         like = (*one.taken, *one.given, torch.empty(()))[0]
         result = TensorType(one.takes, dtype_of(like.dtype).name) if one.takes is not None else NOTHING
-        attributes = one.attributes | ({"waits": runs(dist.recv)} if one.operator == "collective.recv" else {})
-        node = self.tape.emit(one.operator, given, attributes, result)
+        node = self.tape.emit(one.operator, given, one.attributes, result)
         self.tape.open.add(node)
         self.collectives.append(node)
         if one.takes is None:
-            return
+            return node
         value = plausible(one.given, one.takes, like)
         self.arrived[node.name] = value
         start = 0
@@ -467,6 +511,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
                 cut = self.tape.emit("aten.slice.Tensor", (node, 0, start, stop), {}, type_of(value[start:stop]))
                 part, start = (value[start:stop], cut), stop
             self.give(tensor, *part, new=any(tensor is result for result in fresh))
+        return node
 
     def give(self, tensor: torch.Tensor, value: torch.Tensor, node: Node, *, new: bool) -> None:
         """Put a result, or a piece of it, into a tensor: one that the collective made, or one of the program's."""
@@ -512,10 +557,9 @@ def demand_contiguous(one: Collective) -> None:
         raise Refused(f"calls {name} on a tensor that is not contiguous; call .contiguous() and use what that returns")
 
 
-def answer(operation: OpOverload, given: Mapping[str, Any]) -> Any:
-    """What one of c10d's operators returns: the argument that takes the result, which is its first, and work that is
-    done."""
-    work = torch.ops.c10d.barrier(torch.empty(0), given["process_group"], [], False)
+def answer(operation: OpOverload, given: Mapping[str, Any], pending: Pending) -> Any:
+    """What one of c10d's operators returns: the argument that takes the result, which is its first, and the work."""
+    work = pending.boxed()
     returns = [str(part.type) for part in operation._schema.returns]
     found = tuple(work if kind.endswith("Work") else next(iter(given.values())) for kind in returns)
     return found if len(found) > 1 else found[0] if found else None
@@ -524,15 +568,6 @@ def answer(operation: OpOverload, given: Mapping[str, Any]) -> Any:
 def imagined(types: Any) -> bool:
     """Whether an operator runs on no values: DTensor asks for shapes this way."""
     return torch._C._get_dispatch_mode(FAKE) is not None or any(issubclass(kind, FakeTensor) for kind in types)
-
-
-def runs(function: Callable[..., Any]) -> bool:
-    """Whether this function of torch.distributed is what asked for the running operator."""
-    code = inspect.unwrap(function).__code__
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code is not code:
-        frame = frame.f_back
-    return frame is not None
 
 
 def is_of_schedule(error: BaseException) -> bool:

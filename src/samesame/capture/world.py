@@ -1,13 +1,14 @@
 """The world graph: all ranks of a distributed program in one ordinary graph, in which collectives are plain operators.
 
-All ranks run side by side. Each goes on until it stands before a collective; when every rank of the collective's group
-stands before the same one, it happens: an all-reduce is the sum of what the ranks gave, an all-gather their
-concatenation, a reduce-scatter a slice of the sum, an all-to-all slices put together, and a message is the tensor that
-was sent. Ranks may run different programs. If nobody can go on, the program would hang there, and the message says who
-waits for what.
+All ranks run side by side. Each goes on until it comes to a collective and begins it; when every rank of the group has
+begun it, it happens: an all-reduce is the sum of what the ranks gave, an all-gather their concatenation, a
+reduce-scatter a slice of the sum, an all-to-all slices put together, and a message is the tensor that was sent. Until
+then a rank stays there, one that sends too (a backend may keep a message until it is asked for, and need not), unless
+it only begins the collective and waits for it later. Ranks may run different programs. If nobody can go on, the program
+would hang there, and the message says who waits for what. So it does where two ranks begin collectives of two groups in
+different order: nothing then says which of them comes first.
 
 A collective's result is made once, under the name it has on the first rank of its group, and every rank reads it.
-Sending waits for nobody: a message stays where it is until it is received.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations, pairwise
+from operator import itemgetter
 from typing import Any
 
 from samesame.capture.collectives import is_collective
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node, Origin, TensorType, map_nodes
 
+WAIT = "collective.wait"
 NOTHING = TensorType((), "NoneType")                     # the type of a collective that gives this rank nothing
 
 
@@ -71,43 +75,54 @@ def lockstep(graphs: Sequence[Graph], name: str = "ranks") -> World:
 # ------------------------------------------------------------------------------------------------------------ running
 
 
+Channel = tuple[tuple[int, ...], int]                    # a group: its ranks, and which of the groups of these it is
+Way = tuple[int, int, int]                               # of messages: from whom, to whom, under which tag
+
+
 @dataclass(slots=True)
 class _Rank:
-    """One rank on its way: the nodes before it, and those it has left behind until a message arrives."""
+    """One rank on its way: the nodes before it, the collectives that it has begun, in order, and those that are
+    done."""
 
     number: int
     graph: Graph
     ahead: deque[Node]
-    behind: list[Node] = field(default_factory=list)
+    begun: dict[Node, int] = field(default_factory=dict)
+    done: set[Node] = field(default_factory=set)
     now: dict[Node, Node] = field(default_factory=dict)    # its nodes, as nodes of the world
 
-    @property
-    def at(self) -> Node | None:
-        """The node that the rank stands before."""
-        return self.ahead[0] if self.ahead else None
-
     def ready(self, node: Node) -> bool:
-        return all(part in self.now for part in node.inputs)
+        return all(part in self.now or part in self.done for part in node.inputs)
+
+    def lacks(self) -> Node | None:
+        """What the rank waits for: the collective that it stands at, or one that it has begun and comes to need."""
+        if not self.ahead:
+            return next((node for node in self.begun if node not in self.done), None)
+        node = self.ahead[0]
+        lacking = (part for part in node.inputs if part not in self.now and part not in self.done)
+        return next(lacking, node)
 
 
 class _Lockstep:
     def __init__(self, graphs: Sequence[Graph]) -> None:
         self.ranks = [_Rank(number, graph, deque(graph.nodes)) for number, graph in enumerate(graphs)]
-        self.messages: dict[tuple[int, int, int], deque[tuple[Node, Node]]] = defaultdict(deque)
+        self.sent: dict[Way, deque[Node]] = defaultdict(deque)
+        self.asked: dict[Way, deque[Node]] = defaultdict(deque)
+        self.calls: dict[Channel, dict[int, deque[Node]]] = defaultdict(lambda: defaultdict(deque))
         self.nodes: list[Node] = []
         self.names: set[str] = set()
         self.tensors: dict[str, Any] = {}
         self.meetings: list[Meeting] = []
+        self.met: list[tuple[Channel, list[Node]]] = []    # the calls of each collective of a group that took place
 
     def run(self, name: str) -> World:
-        while any(rank.ahead or rank.behind for rank in self.ranks):
+        while any(rank.ahead for rank in self.ranks):
             moved = [self.advance(rank) for rank in self.ranks]
             if not self.meet() and not any(moved):
                 raise self.stuck()
-        for (sender, receiver, _), left in self.messages.items():
-            for _, sent in left:
-                sentence = f"rank {sender} sends a message at {sent.origin} that rank {receiver} never receives"
-                raise Mismatch(sentence, (sender, receiver), (sent.origin,))
+        if any(rank.lacks() for rank in self.ranks):
+            raise self.stuck()
+        self.demand_one_order()
         roots = [
             (f"r{rank.number}.{root}", rank.now[node]) for rank in self.ranks for root, node in rank.graph.roots
         ]
@@ -116,70 +131,54 @@ class _Lockstep:
         return World(graph, tuple(self.meetings), tuple(places))
 
     def advance(self, rank: _Rank) -> bool:
-        """Run a rank until it stands before a collective, or waits for a message; whether it moved."""
+        """Run a rank until it has to wait; whether it moved."""
         moved = False
-        behind, rank.behind = rank.behind, []
-        for node in behind:
-            moved |= self.step(rank, node)
-        while rank.ahead:
+        while rank.ahead and rank.ready(rank.ahead[0]):
             node = rank.ahead[0]
-            if is_collective(node.operator) and not self.goes_on(rank, node):
-                break
+            if is_collective(node.operator):
+                if node not in rank.begun and node.operator != WAIT:
+                    self.begin(rank, node)
+                    moved = True
+                if node.operator != WAIT and node not in rank.done and node.kwargs.get("waits", True):
+                    break
+            else:
+                self.do(rank, node)
             rank.ahead.popleft()
-            self.step(rank, node)
             moved = True
         return moved
 
-    def goes_on(self, rank: _Rank, node: Node) -> bool:
-        """Whether a rank that comes to a message goes on: always after sending, after receiving if it need not wait."""
-        if node.operator == "collective.send":
-            return True
-        if node.operator != "collective.recv":
-            return False
-        return not node.kwargs.get("waits", True) or bool(self.messages[self.way(rank, node)])
-
-    @staticmethod
-    def way(rank: _Rank, node: Node) -> tuple[int, int, int]:
-        """From whom, to whom, under which tag."""
-        peer, tag = node.kwargs["peer"], node.kwargs.get("tag", 0)
-        return (rank.number, peer, tag) if node.operator == "collective.send" else (peer, rank.number, tag)
-
-    def step(self, rank: _Rank, node: Node) -> bool:
-        """Run one node, or leave it behind if something that it reads has not arrived; whether it ran."""
-        if not rank.ready(node) or not self.do(rank, node):
-            rank.behind.append(node)
-            return False
-        return True
-
-    def do(self, rank: _Rank, node: Node) -> bool:
-        if node.operator in ("collective.send", "collective.recv"):
-            return self.message(rank, node)
+    def do(self, rank: _Rank, node: Node) -> None:
         kwargs = {key: map_nodes(rank.now.__getitem__, value) for key, value in node.kwargs.items()}
         args = map_nodes(rank.now.__getitem__, node.args)
         made = self.add(replace(node, name=self.unique(rank.number, node.name), args=args, kwargs=kwargs))
         if node.name in rank.graph.tensors:
             self.tensors[made.name] = rank.graph.tensors[node.name]
         rank.now[node] = made
-        return True
 
-    def message(self, rank: _Rank, node: Node) -> bool:
-        """Send or receive; messages on one way keep their order. Whether it was done."""
-        way = self.way(rank, node)
-        if any(other.operator == node.operator and self.way(rank, other) == way for other in rank.behind):
-            return False
-        if node.operator == "collective.send":
-            self.messages[way].append((rank.now[node.inputs[0]], node))
-            return True
-        if not self.messages[way]:
-            return False
-        value, sent = self.messages[way].popleft()
-        origins = sent.origin, node.origin
-        if value.type != node.type:
-            sentence = f"rank {way[1]} receives {node.type} at {node.origin}, rank {way[0]} sends {value.type} at "
+    def begin(self, rank: _Rank, node: Node) -> None:
+        """A rank begins a collective; a message is delivered once both have come to it."""
+        rank.begun[node] = len(rank.begun)
+        if "group" in node.kwargs:
+            self.demand_members(rank, node)
+            self.calls[channel(node)][rank.number].append(node)
+            return
+        peer, tag = node.kwargs["peer"], node.kwargs.get("tag", 0)
+        sends = node.operator == "collective.send"
+        way = (rank.number, peer, tag) if sends else (peer, rank.number, tag)
+        (self.sent if sends else self.asked)[way].append(node)
+        if self.sent[way] and self.asked[way]:
+            self.deliver(way, self.sent[way].popleft(), self.asked[way].popleft())
+
+    def deliver(self, way: Way, sent: Node, asked: Node) -> None:
+        sender, receiver = self.ranks[way[0]], self.ranks[way[1]]
+        value, origins = sender.now[sent.inputs[0]], (sent.origin, asked.origin)
+        if value.type != asked.type:
+            sentence = f"rank {way[1]} receives {asked.type} at {asked.origin}, rank {way[0]} sends {value.type} at "
             raise Mismatch(sentence + str(sent.origin), way[:2], origins)
-        rank.now[node] = value
+        receiver.now[asked] = value
+        sender.done.add(sent)
+        receiver.done.add(asked)
         self.meetings.append(Meeting("collective.send", way[:2], "", origins, (value, None), (None, value)))
-        return True
 
     def add(self, node: Node) -> Node:
         self.nodes.append(node)
@@ -197,22 +196,12 @@ class _Lockstep:
     # ------------------------------------------------------------------------------------------------- collectives
 
     def meet(self) -> bool:
-        """Let every collective happen before which its whole group stands; whether there was one."""
+        """Let every collective happen that its whole group has begun; whether there was one."""
         met = False
-        for rank in self.ranks:
-            node = rank.at
-            if node is None or "group" not in node.kwargs or not is_collective(node.operator):
-                continue
-            group = node.kwargs["group"]
-            self.demand_members(rank, node)
-            there = [self.ranks[number].at for number in group]
-            if any(other is None or other.kwargs.get("group") != group for other in there):
-                continue
-            calls = [other for other in there if other is not None]
-            if not all(self.ranks[number].ready(call) for number, call in zip(group, calls, strict=True)):
-                continue
-            self.happen(group, calls)
-            met = True
+        for where, calls in list(self.calls.items()):
+            while all(calls[number] for number in where[0]):
+                self.happen(where, [calls[number].popleft() for number in where[0]])
+                met = True
         return met
 
     def demand_members(self, rank: _Rank, node: Node) -> None:
@@ -223,36 +212,56 @@ class _Lockstep:
                 f"{len(self.ranks) - 1}, and a rank that calls has to be among them"
             )
 
-    def happen(self, group: tuple[int, ...], calls: list[Node]) -> None:
+    def happen(self, where: Channel, calls: list[Node]) -> None:
         """One collective takes place: what each rank takes stands for its node from now on."""
+        group = where[0]
         ranks = [self.ranks[rank] for rank in group]
         given = [rank.now[call.inputs[0]] if call.inputs else None for rank, call in zip(ranks, calls, strict=True)]
         demand_agreement(group, calls, given)
         taken = MEANING[calls[0].operator](_Maker(self, group, calls), given)
         for rank, call, result in zip(ranks, calls, taken, strict=True):
-            rank.ahead.popleft()
+            rank.done.add(call)
             if result is not None and call.type != NOTHING:
                 rank.now[call] = result
+        self.met.append((where, calls))
         op, origins = calls[0].kwargs.get("op", ""), tuple(call.origin for call in calls)
         self.meetings.append(Meeting(calls[0].operator, group, op, origins, tuple(given), tuple(taken)))
 
+    def demand_one_order(self) -> None:
+        """Raise Mismatch where two ranks begin the collectives that both take part in, of several groups, in different
+        order: waiting for each at once they would hang, and otherwise one of them may block the other."""
+        shared: dict[tuple[int, int], list[tuple[int, int, Node, Node]]] = defaultdict(list)
+        for (group, _), calls in self.met:
+            places = [self.ranks[number].begun[call] for number, call in zip(group, calls, strict=True)]
+            for a, b in combinations(range(len(group)), 2):
+                shared[group[a], group[b]].append((places[a], places[b], calls[a], calls[b]))
+        for ranks, meetings in shared.items():
+            for (_, before, mine, yours), (_, after, next_, _) in pairwise(sorted(meetings, key=itemgetter(0))):
+                if after < before:
+                    raise Mismatch(
+                        f"rank {ranks[0]} begins {spoken(mine)} before {spoken(next_)}, and rank {ranks[1]} the other "
+                        "way round; of groups that share ranks, call collectives in one order on all of them",
+                        ranks, (mine.origin, yours.origin),
+                    )
+
     def stuck(self) -> Mismatch:
         """Who waits for what, as an error: the last rank that waits, and the first that should have come."""
-        waiting = {rank.number: self.cause(rank) for rank in self.ranks if rank.ahead or rank.behind}
+        waiting = {rank.number: node for rank in self.ranks if (node := rank.lacks()) is not None}
         number, node = max(waiting.items(), key=lambda item: item[0])
         partners = [rank for rank in node.kwargs.get("group", (node.kwargs.get("peer"),)) if rank != number]
         absent = [rank for rank in partners if rank not in waiting or not same_call(waiting[rank], node)]
         other = next(iter(absent or partners), number)
+        if node.operator == "collective.send" and other not in waiting:
+            sentence = f"rank {number} sends a message at {node.origin} that rank {other} never receives"
+            return Mismatch(sentence, (number, other), (node.origin,))
         where = f"is at {spoken(waiting[other])}" if other in waiting else "has ended"
         origins = tuple(waiting[rank].origin for rank in (number, other) if rank in waiting)
-        return Mismatch(f"rank {number} waits for {spoken(node)}, rank {other} {where}", (number, other), origins)
-
-    def cause(self, rank: _Rank) -> Node:
-        """What a rank waits for: a message that the next node needs, else the collective that it stands before."""
-        pending = [node for node in rank.behind if node.operator == "collective.recv"]
-        if rank.ahead and (rank.ready(rank.ahead[0]) or not pending):
-            return rank.ahead[0]
-        return (pending or rank.behind)[0]
+        why = ""
+        if other in waiting and node.operator == "collective.send":
+            why = "; a rank may have to stay at a send until its message is received"
+        elif other in waiting and waiting[other].kwargs.get("group") == node.kwargs.get("group", ()):
+            why = "; these are two groups of the same ranks" if channel(waiting[other]) != channel(node) else ""
+        return Mismatch(f"rank {number} waits for {spoken(node)}, rank {other} {where}{why}", (number, other), origins)
 
 
 # ----------------------------------------------------------------------------------------------------------- agreement
@@ -265,7 +274,14 @@ def spoken(node: Node) -> str:
 
 def same_call(one: Node, other: Node) -> bool:
     """Whether two ranks stand before the same collective of the same group."""
-    return one.operator == other.operator and one.kwargs.get("group") == other.kwargs.get("group")
+    if one.operator != other.operator or "group" not in one.kwargs:
+        return one.operator == other.operator
+    return channel(one) == channel(other)
+
+
+def channel(node: Node) -> Channel:
+    """The group that a collective is over."""
+    return node.kwargs["group"], node.kwargs.get("communicator", 0)
 
 
 # What every rank has to say alike.

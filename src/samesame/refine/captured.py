@@ -88,7 +88,7 @@ class Captured:
         """Both sides with the roots that were compared at small sizes."""
         left, right = with_defaults(sides.sequential), with_defaults(lockstep(sides.ranks).graph)
         pairs = paired(left, right, len(sides.ranks))
-        return with_outputs(left, right, pairs, self.found.outputs, self.found.expected, stated_parts(sides))
+        return with_outputs(left, right, pairs, self.found.outputs, self.found.dues, stated_parts(sides))
 
     def at_numbers(self, fixed: Mapping[str, int]) -> Relating:
         """What can be proved with these numbers for some symbols."""

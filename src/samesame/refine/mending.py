@@ -24,9 +24,9 @@ from samesame.evidence import Edit, SamesameError, Site
 from samesame.execute import execute
 from samesame.graph import Graph, Node, rewritten
 from samesame.operators.defaults import with_defaults
+from samesame.refine.due import Due
 from samesame.refine.holdings import Holdings, local
-from samesame.refine.outputs import Found, declared, output_relation
-from samesame.refine.placement import holders
+from samesame.refine.outputs import Found, output_relation
 from samesame.relate.draws import Draw
 from samesame.relate.propose import Values
 
@@ -55,7 +55,7 @@ class Asked:
     taken: Sequence[Draw]
     wanted: Values
     roots: Mapping[str, Node]
-    expected: Mapping[str, str]
+    dues: Mapping[str, Due]
 
     def placed(self, ranks: Sequence[Graph], edits: Sequence[RankEdit]) -> set[str]:
         """The outputs that are where they should be on every draw, once the ranks are edited."""
@@ -69,11 +69,11 @@ class Asked:
             return set()
         theirs, found = dict(right.roots), set()
         for name, root in self.roots.items():
-            _, where = holders(self.expected.get(name, ""), name, len(ranks))
-            own = {rank: theirs[f"r{rank}.{name}"] for rank in where if f"r{rank}.{name}" in theirs}
+            due = self.dues[name]
+            own = {rank: theirs[f"r{rank}.{name}"] for rank in due.where if f"r{rank}.{name}" in theirs}
             held: dict[int, Any] = {rank: [run[node.name] for run in runs] for rank, node in own.items()}
             lies = output_relation([run[root.name] for run in self.wanted], held, len(ranks))
-            if declared(lies, self.expected.get(name)):
+            if due.holds(lies):
                 found.add(name)
         return found
 

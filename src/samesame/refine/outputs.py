@@ -3,8 +3,7 @@
 Every rank's own result is used: an output that is on all ranks is compared with each of them, and one that is cut is
 put together once for each rank, with that rank's piece in it, so that no replica goes unchecked. The ways to put
 results together are clean: the same on each, a concat of the pieces in the order in which they lie, interleaved pieces,
-a sum over ranks, a multiple. The last two hold only where the caller declared them: a sum that nobody took is the
-commonest mistake of all, and it looks like an answer.
+a sum over ranks, a multiple. Whether an output may lie so is another question (due.py).
 
 Not every rank need return an output: the last stage of a pipeline has the loss, and each stage the gradients of its own
 weights. What is said of an output is then said of the ranks that return it, and the report names them.
@@ -270,21 +269,6 @@ def _times(node: Node, factor: Fraction, make: Make) -> Node:
     if factor.numerator != 1:
         node = make("aten.mul.Scalar", (node, factor.numerator), kind)
     return node if factor.denominator == 1 else make("aten.div.Scalar", (node, factor.denominator), kind)
-
-
-def declared(found: Found, expected: str | None) -> bool:
-    """Is an output that lies so what the caller expects: as declared, or else replicated or cut?"""
-    if expected is None:
-        return found.kind in CLEAN
-    bare = expected.partition(" over ")[0].partition(" on ")[0].strip()
-    kind, _, inside = bare.partition("(")
-    kind, inside = {"shard": "sharded"}.get(kind, kind), inside.rstrip(")")
-    if kind != found.kind:
-        return False
-    if kind == "partial":
-        return found.factor == (Fraction(1, len(found.groups)) if inside == "avg" else 1)
-    asked = [int(number) for number in inside.split(",")] if inside and kind in ("sharded", "strided") else []
-    return asked == [found.dim, found.parts][: len(asked)]
 
 
 def with_roots(graph: Graph, nodes: Sequence[Node], roots: Sequence[tuple[str, Node]]) -> Graph:

@@ -4,8 +4,9 @@
 `strided(d, n)` cuts each of n parts of that dimension, as a fused query-key-value weight is cut. `over tp` says over
 which axis of the mesh, and several, with commas between, each cut what the one before left. A placement of an output
 may also be `partial`, a sum over ranks that nobody took (`partial(avg)`: a mean), or `scaled`, a multiple: both only
-where a program declares them. `on the last rank`, `on rank 2` or `on ranks 2-3` after an output's placement says where
-it is looked for: what other ranks return under its name is something else.
+where a program declares them. After an output's placement, `in the order of ranks 1, 0` says on which ranks its pieces
+lie if not in rank order, and `on the last rank`, `on rank 2` or `on ranks 2-3` where it is looked for: what other ranks
+return under its name is something else.
 
 Cuts are torch's: pieces of ⌈size / ranks⌉ elements, the last ones smaller or empty.
 """
@@ -26,7 +27,8 @@ Mesh = Mapping[str, int]            # sizes of the axes by name, outermost first
 KINDS = ("replicated", "sharded", "strided", "partial", "scaled")
 FORMS = (
     "replicated, shard(dim), strided(dim, parts), partial or scaled, then `over AXIS` if the mesh has several axes, "
-    "and for an output `on the last rank`, `on rank N` or `on ranks N-M` if others return something else"
+    "and for an output `in the order of ranks N, M, …` if that is not theirs, and `on the last rank`, `on rank N` or "
+    "`on ranks N-M` if others return something else"
 )
 
 
@@ -55,12 +57,25 @@ _WORD = re.compile(
 )
 
 
+_ORDER = re.compile(r" +in the order of ranks (\d+(?:, *\d+)*)")
+
+
+def in_order_of(text: str) -> tuple[str, tuple[int, ...]]:
+    """The placement of an output without the order of its pieces, and the first rank of each piece in that order, none
+    if it does not say."""
+    match = _ORDER.search(text)
+    if match is None:
+        return text, ()
+    return text[: match.start()] + text[match.end() :], tuple(map(int, match[1].split(",")))
+
+
 _WHERE = re.compile(r" +on +(?:(the last rank)|rank (\d+)|ranks (\d+)-(\d+))$")
 
 
 def holders(text: str, tensor: str, ranks: int) -> tuple[str, range]:
     """The placement of an output without where it is, and the ranks on which it is looked for, all if it does not say.
     Raises Refused, naming the tensor, where there are no such ranks."""
+    text, _ = in_order_of(text)
     match = _WHERE.search(text.rstrip())
     if match is None:
         return text, range(ranks)

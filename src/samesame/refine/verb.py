@@ -14,17 +14,19 @@ import torch
 
 from samesame.budget import Run
 from samesame.capture.ranks import idle_weights, placements
+from samesame.capture.waiting import Unawaited
 from samesame.capture.world import Mismatch, World, lockstep
 from samesame.evidence import Collective, Evidence, Output, Refinement, Refused, Root, Rung
 from samesame.execute import execute
 from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.operators.defaults import with_defaults
 from samesame.refine.carried import carried
+from samesame.refine.due import GRADIENT, Due, as_declared, dues, missing
 from samesame.refine.findings import loss_of
 from samesame.refine.holdings import Holdings, along_axes, programs
 from samesame.refine.job import Job
 from samesame.refine.mending import Asked, edits_of
-from samesame.refine.outputs import Found, declared, output_relation, put_together, with_roots
+from samesame.refine.outputs import Found, output_relation, put_together, with_roots
 from samesame.refine.placement import Mesh, coordinate, held_part, holders, parsed
 from samesame.refine.sources import Source, input_relation
 from samesame.relate.draws import take_draws
@@ -42,7 +44,6 @@ from samesame.store import Store
 from samesame.versions import versions_of_packages
 
 _NAMES = 6
-GRADIENT = "grad."
 SECONDS = 4.0               # for a proof
 PATIENCE = 20.0             # for proofs that fail, all together, before the next ones get little time
 IMPATIENCE, ENOUGH = 4.0, 20.0      # the same where values have refuted an output, and seconds for all proofs
@@ -55,7 +56,7 @@ class Established:
     relating: Relating
     values: tuple[Values, Values]
     outputs: Mapping[str, Found]
-    expected: Mapping[str, str]
+    dues: Mapping[str, Due]
     besides: Sequence[str] = ()         # what ranks return that the sequential program does not
 
 
@@ -92,8 +93,11 @@ def refine(
     with run.bounded():
         with run.during("capture"):
             job = Job(sequential, distributed, inputs, world_size, mesh, relations or {})
-            left, ranks = job.captured(backward)
-        if not run.over:
+            try:
+                left, ranks = job.captured(backward)
+            except Unawaited as found:
+                stop(verdict, found)
+        if not run.over and not verdict.stuck:
             establish(verdict, left, ranks, mesh or {"ranks": world_size}, relations or {}, expected or {}, {}, {},
                       run, book_of(store))
     verdict.notes += run.notes()
@@ -132,6 +136,11 @@ def refine_graphs(
     return verdict
 
 
+def stop(verdict: Refinement, found: Mismatch | Unawaited) -> None:
+    """Write into the verdict that the ranks do not come to an end that is certain: there is nothing to compare."""
+    verdict.verdict, verdict.evidence, verdict.stuck = "does not refine", Rung.REFUTED, str(found)
+
+
 def book_of(store: Store | None) -> Rulebook:
     """Without a store, rules are kept for what ranks repeat; with one, for later runs too."""
     return RankRules() if store is None else Rulebook(store)
@@ -158,8 +167,7 @@ def establish(
         try:
             met = lockstep(ranks)
         except Mismatch as found:
-            verdict.verdict, verdict.evidence, verdict.stuck = "does not refine", Rung.REFUTED, str(found)
-            return None
+            return stop(verdict, found)
         verdict.collectives = list(collectives_of(met))
         right, left = with_defaults(met.graph), with_defaults(left)
         sources = sources_of(right)
@@ -171,13 +179,15 @@ def establish(
         pairs = paired(left, right, len(ranks), expected)
         strange = returned_besides(pairs, ranks)
         expected = {**declared_by_tensors(ranks), **expected}
+        roots = {name: root for name, (root, _) in pairs.items()}
+        due = dues(roots, ranks, sources, relation.layouts, left, expected, mesh, stated)
     with run.during("execute"):
         taken, values = take_draws((left, right), relation.layouts, verdict.seed)
         outputs = {name: _lying(root, held, values, len(ranks)) for name, (root, held) in pairs.items()}
         outputs |= without_gradient(pairs, ranks, names)
-        left, right = with_outputs(left, right, pairs, outputs, expected, stated)
+        left, right = with_outputs(left, right, pairs, outputs, due, stated)
         values = with_values(left, values[0]), with_values(right, values[1])
-        verdict.outputs = [_output(name, lies, expected.get(name), []) for name, lies in outputs.items()]
+        verdict.outputs = [_output(lies, due[name], []) for name, lies in outputs.items()]
         if any(output.evidence.rung is Rung.REFUTED for output in verdict.outputs):
             verdict.verdict, verdict.evidence = "does not refine", Rung.REFUTED    # whatever proofs will tell
     with run.during("prove"):
@@ -188,7 +198,7 @@ def establish(
         closed = closed_values(left, values[0]), closed_values(right, values[1])
         proposer = partial(PieceProposer, factors=factors_of(mesh), places=partial(places_of, mesh))
         relating = relate(left, right, relation, values, closed, prover, run.advance, proposer=proposer)
-        established = Established(relating, values, outputs, expected, tuple(strange))
+        established = Established(relating, values, outputs, due, tuple(strange))
         write(verdict, established, compare_roots(relating, values), run)
         run.seconds["proofs"] = prover.seconds
         book.save()
@@ -198,7 +208,7 @@ def establish(
             holdings = Holdings(relating, values, programs(ranks), proposer(values[0], tensors_of(left, values[0])),
                                 along_axes(mesh))
             verdict.loss = loss_of(holdings, [pairs[name][0] for name in failing])
-            asked = Asked(taken, values[0], {name: root for name, (root, _) in pairs.items()}, expected)
+            asked = Asked(taken, values[0], roots, due)
             lying = {name: outputs[name] for name in failing}
             verdict.diagnosis = edits_of(holdings, ranks, asked, lying, run.deadline)
     return established
@@ -321,14 +331,14 @@ def with_outputs(
     right: Graph,
     pairs: Pairs,
     outputs: Mapping[str, Found],
-    expected: Mapping[str, str],
+    due: Mapping[str, Due],
     stated: Mapping[str, Layout],
 ) -> tuple[Graph, Graph]:
     """Both graphs with roots to compare one by one: each sequential output, and what puts it together from the ranks';
     and where it is `stated`, by output and rank, which part of it a rank has, that part and the rank's."""
     mine, yours = _Making(left), _Making(right)
     for name, (root, held) in pairs.items():
-        holds = declared(outputs[name], expected.get(name))
+        holds = due[name].holds(outputs[name])
         for title, node in put_together(name, root, held, outputs[name], yours.make, holds=holds):
             mine.roots.append((title, root))
             yours.roots.append((title, node))
@@ -396,10 +406,10 @@ def places_of(mesh: Mesh, name: str) -> tuple[float, ...]:
 
 def write(verdict: Refinement, found: Established, roots: list[Root], run: Run) -> None:
     """Write the answer into the verdict, and what it stands on."""
-    relating, expected = found.relating, found.expected
+    relating = found.relating
     relations = carried(relating.relations(), relating.right)
     verdict.roots = [resting(root, relating, relations) for root in roots]
-    verdict.outputs = [_output(name, lies, expected.get(name), verdict.roots) for name, lies in found.outputs.items()]
+    verdict.outputs = [_output(lies, found.dues[name], verdict.roots) for name, lies in found.outputs.items()]
     rungs = [output.evidence.rung for output in verdict.outputs]
     lowest = min(rungs, default=Rung.UNDECIDED)
     if not all(output.holds for output in verdict.outputs) or lowest is Rung.REFUTED:
@@ -427,17 +437,18 @@ _NO_ROOT = Evidence(Rung.REFUTED, "values", detail="nothing that the ranks retur
 _NOT_YET = Evidence(Rung.UNDECIDED, "values", detail="equal on every draw, and nothing was proved yet")
 
 
-def _output(name: str, found: Found, expected: str | None, roots: Sequence[Root]) -> Output:
+def _output(found: Found, due: Due, roots: Sequence[Root]) -> Output:
     """An output with the weakest evidence of its roots, one a rank; before there are `roots`, by values alone."""
-    ranks = f"{name} on rank ", f"{name} with rank "
+    name, ranks = due.name, (f"{due.name} on rank ", f"{due.name} with rank ")
     own = [root for root in roots if root.name == name or root.name.startswith(ranks)]
     none = _NO_ROOT if roots else _NOT_YET
     weakest = min((root.evidence for root in own), key=lambda evidence: evidence.rung, default=none)
-    holds = declared(found, expected)
+    holds = due.holds(found)
     if not holds and weakest.rung > Rung.REFUTED:
-        wanted = expected or "replicated or cut"
-        weakest = Evidence(Rung.REFUTED, "values", detail=f"it is {found.words}, where {wanted} is expected")
-    return Output(name, found.kind, found.words, expected, holds, weakest)
+        told = "; ".join(filter(None, (missing(name, found), due.said)))
+        weakest = Evidence(Rung.REFUTED, "values", detail=told)
+    declare = "" if holds else as_declared(found)
+    return Output(name, found.kind, found.words, due.text, holds, weakest, declare)
 
 
 def _notes(verdict: Refinement, found: Established, run: Run) -> list[str]:

@@ -199,6 +199,7 @@ def _refinement(verdict: Refinement) -> dict[str, Any]:
                 "words": output.words,
                 "expected": output.expected,
                 "holds": output.holds,
+                "declare": output.declare,
                 "evidence": _evidence(output.evidence),
             }
             for output in verdict.outputs

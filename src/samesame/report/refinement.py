@@ -22,6 +22,7 @@ from samesame.report.terminal import WIDEST
 from samesame.report.words import QUIET, below, counted, indented, place_in_words, rung_in_words, site_in_words
 
 COLOUR = {"refines": "bold green", "does not refine": "bold red", "undecided": "bold yellow"}
+_NAMED = 2                      # outputs that the headline names because they are not whole on every rank
 _SHOWN = 12                     # outputs that are listed, unless all are asked for
 
 
@@ -57,7 +58,7 @@ def _answer(verdict: Refinement) -> str:
     outputs, ranks = verdict.outputs, counted(verdict.world_size, "rank")
     if verdict.verdict == "refines":
         tally = terminal.tally([*verdict.input_relation, *verdict.relations])
-        return f"{counted(len(outputs), 'output')} on {ranks}, {verdict.evidence}{tally}"
+        return f"{counted(len(outputs), 'output')} on {ranks}{_elsewhere(verdict)}, {verdict.evidence}{tally}"
     failing = [output for output in outputs if output.evidence.rung is Rung.REFUTED]
     if verdict.verdict == "does not refine":
         if verdict.stuck:
@@ -66,6 +67,14 @@ def _answer(verdict: Refinement) -> str:
         return f"output {failing[0].name}: {failing[0].words}{more}"
     left = [output.name for output in outputs if output.evidence.rung is Rung.UNDECIDED]
     return f"{', '.join(left[:4])}{', …' if len(left) > 4 else ''} neither proved nor refuted on {ranks}"
+
+
+def _elsewhere(verdict: Refinement) -> str:
+    """The outputs that are not whole on every rank, gradients aside, in brackets."""
+    cut = [output for output in verdict.outputs if not output.name.startswith("grad.")]
+    told = [f"{output.name} {output.words}" for output in cut if output.words != "replicated on every rank"]
+    more = [f"{len(told) - _NAMED} more elsewhere"] if len(told) > _NAMED else []
+    return f" ({'; '.join([*told[:_NAMED], *more])})" if told else ""
 
 
 def _programs(verdict: Refinement) -> Iterator[RenderableType]:
@@ -162,10 +171,20 @@ def _sources(verdict: Refinement, verbose: bool) -> Iterator[RenderableType]:
         yield Text(f"{'and ' if pieces else ''}{counted(len(whole), 'tensor')} whole on {where}", style=QUIET)
 
 
+def _declarations(verdict: Refinement, verbose: bool) -> Iterator[RenderableType]:
+    """The line of the job with which the failing outputs hold, where every one has such words."""
+    failing = [output for output in verdict.outputs if not output.holds]
+    if failing and all(output.declare for output in failing):
+        told = ", ".join(f'"{output.name}": "{output.declare}"' for output in failing)
+        yield Text("someone else reduces or gathers it later: say so in the job, and that much is checked", style=QUIET)
+        yield Text(f"expected = {{{told}}}")
+
+
 SECTIONS: tuple[tuple[str, Callable[[Refinement, bool], Iterator[RenderableType]]], ...] = (
     ("where the ranks lose it", _loss),
     ("what would mend it", _edits),
     ("outputs", _outputs),
+    ("if that is meant", _declarations),
     ("sizes", _sizes),
     ("collectives", _collectives),
     ("relations", _relations),
