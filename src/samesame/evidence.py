@@ -214,7 +214,8 @@ class Loss:
 @dataclass(slots=True)
 class Refinement(Verdict):
     """The answer of `refine`: `refines`, `does not refine` or `undecided`. The left side is the sequential program, the
-    right side all ranks in one graph. `stuck` says where ranks wait for each other in vain."""
+    right side all ranks in one graph. `stuck` says where ranks wait for each other in vain, or touch what they should
+    have waited for; `provided` what the answer takes for granted beside sizes, each the end of a sentence with `if`."""
 
     world_size: int = 0
     outputs: list[Output] = field(default_factory=list)
@@ -222,6 +223,7 @@ class Refinement(Verdict):
     collectives: list[Collective] = field(default_factory=list)
     loss: Loss | None = None
     stuck: str = ""
+    provided: list[str] = field(default_factory=list)
 
     @property
     def exit_code(self) -> int:

@@ -54,6 +54,7 @@ from samesame.capture.origins import name_of_value, running_modules, users_line
 from samesame.capture.placements import Placed, placed
 from samesame.capture.program import Program, failed, holdings, referred
 from samesame.capture.record import Exits, Recorder, confirm, general_kernels, random_states, tensors_known
+from samesame.capture.statistics import KEEPING
 from samesame.capture.tape import dtype_of, type_of
 from samesame.capture.targets import seeded
 from samesame.capture.waiting import Begun, Pending, UnderWay, touched
@@ -63,6 +64,8 @@ from samesame.graph import NOWHERE, Graph, Node, Origin, TensorType, rewritten
 
 FAKE = torch._C._TorchDispatchModeKey.FAKE
 LEADS_BACK = _engine_run_backward.__code__
+SIMPLER = {"aten.as_strided.default": strided, **KEEPING}  # in other operators, if it can be said in them
+AFTER = " after the call"                                  # ends the name of what a program leaves in memory of others
 WRAPPERS = (DTensor, AsyncCollectiveTensor)                # tensors that are operators on other tensors
 
 
@@ -249,7 +252,9 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
     def called(self, tensor: torch.Tensor) -> str:
         """What the running line calls a tensor, or one of the same memory."""
         with _disable_current_modes():
-            return name_of_value(lambda value: isinstance(value, torch.Tensor) and touched(value, [tensor]))
+            return name_of_value(lambda value: value is tensor) or name_of_value(
+                lambda value: isinstance(value, torch.Tensor) and touched(value, [tensor])
+            )
 
     def graph(self, name: str, rank: int, world_size: int) -> RankGraph:
         """Run the program; its graph, with every collective and what it depends on."""
@@ -260,6 +265,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             finally:
                 if self.under_way.found is not None:       # whatever came of it, it came of that
                     raise self.under_way.found
+            outputs += self.left_behind()
             roots = [(root, self.memory.read(output)) for root, output in outputs]
             plain = self.tape.graph(name, roots, kept=self.collectives)
             confirm(self.without_collectives(plain), outputs)
@@ -335,6 +341,14 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             for tensor in one.writes:
                 if self.memory.view(tensor).storage.source:
                     self.under_way.returned("what it was given or keeps", tensor)
+
+    def left_behind(self) -> list[tuple[str, torch.Tensor]]:
+        """What the program has written into its inputs, weights and buffers, by name."""
+        kept = (storage for storages in self.memory.storages.values() for storage in storages)
+        changed = [storage.whole for storage in kept if storage.source and storage.version]
+        inputs = {id(tensor): name for name, tensor in self.program.inputs.items()}
+        names = [(inputs.get(id(tensor)) or (self.program.named(tensor) or ("", ""))[1], tensor) for tensor in changed]
+        return [(f"{name}{AFTER}", tensor) for name, tensor in names if name]
 
     # ---------------------------------------------------------------------------------------------------- gradients
 
@@ -418,11 +432,11 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         if opened is not None:
             with self:
                 return opened(*args, **kwargs)
-        if operation is torch.ops.aten.as_strided.default:
+        if str(operation) in SIMPLER:
             with self:
-                simple = strided(*args, **kwargs)
-            if simple is not None:
-                return simple
+                plain = SIMPLER[str(operation)](*args, **kwargs)
+            if plain is not None:
+                return plain
         return super().__torch_dispatch__(operation, types, args, kwargs)
 
     def introduce_buckets(self, tensors: Iterable[torch.Tensor]) -> None:

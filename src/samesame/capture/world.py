@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise
-from operator import itemgetter
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Any
 
 from samesame.capture.collectives import is_collective
@@ -228,21 +228,33 @@ class _Lockstep:
         self.meetings.append(Meeting(calls[0].operator, group, op, origins, tuple(given), tuple(taken)))
 
     def demand_one_order(self) -> None:
-        """Raise Mismatch where two ranks begin the collectives that both take part in, of several groups, in different
-        order: waiting for each at once they would hang, and otherwise one of them may block the other."""
-        shared: dict[tuple[int, int], list[tuple[int, int, Node, Node]]] = defaultdict(list)
-        for (group, _), calls in self.met:
-            places = [self.ranks[number].begun[call] for number, call in zip(group, calls, strict=True)]
-            for a, b in combinations(range(len(group)), 2):
-                shared[group[a], group[b]].append((places[a], places[b], calls[a], calls[b]))
-        for ranks, meetings in shared.items():
-            for (_, before, mine, yours), (_, after, next_, _) in pairwise(sorted(meetings, key=itemgetter(0))):
-                if after < before:
-                    raise Mismatch(
-                        f"rank {ranks[0]} begins {spoken(mine)} before {spoken(next_)}, and rank {ranks[1]} the other "
-                        "way round; of groups that share ranks, call collectives in one order on all of them",
-                        ranks, (mine.origin, yours.origin),
-                    )
+        """Raise Mismatch where ranks begin collectives of several groups in orders that cannot all be kept: waiting for
+        each at once they would hang, and otherwise one of them may block the other."""
+        on_rank: dict[int, list[int]] = defaultdict(list)
+        for number, (where, _) in enumerate(self.met):
+            for rank in where[0]:
+                on_rank[rank].append(number)
+        after: dict[int, dict[int, int]] = defaultdict(dict)                # by meeting: those before it, and on whom
+        for rank, numbers in on_rank.items():
+            for before, then in pairwise(sorted(numbers, key=lambda number: self.place(rank, number))):
+                after[then][before] = rank
+        try:
+            TopologicalSorter({then: list(before) for then, before in after.items()}).prepare()
+        except CycleError as error:
+            circle = [(after[then][before], before, then) for before, then in pairwise(error.args[1])]
+            told = [f"rank {rank} begins {spoken(self.call(rank, before))} before {spoken(self.call(rank, then))}"
+                    for rank, before, then in circle]
+            origins = tuple(self.call(rank, before).origin for rank, before, _ in circle)
+            sentence = f"{', and '.join(told)}; of groups that share ranks, call collectives in one order on all ranks"
+            raise Mismatch(sentence, tuple(rank for rank, _, _ in circle), origins) from None
+
+    def call(self, rank: int, number: int) -> Node:
+        """A rank's call of a collective that took place."""
+        (group, _), calls = self.met[number]
+        return calls[group.index(rank)]
+
+    def place(self, rank: int, number: int) -> int:
+        return self.ranks[rank].begun[self.call(rank, number)]
 
     def stuck(self) -> Mismatch:
         """Who waits for what, as an error: the last rank that waits, and the first that should have come."""

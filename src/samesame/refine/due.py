@@ -1,9 +1,10 @@
 """Due: where each output should be, and what to say of one that is elsewhere.
 
 An output is due whole on every rank that returns it, unless the job says otherwise. It says so by `expected`; by
-returning a DTensor, which knows its own placement; or because the output is the gradient of a weight or an input, which
-is due where the ranks hold that weight or input, piece by piece. A piece that lies on another rank than the one it is
-due on is a mistake like any other: who puts the pieces together in rank order gets another tensor.
+returning a DTensor, which knows its own placement; or because the output is the gradient of a weight or an input, or
+what the program leaves in one, which is due where the ranks hold that weight or input, piece by piece. A piece that
+lies on another rank than the one it is due on is a mistake like any other: who puts the pieces together in rank order
+gets another tensor.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from math import prod
 
 import torch
 
-from samesame.capture.ranks import placements
+from samesame.capture.ranks import AFTER, placements
 from samesame.graph import Graph, Node
 from samesame.refine.outputs import CLEAN, Found, Groups
 from samesame.refine.placement import Mesh, coordinate, holders, in_order_of, parsed
@@ -46,7 +47,8 @@ class Due:
             return found.kind == "replicated"
         if self.order is not None:
             return is_dealt(found.groups, {rank: k for k, group in enumerate(self.order) for rank in group})
-        return self.name.startswith(GRADIENT) and is_in_rank_order(found.groups)
+        belongs = self.name.startswith(GRADIENT) or self.name.endswith(AFTER)
+        return belongs and is_in_rank_order(found.groups)
 
     def _as_declared(self, found: Found) -> bool:
         text, order = in_order_of(self.text or "")
@@ -115,14 +117,16 @@ def _due(name: str, text: str | None, order: Groups | None, mesh: Mesh) -> Due:
 
 
 def _as_sources(sources: Sequence[Source], layouts: Mapping[str, Layout], left: Graph) -> dict[str, Groups]:
-    """For the gradient of each sequential weight and input, the ranks in the order of the pieces that they hold."""
+    """For the gradient of each sequential weight and input, and for what is left in it, the ranks in the order of the
+    pieces of it that they hold."""
     held: dict[str, dict[int, tuple[int, ...]]] = {}
     for source in sources:
         layout = layouts[source.node.name]
         if len(of := set(wholes(layout))) == 1:
             node = left[of.pop()]
-            title = GRADIENT + (node.origin.parameter or node.name)
-            held.setdefault(title, {})[source.rank] = _elements(layout, node)
+            title = node.origin.parameter or node.name
+            for name in (f"{GRADIENT}{title}", f"{title}{AFTER}"):
+                held.setdefault(name, {})[source.rank] = _elements(layout, node)
     return {name: _grouped(pieces) for name, pieces in held.items()}
 
 
@@ -162,6 +166,9 @@ def _grouped(pieces: Mapping[int, tuple[object, ...]]) -> Groups:
 # ------------------------------------------------------------------------------------------------- what to say instead
 
 
+_UNREDUCED = ": data or context parallel before the gradients are reduced"
+
+
 def as_declared(found: Found) -> str:
     """What a job would declare of an output that lies so; nothing where no placement says it."""
     text = {
@@ -178,13 +185,12 @@ def as_declared(found: Found) -> str:
 
 def missing(name: str, found: Found) -> str:
     """What an output lacks that lies so, in the words of the contract that a framework may have for it."""
-    gradient, mean = name.startswith(GRADIENT), found.factor != 1
-    if found.kind == "partial" and gradient:
-        told = "takes their mean" if mean else "adds them up"
-        return (f"every rank holds its own share of the gradient, and nobody {told}: "
-                "data or context parallel before the gradients are reduced")
     if found.kind == "partial":
-        return f"every rank holds its own share, and nobody {'takes their mean' if mean else 'adds them up'}"
+        mean = found.factor == Fraction(1, len(found.groups))
+        nobody = "adds them up" if found.factor == 1 else f"takes {'their mean' if mean else f'{found.factor} of them'}"
+        gradient = name.startswith(GRADIENT)
+        share, contract = ("share of the gradient", _UNREDUCED) if gradient else ("share", "")
+        return f"every rank holds its own {share}, and nobody {nobody}{contract}"
     if found.kind == "sharded" and not is_in_rank_order(found.groups):
         return "the pieces do not lie in the order of the ranks"
     if found.kind in ("sharded", "strided"):

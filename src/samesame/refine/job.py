@@ -22,11 +22,14 @@ from torch.distributed.tensor.parallel import parallelize_module
 from samesame.capture.program import kind_of_value
 from samesame.capture.ranks import RankGraph, capture_ranks, capture_sequential
 from samesame.capture.targets import asks_for, called, module_of_file, shown
+from samesame.capture.waiting import Unawaited
 from samesame.evidence import Refused
 from samesame.refine.placement import Mesh, parsed, piece
+from samesame.refine.telling import Telling
 from samesame.relate.layout import values
 
 NEEDED = ("sequential", "inputs")
+Captured = tuple[RankGraph, tuple[RankGraph, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +43,35 @@ class Job:
     mesh: Mesh | None
     relations: Mapping[str, str]
 
-    def captured(self, backward: bool) -> tuple[RankGraph, tuple[RankGraph, ...]]:
-        """The sequential graph, and that of each rank."""
+    def captured(self, backward: bool, fits: Callable[[Captured], bool]) -> tuple[Captured, Telling]:
+        """The sequential graph and that of each rank, with weights that tell where the job lets them be told; whether
+        it does, `fits` says: are the ranks' weights pieces of the sequential ones?"""
+        for kinds in (("parameter", "constant"), ("parameter",)):
+            telling = Telling(kinds, self.world_size)
+            try:
+                found = self.made(telling, backward)
+            except Unawaited:
+                raise
+            except Refused:
+                continue                                   # for its own weights it is refused for what it is
+            if not telling.named or (telling.reached(found[1]) and fits(found)):
+                return found, telling
+        telling = Telling((), self.world_size)
+        return self.made(telling, backward), telling
+
+    def made(self, telling: Telling, backward: bool) -> Captured:
+        """The graphs with such weights."""
         example = called(self.inputs, "inputs", seed=1) if callable(self.inputs) else self.inputs
-        program = self.sequential
-        if not isinstance(program, nn.Module) and callable(program) and not asks_for(program):
-            program = called(program, "sequential")
-        left = capture_sequential(program, example, backward=backward)
-        own = self.of_rank(program, example)
-        return left, capture_ranks(self.distributed, own, self.world_size, mesh=self.mesh, backward=backward)
+        with telling.made(self.sequential, self.distributed) as program:
+            if not isinstance(program, nn.Module) and callable(program) and not asks_for(program):
+                program = called(program, "sequential")
+            else:
+                telling.tell_all(program)
+            left = capture_sequential(program, example, backward=backward)
+            own = self.of_rank(program, example)
+            with telling.of_class(program):
+                ranks = capture_ranks(self.distributed, own, self.world_size, mesh=self.mesh, backward=backward)
+            return left, ranks
 
     def of_rank(self, program: Any, example: Any) -> Callable[[int, int], Any]:
         """The inputs of a rank: what `inputs(rank, world_size)` gives, or its pieces of the sequential ones."""
@@ -79,7 +102,7 @@ def _counts_ranks(function: Any) -> bool:
 def _parameters(program: Any, example: Any) -> list[str]:
     """The names that a program gives its arguments; their positions where it does not say."""
     function = program.forward if isinstance(program, nn.Module) else program
-    names = list(inspect.signature(function).parameters)
+    names = [] if inspect.isbuiltin(function) else list(inspect.signature(function).parameters)
     return [names[k] if k < len(names) else str(k) for k in range(len(example))]
 
 

@@ -169,8 +169,10 @@ def _part(whole: torch.Tensor, dim: int, number: int) -> torch.Size:
 
 
 def _partial(wanted: Sequence[torch.Tensor], firsts: Tensors, groups: Groups) -> Iterator[Found]:
-    """A sum over ranks; where copies of each part are on several, over one of each."""
-    if len(groups) > 1 and all(part[0].shape == wanted[0].shape for part in firsts):
+    """A sum over ranks; where copies of each part are on several, over one of each. A number that is always the same, a
+    counter say, is a multiple of any other: that tells nothing."""
+    one_number = wanted[0].numel() == 1 and all(torch.equal(wanted[0], other) for other in wanted)
+    if len(groups) > 1 and not one_number and all(part[0].shape == wanted[0].shape for part in firsts):
         sums = [torch.stack([part[draw] for part in firsts]).sum(0) for draw in range(len(wanted))]
         if (factor := _factor(wanted, sums)) is not None:
             told = "a sum over ranks that nobody took" if factor == 1 else f"{factor} of a sum over ranks"

@@ -64,6 +64,11 @@ def input_relation(
             found = _by_name(source, mine[source.name], left, held, placements.get(source.name), mesh)
         if found is not None:
             relation.layouts[source.node.name] = found
+        elif source.node.operator == "input" and source.name in mine:
+            raise Refused(
+                f"rank {source.rank} is given other numbers for {source.name} than stand in the sequential one where a "
+                "piece of this shape lies in rank order; give each rank its own piece, or `relations`"
+            )
         elif source.node.operator == "input":
             raise Refused(
                 f"rank {source.rank} takes an input {source.name}, and the sequential program takes "

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from samesame.budget import Run
-from samesame.capture.ranks import idle_weights, placements
+from samesame.capture.ranks import AFTER, idle_weights, placements
 from samesame.capture.waiting import Unawaited
 from samesame.capture.world import Mismatch, World, lockstep
 from samesame.evidence import Collective, Evidence, Output, Refinement, Refused, Root, Rung
@@ -23,12 +23,14 @@ from samesame.operators.defaults import with_defaults
 from samesame.refine.carried import carried
 from samesame.refine.due import GRADIENT, Due, as_declared, dues, missing
 from samesame.refine.findings import loss_of
+from samesame.refine.granted import taken_for_granted
 from samesame.refine.holdings import Holdings, along_axes, programs
 from samesame.refine.job import Job
 from samesame.refine.mending import Asked, edits_of
 from samesame.refine.outputs import Found, output_relation, put_together, with_roots
 from samesame.refine.placement import Mesh, coordinate, held_part, holders, parsed
 from samesame.refine.sources import Source, input_relation
+from samesame.refine.uneven import uneven
 from samesame.relate.draws import take_draws
 from samesame.relate.layout import Layout, Whole, build, wholes
 from samesame.relate.parameters import InputRelation
@@ -58,6 +60,7 @@ class Established:
     outputs: Mapping[str, Found]
     dues: Mapping[str, Due]
     besides: Sequence[str] = ()         # what ranks return that the sequential program does not
+    nowhere: Sequence[str] = ()         # which ranks return nothing for an output, in sentences
 
 
 def refine(
@@ -94,12 +97,13 @@ def refine(
         with run.during("capture"):
             job = Job(sequential, distributed, inputs, world_size, mesh, relations or {})
             try:
-                left, ranks = job.captured(backward)
+                (left, ranks), telling = job.captured(backward, lambda sides: fits(*sides, job))
             except Unawaited as found:
                 stop(verdict, found)
         if not run.over and not verdict.stuck:
             establish(verdict, left, ranks, mesh or {"ranks": world_size}, relations or {}, expected or {}, {}, {},
                       run, book_of(store))
+            verdict.notes += telling.notes()
     verdict.notes += run.notes()
     verdict.timing = run.seconds
     return verdict
@@ -134,6 +138,19 @@ def refine_graphs(
     verdict.notes += run.notes()
     verdict.timing = run.seconds
     return verdict
+
+
+def fits(left: Graph, ranks: Sequence[Graph], job: Job) -> bool:
+    """Are the ranks' inputs and weights pieces of the sequential ones?"""
+    try:
+        right, left = with_defaults(lockstep(ranks).graph), with_defaults(left)
+        mesh = job.mesh or {"ranks": len(ranks)}
+        input_relation(left, right, sources_of(right), job.relations, layouts_of(ranks, left), mesh)
+    except Mismatch:
+        return True                                        # whatever the weights, these ranks do not meet
+    except Refused:
+        return False
+    return True
 
 
 def stop(verdict: Refinement, found: Mismatch | Unawaited) -> None:
@@ -172,7 +189,8 @@ def establish(
         right, left = with_defaults(met.graph), with_defaults(left)
         sources = sources_of(right)
         relation = input_relation(left, right, sources, relations, {**layouts, **layouts_of(ranks, left)}, mesh)
-        names = gradients_named(left, sources, relation)
+        verdict.provided = taken_for_granted(left, right, sources, relation, relations, met.meetings)
+        names = {**states_named(left, right), **gradients_named(left, sources, relation)}
         right = replace(right, roots=tuple((names.get(name, name), node) for name, node in right.roots))
         ranks = [_renamed(graph, f"r{rank}.", names) for rank, graph in enumerate(ranks)]
         _require_known(expected, left, mesh)
@@ -184,6 +202,17 @@ def establish(
     with run.during("execute"):
         taken, values = take_draws((left, right), relation.layouts, verdict.seed)
         outputs = {name: _lying(root, held, values, len(ranks)) for name, (root, held) in pairs.items()}
+        if all(due[name].holds(lies) for name, lies in outputs.items()):
+            more = uneven(left, right, sources, relation.layouts, taken[0])
+            if more is not None:
+                weighed = [*values[0], more.values[0]], [*values[1], more.values[1]]
+                others = {name: _lying(root, held, weighed, len(ranks)) for name, (root, held) in pairs.items()}
+                failing = [name for name, lies in others.items() if not due[name].holds(lies)]
+                if failing and more.beyond:
+                    verdict.provided += [f"no element of {name} is {number}" for name, number in more.beyond.items()]
+                elif failing:
+                    taken, values = [*taken, more.draw], weighed
+                    outputs |= {name: replace(others[name], words=others[name].words + more.words) for name in failing}
         outputs |= without_gradient(pairs, ranks, names)
         left, right = with_outputs(left, right, pairs, outputs, due, stated)
         values = with_values(left, values[0]), with_values(right, values[1])
@@ -198,7 +227,7 @@ def establish(
         closed = closed_values(left, values[0]), closed_values(right, values[1])
         proposer = partial(PieceProposer, factors=factors_of(mesh), places=partial(places_of, mesh))
         relating = relate(left, right, relation, values, closed, prover, run.advance, proposer=proposer)
-        established = Established(relating, values, outputs, due, tuple(strange))
+        established = Established(relating, values, outputs, due, strange, returned_nowhere(pairs, ranks, due))
         write(verdict, established, compare_roots(relating, values), run)
         run.seconds["proofs"] = prover.seconds
         book.save()
@@ -242,13 +271,29 @@ def layouts_of(ranks: Sequence[Graph], left: Graph) -> dict[str, Layout]:
 
 
 def gradients_named(left: Graph, sources: Sequence[Source], relation: InputRelation) -> dict[str, str]:
-    """For the world's gradients of weights new names: of the sequential weight that a rank's weight is a piece of."""
+    """For the world's gradients of weights, and what it leaves in weights, new names: of the sequential weight that a
+    rank's weight is a piece of."""
     titles = {node.name: node.origin.parameter or node.name for node in left.nodes}
     names = {}
     for source in sources:
         of = set(wholes(relation.layouts[source.node.name]))
         if len(of) == 1:
-            names[f"r{source.rank}.grad.{source.name}"] = f"r{source.rank}.grad.{titles[of.pop()]}"
+            title = titles[of.pop()]
+            for before, after in ((GRADIENT, ""), ("", AFTER)):
+                names[f"r{source.rank}.{before}{source.name}{after}"] = f"r{source.rank}.{before}{title}{after}"
+    return names
+
+
+def states_named(left: Graph, right: Graph) -> dict[str, str]:
+    """For what ranks leave in buffers new names: of the sequential buffer whose path ends theirs, or theirs its, as
+    where a rank's module is wrapped in another."""
+    mine = [name for name, _ in left.roots if name.endswith(AFTER)]
+    names = {}
+    for name, _ in right.roots:
+        rank, _, own = name.partition(".")
+        like = [other for other in mine if f".{own}".endswith(f".{other}") or f".{other}".endswith(f".{own}")]
+        if own.endswith(AFTER) and own not in mine and len(like) == 1:
+            names[name] = f"{rank}.{like[0]}"
     return names
 
 
@@ -264,17 +309,19 @@ def paired(left: Graph, right: Graph, ranks: int, expected: Mapping[str, str] | 
     """Each sequential output by name, with those of the ranks that return it: of all, or of those where it is expected.
 
     Raises Refused where no rank returns an output and its name may be at fault: an output of the program, or the
-    gradient of a weight that ranks have under another name. A gradient that is nowhere is a finding.
+    gradient of a weight that ranks have under another name. A gradient that is nowhere is a finding, and so is a tensor
+    that the sequential program writes into and no rank does.
     """
     mine, theirs = dict(left.roots), dict(right.roots)
     own = {rank: [name.removeprefix(f"r{rank}.") for name in theirs if name.startswith(f"r{rank}.")]
            for rank in range(ranks)}
-    missing = [name for name in mine if not any(name in names for names in own.values())]
+    missing = [name for name in mine if not any(name in names for names in own.values()) and not name.endswith(AFTER)]
     for rank, names in own.items():
-        if missing and (set(names) - set(mine) or any(not name.startswith(GRADIENT) for name in missing)):
+        strange = [name for name in names if name not in mine and not name.endswith(AFTER)]
+        if missing and (strange or any(not name.startswith(GRADIENT) for name in missing)):
             raise Refused(
                 f"the sequential program returns {_listed(missing)} and rank {rank} returns "
-                f"{_listed([name for name in names if name not in mine] or names)}; "
+                f"{_listed(strange or names)}; "
                 "make both return the same outputs, by the same names"
             )
     found: Pairs = {}
@@ -300,6 +347,24 @@ def returned_besides(pairs: Pairs, ranks: Sequence[Graph]) -> list[str]:
     """What ranks return beside the sequential outputs, such as the activations between two stages."""
     return [f"{name} of rank {rank}" for rank, graph in enumerate(ranks) for name, _ in graph.roots
             if name not in pairs or rank not in pairs[name][1]]
+
+
+def returned_nowhere(pairs: Pairs, ranks: Sequence[Graph], due: Mapping[str, Due]) -> list[str]:
+    """Which ranks return nothing for an output, and what they return instead. A gradient or a buffer that only some
+    ranks have is the rule where each runs a part of the program."""
+    told = []
+    for name, (_, held) in pairs.items():
+        without = [rank for rank in due[name].where if rank not in held]
+        if held and without and not name.startswith(GRADIENT) and not name.endswith(AFTER):
+            instead = {rank: [other for other, _ in ranks[rank].roots if other not in pairs] for rank in without}
+            more = "; ".join(f"rank {rank} returns {_listed(own)}" for rank, own in instead.items() if own)
+            spoken = f"Rank {without[0]} returns" if len(without) == 1 else f"Ranks {_numbers(without)} return"
+            told.append(f"{spoken} nothing for the output {name}{f'; {more}' if more else ''}.")
+    return told
+
+
+def _numbers(ranks: Sequence[int]) -> str:
+    return ", ".join(map(str, ranks))
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -444,7 +509,7 @@ def _output(found: Found, due: Due, roots: Sequence[Root]) -> Output:
     none = _NO_ROOT if roots else _NOT_YET
     weakest = min((root.evidence for root in own), key=lambda evidence: evidence.rung, default=none)
     holds = due.holds(found)
-    if not holds and weakest.rung > Rung.REFUTED:
+    if not holds and (weakest.rung > Rung.REFUTED or found.kind != "none"):
         told = "; ".join(filter(None, (missing(name, found), due.said)))
         weakest = Evidence(Rung.REFUTED, "values", detail=told)
     declare = "" if holds else as_declared(found)
@@ -456,10 +521,9 @@ def _notes(verdict: Refinement, found: Established, run: Run) -> list[str]:
     notes = ["Proofs are over the real numbers and unbounded integers; casts are the identity in them."]
     if verdict.unpaired:
         notes.append(f"No rank holds {_listed(verdict.unpaired)}.")
+    notes += found.nowhere
     if found.besides:
         notes.append(f"Not compared, since it is no output of the sequential program: {_listed(found.besides)}.")
-    if relating.inputs.by_name:
-        notes.append(f"{len(relating.inputs.by_name)} weights have the values of several; they were paired by name.")
     if relating.stopped and not run.interrupted and verdict.verdict != "does not refine":
         notes.append(f"Not everything was tried: {relating.stopped}.")
     if verdict.verdict == "undecided":

@@ -58,7 +58,9 @@ def _answer(verdict: Refinement) -> str:
     outputs, ranks = verdict.outputs, counted(verdict.world_size, "rank")
     if verdict.verdict == "refines":
         tally = terminal.tally([*verdict.input_relation, *verdict.relations])
-        return f"{counted(len(outputs), 'output')} on {ranks}{_elsewhere(verdict)}, {verdict.evidence}{tally}"
+        provided = f", if {' and '.join(verdict.provided)}" if verdict.provided else ""
+        where = f"{counted(len(outputs), 'output')} on {ranks}{_elsewhere(verdict)}"
+        return f"{where}, {verdict.evidence}{provided}{tally}"
     failing = [output for output in outputs if output.evidence.rung is Rung.REFUTED]
     if verdict.verdict == "does not refine":
         if verdict.stuck:
