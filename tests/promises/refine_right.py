@@ -237,6 +237,42 @@ def pieces_in_an_order_that_is_declared() -> Job:
         "expected": {"0": "shard(0) in the order of ranks 1, 0"}}
 
 
+@provided(r"if the pieces of up.bias are in rank order, which one number throughout hides \(")
+def a_zero_bias_from_a_file() -> Job:
+    """Numbers that were there before: what piece of its zeros a rank has, nothing tells."""
+    saved = {name: tensor.clone() for name, tensor in layer().state_dict().items()}
+
+    class Loaded(nn.Module):
+        def __init__(self, rank: int = 0, ranks: int = 1) -> None:
+            super().__init__()
+            self.up = nn.Linear(6, 8 // ranks)
+            self.up.load_state_dict({name.removeprefix("up."): tensor.chunk(ranks)[rank].clone()
+                                     for name, tensor in saved.items()})
+            self.ranks = ranks
+
+        def forward(self, x: Tensor) -> Tensor:
+            return gathered(self.up(x)) if self.ranks > 1 else self.up(x)
+
+    return {"sequential": lambda: Loaded(), "distributed": lambda rank, ranks: Loaded(rank, ranks), "inputs": row}
+
+
+@job
+def zeros_that_every_rank_makes_itself() -> Job:
+    """A cache of keys, a piece of it on each rank, that nobody loads."""
+    class Cached(nn.Module):
+        def __init__(self, rank: int = 0, ranks: int = 1) -> None:
+            super().__init__()
+            self.register_buffer("cache", torch.zeros(4, 6 // ranks))
+            self.rank, self.ranks = rank, ranks
+
+        def forward(self, x: Tensor) -> Tensor:
+            y = self.cache + x.chunk(self.ranks, 1)[self.rank]
+            self.cache.copy_(y)
+            return gathered(y) if self.ranks > 1 else y * 1
+
+    return {"sequential": lambda: Cached(), "distributed": lambda rank, ranks: Cached(rank, ranks), "inputs": row}
+
+
 @job
 def norms_of_ones_that_every_rank_makes_itself() -> Job:
     return {"sequential": norms, "distributed": lambda *_: norms(), "inputs": row}

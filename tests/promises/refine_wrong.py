@@ -6,6 +6,8 @@ and `touched`.
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import torch
 import torch.distributed as dist
 from refine_parts import (
@@ -318,6 +320,17 @@ def a_mean_of_means_over_its_own_rows_of_all() -> Job:
     return {"sequential": words, "distributed": lambda *_: OwnRows(), "inputs": labelled(1, -100, -100, 1)}
 
 
+def counted(x: Tensor, labels: Tensor) -> Tensor:
+    own = (labels >= 0).float()
+    return (x.sum(-1) * own).sum() / own.sum()
+
+
+@because("one rank has more that counts than another: labels")
+def a_mean_of_means_of_labels_that_it_asks_for() -> Job:
+    return {"sequential": lambda: counted, "distributed": lambda *_: lambda x, labels: summed(counted(x, labels)) / 2,
+            "relations": PARTS, "inputs": labelled(1, 2, 3, 4)}
+
+
 @because("other numbers")
 def a_mean_of_means_with_a_shorter_last_part() -> Job:
     return {"sequential": lambda: mean, "distributed": lambda *_: lambda x: summed(x.mean()) / 2,
@@ -381,6 +394,68 @@ def one_rank_counts_twice() -> Job:
 @because(r"calls after the call +no rank returns it")
 def no_rank_counts() -> Job:
     return on_two(lambda x, rank, ranks: x * 2) | {"sequential": Counting}
+
+
+@because("rank 0 ends with|rank 0 reads a result of the all_reduce before the all_reduce of .* is waited for")
+def a_gradient_that_nobody_waits_for() -> Job:
+    class Added(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, weight):
+            return weight.view_as(weight)
+
+        @staticmethod
+        def backward(ctx, grad):
+            grad = grad.clone()
+            dist.all_reduce(grad, async_op=True)
+            return grad
+
+    class Loss(nn.Module):
+        def __init__(self, alone: bool = True) -> None:
+            super().__init__()
+            self.weight, self.alone = nn.Parameter(stepped_from()), alone
+
+        def forward(self, x: Tensor) -> Tensor:
+            weight = self.weight if self.alone else Added.apply(self.weight)
+            return (x.detach() @ weight.t()).square().sum()
+
+    return {"sequential": Loss, "distributed": lambda *_: Loss(False), "inputs": row, "relations": {"x": "shard(0)"},
+            "expected": {"0": "partial"}, "backward": True}
+
+
+@because("other numbers")
+def each_rank_loads_a_zero_buffer_of_another() -> Job:
+    class Shifted(nn.Module):
+        def __init__(self, by: Tensor | None = None, rank: int = 0, ranks: int = 1) -> None:
+            super().__init__()
+            self.register_buffer("by", torch.zeros(6) if by is None else by)
+            self.rank, self.ranks = rank, ranks
+
+        def forward(self, x: Tensor) -> Tensor:
+            y = x.chunk(self.ranks, 1)[self.rank] + self.by
+            return gathered(y) if self.ranks > 1 else y
+
+    def whole() -> nn.Module:
+        return Shifted()
+
+    def distributed(rank, ranks):
+        return Shifted(whole().by.chunk(ranks)[(rank + 1) % ranks].clone(), rank, ranks)
+
+    return {"sequential": whole, "distributed": distributed, "inputs": row}
+
+
+@because("other numbers")
+def copies_of_a_layer_are_swapped() -> Job:
+    def model() -> nn.Sequential:
+        torch.manual_seed(0)
+        first = nn.Linear(6, 6)
+        return nn.Sequential(first, nn.Tanh(), deepcopy(first))
+
+    def distributed(rank, ranks):
+        own, other = model(), model()
+        own[0], own[2] = other[2], other[0]
+        return own
+
+    return {"sequential": model, "distributed": distributed, "inputs": row}
 
 
 @because("other numbers")

@@ -11,7 +11,7 @@ well: then the weights are left as they are given.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial, wraps
 from inspect import isclass
@@ -37,7 +37,7 @@ class Telling:
     def __init__(self, kinds: Sequence[str], ranks: int) -> None:
         self.kinds, self.ranks = kinds, ranks
         self.before: list[tuple[torch.Tensor, torch.Tensor]] = []
-        self.named: dict[str, None] = {}
+        self.named: dict[str, torch.Size] = {}             # of the sequential program's, with their shapes
         self.constants: dict[str, float] = {}              # the number that buffers held, by the last part of the name
 
     @contextmanager
@@ -80,23 +80,23 @@ class Telling:
         @wraps(init)
         def made(module: Any, *args: Any, **kwargs: Any) -> None:
             init(module, *args, **kwargs)
-            self.tell(module, self.named)
+            self.tell(module)
 
         return made
 
     def tell_all(self, program: Any) -> None:
         """Give the weights of a sequential program that tell nothing numbers that do."""
         found = list(self.silent(program))
-        self.named |= {name: None for name, _ in found}
+        self.named |= {name: tensor.shape for name, tensor in found}
         for kind, name, tensor in holdings(program)[1]:
             if kind == "constant" and any(tensor is other for _, other in found):
                 self.constants[name.rpartition(".")[2]] = float(tensor.flatten()[0])
-        self.tell(program, self.named)
+        self.tell(program)
 
-    def tell(self, program: Any, names: Container[str]) -> None:
-        """Give those weights of a program that have these names, and tell nothing, numbers that do."""
+    def tell(self, program: Any) -> None:
+        """Give those weights of a program numbers that tell which the sequential one has by this name, as large."""
         for name, tensor in list(self.silent(program)):
-            if name in names:
+            if self.named.get(name) == tensor.shape:
                 self.before.append((tensor, tensor.detach().clone()))
                 with torch.no_grad():
                     tensor.copy_(numbers(name, tensor))

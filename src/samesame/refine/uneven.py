@@ -2,8 +2,9 @@
 
 Labels that count for nothing (`ignore_index`, a comparison with a number) and masks decide how much each rank has. An
 example gives every rank as much as the others more often than data do, and then a mean of the ranks' means looks like
-the mean of all. So on one more draw some elements count and some do not, more in one part than in another. Where the
-example itself has such labels, or a mask, a program must cope with that. Where it has none, that is a condition.
+the mean of all. So on one more draw some elements count and some do not, more in one part than in another. A program
+that has a mask, that asks for such labels, or whose example has them, must cope with that. Where only a loss that it
+calls would leave out labels, and the example has none of these, that there are none is a condition.
 """
 
 from __future__ import annotations
@@ -57,13 +58,13 @@ def uneven(
     ranks = len({source.rank for source in sources})
     for node in left.sources("input"):
         value = example.left[node.name]
-        number = False if value.dtype == torch.bool else _counting(left, node)
+        number, asked = (False, True) if value.dtype == torch.bool else _counting(left, node)
         if value.is_floating_point() or value.numel() < 2 or number is None:
             continue
         told = torch.ones_like(value) if value.dtype == torch.bool else _filled(value, number)
         if told is not None:
             fresh[node.name] = torch.where(_pattern(value.shape, ranks), told, number)
-            if value.dtype != torch.bool and not bool((value == number).any()):
+            if not asked and not bool((value == number).any()):
                 beyond[node.origin.parameter or node.name] = int(number)
     changed = [name for name in fresh if fresh[name] is not example.left[name]]
     if not changed:
@@ -100,14 +101,15 @@ def _pattern(shape: Sequence[int], pieces: int) -> torch.Tensor:
     return found
 
 
-def _counting(graph: Graph, source: Node) -> int | None:
-    """The number by which the program tells which elements of an input count, or the next to it that does not."""
+def _counting(graph: Graph, source: Node) -> tuple[int | None, bool]:
+    """The number by which the program tells which elements of an input count, or the next to it that does not; and
+    whether the program asks for it itself, and not only a loss that it calls."""
     of = {source}
     for node in graph.nodes:
         if any(part in of for part in node.inputs):
             place, off = COUNTING.get(node.operator, (0, 0))
             if place and len(node.args) > place and isinstance(node.args[place], int | float):
-                return int(node.args[place]) + off
+                return int(node.args[place]) + off, "loss" not in node.operator
             if not isinstance(node.type, tuple) and node.type.dtype == source.type.dtype:         # type: ignore[union-attr]
                 of.add(node)
-    return None
+    return None, False
