@@ -9,7 +9,7 @@ calls would leave out labels, and the example has none of these, that there are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,11 +51,12 @@ class Uneven:
 
 def uneven(
     left: Graph, right: Graph, sources: Sequence[Source], layouts: Mapping[str, Layout], example: Draw
-) -> Uneven | None:
-    """The example, with masks and labels that leave the ranks unequal parts; None where there are none, or where either
-    side computes NaN of them. float64 values."""
-    fresh, beyond = dict(example.left), dict[str, int]()
+) -> Iterator[Uneven]:
+    """The example, with masks and labels that leave the ranks unequal parts: first those for which the programs must be
+    ready, then the others. Nothing where there are none, or where either side computes NaN of them. float64 values."""
     ranks = len({source.rank for source in sources})
+    fresh: dict[bool, dict[str, torch.Tensor]] = {False: {}, True: {}}
+    numbers: dict[str, int] = {}
     for node in left.sources("input"):
         value = example.left[node.name]
         number, asked = (False, True) if value.dtype == torch.bool else _counting(left, node)
@@ -63,24 +64,37 @@ def uneven(
             continue
         told = torch.ones_like(value) if value.dtype == torch.bool else _filled(value, number)
         if told is not None:
-            fresh[node.name] = torch.where(_pattern(value.shape, ranks), told, number)
-            if not asked and not bool((value == number).any()):
-                beyond[node.origin.parameter or node.name] = int(number)
-    changed = [name for name in fresh if fresh[name] is not example.left[name]]
-    if not changed:
-        return None
-    theirs = dict(example.right)
+            beyond = not asked and not bool((value == number).any())
+            fresh[beyond][node.name] = torch.where(_pattern(value.shape, ranks), told, number)
+            numbers[node.name] = int(number)
+    for beyond, changed in fresh.items():
+        found = _run(left, right, sources, layouts, example, changed) if changed else None
+        if found is not None:
+            named = {left[name].origin.parameter or name: numbers[name] for name in changed}
+            yield Uneven(*found, list(named), named if beyond else {})
+
+
+def _run(
+    left: Graph,
+    right: Graph,
+    sources: Sequence[Source],
+    layouts: Mapping[str, Layout],
+    example: Draw,
+    changed: Mapping[str, torch.Tensor],
+) -> tuple[Draw, tuple[dict[str, Any], dict[str, Any]]] | None:
+    """The example with some inputs changed, and both sides' values on it; None where a side has none."""
+    mine, theirs = {**example.left, **changed}, dict(example.right)
     for source in sources:
-        if source.node.operator == "input" and source.node.name in theirs:
-            layout = layouts[source.node.name]
-            theirs[source.node.name] = values(layout, fresh.__getitem__).to(theirs[source.node.name].dtype).contiguous()
+        name = source.node.name
+        if source.node.operator == "input" and name in theirs:
+            theirs[name] = values(layouts[name], mine.__getitem__).to(theirs[name].dtype).contiguous()
     try:
-        runs = execute(left, fresh), execute(right, theirs)
-    except SamesameError:
+        runs = execute(left, mine), execute(right, theirs)
+    except (SamesameError, RuntimeError, IndexError):      # a number that a lookup does not have, say
         return None
     if any(has_nan(run[root.name]) for graph, run in zip((left, right), runs, strict=True) for _, root in graph.roots):
         return None
-    return Uneven(Draw(LABEL, fresh, theirs), runs, [left[name].origin.parameter or name for name in changed], beyond)
+    return Draw(LABEL, mine, theirs), runs
 
 
 def _filled(value: torch.Tensor, number: int) -> torch.Tensor | None:

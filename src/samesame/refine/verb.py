@@ -202,17 +202,16 @@ def establish(
     with run.during("execute"):
         taken, values = take_draws((left, right), relation.layouts, verdict.seed)
         outputs = {name: _lying(root, held, values, len(ranks)) for name, (root, held) in pairs.items()}
-        if all(due[name].holds(lies) for name, lies in outputs.items()):
-            more = uneven(left, right, sources, relation.layouts, taken[0])
-            if more is not None:
-                weighed = [*values[0], more.values[0]], [*values[1], more.values[1]]
-                others = {name: _lying(root, held, weighed, len(ranks)) for name, (root, held) in pairs.items()}
-                failing = [name for name, lies in others.items() if not due[name].holds(lies)]
-                if failing and more.beyond:
-                    verdict.provided += [f"no element of {name} is {number}" for name, number in more.beyond.items()]
-                elif failing:
-                    taken, values = [*taken, more.draw], weighed
-                    outputs |= {name: replace(others[name], words=others[name].words + more.words) for name in failing}
+        for more in uneven(left, right, sources, relation.layouts, taken[0]):
+            weighed = [*values[0], more.values[0]], [*values[1], more.values[1]]
+            others = {name: _lying(root, held, weighed, len(ranks)) for name, (root, held) in pairs.items()}
+            holding = [name for name, lies in outputs.items() if due[name].holds(lies)]
+            failing = [name for name in holding if not due[name].holds(others[name])]
+            if failing and more.beyond:
+                verdict.provided += [f"no element of {name} is {number}" for name, number in more.beyond.items()]
+            elif failing:
+                taken, values = [*taken, more.draw], weighed
+                outputs |= {name: replace(others[name], words=others[name].words + more.words) for name in failing}
         outputs |= without_gradient(pairs, ranks, names)
         left, right = with_outputs(left, right, pairs, outputs, due, stated)
         values = with_values(left, values[0]), with_values(right, values[1])
