@@ -107,6 +107,45 @@ def exchanges_in_one_batch() -> Job:
 
 
 @job
+def a_message_is_taken_in_another_shape() -> Job:
+    def program(x, rank, ranks):
+        came = torch.empty(24)
+        works = [dist.irecv(came, 1 - rank), dist.isend(x, 1 - rank)]
+        for work in works:
+            work.wait()
+        return came.view(4, 6) + x
+    return on_two(program)
+
+
+@job
+def sums_that_are_waited_for_in_another_order() -> Job:
+    def program(x, rank, ranks):
+        first, second = x.clone(), x.clone()
+        works = [dist.all_reduce(y, async_op=True) for y in (first, second)]
+        works[1].wait()
+        half = second / 2
+        works[0].wait()
+        return half + first / 2
+    return on_two(program)
+
+
+@provided(r"if every rank has equally much of x \(")
+def gradients_added_up_by_hooks() -> Job:
+    class Loss(nn.Module):
+        def __init__(self, alone: bool = True) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.arange(18.0).reshape(3, 6).sin())
+            if not alone:
+                self.weight.register_hook(summed)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return (x.detach() @ self.weight.t()).square().sum()
+
+    return {"sequential": Loss, "distributed": lambda *_: Loss(False), "inputs": row, "backward": True,
+            "relations": {"x": "shard(0)"}, "expected": {"0": "partial"}}
+
+
+@job
 def one_sends_first_and_the_other_receives_first() -> Job:
     def program(x, rank, ranks):
         came = torch.empty_like(x)
@@ -201,7 +240,7 @@ def columns_and_rows_on_four() -> Job:
     return columns_and_rows() | {"world_size": 4}
 
 
-@job
+@provided("every rank has equally much of x")
 def a_sequence_cut_between_blocks() -> Job:
     class Sequence(Megatron):
         def forward(self, x: Tensor) -> Tensor:
@@ -212,9 +251,6 @@ def a_sequence_cut_between_blocks() -> Job:
 
     return {"sequential": gate, "distributed": Sequence, "inputs": row,
             "relations": {"x": "shard(0)"}, "expected": {"0": "shard(0)"}}
-
-
-SAYS["a_sequence_cut_between_blocks"] = "every rank has equally much of x"
 
 
 @job

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 from samesame.capture.collectives import is_collective
@@ -172,6 +173,10 @@ class _Lockstep:
     def deliver(self, way: Way, sent: Node, asked: Node) -> None:
         sender, receiver = self.ranks[way[0]], self.ranks[way[1]]
         value, origins = sender.now[sent.inputs[0]], (sent.origin, asked.origin)
+        if isinstance(value.type, TensorType) and _as_many(value.type, asked.type):
+            name = self.unique(way[1], asked.name)       # a message is numbers one after another, in any shape
+            shaped = (value, asked.shape)
+            value = self.add(Node(name, "aten.reshape.default", shaped, {}, asked.type, asked.origin))
         if value.type != asked.type:
             sentence = f"rank {way[1]} receives {asked.type} at {asked.origin}, rank {way[0]} sends {value.type} at "
             raise Mismatch(sentence + str(sent.origin), way[:2], origins)
@@ -339,6 +344,11 @@ def _mismatch(
         f"rank {group[m]} is at {names[m]}{other} at {calls[m].origin}"
     )
     return Mismatch(sentence, (group[k], group[m]), (calls[k].origin, calls[m].origin))
+
+
+def _as_many(sent: TensorType, asked: Any) -> bool:
+    """Whether these are as many numbers of one dtype, in two shapes."""
+    return sent != asked and sent.dtype == asked.dtype and prod(sent.shape) == prod(asked.shape)
 
 
 def _row(type_: Any, dim: int, size: int) -> TensorType:
