@@ -20,7 +20,8 @@ import torch
 
 from samesame.budget import Run
 from samesame.capture import capture
-from samesame.capture.family import Family, Recording
+from samesame.capture.family import Family, Following, Recording
+from samesame.capture.following import follow
 from samesame.certificate import certificate
 from samesame.configs import configured
 from samesame.diagnose import diagnose, effect_of
@@ -101,7 +102,9 @@ def _establish(
         differ = apart(graphs, values)
         if not run.over and not differ and not any(isinstance(side, Graph) for side in programs):
             alike = partial(_recorded_alike, record)
-            families = run.sparing(families_of(programs[0], example, alike, graphs), _SHARE, _NOT_CAPTURED)
+            follow = partial(_followed, programs, how, example, graphs)
+            found = families_of(programs[0], example, alike, graphs, follow)
+            families = run.sparing(found, _SHARE, _NOT_CAPTURED)
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
         if differ:
             prover.patience, prover.until = _PATIENCE, time.monotonic() + _APART
@@ -138,6 +141,14 @@ def _recorded(programs: tuple[Any, Any], how: str, example: Any) -> tuple[Graph,
         for program, name in zip(programs, ("left", "right"), strict=True)
     )
     return left, in_order_of(left, right, by_name=isinstance(example, Mapping))
+
+
+def _followed(programs: tuple[Any, Any], how: str, example: Any, graphs: tuple[Graph, Graph]) -> Following:
+    """What both programs ask of their sizes on these inputs, on which they were recorded as these graphs."""
+    left, right = (
+        follow(program, example, graph, how) for program, graph in zip(programs, graphs, strict=True)
+    )
+    return left, right
 
 
 def _recorded_alike(record: Recording, example: Any) -> tuple[Graph, Graph]:
