@@ -256,7 +256,12 @@ class Verdict:
         each input by its name, such as `{"x": (2, 64)}`. Raises SamesameError where the names are not the inputs'.
         """
         shapes = _shapes_of(inputs, tuple(self.sizes.shapes))
-        return self.verdict == "same" and self.sizes.covered(shapes, self.evidence)
+        return (self.verdict == "same" or bool(self.sizes.apart)) and self.sizes.covered(shapes, self.proved)
+
+    @property
+    def proved(self) -> Rung:
+        """The lowest rung of the outputs: what was shown where it was, though they may differ at other sizes."""
+        return min((root.evidence.rung for root in self.roots), default=self.evidence)
 
 
 @dataclass(frozen=True, slots=True)

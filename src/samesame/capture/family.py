@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
-from math import isqrt
+from math import isqrt, prod
 from typing import Any, cast
 
 import torch
@@ -24,7 +25,7 @@ from samesame.capture.fit import Fit, Misfit
 from samesame.capture.following import Followings
 from samesame.capture.program import Program
 from samesame.capture.record import tensors_known
-from samesame.evidence import SamesameError
+from samesame.evidence import Refused, SamesameError
 from samesame.formula.expr import Expr, Size, mul
 from samesame.formula.region import Condition, Region, around
 from samesame.formula.sizes import at_least, canonical, size_text, symbols, value_at
@@ -41,6 +42,7 @@ LEAST = 2                                                  # sizes of 0 and 1 br
 NAMELESS = Size("?", LEAST)
 SECONDS = 30.0                                             # for the whole search
 STEPS = 3                                                  # how many divisors of a size are tried as its step
+LOOKED_AT = 1 << 22                                        # elements of all tensors of a program beyond the region
 TRIED = 40                                                 # sizes that are looked at for one that may be run
 
 
@@ -68,6 +70,7 @@ class Family:
 
     In the `region` both programs are these graphs; `bounds` are the conditions that bound it, each with the line that
     asks. Where sizes were lost (`lost` says where), they are known to be these graphs at the sizes of the runs only.
+    `apart` are sizes just beyond the region at which the two compute different outputs.
     """
 
     graphs: Graphs
@@ -78,6 +81,7 @@ class Family:
     region: Region = field(default_factory=Region)
     bounds: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    apart: tuple[dict[Place, int], ...] = ()
 
     @property
     def example(self) -> dict[str, int]:
@@ -123,6 +127,10 @@ def _bounds(condition: Condition, region: Region) -> bool:
             if not all(condition.holds({name: n}) for n in beyond):
                 return True
     return condition.names > set() and any(condition.names == c.names for c in region.conditions)
+
+
+class Apart(Refused):
+    """The two programs compute different outputs on the inputs that were given."""
 
 
 def _numbered(places: Sequence[Place], size: int) -> str:
@@ -180,10 +188,28 @@ class _Search:
         self.sizes = {(name, d): size for name, shape in inputs.items() for d, size in enumerate(shape)}
         self.runs = [_Run(self.sizes, base)]
         self.fixed: list[str] = []
+        self.apart: list[dict[Place, int]] = []
         self.asked = None if follow is None else follow()
         self.questions = [] if self.asked is None else self.read(self.asked)
 
     def family(self) -> Family:
+        """What was found, after a look at the sizes just beyond it."""
+        found = self.found()
+        for values in found.region.beyond(found.example) if self.tied else ():
+            if all(_elements(graph, values) <= LOOKED_AT for graph in found.graphs):
+                self.look(_at(found.varying, [values[v.symbol.name] for v in found.varying]))
+        return replace(found, apart=tuple(self.apart))
+
+    def look(self, sizes: Mapping[Place, int]) -> None:
+        """Run there only to see whether the two programs differ."""
+        if min(sizes.values()) >= LEAST and time.monotonic() < self.until:
+            with suppress(SamesameError, SystemExit):
+                try:
+                    self.record(self.resized(sizes))
+                except Apart:
+                    self.apart.append(self.sizes | dict(sizes))
+
+    def found(self) -> Family:
         varying = [found for group in self.groups() for found in self.vary(group)][: len(NAMES)]
         while varying:
             named = [replace(v, symbol=Size(NAMES[k], LEAST)) for k, v in enumerate(varying)]
@@ -376,6 +402,12 @@ class _Search:
             symbols_now: dict[str, Dim] = {v.symbol.name: v.symbol for v in varying}
             left, right = at(left, symbols_now), at(right, symbols_now)
         return bounded(Family((left, right), tuple(varying), tuple(self.fixed), tuple(points), self.asked))
+
+
+def _elements(graph: Graph, values: Mapping[str, int]) -> int:
+    """How many elements the tensors of a graph have, all taken together, at these values of its symbols."""
+    kinds = [kind for node in graph.nodes for kind in (node.type if isinstance(node.type, tuple) else (node.type,))]
+    return sum(prod(value_at(n, values) for n in kind.shape) for kind in kinds)
 
 
 def _itself(leaf: Any) -> Any:

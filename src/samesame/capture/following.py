@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -136,7 +137,7 @@ class _Recorder(Recorder):
 def following(recorder: _Recorder) -> Iterator[None]:
     """Inside, sizes of tensors remember."""
     mode = Following(recorder)
-    python = {"len": _length(mode)}
+    python = {"len": _length, "print": _printing}
     with ExitStack() as stack:
         stack.enter_context(_replaced(builtins, python))
         stack.enter_context(_replaced(math, {"sqrt": mathematics("sqrt", math.sqrt)}))
@@ -162,13 +163,18 @@ def _plainly(ask: Callable[..., bool]) -> Callable[..., bool]:
     return overridden
 
 
-def _length(mode: Following) -> Callable[[Any], Any]:
-    original = builtins.len
+LENGTH, PRINT = builtins.len, builtins.print
 
-    def length(thing: Any) -> Any:
-        return mode.dims(thing)[0] if isinstance(thing, torch.Tensor) and thing.dim() else original(thing)
 
-    return length
+def _length(thing: Any) -> Any:
+    """`len` of a tensor is a size, too."""
+    return thing.shape[0] if isinstance(thing, torch.Tensor) and thing.dim() else LENGTH(thing)
+
+
+def _printing(*things: Any, file: Any = None, **how: Any) -> None:
+    """What is only shown to people decides nothing."""
+    shown = unwrapped(things, []) if file is None or file in (sys.stdout, sys.stderr) else things
+    PRINT(*shown, file=file, **how)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ is: `T mod 3 = 0`, `B·T < 1000`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
@@ -156,6 +156,19 @@ class Region:
                   for name, (low, high) in self.bounds.items()]
         with_ = f" with {listed(list(map(str, self.conditions)))}" if self.conditions else ""
         return f"{listed(bounds)}{with_}"
+
+    def beyond(self, example: Values) -> Iterator[dict[str, int]]:
+        """Values just outside of it, one symbol at a time, the others as in the example: past each end, and where each
+        further condition first fails."""
+        for name, (low, high) in self.bounds.items():
+            yield from ({**example, name: n} for n in (high and high + 1, low - 1) if n)
+        for condition in self.conditions:
+            for name in sorted(condition.names):
+                tried = ({**example, name: n} for n in range(self.bounds[name][0], COUNTED))
+                outside = next((values for values in tried if not condition.holds(values)), None)
+                if outside is not None:
+                    yield outside
+                    break
 
     def form(self) -> dict[str, Any]:
         """The region as what the `json` module writes."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from samesame.capture.family import Family, Following, Recording, Varying, family
+from samesame.capture.family import Family, Following, Recording, Varying, family, place_text
 from samesame.capture.fit import Misfit
 from samesame.evidence import Root, Rung, Sizes
 from samesame.formula.sizes import symbols
@@ -91,7 +91,9 @@ def settle(
     seconds, fixed = prover.seconds, tuple[str, ...]()
     left = SECONDS + TIMES * sum(relation.evidence.seconds for relation in here.relating.relations())
     best: Settled | None = None
+    differ = ""
     for found in families:
+        differ = differ or _where(found)
         if best is not None and len(found.varying) <= len(best.sizes.varying):
             break
         if not found.varying:
@@ -112,11 +114,18 @@ def settle(
         elif best is not None:
             break
         fixed = fixed or (*found.fixed, f"{', '.join(map(str, found.varying))}: {_why_not(there)}")
-    if best is not None:
-        best.seconds = seconds
-        return best
-    here.sizes, here.seconds = Sizes(fixed=fixed, shapes=_shapes(graphs[0])), seconds
-    return here
+    if best is None:
+        best, here.sizes = here, Sizes(fixed=fixed, shapes=_shapes(graphs[0]))
+    best.seconds, best.sizes = seconds, replace(best.sizes, apart=differ)
+    return best
+
+
+def _where(found: Family) -> str:
+    """Sizes at which the two programs were seen to differ: `x.shape[1] = 65`."""
+    own = {(name, d): n for name, shape in _shapes(found.graphs[0]).items() for d, n in enumerate(shape)}
+    for sizes in found.apart:
+        return ", ".join(f"{place_text(place)} = {n}" for place, n in sizes.items() if n != own[place])
+    return ""
 
 
 def _attempt(

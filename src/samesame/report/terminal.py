@@ -105,15 +105,16 @@ def _same(verdict: Verdict) -> str:
 def _scope(verdict: Verdict) -> str:
     """What was shown, and for which sizes."""
     sizes = verdict.sizes
-    if verdict.evidence is Rung.PROVED and sizes.places:
+    if verdict.proved is Rung.PROVED and sizes.places:
         return f"proved for every {sizes.spoken()}"
-    if verdict.evidence is Rung.PROVED_ALIKE:
-        held = sizes.held()
-        return f"{verdict.evidence}: {', '.join([sizes.range(), *held[:SHOWN]])}"
-    return str(verdict.evidence)
+    if verdict.proved is Rung.PROVED_ALIKE:
+        return f"{verdict.proved}: {', '.join([sizes.range(), *sizes.held()[:SHOWN]])}"
+    return str(verdict.proved)
 
 
 def _different(verdict: Verdict) -> str:
+    if verdict.sizes.apart:
+        return f"the outputs differ at {verdict.sizes.apart}; the same, {_scope(verdict)}"
     refuted = [root for root in verdict.roots if root.evidence.rung is Rung.REFUTED]
     if not refuted:
         return "the outputs of the two sides do not correspond"
@@ -221,7 +222,7 @@ def _difference(measured: Effect | Root) -> str:
 
 
 def _edits(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
-    if verdict.verdict == "different" and not verdict.diagnosis:
+    if verdict.verdict == "different" and not verdict.diagnosis and not verdict.sizes.apart:
         yield Text("no change of a single operator was found that makes them agree")
     for number, edit in enumerate(verdict.diagnosis):
         yield from _edit(edit, "They agree again if" if number == 0 else "or if")
