@@ -8,19 +8,18 @@ what it computed. Whatever cannot be followed to its end is said with its line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
 
 from samesame.capture.following import Call, Followings
-from samesame.formula.expr import Expr, Size, Unsupported, add, const, mul
+from samesame.formula.expr import Expr, FloorDiv, Mod, Size, Unsupported, add, const, mul, walk
 from samesame.formula.region import Condition, number_at, put
 from samesame.formula.sizes import canonical, symbols
 from samesame.formula.tensor import Dim
 from samesame.graph import Graph, Node, Origin, nodes_in
 from samesame.operators.positions import positions
-from samesame.operators.sizing import sizing
+from samesame.operators.sizing import numbers_in, sizing
 
 SHAPED = ("aten.reshape.default", "aten.expand.default")   # their nodes say the whole shape they give
 Dims = Mapping[Expr, Dim]                                  # what each dimension of a tensor is in the family's symbols
@@ -73,6 +72,7 @@ class _Side:
                 self.lose(f"{let_out.origin.spoken} {let_out.doing} that depends on a size")
         for call in self.asked.calls:
             self.explain(call)
+        self.quotients()
         operators = sizing(self.graph, self.example)
         for condition, node in operators.conditions.items():
             self.found.conditions.setdefault(condition, node.origin)
@@ -105,9 +105,21 @@ class _Side:
         made = [self.nodes.get(self.asked.nodes[k].name) for k in call.nodes]
         numbers = [put(e, self.dims) for e in call.numbers]
         for node in (node for node in made if node is not None):
-            unsaid = [n for n in _numbers((node.args, tuple(node.kwargs.values()))) if not self.is_said(n, node, numbers)]
+            unsaid = [n for n in numbers_in((node.args, tuple(node.kwargs.values()))) if not self.is_said(n, node, numbers)]
             if unsaid and not (node.operator in SHAPED and len(unsaid) == 1):
                 self.lose(f"{call.origin.spoken} computes a number from sizes in a way that is not followed")
+
+    def quotients(self) -> None:
+        """A quotient that torch computed itself is not told from others by a few runs; it must be one that a call was
+        given, or that an operator's own rule gives (its type, which is checked)."""
+        given = {put(e, self.dims) for call in self.asked.calls for e in call.numbers}
+        for node in self.graph.nodes:
+            kinds = node.type if isinstance(node.type, tuple) else (node.type,)
+            own = {n for kind in kinds for n in kind.shape} if node.operator in SHAPED else set()
+            read = {n for part in node.inputs if not isinstance(part.type, tuple) for n in part.type.shape}
+            for number in numbers_in((node.args, tuple(node.kwargs.values()))):
+                if any(isinstance(e, FloorDiv | Mod) for e in walk(number)) and number not in given | own | read:
+                    self.lose(f"{node.origin.spoken} takes a quotient of sizes that torch computes itself")
 
     def is_said(self, number: Expr, node: Node, numbers: Sequence[Dim]) -> bool:
         """Whether a number that varies is one that the call was given, or follows from it in the simplest way."""
@@ -145,15 +157,6 @@ def _whole(a: Dim) -> bool:
     return isinstance(a, int) or a.kind == "int"
 
 
-def _numbers(argument: Any) -> Iterator[Expr]:
-    """The numbers among arguments that vary."""
-    if isinstance(argument, tuple):
-        for part in argument:
-            yield from _numbers(part)
-    elif isinstance(argument, Expr):
-        yield argument
-
-
 def _sized(nodes: Iterable[Node]) -> set[str]:
     """Names of the nodes that depend on a size: by their type, an argument, or what they read."""
     found: set[str] = set()
@@ -161,6 +164,6 @@ def _sized(nodes: Iterable[Node]) -> set[str]:
         kinds = node.type if isinstance(node.type, tuple) else (node.type,)
         own = any(isinstance(n, Expr) for kind in kinds for n in kind.shape)
         given = (node.args, tuple(node.kwargs.values()))
-        if own or any(True for _ in _numbers(given)) or any(part.name in found for part in nodes_in(given)):
+        if own or any(True for _ in numbers_in(given)) or any(part.name in found for part in nodes_in(given)):
             found.add(node.name)
     return found

@@ -11,11 +11,14 @@ symbolic sizes, which they let pass to whoever overrides a function.
 
 from __future__ import annotations
 
+import gc
 import math
 import operator
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import CellType
 from typing import Any
 
 import torch
@@ -49,11 +52,12 @@ class Lost:
 
 @dataclass(slots=True)
 class Log:
-    """What a run asked of its sizes. `here()` is the line that is running."""
+    """What a run asked of its sizes. `here()` is the line that is running; `out` are the sizes that were given out."""
 
     here: Callable[[], Origin]
     asked: dict[Condition, Asked] = field(default_factory=dict)
     lost: dict[tuple[str, Atoms, Origin], Lost] = field(default_factory=dict)
+    out: list[weakref.ref[Any]] = field(default_factory=list)
 
     def ask(self, op: str, a: Any, b: Any) -> bool:
         """The answer for the run's numbers to a comparison, which is noted."""
@@ -91,10 +95,11 @@ class Followed:
     """A number made of sizes: its value in this run, and the expression it is; None where that has no words here, and
     then only of which dimensions it is made."""
 
-    __slots__ = ("atoms", "expr", "log", "value")
+    __slots__ = ("__weakref__", "atoms", "expr", "log", "value")
 
     def __init__(self, log: Log, value: int | float, expr: Expr | None, atoms: Atoms) -> None:
         self.log, self.value, self.expr, self.atoms = log, value, expr, atoms
+        log.out.append(weakref.ref(self))
 
     @property
     def __class__(self) -> type:                           # to isinstance it is what it stands for
@@ -300,7 +305,7 @@ Followed.__rdivmod__ = lambda self, other: (other // self, other % self)    # ty
 class Shape(tuple[Any, ...]):
     """A tensor's shape of sizes that remember; a torch.Size to isinstance."""
 
-    kind: type
+    kind: type = torch.Size
 
     @property
     def __class__(self) -> type:
@@ -330,6 +335,35 @@ class Shape(tuple[Any, ...]):
         return Shape.kind, (tuple(self),)
 
     __hash__ = tuple.__hash__
+
+
+def taken_back(log: Log) -> None:
+    """Plain numbers again wherever the program keeps a size of this run: in attributes, closures, lists, tables."""
+    kept = [found for given in log.out if (found := given()) is not None]
+    log.out.clear()
+    frozen = bool(kept and gc.get_freeze_count())
+    if frozen:
+        gc.unfreeze()                                      # else nobody finds who holds them
+    for thing in kept:
+        for holder in gc.get_referrers(thing):
+            if isinstance(holder, tuple) and not isinstance(holder, Followed):
+                number: Any = torch.Size(map(plain, holder)) if type(holder) is Shape else tuple(map(plain, holder))
+                for outer in gc.get_referrers(holder):
+                    _put_back(outer, holder, number)
+            else:
+                _put_back(holder, thing, thing.value)
+    if frozen:
+        gc.freeze()
+
+
+def _put_back(holder: Any, thing: Any, number: Any) -> None:
+    if type(holder) is dict:
+        for key in [key for key, value in holder.items() if value is thing]:
+            holder[key] = number
+    elif type(holder) is list:
+        holder[:] = [number if part is thing else part for part in holder]
+    elif type(holder) is CellType and holder.cell_contents is thing:
+        holder.cell_contents = number
 
 
 FUNCTIONS: dict[str, Callable[[Dim], Expr | None]] = {     # of the module math, of one number

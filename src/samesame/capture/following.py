@@ -29,6 +29,7 @@ from samesame.capture.followed import (
     expression,
     mathematics,
     plain,
+    taken_back,
 )
 from samesame.capture.memory import place_of
 from samesame.capture.program import Program
@@ -38,7 +39,7 @@ from samesame.execute import few_threads
 from samesame.formula.expr import Expr, Size, add, const, floordiv
 from samesame.graph import Graph, Node, Origin, map_nodes
 
-Shape.kind = torch.Size
+UNTOLD = frozenset([Size("?", 0)])                         # what no tensor's dimension is
 TO_THE_END = 1 << 62                                       # a slice's end from here on is none
 
 
@@ -114,6 +115,7 @@ def _followed(program: Program) -> Followings:
     except SamesameError as refused:
         recorder.found.failed = str(refused)
     finally:
+        taken_back(recorder.found.log)
         with torch.inference_mode():
             recorder.memory.restore()
     recorder.found.nodes = tuple(recorder.tape.nodes)
@@ -126,6 +128,14 @@ class _Recorder(Recorder):
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self.found = Followings(Log(self.here))
+        self.calls = 0                                     # of torch by Python, that are under way
+
+    def __torch_dispatch__(
+        self, operation: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if not self.calls:
+            self.found.log.lose("runs code that torch does not show, which may decide on sizes", UNTOLD)
+        return super().__torch_dispatch__(operation, types, args, kwargs)
 
     def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str) -> None:
         seen = list(tensors)
@@ -210,10 +220,14 @@ class Following(TorchFunctionMode):
                 self.log.lose("makes a tensor of sizes", size.atoms)
         pieces = PIECES.get(function)
         extra = pieces(self, *args, **kwargs) if pieces is not None else ()
-        if not given and not extra:
-            return function(*numbers, **options)
         start = len(self.recorder.tape.nodes)
-        result = function(*numbers, **options)
+        self.recorder.calls += 1
+        try:
+            result = function(*numbers, **options)
+        finally:
+            self.recorder.calls -= 1
+        if not given and not extra:
+            return result
         exprs = [size.expr for size in (*given, *extra)]
         self.found.calls.append(Call(
             range(start, len(self.recorder.tape.nodes)),
@@ -240,8 +254,7 @@ class Following(TorchFunctionMode):
         if node is None or node.shape != shape:
             if node is None and (self.recorder.program.named(tensor) or id(tensor) in self.recorder.outside):
                 return Shape(shape)
-            unknown = frozenset([Size("?", 0)])
-            return Shape(Followed(self.log, n, None, unknown) for n in shape)
+            return Shape(Followed(self.log, n, None, UNTOLD) for n in shape)
         if node.operator in ("parameter", "constant"):
             return Shape(shape)
         atoms = [Size(f"{node.name}:{d}", 0) for d in range(len(shape))]

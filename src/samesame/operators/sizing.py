@@ -3,7 +3,7 @@
 Operators decide on sizes, too: `x[:, :4096]` is the whole of x up to 4096, `chunk` makes fewer pieces of a short
 dimension, a window must fit. The shapes of a graph were read off runs; here each operator's meaning is asked what it
 gives for symbolic sizes, and wherever it must know how these compare it is told how they do at the example. What it was
-told is a condition. Of an operator without a meaning only what it takes over from its arguments is known.
+told is a condition. Of an operator without a meaning only the sizes that it takes over from its arguments are known.
 """
 
 from __future__ import annotations
@@ -59,11 +59,9 @@ def _leaf(name: str, type_: TensorType) -> Tensor:
 
 
 def is_sized(node: Node) -> bool:
-    return any(isinstance(n, Expr) for part in (node, *node.inputs) for n in _dims(part)) or _holds_size(node.args)
-
-
-def _holds_size(argument: Any) -> bool:
-    return any(map(_holds_size, argument)) if isinstance(argument, tuple) else isinstance(argument, Expr)
+    return any(isinstance(n, Expr) for part in (node, *node.inputs) for n in _dims(part)) or any(
+        True for _ in numbers_in(node.args)
+    )
 
 
 def _dims(node: Node) -> Iterator[Any]:
@@ -90,6 +88,15 @@ def _as_said(node: Node, given: Mapping[Node, Any]) -> bool:
 
 
 def _takes_over(node: Node) -> bool:
-    """Whether every symbolic size of the results is one of an argument."""
-    own = {n for part in node.inputs for n in _dims(part)}
+    """Whether every symbolic size of the results is one of an argument, or is given as one."""
+    own = {n for part in node.inputs for n in _dims(part)} | set(numbers_in((node.args, tuple(node.kwargs.values()))))
     return all(n in own for n in _dims(node) if isinstance(n, Expr))
+
+
+def numbers_in(argument: Any) -> Iterator[Expr]:
+    """The numbers among arguments that are made of symbols."""
+    if isinstance(argument, tuple):
+        for part in argument:
+            yield from numbers_in(part)
+    elif isinstance(argument, Expr):
+        yield argument
