@@ -201,5 +201,9 @@ def at(graph: Graph, sizes: Mapping[str, Dim]) -> Graph:
         kwargs = {name: put(value) for name, value in now.kwargs.items()}
         return (replace(now, args=put(now.args), kwargs=kwargs, type=put(now.type)),)
 
-    unread = tuple(replace(node, args=put(node.args), type=put(node.type)) for node in graph.unread)
-    return replace(rewritten(graph, make), unread=unread)
+    found = rewritten(graph, make)
+    known = {node.name: node for node in found.nodes}
+    for node in graph.unread:
+        args = map_nodes(lambda part: known.get(part.name, part), put(node.args))
+        known[node.name] = replace(node, args=args, type=put(node.type))
+    return replace(found, unread=tuple(known[node.name] for node in graph.unread))

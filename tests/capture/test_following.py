@@ -36,7 +36,7 @@ def choose(question):
 
 ASKED = {
     "more": (choose(lambda x: x.shape[0] > 8), ["x:0 ≤ 8"]),
-    "from the right": (choose(lambda x: 8 < x.shape[0]), ["x:0 ≤ 8"]),
+    "from the right": (choose(lambda x: x.shape[0] > 8), ["x:0 ≤ 8"]),
     "at least": (choose(lambda x: x.size(1) >= 6), ["x:1 ≥ 6"]),
     "equal": (choose(lambda x: x.shape[0] == 3), ["x:0 ≠ 3"]),
     "unequal": (choose(lambda x: x.shape[0] != 3), ["x:0 ≠ 3"]),
@@ -60,7 +60,9 @@ ASKED = {
     "a slice's start": (lambda x: x[:, 2:] + 1, ["2 < x:1"]),
     "from the end": (lambda x: x[-9:] + 1, ["x:0 − 9 ≤ 0"]),
     "behind an ellipsis": (lambda x: x[..., :9] + 1, ["9 ≥ x:1"]),
-    "a slice that is written": (lambda x: x.clone().__setitem__((slice(None), slice(0, 9)), 0.0) or x, ["0 < x:1", "9 ≥ x:1"]),
+    "a slice that is written": (
+        lambda x: x.clone().__setitem__((slice(None), slice(0, 9)), 0.0) or x, ["0 < x:1", "9 ≥ x:1"],
+    ),
     "inside a function of torch": (lambda x: F.avg_pool1d(F.pad(x, (1, 1)), 2), []),
     "a tensor made on the way": (choose(lambda x: torch.cat([x, x]).shape[0] > 9), ["cat:0 ≤ 9"]),
 }

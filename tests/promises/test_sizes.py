@@ -11,13 +11,13 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from promises.size_pairs import PARTINGS, Parting, numbers
 from samesame import check
 from samesame.evidence import Rung, SamesameError, Verdict
 from samesame.formula.region import region_of
 from samesame.replay import Broken, digest, replay
 from samesame.report.json import to_json
 from samesame.report.terminal import plain_text
-from promises.size_pairs import PARTINGS, Parting, numbers
 
 
 @pytest.mark.parametrize("pair", PARTINGS, ids=[pair.name for pair in PARTINGS])

@@ -18,7 +18,7 @@ from samesame.formula.region import Condition, number_at, put
 from samesame.formula.sizes import canonical, symbols
 from samesame.formula.tensor import Dim
 from samesame.graph import Graph, Node, Origin, nodes_in
-from samesame.operators.positions import positions
+from samesame.operators.positions import is_settled, made_of_sizes, positions
 from samesame.operators.sizing import numbers_in, sizing
 
 SHAPED = ("aten.reshape.default", "aten.expand.default")   # their nodes say the whole shape they give
@@ -67,8 +67,13 @@ class _Side:
         for lost in self.asked.log.lost.values():
             if self.moves(lost.atoms):
                 self.lose(f"{lost.origin.spoken} {lost.what}")
+        made = made_of_sizes(self.graph)
+        settled: dict[str, bool] = {}
         for let_out in self.asked.let_out:
-            if let_out.node.name in self.sized:
+            name = let_out.node.name
+            if name in self.sized and name not in settled:
+                settled[name] = is_settled(made.get(self.nodes[name]))
+            if not settled.get(name, True):
                 self.lose(f"{let_out.origin.spoken} {let_out.doing} that depends on a size")
         for call in self.asked.calls:
             self.explain(call)
@@ -78,7 +83,7 @@ class _Side:
             self.found.conditions.setdefault(condition, node.origin)
         for node in operators.unknown:
             self.lose(f"{node.origin.spoken} calls {node.operator}, of which it is not known what sizes it gives")
-        values = positions(self.graph, self.example)
+        values = positions(self.graph, made, self.example)
         for condition, node in values.conditions.items():
             self.found.conditions.setdefault(condition, node.origin)
         for node in values.unknown:
@@ -105,7 +110,8 @@ class _Side:
         made = [self.nodes.get(self.asked.nodes[k].name) for k in call.nodes]
         numbers = [put(e, self.dims) for e in call.numbers]
         for node in (node for node in made if node is not None):
-            unsaid = [n for n in numbers_in((node.args, tuple(node.kwargs.values()))) if not self.is_said(n, node, numbers)]
+            given = numbers_in((node.args, tuple(node.kwargs.values())))
+            unsaid = [n for n in given if not self.is_said(n, node, numbers)]
             if unsaid and not (node.operator in SHAPED and len(unsaid) == 1):
                 self.lose(f"{call.origin.spoken} computes a number from sizes in a way that is not followed")
 

@@ -123,7 +123,7 @@ def _bounds(condition: Condition, region: Region) -> bool:
     """Whether a condition is one of those that bound the region: it fails just outside of it."""
     for name, (low, high) in region.bounds.items():
         if condition.names == {name}:
-            beyond = [n for n in (low - 1, None if high is None else high + 1) if n]
+            beyond = [n for n in (low - 1, high and high + 1) if n and n >= LEAST]
             if not all(condition.holds({name: n}) for n in beyond):
                 return True
     return condition.names > set() and any(condition.names == c.names for c in region.conditions)
@@ -494,10 +494,10 @@ def _symbolic(graphs: Sequence[Graph], fit: Fit) -> Graph:
             type=type_,
         )
     roots = tuple((name, made[node]) for name, node in graphs[0].roots)
-    return replace(graphs[0], nodes=tuple(made.values()), roots=roots, unread=tuple(_unread(graphs, fit)))
+    return replace(graphs[0], nodes=tuple(made.values()), roots=roots, unread=tuple(_unread(graphs, fit, made)))
 
 
-def _unread(graphs: Sequence[Graph], fit: Fit) -> Iterator[Node]:
+def _unread(graphs: Sequence[Graph], fit: Fit, made: dict[Node, Node]) -> Iterator[Node]:
     """The nodes that no root depends on, as far as the runs have them all and their sizes are read."""
     others = [{node.name: node for node in graph.unread} for graph in graphs[1:]]
     for node in graphs[0].unread:
@@ -505,9 +505,10 @@ def _unread(graphs: Sequence[Graph], fit: Fit) -> Iterator[Node]:
         if len(same) == len(graphs) and len({other.operator for other in same}) == 1:
             try:
                 args, type_ = fit.argument([other.args for other in same]), _type([other.type for other in same], fit)
-            except Misfit:
+                made[node] = replace(node, args=map_nodes(made.__getitem__, args), type=type_)
+            except (Misfit, KeyError):                     # of another size that is not read, or made of one
                 continue
-            yield replace(node, args=args, type=type_)
+            yield made[node]
 
 
 def _type(types: Sequence[Any], fit: Fit) -> Any:

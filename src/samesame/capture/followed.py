@@ -25,7 +25,6 @@ import torch
 
 from samesame.formula.expr import Expr, Num, Size, Unsupported, add, const, floordiv, mod, mul, power
 from samesame.formula.region import Condition, holding
-from samesame.formula.sizes import symbols
 from samesame.formula.tensor import Dim
 from samesame.graph import Origin
 
@@ -83,11 +82,11 @@ QUESTIONS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-class Whole(int, torch.SymInt):
+class Whole(int, torch.SymInt):                            # type: ignore[misc]
     """What a size is to isinstance."""
 
 
-class Real(float, torch.SymFloat):
+class Real(float, torch.SymFloat):                         # type: ignore[misc]
     """What a real number made of sizes is to isinstance."""
 
 
@@ -185,13 +184,13 @@ class Followed:
         return made(self.log, round(self.value, digits), lambda: None, self)
 
     def __floor__(self) -> Any:
-        return self if isinstance(self.value, int) else self // 1
+        return self if isinstance(self.value, int) else operator.floordiv(self, 1)
 
     def __ceil__(self) -> Any:
-        return self if isinstance(self.value, int) else -(-self // 1)
+        return self if isinstance(self.value, int) else operator.neg(operator.floordiv(operator.neg(self), 1))
 
     def __neg__(self) -> Any:
-        return 0 - self
+        return operator.sub(0, self)
 
     def __pos__(self) -> Any:
         return self
@@ -291,15 +290,19 @@ def _arithmetic(name: str, swapped: bool) -> Callable[[Followed, Any], Any]:
     return apply
 
 
-def _divmod(self: Followed, other: Any) -> Any:
-    return (self // other, self % other) if is_number(other) else NotImplemented
+def _divmod(swapped: bool) -> Callable[[Any, Any], Any]:
+    def apply(self: Any, other: Any) -> Any:
+        a, b = (other, self) if swapped else (self, other)
+        return (a // b, a % b) if is_number(other) else NotImplemented
+
+    return apply
 
 
 for _name in ARITHMETIC:
     setattr(Followed, f"__{_name}__", _arithmetic(_name, False))
     setattr(Followed, f"__r{_name}__", _arithmetic(_name, True))
-Followed.__divmod__ = _divmod                              # type: ignore[attr-defined]
-Followed.__rdivmod__ = lambda self, other: (other // self, other % self)    # type: ignore[attr-defined]
+for _name, _is_swapped in (("__divmod__", False), ("__rdivmod__", True)):
+    setattr(Followed, _name, _divmod(_is_swapped))
 
 
 class Shape(tuple[Any, ...]):
@@ -373,7 +376,7 @@ FUNCTIONS: dict[str, Callable[[Dim], Expr | None]] = {     # of the module math,
 
 def mathematics(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of the module math that takes sizes that remember."""
-    express = FUNCTIONS.get(name, lambda *_: None)
+    express = FUNCTIONS[name]
 
     def apply(*args: Any, **options: Any) -> Any:
         logs = [a.log for a in args if type(a) is Followed]

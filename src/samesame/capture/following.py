@@ -33,7 +33,7 @@ from samesame.capture.followed import (
 )
 from samesame.capture.memory import place_of
 from samesame.capture.program import Program
-from samesame.capture.record import OF_NUMBERS, Recorder
+from samesame.capture.record import OF_NUMBERS, ONLY_WARN, Recorder
 from samesame.evidence import SamesameError
 from samesame.execute import few_threads
 from samesame.formula.expr import Expr, Size, add, const, floordiv
@@ -122,7 +122,7 @@ def _followed(program: Program) -> Followings:
     return recorder.found
 
 
-class _Recorder(Recorder):
+class _Recorder(Recorder):                                 # type: ignore[no-untyped-call]
     """Notes also whose values the program looks at."""
 
     def __init__(self, program: Program) -> None:
@@ -138,9 +138,10 @@ class _Recorder(Recorder):
         return super().__torch_dispatch__(operation, types, args, kwargs)
 
     def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str) -> None:
-        seen = list(tensors)
+        seen, here = list(tensors), self.here()
         super().demand_closed(iter(seen), doing)
-        self.found.let_out += [LetOut(self.memory.read(tensor), doing, self.here()) for tensor in seen]
+        if (here.file, here.function) not in ONLY_WARN:
+            self.found.let_out += [LetOut(self.memory.read(tensor), doing, here) for tensor in seen]
 
 
 @contextmanager
@@ -280,7 +281,7 @@ class Following(TorchFunctionMode):
         return tuple(found) if dim is None else found[int(plain(dim))]
 
     def offset(self, tensor: torch.Tensor) -> Any:
-        return self.unknown(tensor.storage_offset(), self.dims(tensor))
+        return self.unknown(int(tensor.storage_offset()), self.dims(tensor))
 
     def unknown(self, number: int, dims: Sequence[Any]) -> Any:
         """A number that sizes decide in a way that is not followed; 0 and 1 are taken for what they are."""

@@ -152,7 +152,7 @@ class Region:
         return all(inside) and all(condition.holds(values) for condition in self.conditions)
 
     def __str__(self) -> str:
-        bounds = [f"{name} ≥ {low}" if high is None else f"{name} = {low}" if low == high else f"{low} ≤ {name} ≤ {high}"
+        bounds = [f"{name} ≥ {low}" if high is None else f"{low} ≤ {name} ≤ {high}"
                   for name, (low, high) in self.bounds.items()]
         with_ = f" with {listed(list(map(str, self.conditions)))}" if self.conditions else ""
         return f"{listed(bounds)}{with_}"
@@ -200,11 +200,12 @@ def around(example: Values, sizes: Sequence[Size], conditions: Iterable[Conditio
         names = condition.names
         if not names:
             continue
-        interval = _interval(condition, *names, example) if len(names) == 1 else None
+        name = next(iter(names))
+        interval = _interval(condition, name, example) if len(names) == 1 else None
         if interval is None:
             others.append(condition)
         else:
-            (name,), (low, high) = names, bounds[next(iter(names))]
+            low, high = bounds[name]
             tighter = [n for n in (high, interval[1]) if n is not None]
             bounds[name] = max(low, interval[0]), min(tighter, default=None)
     kept = tuple(c for c in others if not _implied(c, bounds))
@@ -310,7 +311,7 @@ def _implied(condition: Condition, bounds: Mapping[str, tuple[int, int | None]])
     ranges = [range(bounds[name][0], (bounds[name][1] or FAR) + 1) for name in names]
     if len(ranges) == 1 and len(ranges[0]) <= COUNTED:
         return all(condition.holds({name: n}) for name in names for n in ranges[0])
-    if condition.op == "≠" and len(names) == 1 and isinstance(condition.left, Size) and isinstance(condition.right, int):
+    if len(ranges) == 1 and condition.op == "≠" and isinstance(condition.left, Size):
         return condition.right not in ranges[0]
     raised: dict[str, Dim] = {name: Size(name, bounds[name][0]) for name in names}
     try:

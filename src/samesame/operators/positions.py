@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from samesame.formula.expr import Expr, Unsupported
+from samesame.formula.equal import Budget, Proved, prove_tensors_equal
+from samesame.formula.expr import FALSE, TRUE, Expr, Unsupported
 from samesame.formula.extent import Ends, extent
-from samesame.formula.tensor import Dim, Tensor
+from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Graph, Node
 from samesame.operators.demands import demands
 from samesame.operators.explain import explain
@@ -23,24 +24,39 @@ from samesame.operators.sizing import Sizing, is_sized
 # The greatest integer up to which a dtype holds every integer.
 EXACT = {
     "bool": 1, "int8": 127, "uint8": 255, "int16": 32_767, "uint16": 65_535, "int32": (1 << 31) - 1,
-    "float8_e4m3fn": 16, "float8_e5m2": 8, "bfloat16": 1 << 8, "float16": 1 << 11, "float32": 1 << 24,
+    "float8_e5m2": 8, "float8_e4m3fn": 16, "bfloat16": 1 << 8, "float16": 1 << 11, "float32": 1 << 24,
 }
-WIDE = ("int32", "float32")                                # where an unknown range is taken to end before the dtype does
+SETTLING = Budget(seconds=0.5)                             # to prove that a truth does not depend on sizes
+WIDE = ("int32", "float32")                                # an unknown range is taken to end before these do
 
 
-def positions(graph: Graph, example: Mapping[str, int]) -> Sizing:
-    """On which conditions the integers made of sizes alone are exact, and exist in the tables they are looked up in."""
-    found = Sizing()
+def made_of_sizes(graph: Graph) -> dict[Node, Any]:
+    """The formulas of the tensors that depend on no input and no weight, those that nobody reads included."""
     made: dict[Node, Any] = {}
+    for node in (*graph.nodes, *graph.unread):
+        if not node.is_source and all(part in made for part in node.inputs):
+            with suppress(Unsupported):                    # what has no formula holds no positions
+                made[node] = explain(node, made.__getitem__)
+    return made
+
+
+def positions(graph: Graph, made: Mapping[Node, Any], example: Mapping[str, int]) -> Sizing:
+    """On which conditions the integers made of sizes alone are exact, and exist in the tables they are looked up in;
+    `made` are their formulas."""
+    found = Sizing()
     for node in graph.nodes:
-        if node.is_source or any(part not in made for part in node.inputs):
-            _looked_up(node, made, example, found)
-            continue
-        with suppress(Unsupported):                        # what has no formula holds no positions
-            made[node] = explain(node, made.__getitem__)
+        if node in made:
             _exact(node, made[node], example, found)
         _looked_up(node, made, example, found)
     return found
+
+
+def is_settled(value: Any) -> bool:
+    """Whether a truth made of sizes alone is the same at all sizes."""
+    if not isinstance(value, Tensor) or value.shape or value.kind != "bool":
+        return False
+    return any(isinstance(prove_tensors_equal(value, tensor((), lambda t=t: t, "bool"), budget=SETTLING), Proved)
+               for t in (TRUE, FALSE))
 
 
 def _exact(node: Node, result: Any, example: Mapping[str, int], found: Sizing) -> None:

@@ -126,7 +126,8 @@ class Decisions:
         if not parts:
             return size
         extremum = parts[-1]                               # an inner one
-        best = (max if extremum.op == "max" else min)(extremum.arguments, key=lambda part: value_at(plain(part), self.example))
+        values = [value_at(plain(part), self.example) for part in extremum.arguments]
+        best = extremum.arguments[values.index((max if extremum.op == "max" else min)(values))]
         for part in extremum.arguments:
             if part is not best:
                 self.ask("≥" if extremum.op == "max" else "≤", plain(best), plain(part))

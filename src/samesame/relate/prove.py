@@ -65,7 +65,6 @@ class Prover:
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
-    alike: bool = False
     budget: Budget = field(default_factory=lambda: Budget(seconds=_SECONDS))
     seed: int = 0
     deadline: float | None = None
@@ -84,6 +83,7 @@ class Prover:
     literal: set[str] = field(default_factory=set)
     glances: dict[str, Attempt] = field(default_factory=dict)
     hopeless: dict[str, bool] = field(default_factory=dict)
+    alike: bool = False
 
     @property
     def rung(self) -> Rung:

@@ -160,10 +160,9 @@ def _said(v: Varying, low: int, high: int | None) -> str:
 def _sizes_of(found: Family) -> Sizes:
     ran = (", ".join(f"{name} = {n}" for name, n in run.items()) for run in found.runs)
     places = {place: v.size for v in found.varying for place in v.places}
-    return Sizes(
-        tuple(_said(v, *found.region.bounds[v.symbol.name]) for v in found.varying), found.fixed, tuple(dict.fromkeys(ran)), _shapes(found.graphs[0]), places,
-        found.region, found.runs, found.bounds, found.lost,
-    )
+    varying = tuple(_said(v, *found.region.bounds[v.symbol.name]) for v in found.varying)
+    shapes, told = _shapes(found.graphs[0]), tuple(dict.fromkeys(ran))
+    return Sizes(varying, found.fixed, told, shapes, places, found.region, found.runs, found.bounds, found.lost)
 
 
 def _why_not(settled: Settled) -> str:
