@@ -324,6 +324,16 @@ def a_scale_by_length():
     return lambda x: x * 1, scaled
 
 
+@parts((2, 9, 6), of=(2, 16, 6))
+def a_last_chunk():
+    return lambda x: x.chunk(4, 1)[-1].sum(1), lambda x: x[:, 3 * ((x.shape[1] + 3) // 4) :].sum(1)
+
+
+@parts((2, 3, 6), of=(2, 9, 6))
+def windows_that_must_fit():
+    return lambda x: x.unfold(1, 4, 1).sum((1, 3)), lambda x: sum(x[:, k : x.shape[1] - 3 + k].sum(1) for k in range(4))
+
+
 class Cropping(nn.Module):
     """A model with a block size, as many have."""
 
