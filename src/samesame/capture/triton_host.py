@@ -507,7 +507,7 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
             contents = next((a for a in args[1:] if isinstance(a, int | float)), kwargs.get("fill_value", VALUES))
         for tensor in fresh:
             self.host.remember(tensor, own, contents, self.host.here())
-        computed = bool(tensors) and bool(fresh) and contents is VALUES
+        computed = bool(fresh) and contents is VALUES
         if own and operation._schema.is_mutable:
             for key in known & set(self.host.memories):
                 self.host.memories[key][1]["contents"] = VALUES        # no longer what it was made with

@@ -6,19 +6,23 @@ results) is applied by its meaning. The example tensors with values are the inpu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
+from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Load, Unsupported, const, le, rebuild, substitute
+from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.lift.execution.values import undefined_in
-from samesame.lift.front import layout_of, passed_of
+from samesame.lift.front import layout_of, memories_in, passed_of
 from samesame.lift.indices import integers
 from samesame.lift.indices.solver import Prover
 from samesame.lift.launch import Memory
 from samesame.lift.tiles.memory import along_line, is_contiguous, offset_of
 from samesame.lift.verdict import KernelVerdict
 from samesame.operators import meaning_of
+from samesame.operators.numbers import constant
 
 Held = dict[int, tuple[Memory, Tensor]]  # by the number of a memory: how the tensor lies in it, and its formula
 
@@ -44,8 +48,37 @@ def composed(
             launched(step.variants[0], lifted[call], held, captured)
             call += 1
         else:
-            host_step(step, held)
+            host_step(step, held, captured)
     return [seen(view, held) for _, view in captured.outputs]
+
+
+def made_before(captured: Any, recorded: Any, lifted: Mapping[int, KernelVerdict]) -> dict[str, Tensor]:
+    """What the integer tensors of a launch hold before it, by name, as far as the steps before it tell for all sizes.
+    `lifted` are the verdicts of earlier launches by their number; one that is not verified tells nothing."""
+    held: Held = {view.memory: (layout_of(name, view), whole) for name, (view, whole) in inputs_of(captured, {}).items()}
+    for step in captured.steps:
+        variants = getattr(step, "variants", ())
+        if recorded in variants:
+            break
+        try:
+            if not variants:
+                host_step(step, held, captured, bounded)
+            elif lifted[variants[0].call].verdict == "verified":
+                launched(variants[0], lifted[variants[0].call], held, captured)
+            else:
+                raise Unsupported("a kernel that is not verified")
+        except (Unsupported, Refused):
+            for memory in memories_in(step):
+                held.pop(memory, None)
+    found: dict[str, Tensor] = {}
+    for one in passed_of(recorded, captured).values():
+        try:
+            whole = seen(one.view, held)
+        except Unsupported:
+            continue
+        if whole.kind == "int":
+            found[one.name] = whole
+    return found
 
 
 def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> None:
@@ -136,9 +169,18 @@ def seen(view: Any, held: Held) -> Tensor:
     return tensor(tuple(view.shape), at, whole.kind)
 
 
-def host_step(step: Any, held: Held) -> None:
-    """A tensor operator of the host, by its meaning."""
-    meaning = meaning_of(step.operator)
+Meaning = Callable[..., Any]
+
+
+def host_step(
+    step: Any, held: Held, captured: Any, known: Callable[[Any], Meaning | None] = lambda step: None
+) -> None:
+    """A tensor operator of the host, by its meaning; what is `known` of one comes first."""
+    if step.operator in FILLED:
+        return fill(step, held, captured)
+    meaning = known(step) or meaning_of(step.operator)
+    if meaning is None and not any(hasattr(argument, "strides") for argument in step.args):
+        return None  # random numbers, say: nothing is known of what it makes
     if meaning is None:
         raise Unsupported(f"the host applies {step.operator}, which has no formula")
 
@@ -147,6 +189,81 @@ def host_step(step: Any, held: Held) -> None:
             return seen(argument, held)
         return type(argument)(map(given, argument)) if isinstance(argument, tuple | list) else argument
 
-    result = meaning(*map(given, step.args), **{name: given(value) for name, value in step.kwargs.items()})
+    named = {name: given(value) for name, value in step.kwargs.items() if name not in OF_MEMORY}
+    result = meaning(*map(given, step.args), **named)
     for view, whole in zip(step.results, result if isinstance(result, tuple) else (result,), strict=True):
         held[view.memory] = layout_of("", view), whole
+    return None
+
+
+OF_MEMORY = ("device", "layout", "pin_memory", "memory_format", "non_blocking")  # they say nothing of values
+
+
+def fill(step: Any, held: Held, captured: Any) -> None:
+    """A whole tensor gets one number, or another tensor's elements."""
+    view, *others = step.args
+    if view.offset != 0 or not is_whole(view, captured.memories[view.memory]):
+        raise Unsupported(f"the host applies {step.operator} to a part of a tensor, which has no formula")
+    layout = layout_of("", view)
+    value = others[0] if others else 0
+    if hasattr(value, "strides"):
+        source = seen(value, held)
+        if source.shape != layout.shape or source.kind != layout.kind:
+            raise Unsupported(f"{step.operator} of a tensor of another shape or kind has no formula")
+        held[view.memory] = layout, source
+        return
+    number = const(bool(value)) if layout.kind == "bool" else const(value) if layout.kind == "int" else constant(value)
+    held[view.memory] = layout, tensor(tuple(view.shape), lambda *_: number, layout.kind)
+
+
+FILLED = ("aten.fill_.Scalar", "aten.zero_.default", "aten.copy_.default")
+
+
+# ------------------------------------------------------------------------------------------- integers that have an end
+
+
+def bounded(step: Any) -> Meaning | None:
+    """Of an operator that gives positions: its results as leaves of which nothing is known but their range."""
+    found = POSITIONS.get(step.operator.rpartition(".")[0])
+    if found is None:
+        return None
+    result, last = found
+    try:
+        end = last(*step.args, **{k: v for k, v in step.kwargs.items() if k not in OF_MEMORY})
+    except (IndexError, TypeError):
+        return None  # another overload than those of the table
+
+    def meaning(*_: Any, **__: Any) -> tuple[Tensor, ...]:
+        whole = []
+        for k, view in enumerate(step.results):
+            name = f"result {k} of {step.operator} in memory {view.memory}"
+            ends = (0, canonical(integers.tidied(end))) if k == result else None
+            whole.append(leaf(name, tuple(view.shape), layout_of(name, view).kind, ends))
+        return tuple(whole)
+
+    return meaning
+
+
+def in_row(x: Any, dim: Any = -1, *_: Any, **__: Any) -> Expr:
+    """The last position in a row of x."""
+    if dim is None:
+        return integers.minus(reduce(integers.times_, map(integers.tidied, map(const, x.shape)), const(1)), 1)
+    return integers.minus(integers.tidied(const(x.shape[dim])), 1)
+
+
+def in_chosen_row(x: Any, _: Any, dim: Any = -1, *__: Any, **___: Any) -> Expr:
+    return in_row(x, dim)
+
+
+def below(end: Any, *_: Any, **__: Any) -> Expr:
+    return integers.minus(integers.tidied(const(end)), 1)
+
+
+POSITIONS: dict[str, tuple[int, Callable[..., Expr]]] = {  # by operator: which result, and its greatest value
+    **{f"aten.{name}": (0, in_row) for name in ("argsort",)},
+    **{f"aten.{name}": (0, lambda x, dim=None, *_, **__: in_row(x, dim)) for name in ("argmax", "argmin")},
+    **{f"aten.{name}": (1, in_row) for name in ("sort", "max", "min", "median", "mode", "cummax", "cummin")},
+    **{f"aten.{name}": (1, in_chosen_row) for name in ("topk", "kthvalue")},
+    "aten.randperm": (0, below),
+    "aten.multinomial": (0, lambda x, *_, **__: in_row(x)),
+}

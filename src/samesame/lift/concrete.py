@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from samesame.evidence import Refused
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import TRUE, ZERO, Expr, Index, Load, Size, Unsupported, and_, const, walk
+from samesame.formula.expr import TRUE, ZERO, Expr, Index, Load, Size, Unsupported, and_, const, walk, where
 from samesame.formula.sizes import value_at
 from samesame.lift import clock
 from samesame.lift.execution.values import is_undefined
@@ -126,7 +127,11 @@ def upper(extent: Expr) -> Expr:
 
 
 def contents(load: Load, kernel: Kernel, case: Case) -> np.ndarray:
-    """Some data: small integers that are in range wherever a tensor has an element 0, distinct reals."""
+    """The example's own data at its sizes; else some: 0 where an integer is wanted, as a tensor has an element 0
+    wherever it has one, and distinct reals."""
+    own = own_contents(load, kernel, case)
+    if own is not None:
+        return own
     memory = next((a.memory for a in kernel.reads if load.leaf.name == f"{a.memory.name}*"), None)
     length = case.number(flat_range(memory)[1]) if memory is not None else 1
     if load.leaf.kind == "real":
@@ -136,10 +141,25 @@ def contents(load: Load, kernel: Kernel, case: Case) -> np.ndarray:
     )
 
 
+def own_contents(load: Load, kernel: Kernel, case: Case) -> np.ndarray | None:
+    """The elements of a tensor as the recorded launch finds them, in one row; None at other sizes, and where nobody
+    knows them."""
+    launch = kernel.machine.launch
+    name = load.leaf.name.removesuffix("*")
+    told = launch.values is not None and name != load.leaf.name
+    if not told or any(launch.example.get(size) != n for size, n in case.sizes.items()):
+        return None
+    try:
+        return np.asarray(launch.values(name))  # type: ignore[misc]
+    except (Refused, KeyError):
+        return None
+
+
 def table(kernel: Kernel, case: Case, access: Write) -> tuple[np.ndarray, np.ndarray] | None:
     """Of one access: its offsets where it is not masked out, and there the values of its variables, a row each."""
     inside = [integers.less(v, v.extent) for v in access.variables if v.extent.free]
-    found = worked_out(kernel, case, access.variables, access.offset, and_(access.condition, *inside))
+    condition = and_(access.condition, *inside)
+    found = worked_out(kernel, case, access.variables, where(condition, access.offset, ZERO), condition)
     if found is None:
         return None
     offsets, mask = found
@@ -265,6 +285,25 @@ def outside(kernel: Kernel) -> dict[str, Any] | None:
                     "line": str(access.access.place),
                 }
     return None
+
+
+def misused(kernel: Kernel, access: Write, element: Load, below: int) -> dict[str, Any] | None:
+    """A lane of the example in which an element of its data serves as an index and lies outside 0 … below − 1: the
+    element's offset, and what it is."""
+    case = Case(kernel.machine.launch.example)
+    inside = [integers.less(v, v.extent) for v in access.variables if v.extent.free]
+    condition = and_(access.condition, *inside)
+    used = (where(condition, e, ZERO) for e in (element, element.indices[0]))
+    found = worked_out(kernel, case, access.variables, *used, condition)
+    if found is None or own_contents(element, kernel, case) is None:
+        return None
+    index, offset, mask = found
+    bad = np.argwhere(mask & ((index < 0) | (index >= below)))
+    if not bad.size:
+        return None
+    at = tuple(bad[0])
+    told = {"sizes": dict(case.sizes), "offset": int(offset[at]), "index": int(index[at])}
+    return told | described(kernel, access, bad[0].tolist()) | {"line": str(access.access.place)}
 
 
 def wraps_around(kernel: Kernel, number: Number, sizes: Mapping[str, int]) -> dict[str, Any]:

@@ -20,13 +20,18 @@ NEAR = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfl
 
 
 def replay_difference(
-    target: Any, inputs: Any, example: Mapping[str, int], case: dict[str, Any], reference: Callable[..., Any]
+    target: Any,
+    inputs: Any,
+    example: Mapping[str, int],
+    case: dict[str, Any],
+    reference: Callable[..., Any],
+    configuration: str = "",
 ) -> None:
     """Note in a counterexample of `--against` whether a run shows it, and what it gives."""
     from samesame.capture.triton_interpret import interpret
 
     try:
-        run = interpret(target, inputs, sizes=case["sizes"], example=example, timeout=SECONDS)
+        run = interpret(target, inputs, sizes=case["sizes"], example=example, configuration=configuration, timeout=SECONDS)
     except Refused as refused:
         case["replayed"] = f"no: {refused}"
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from samesame.evidence import Refused
@@ -121,6 +122,13 @@ def contents_of(captured: Any, recorded: Any, memory: int) -> float | str | None
             return "values"
     contents = captured.memories[memory].contents
     return float(contents) if isinstance(contents, bool | int | float) else contents
+
+
+def times_written(captured: Any, recorded: Any) -> tuple[int, ...]:
+    """How many steps before a launch may have written to each of its integer tensors, whose elements may be indices."""
+    views = [v for v in recorded.arguments.values() if hasattr(v, "strides") and "int" in str(v.dtype)]
+    before = [memories_in(s) for s in takewhile(lambda s: recorded not in getattr(s, "variants", ()), captured.steps)]
+    return tuple(sum(view.memory in memories for memories in before) for view in views)
 
 
 def memories_in(step: Any) -> set[int]:

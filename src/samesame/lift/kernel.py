@@ -36,6 +36,7 @@ from samesame.formula.expr import (
 from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, Tensor
 from samesame.lift import clock, concrete, explained, obligations
+from samesame.lift.data import Conditions
 from samesame.lift.execution.descriptors import ALIGNED
 from samesame.lift.execution.symbolic import Machine
 from samesame.lift.execution.ttir import parse
@@ -55,7 +56,6 @@ from samesame.lift.loops.steps import COMBINED
 from samesame.lift.obligations import LIMITS, Kernel, Limit
 from samesame.lift.tiles.detile import Solution, Write, value_at
 from samesame.lift.tiles.memory import offset_of, with_elements
-from samesame.lift.tiles.memory import readings as indices_at
 from samesame.lift.tiles.rows import Joined, apart, knows_rows, restated, with_rows
 from samesame.lift.verdict import Formula, KernelVerdict, Obligation
 from samesame.operators.numbers import readings
@@ -265,26 +265,11 @@ class _Lifting:
             self.kernel.solve()
 
     def find_ranges(self) -> None:
-        """Data that serves as an index is taken to be in range, as a lookup demands, and that is printed."""
-        for access in (*self.kernel.reads, *self.kernel.writes):
-            if obligations.is_inside(self.kernel, access):
-                continue
-            for leaf, extent in lookups(access):
-                if leaf not in self.prover.ranges:
-                    self.in_range(leaf, extent)
-        if self.prover.ranges:
-            self.kernel.solve()
-        for writes in self.kernel.outputs.values():
-            covers = obligations.covered(self.kernel, writes)
-            for leaf, last in () if covers is None else tested(covers):
-                if leaf not in self.prover.ranges:
-                    self.in_range(leaf, integers.plus_(last, 1))
-                    self.kernel.solve()
-
-    def in_range(self, leaf: str, extent: Expr) -> None:
-        self.prover.assume_range(leaf, ZERO, integers.minus(extent, 1))
-        self.simplify.forget()
-        self.verdict.preconditions.append(f"0 ≤ {leaf.removesuffix('*')}[…] < {unicode(presentable(extent))}")
+        """Data that serves as an index is taken to be in range, as far as that may be, and that is printed."""
+        conditions = Conditions(self.kernel)
+        conditions.find()
+        self.verdict.preconditions += conditions.needed
+        self.verdict.obligations += conditions.failed
 
     def wanted(self) -> Iterator[Expr]:
         """Conditions on sizes under which something would hold that does not hold now."""
@@ -504,28 +489,6 @@ class _Lifting:
                         else (f"an infinity is left in the formula of {formula.tensor}")
                     )
         self.note(obligation)
-
-
-def lookups(access: Write) -> Iterator[tuple[str, Expr]]:
-    """Elements of integer tensors that are an index of what is accessed, each with the size it must lie below. None
-    where a condition on the same element stands before the access."""
-    for indices in list(indices_at(access.memory, access.offset))[:1]:
-        for i, n in zip(indices, access.memory.shape, strict=True):
-            if isinstance(i, Load) and not any(i in set(walk(fact)) for fact in access.facts):
-                yield i.leaf.name, integers.tidied(const(n))
-
-
-def tested(covers: Expr) -> Iterator[tuple[str, Expr]]:
-    """Data that the kernel itself tests to be in range before it writes: an element's tensor, and its last good value.
-    Where it is not, nothing is written."""
-    parts = list(literals(covers))
-    for part in parts:
-        if not isinstance(part, Compare) or part.op != "≤" or part.left is not ZERO:
-            continue
-        for e in walk(part.right):
-            last = integers.plus_(part.right, e) if isinstance(e, Load) and e.leaf.kind == "int" else None
-            if last is not None and not last.free and integers.at_least_zero(e) in parts:
-                yield e.leaf.name, last  # type: ignore[attr-defined]
 
 
 def sizes_in(launch: Launch) -> set[Size]:

@@ -9,13 +9,14 @@ the host chose a number by a size or wrote one down that a size has, or at "none
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Any
 
 from samesame.formula.expr import Expr, Size, const, rebuild
 from samesame.formula.sizes import replaced, symbols
-from samesame.formula.tensor import Dim
+from samesame.formula.tensor import Dim, Tensor
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,11 @@ Argument = Memory | Expr | int | float
 @dataclass(frozen=True)
 class Launch:
     """One launch of one kernel. `arguments` are by the kernel's parameter names; `order` are those that the TTIR's
-    function takes, in its order, where that is known: its own names for them may be others."""
+    function takes, in its order, where that is known: its own names for them may be others.
+
+    Of what tensors hold, by name: `made` has formulas of what earlier steps made, `values` gives the example's elements
+    behind a tensor's first one, as one row of numbers, and raises Refused where these cannot be had; None: there is no
+    example."""
 
     name: str
     ttir: str
@@ -60,6 +65,8 @@ class Launch:
     order: tuple[str, ...] = ()
     starts: Mapping[str, Dim] = field(default_factory=dict)  # elements behind the tensor's first one, if not 0
     source: str = ""  # the file of the TTIR, where it was read from one
+    made: Mapping[str, Tensor] = field(default_factory=dict, repr=False)
+    values: Callable[[str], Any] | None = field(default=None, repr=False)
 
     def at(self, sizes: Mapping[str, int]) -> Launch:
         """The same launch with some sizes held to numbers."""

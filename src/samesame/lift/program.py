@@ -8,6 +8,7 @@ and what depends on shapes stays open.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,12 @@ from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Size, Unsupported
 from samesame.formula.show import unicode
 from samesame.lift import clock
+from samesame.lift.compose import made_before
 from samesame.lift.differences import replay_difference
+from samesame.lift.example import Example
 from samesame.lift.execution.ttir import parse
 from samesame.lift.formulas.present import presentable
-from samesame.lift.front import launch_of, scalar
+from samesame.lift.front import launch_of, scalar, times_written
 from samesame.lift.indices.solver import with_fact
 from samesame.lift.kernel import Settings, lift_launch
 from samesame.lift.launch import Argument, Launch, Memory
@@ -67,6 +70,8 @@ def lift(
     verdict = LiftVerdict(title, unsupported=list(captured.refused))
     lifted: dict[int, list[KernelVerdict]] = {}  # by the number of the launch, for each of its configurations
     seen: dict[Any, KernelVerdict] = {}
+    launched: list[tuple[KernelVerdict, Any]] = []
+    example = Example(target, inputs, captured)
     for recorded in captured.launches:
         try:
             launch = launch_of(recorded, captured)
@@ -74,19 +79,27 @@ def lift(
             verdict.kernels.append(KernelVerdict(recorded.kernel, recorded.called.spoken, unsupported=[str(refused)]))
             lifted.setdefault(recorded.call, []).append(verdict.kernels[-1])
             continue
-        key = launch.ttir, tuple(launch.arguments.items()), tuple(launch.starts.items()), launch.grid
+        made = made_before(captured, recorded, {call: found[0] for call, found in lifted.items()})
+        launch = replace(launch, made=made, values=example.values(recorded))
+        written = times_written(captured, recorded)
+        key = launch.ttir, tuple(launch.arguments.items()), tuple(launch.starts.items()), launch.grid, written
         if key not in seen:
             seen[key] = named(lift_launch(launch, settings), settings)
             seen[key].demand(demands_of(captured))
             seen[key].configuration = recorded.configuration
             verdict.kernels.append(seen[key])
+            launched.append((seen[key], recorded))
         lifted.setdefault(recorded.call, []).append(seen[key])
-    for kernel in verdict.kernels:
-        replay(target, inputs, dict(captured.sizes), kernel)
+    for kernel, recorded in launched:
+        replay(target, inputs, captured, recorded, kernel)
     if against is not None:
-        reference = compare(verdict, captured, lifted, against)
-        if verdict.against_counterexample is not None:
-            replay_difference(target, inputs, captured.sizes, verdict.against_counterexample, reference)
+        reference, configuration = compare(verdict, captured, lifted, against)
+        case = verdict.against_counterexample
+        if case is not None:
+            replay_difference(target, inputs, captured.sizes, case, reference, configuration)
+            if case["replayed"] != "yes":
+                verdict.against = "undecided"
+                verdict.against_detail += f", in a case that no run shows: {case['replayed'].removeprefix('no: ')}"
     if numerics:
         measure(target, inputs, captured, {call: found[0] for call, found in lifted.items()})
     return verdict
@@ -131,20 +144,21 @@ def named(verdict: KernelVerdict, settings: Settings) -> KernelVerdict:
 
 def compare(
     verdict: LiftVerdict, captured: Any, lifted: dict[int, list[KernelVerdict]], against: Any
-) -> Callable[..., Any]:
+) -> tuple[Callable[..., Any], str]:
     """Put the launches together and compare what is returned with the reference, in whichever configurations. The
-    answer is in the verdict; what comes back is the reference."""
+    answer is in the verdict; what comes back is the reference, and the configuration in which it was last asked."""
     from samesame.capture import load_target
     from samesame.lift.configurations import ways
 
     reference: Callable[..., Any] = load_target(against) if isinstance(against, str) else against
     verdict.reference = against if isinstance(against, str) else getattr(against, "__name__", "reference")
     try:
-        found = None
+        found, configuration = None, ""
         conditions: dict[str, None] = {}
         assumed = assumed_of(captured, lifted)
         for way in ways(lifted):
             found = compared(captured, way, reference, assumed)
+            configuration = next((k.configuration for k in way.values() if k.configuration), "")
             conditions |= dict.fromkeys(found.conditions)
             if found.state != "same":
                 found.detail += "".join(f"; {k.kernel} with {k.configuration}" for k in way.values() if k.configuration)
@@ -152,12 +166,12 @@ def compare(
         assert found is not None
     except Unsupported as unsupported:
         verdict.against, verdict.against_detail = "undecided", str(unsupported)
-        return reference
+        return reference, ""
     verdict.against, verdict.against_detail = found.state, found.detail
     verdict.against_counterexample = found.counterexample
     verdict.against_held = [f"{name} = {n}" for name, n in found.held.items()]
     verdict.against_conditions = list(conditions)
-    return reference
+    return reference, configuration
 
 
 def assumed_of(captured: Any, lifted: dict[int, list[KernelVerdict]]) -> tuple[Expr, ...]:

@@ -1,58 +1,116 @@
 """Counterexamples, run: a failure that was found in formulas is looked for in Triton's interpreter.
 
-The launch function runs on the CPU at the counterexample's sizes, and what the interpreter sees there (an access out of
-bounds, two programs at one element, an element nobody wrote) confirms the case. It is noted beside it; a case that the
-interpreter cannot run stays what it is, and says so.
+The launch function runs on the CPU at the counterexample's sizes, and what the interpreter sees there confirms the case:
+an access out of bounds, two programs at one element, an element that nobody wrote, a result that changes with memory
+that nobody has written to. Only what a run shows is violated; a case that no run shows, or that cannot be run, is noted
+beside an obligation that stays open, with the reason.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import torch
+
 from samesame.evidence import Refused
+from samesame.formula.sizes import value_at
+from samesame.lift.front import passed_of
 from samesame.lift.verdict import KernelVerdict, Obligation
 
-FAULTS = {
-    "bounds": ("load out of bounds", "store out of bounds", "atomic out of bounds"),
-    "race": ("race",),
-}
 NOT_SEEN = {
-    "bounds": "no: the interpreter sees no access out of bounds",
-    "race": "no: what both programs write there is the same in the interpreter",
-    "coverage": "no: the interpreter sees no such element",
+    "bounds": "the interpreter sees no access out of bounds",
+    "race": "what both programs write there is the same in the interpreter",
+    "coverage": "the interpreter sees no such element",
+    "undefined": "in the interpreter the result does not change with undefined values",
 }
-MOST = 2  # runs for one kernel
-SECONDS = 20.0
+SECONDS = 20.0  # for one run
 
 
-def replay(target: Any, inputs: Any, example: dict[str, int], kernel: KernelVerdict) -> None:
-    """Run the cases of a kernel's violated obligations, and note in each whether the interpreter confirms it."""
-    from samesame.capture.triton_interpret import interpret
+@dataclass
+class Rerun:
+    """The launch function at some sizes, in the configuration of one recorded launch."""
 
-    runs: dict[tuple[tuple[str, int], ...], Any] = {}
+    target: Any
+    inputs: Any
+    captured: Any
+    recorded: Any
+    sizes: dict[str, int]
+
+    def execution(self, blank: bool) -> Any:
+        from samesame.capture.triton_interpret import interpret
+
+        run = interpret(
+            self.target,
+            self.inputs,
+            sizes=self.sizes,
+            example=self.captured.sizes,
+            configuration=self.recorded.configuration,
+            blank=blank,
+            timeout=SECONDS,
+        )
+        found = run.executions[self.recorded.call : self.recorded.call + 1]
+        if not found or found[0].kernel != self.recorded.kernel:
+            raise Refused("at these sizes the host launches something else")
+        return found[0]
+
+    @cached_property
+    def seen(self) -> Any:
+        """What the launch did. Raises Refused where it is not reached."""
+        return self.execution(blank=False)
+
+    @cached_property
+    def blank(self) -> Any:
+        """The same with zeros where nothing is defined."""
+        return self.execution(blank=True)
+
+
+def replay(target: Any, inputs: Any, captured: Any, recorded: Any, kernel: KernelVerdict) -> None:
+    """Run the cases of a kernel's violated obligations; those that no run confirms are open."""
+    runs: dict[tuple[tuple[str, int], ...], Rerun] = {}
     for obligation in kernel.obligations:
         case = obligation.counterexample
-        if obligation.name not in ("bounds", "race", "coverage") or not case:
+        if obligation.name not in SHOWS or obligation.state != "violated" or not case:
             continue
         key = tuple(sorted(case["sizes"].items()))
-        if key not in runs:
-            if len(runs) >= MOST:
-                continue
-            try:
-                runs[key] = interpret(target, inputs, sizes=case["sizes"], example=example, timeout=SECONDS)
-            except Refused as refused:
-                runs[key] = str(refused)
-        found = runs[key]
-        if isinstance(found, str):
-            case["replayed"] = f"no: {found}"
-        else:
-            seen = confirms(found, kernel.kernel, obligation)
-            case["replayed"] = "yes" if seen else NOT_SEEN[obligation.name]
+        run = runs.setdefault(key, Rerun(target, inputs, captured, recorded, dict(case["sizes"])))
+        try:
+            why = "" if SHOWS[obligation.name](run, obligation) else NOT_SEEN[obligation.name]
+        except Refused as refused:
+            why = str(refused)
+        case["replayed"] = f"no: {why}" if why else "yes"
+        if why:
+            obligation.state = "undecided"
+            obligation.detail += f", in a case that no run shows: {why}"
 
 
-def confirms(run: Any, kernel: str, obligation: Obligation) -> bool:
-    """Whether the run shows what the obligation forbids."""
-    executions = [e for e in run.executions if e.kernel == kernel]
-    if obligation.name == "coverage":
-        return any(bool(w.any()) and not bool(w.all()) for e in executions for w in e.written.values())
-    return any(fault.kind in FAULTS[obligation.name] for e in executions for fault in e.faults)
+def has_fault(*kinds: str) -> Callable[[Rerun, Obligation], bool]:
+    return lambda run, _: any(fault.kind in kinds for fault in run.seen.faults)
+
+
+def leaves_out(run: Rerun, obligation: Obligation) -> bool:
+    """Whether nobody writes the element that the case names."""
+    assert obligation.counterexample is not None
+    name, _, place = obligation.counterexample["element"].partition("[")
+    parameter, one = next((p, one) for p, one in passed_of(run.recorded, run.captured).items() if one.name == name)
+    indices = [int(n) for n in re.findall(r"-?\d+", place)]
+    strides = (value_at(n, run.sizes) for n in one.view.strides)
+    offset = value_at(one.view.offset, run.sizes) + sum(i * s for i, s in zip(indices, strides, strict=True))
+    return not bool(run.seen.written[parameter][offset])
+
+
+def changes_with_undefined(run: Rerun, _: Obligation) -> bool:
+    """Whether a result is another one where all that is undefined is zero."""
+    pairs = ((run.seen.after[name], run.blank.after[name]) for name, w in run.seen.written.items() if bool(w.any()))
+    return any(not torch.equal(a.nan_to_num(), b.nan_to_num()) or bool((a.isnan() != b.isnan()).any()) for a, b in pairs)
+
+
+SHOWS: dict[str, Callable[[Rerun, Obligation], bool]] = {  # by obligation: whether a run shows that it does not hold
+    "bounds": has_fault("load out of bounds", "store out of bounds", "atomic out of bounds"),
+    "race": has_fault("race"),
+    "coverage": leaves_out,
+    "undefined": changes_with_undefined,
+}

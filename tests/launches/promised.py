@@ -1,0 +1,139 @@
+"""Launches whose kernels are right only under conditions: on data, on sizes, on the device, on hints. Of each kind an
+honest one, that is verified with its need, and one that lies. A function `launch_…` runs each."""
+
+import torch
+import triton
+import triton.language as tl
+
+# ------------------------------------------------------------------------------------------------ indices that are data
+
+
+@triton.jit
+def picked_kernel(x_ptr, labels_ptr, out_ptr, n, V, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    label = tl.load(labels_ptr + i, mask=i < n, other=0)
+    tl.store(out_ptr + i, tl.load(x_ptr + i * V + label, mask=i < n, other=0.0), mask=i < n)
+
+
+def picked(x, labels):
+    n, V = x.shape
+    out = torch.empty(n, device=x.device)
+    picked_kernel[(triton.cdiv(n, 32),)](x, labels, out, n, V, BLOCK=32)
+    return out
+
+
+def launch_picked(n=37, V=11):
+    """Labels in range."""
+    x = torch.randn(n, V, device="cuda")
+    labels = torch.randint(0, V, (n,), device="cuda")
+    return picked(x, labels)
+
+
+def launch_picked_ignored(n=37, V=11):
+    """A label that says "ignore me", as losses have it."""
+    x = torch.randn(n, V, device="cuda")
+    labels = torch.randint(0, V, (n,), device="cuda")
+    labels[3] = -100
+    return picked(x, labels)
+
+
+def reference_picked(x, labels):
+    return x.gather(1, labels[:, None])[:, 0]
+
+
+def launch_picked_one_too_far(n=37, V=11):
+    x = torch.randn(n, V, device="cuda")
+    labels = torch.randint(0, V, (n,), device="cuda")
+    labels[-1] = V
+    return picked(x, labels)
+
+
+@triton.jit
+def looked_up_kernel(x_ptr, at_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    at = tl.load(at_ptr + i, mask=i < n, other=0)
+    tl.store(out_ptr + i, tl.load(x_ptr + at, mask=i < n, other=0.0), mask=i < n)
+
+
+def looked_up(x, at):
+    n = at.shape[0]
+    out = torch.empty(n, device=x.device)
+    looked_up_kernel[(triton.cdiv(n, 32),)](x, at, out, n, BLOCK=32)
+    return out
+
+
+def made_in_order(x):
+    return looked_up(x, torch.arange(x.shape[0], device=x.device))
+
+
+def made_behind(x):
+    return looked_up(x, torch.arange(x.shape[0], device=x.device) + 5)
+
+
+def made_by_sorting(x):
+    return looked_up(x, torch.sort(x).indices)
+
+
+def made_by_clamping(x, raw):
+    return looked_up(x, raw.clamp(0, x.shape[0] - 1))
+
+
+def made_by_a_remainder(x, raw):
+    return looked_up(x, raw % x.shape[0])
+
+
+def made_by_counting(x, steps):
+    return looked_up(x, torch.cumsum(steps, 0) - 1)
+
+
+def launch_in_order(n=37):
+    """Positions that the wrapper counts: in range for every size."""
+    return made_in_order(torch.randn(n, device="cuda"))
+
+
+def launch_behind(n=37):
+    """Positions that begin at 5."""
+    return made_behind(torch.randn(n, device="cuda"))
+
+
+def launch_sorted(n=37):
+    return made_by_sorting(torch.randn(n, device="cuda"))
+
+
+def launch_clamped(n=37):
+    return made_by_clamping(torch.randn(n, device="cuda"), torch.randint(-50, 50, (n,), device="cuda"))
+
+
+def launch_modulo(n=37):
+    return made_by_a_remainder(torch.randn(n, device="cuda"), torch.randint(0, 500, (n,), device="cuda"))
+
+
+def launch_counted(n=37):
+    """A running count: that it stays in range is a matter of what is counted."""
+    return made_by_counting(torch.randn(n, device="cuda"), torch.ones(n, dtype=torch.int64, device="cuda"))
+
+
+def launch_counted_too_far(n=37):
+    return made_by_counting(torch.randn(n, device="cuda"), torch.full((n,), 2, dtype=torch.int64, device="cuda"))
+
+
+@triton.jit
+def positions_kernel(at_ptr, n, first, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(at_ptr + i, i + first, mask=i < n)
+
+
+def by_two_kernels(x, first):
+    n = x.shape[0]
+    at = torch.empty(n, dtype=torch.int32, device=x.device)
+    positions_kernel[(triton.cdiv(n, 32),)](at, n, first, BLOCK=32)
+    return looked_up(x, at)
+
+
+def launch_two_kernels(n=37):
+    """Positions that an earlier kernel made."""
+    return by_two_kernels(torch.randn(n, device="cuda"), 0)
+
+
+def launch_two_kernels_behind(n=37):
+    return by_two_kernels(torch.randn(n, device="cuda"), 1)
