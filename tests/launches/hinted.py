@@ -47,9 +47,8 @@ def launch_odd_blocks(n=1000):
 
 @triton.jit
 def rows_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    n = tl.multiple_of(n, 16)
-    row, i = tl.program_id(0), tl.arange(0, BLOCK)
-    tl.store(out_ptr + row * n + i, tl.load(x_ptr + row * n + i, mask=i < n) * 2.0, mask=i < n)
+    first, i = tl.multiple_of(tl.program_id(0) * n, 16), tl.arange(0, BLOCK)
+    tl.store(out_ptr + first + i, tl.load(x_ptr + first + i, mask=i < n) * 2.0, mask=i < n)
 
 
 def rows(m, n):
@@ -104,21 +103,6 @@ def launch_repeated(n=1000):
 def launch_repeated_less(n=1000):
     """Each element four times, and said to be eight."""
     return repeated(4, n)
-
-
-@triton.jit
-def assumed_kernel(x_ptr, out_ptr, n, limit, BLOCK: tl.constexpr):
-    tl.assume(n <= limit)
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.assume(i >= 0)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2.0, mask=i < n)
-
-
-def assumed(n, limit):
-    x = torch.randn(n, device="cuda")
-    out = torch.empty_like(x)
-    assumed_kernel[(triton.cdiv(n, 64),)](x, out, n, limit, BLOCK=64)
-    return out
 
 
 @triton.jit

@@ -61,13 +61,16 @@ FILLED = ("full", "full_like", "new_full")
 VALUES = "values"
 
 
-def run_host(target: Any, inputs: Any, symbolic: bool, timeout: float, may_fail: bool = False) -> Captured:
-    """One run. Raises Refused where it reached no launch, unless it `may_fail`."""
-    host = Host(symbolic)
+def run_host(
+    target: Any, inputs: Any, symbolic: bool, timeout: float, may_fail: bool = False, step: int = 1
+) -> Captured:
+    """One run, in which the elements of example tensors lie `step` apart. Raises Refused where it reached no launch,
+    unless it `may_fail`."""
+    host = Host(symbolic, step)
     returned, refused = None, []
     with ExitStack() as stack:
-        stack.enter_context(pretended(host.launch))
-        function = loaded(target)
+        stack.enter_context(pretended(host.launch, host.asked))
+        function = loaded(target, host.asked)
         args, keywords = host.arguments(function, inputs)
         replaced(stack, triton, "next_power_of_2", host.next_power_of_2)
         replaced(stack, math, "sqrt", partial(square_root, math.sqrt))
@@ -97,8 +100,12 @@ def square_root(original: Any, x: Any) -> Any:
     return torch.sym_sqrt(x) if isinstance(x, torch.SymInt | torch.SymFloat) else original(x)
 
 
-def loaded(target: Any) -> Any:
-    """The function that a target names; whatever its file asks of a device on import is answered."""
+ASKED: dict[str, dict[str, Any]] = {}  # by source: what it asks of a device while it is imported, which is once
+
+
+def loaded(target: Any, asked: dict[str, Any]) -> Any:
+    """The function that a target names; whatever its file asks of a device on import is answered, and noted in
+    `asked`."""
     if not isinstance(target, str):
         return target
     source, _, _ = target.rpartition(":")
@@ -110,6 +117,7 @@ def loaded(target: Any) -> Any:
         module_of_file(Path(source)) if source.endswith(".py") else module_of_name(source)
     except Refused as refused:
         raise about_import(refused, source) from refused.__cause__
+    asked |= ASKED.setdefault(source, dict(asked))
     found = named(target)
     if isinstance(found, KernelInterface):
         raise Refused(f"{target} is a Triton kernel; give a function that launches it on example tensors")
@@ -137,8 +145,8 @@ def users_frames() -> list[FrameType]:
 class Host:
     """What one run of host code has done so far."""
 
-    def __init__(self, symbolic: bool) -> None:
-        self.symbolic = symbolic
+    def __init__(self, symbolic: bool, step: int = 1) -> None:
+        self.symbolic, self.step = symbolic, step
         self.sizes = HostSizes()
         self.fake = FakeTensorMode(shape_env=self.sizes.env, allow_non_fake_inputs=True)
         self.steps: list[Call | HostStep] = []
@@ -147,6 +155,7 @@ class Host:
         self.alive: list[Any] = []                                     # what must not be freed: its id is a key
         self.inputs: dict[str, View] = {}
         self.launched = False
+        self.asked: dict[str, Any] = {}                                # facts of the device
 
     # ---------------------------------------------------------------------------------------------- example tensors
 
@@ -209,7 +218,7 @@ class Host:
         else:
             strides = [self.size(n) for n in real.stride()]
         with self.fake:
-            made = torch.empty_strided(shape, strides, dtype=real.dtype)
+            made = torch.empty_strided(shape, [n * self.step for n in strides], dtype=real.dtype)
         put(made, DEVICE)
         self.remember(made, given=True, contents=VALUES, origin=Origin(parameter=name), name=name)
         return made
@@ -379,7 +388,7 @@ class Host:
                          for views in (self.inputs.items(), outputs))
         guards, unread = reading.guards()
         return Captured(steps, memories, inputs, shown, reading.example, guards, unread, reading.fixed,
-                        reading.choices, reading.chosen, refused)
+                        reading.choices, reading.chosen, refused, self.asked)
 
 
 def triton_type(parameter: Any, value: Any) -> Any:
@@ -499,6 +508,8 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
             args, kwargs = self.with_sizes(operation, args, kwargs)
         known = {t.untyped_storage()._cdata for t in tensors if has_storage(t)}
         result = operation(*args, **kwargs)
+        if own and self.host.step > 1:
+            result = tree_map(partial(self.stepped, known), result)
         results = [leaf for leaf in leaves_of(result) if isinstance(leaf, torch.Tensor) and has_storage(leaf)]
         fresh = [t for t in results if t.untyped_storage()._cdata not in known | set(self.host.memories)]
         name = operation._schema.name.removeprefix("aten::")
@@ -516,6 +527,12 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self.host.steps.append(HostStep(str(operation), told[0], told[1], tuple(map(self.host.view, results)),
                                             self.host.here()))
         return result
+
+    def stepped(self, known: set[int], made: Any) -> Any:
+        """A fresh tensor with its elements further apart; anything else as it is."""
+        if not isinstance(made, torch.Tensor) or not has_storage(made) or made.untyped_storage()._cdata in known:
+            return made
+        return torch.empty_strided(made.shape, [n * self.host.step for n in made.stride()], dtype=made.dtype)
 
     def with_sizes(
         self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -122,8 +122,9 @@ def interpret(
     changed = {value: (sizes or {}).get(name, value) for name, value in (example or {}).items()}
     oracle = Oracle(changed, configuration, blank)
     with ExitStack() as stack:
-        stack.enter_context(pretended(oracle.launch))
-        function = loaded(target)
+        asked: dict[str, Any] = {}
+        stack.enter_context(pretended(oracle.launch, asked))
+        function = loaded(target, asked)
         args, keywords = oracle.arguments(function, inputs, sizes or {})
         stack.enter_context(seeded(seed))
         stack.enter_context(np.errstate(all="ignore"))

@@ -77,6 +77,7 @@ def interpreted(oracle: Oracle) -> Iterator[None]:
                              ("create_atomic_rmw", rmw), ("create_atomic_cas", cas)):
             replaced(stack, builder, name, access(oracle, getattr(builder, name)))
         replaced(stack, builder, "create_extern_elementwise", extern)
+        replaced(stack, builder, "create_assume", lambda condition: None)      # a hint, of which a run takes no heed
         rounded_bfloats(stack)
         for name, function in vars(cuda_libdevice).items():
             if getattr(function, "__triton_builtin__", False):

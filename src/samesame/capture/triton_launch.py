@@ -123,7 +123,8 @@ class Captured:
     value, and `choices` which numbers it chose by a size and how (`BLOCK` = 1024 where it is `next_power_of_2(n)`);
     `chosen` are the conditions that a choice is of sizes (512 < n ≤ 1024), where it can be said as some.
     `inputs` are the example tensors with values, by the names of the host's variables; `outputs` are what the function
-    returned, by name. `refused` are sentences about what could not go on.
+    returned, by name. `refused` are sentences about what could not go on. `device` are the facts that the host code
+    asked of a device, which is not there, and what it was told.
     """
 
     steps: tuple[Call | HostStep, ...]
@@ -137,6 +138,7 @@ class Captured:
     choices: Mapping[str, Any] = field(default_factory=dict)
     chosen: tuple[Expr, ...] = ()
     refused: tuple[str, ...] = ()
+    device: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def launches(self) -> tuple[Launch, ...]:
@@ -198,21 +200,22 @@ GONE = {
 
 
 def capture_launches(
-    target: Any, inputs: Any = None, *, symbolic: bool = True, timeout: float = 60.0
+    target: Any, inputs: Any = None, *, symbolic: bool = True, timeout: float = 60.0, step: int = 1
 ) -> Captured:
     """Every launch of a Triton kernel that a function makes, without a GPU.
 
     `target` is the function, or text such as `softmax.py:launch`. It is called with `inputs` (a tuple, or a dict by
     name, of tensors and numbers), else without arguments. Sizes of the tensors it is given or makes in its own body are
     symbolic, and so are the ints among its arguments and defaults (`def launch(M=1000, N=781)`), which name them. If
-    the wrapper does not go through with symbols, or `symbolic` is false, it runs at the example's sizes.
+    the wrapper does not go through with symbols, or `symbolic` is false, it runs at the example's sizes. With a `step`
+    above 1, which is only for numbers, the elements of example tensors lie so far apart: they are not contiguous.
 
     Raises Refused where no launch was reached. Bounded by `timeout` in seconds.
     """
     from samesame.capture.triton_host import run_host
 
     if not symbolic:
-        return run_host(target, inputs, False, timeout)
+        return run_host(target, inputs, False, timeout, step=step)
     started = time.monotonic()
     found = run_host(target, inputs, True, timeout, may_fail=True)
     left = timeout - (time.monotonic() - started)

@@ -287,6 +287,42 @@ def outside(kernel: Kernel) -> dict[str, Any] | None:
     return None
 
 
+def anywhere(kernel: Kernel, path: Expr, claim: Expr) -> tuple[bool, dict[str, Any] | None]:
+    """Whether a claim is so in every program, iteration and lane of the example that gets there; a case if it is not."""
+    launch = kernel.machine.launch
+    if not launch.example and any(isinstance(e, Size) for e in walk(and_(path, claim))):
+        return False, None
+    case = Case(launch.example)
+    if any(own_contents(e, kernel, case) is None for e in walk(and_(path, claim)) if isinstance(e, Load)):
+        return False, None
+    variables = ordered(path, claim)
+    inside = [integers.less(v, v.extent) for v in variables if v.extent.free]
+    found = worked_out(kernel, case, variables, where(and_(path, *inside), claim, TRUE))
+    if found is None:
+        return False, None
+    if found[0].all():
+        return True, None
+    bad = np.argwhere(~found[0])
+    values = dict(zip(variables, map(int, bad[0]), strict=True))
+    programs = [values.get(v, 0) for v in kernel.machine.programs]
+    others = [n for v, n in values.items() if v not in kernel.machine.programs]
+    return False, {"sizes": dict(case.sizes), "program": programs, "lane": others}
+
+
+def ordered(*exprs: Expr) -> tuple[Index, ...]:
+    """The free indices, each behind those that its range depends on."""
+    found: dict[Index, None] = {}
+
+    def add(v: Index) -> None:
+        for w in sorted(v.extent.free, key=repr):
+            add(w)
+        found[v] = None
+
+    for v in sorted(frozenset[Index]().union(*(e.free for e in exprs)), key=repr):
+        add(v)
+    return tuple(found)
+
+
 def misused(kernel: Kernel, access: Write, element: Load, below: int) -> dict[str, Any] | None:
     """A lane of the example in which an element of its data serves as an index and lies outside 0 … below − 1: the
     element's offset, and what it is."""
@@ -298,9 +334,10 @@ def misused(kernel: Kernel, access: Write, element: Load, below: int) -> dict[st
     if found is None or own_contents(element, kernel, case) is None:
         return None
     index, offset, mask = found
-    bad = np.argwhere(mask & ((index < 0) | (index >= below)))
-    if not bad.size:
+    wrong = mask & ((index < 0) | (index >= below))
+    if not wrong.any():
         return None
+    bad = np.argwhere(wrong)
     at = tuple(bad[0])
     told = {"sizes": dict(case.sizes), "offset": int(offset[at]), "index": int(index[at])}
     return told | described(kernel, access, bad[0].tolist()) | {"line": str(access.access.place)}

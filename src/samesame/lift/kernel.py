@@ -46,6 +46,7 @@ from samesame.lift.formulas.defined import Definedness
 from samesame.lift.formulas.present import presentable
 from samesame.lift.formulas.simplify import Simplifier, literals
 from samesame.lift.formulas.textbook import textbook
+from samesame.lift.granted import Granted
 from samesame.lift.indices import integers
 from samesame.lift.indices.ranges import holds_by_ranges
 from samesame.lift.indices.solver import Facts, Prover, with_fact
@@ -189,7 +190,10 @@ class _Lifting:
         outside = partial(concrete.outside, self.kernel)
         self.note(self.with_case(obligations.bounds(self.kernel), outside, "an access leaves its tensor"))
         self.undefined()
-        self.overflow()
+        granted = Granted(self.kernel, self.keeps, self.overflow())
+        granted.find()
+        self.verdict.preconditions += granted.needs
+        self.verdict.obligations += granted.obligations
         aliasing = obligations.aliasing(self.kernel)
         self.note(aliasing)
         self.value(found)
@@ -452,7 +456,8 @@ class _Lifting:
                 found.detail = f"{write.memory.name} may be no number: −∞ − (−∞), 0·∞ or a division by a sum of nothing"
                 self.doubtful.add(write.memory.name)
 
-    def overflow(self) -> None:
+    def overflow(self) -> Facts:
+        """Note whether numbers wrap around; the limits under which they do not."""
         limits = [Limit(self.settings.elements)] if self.settings.elements else LIMITS
         totals = {formula.tensor: formula.expr[1] for formula in self.verdict.formulas if formula.expr is not None}
         found, limit = obligations.overflow(self.kernel, limits, self.keeps, totals)
@@ -463,6 +468,7 @@ class _Lifting:
         if limit is not None:
             self.verdict.preconditions.append(str(limit))
         self.note(found)
+        return limit.facts(self.kernel) if limit is not None else ()
 
     def keeps(self, condition: Expr) -> bool:
         return not self.launch.example or concrete.holds([condition], self.launch.example)

@@ -427,10 +427,15 @@ def _number(
 ) -> Iterator[Number]:
     e = integers.tidied(expr)
     facts = with_fact((), integers.tidied(condition))
-    if (isinstance(e, Num) and abs(e.value) < 1 << (bits - 1)) or wraps(e) or (e, facts, bits) in seen:
+    if is_number(e, bits) or wraps(e) or (e, facts, bits) in seen:
         return
     seen.add((e, facts, bits))
     yield e, facts, place, bits, access
+
+
+def is_number(e: Expr, bits: int) -> bool:
+    """Whether this is a number that fits so many bits."""
+    return isinstance(e, Num) and abs(e.value) < 1 << (bits - 1)
 
 
 def fits(kernel: Kernel, number: Number, limits: Facts, thorough: bool) -> bool:

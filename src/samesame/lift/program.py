@@ -26,6 +26,7 @@ from samesame.lift.front import launch_of, scalar, times_written
 from samesame.lift.indices.solver import with_fact
 from samesame.lift.kernel import Settings, lift_launch
 from samesame.lift.launch import Argument, Launch, Memory
+from samesame.lift.layouts import layouts_needed
 from samesame.lift.names import name_of
 from samesame.lift.replayed import replay
 from samesame.lift.verdict import KernelVerdict, LiftVerdict
@@ -72,6 +73,7 @@ def lift(
     seen: dict[Any, KernelVerdict] = {}
     launched: list[tuple[KernelVerdict, Any]] = []
     example = Example(target, inputs, captured)
+    layouts = layouts_needed(target, inputs, captured)
     for recorded in captured.launches:
         try:
             launch = launch_of(recorded, captured)
@@ -85,7 +87,7 @@ def lift(
         key = launch.ttir, tuple(launch.arguments.items()), tuple(launch.starts.items()), launch.grid, written
         if key not in seen:
             seen[key] = named(lift_launch(launch, settings), settings)
-            seen[key].demand(demands_of(captured))
+            seen[key].demand((*demands_of(captured), *layouts.get(recorded.call, ())))
             seen[key].configuration = recorded.configuration
             verdict.kernels.append(seen[key])
             launched.append((seen[key], recorded))
@@ -108,6 +110,7 @@ def lift(
 def demands_of(captured: Any) -> Iterator[str]:
     """What must be as in the example, for the host code to launch like this."""
     yield from captured.fixed
+    yield from (f"a device with {fact} = {answer}" for fact, answer in captured.device.items())
     yield from (f"the host code: {guard}" for guard in captured.unread)
     yield from (f"the host code: {chosen} = {number}" for chosen, number in captured.choices.items())
     for condition in captured.chosen:

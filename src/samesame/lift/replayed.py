@@ -17,8 +17,10 @@ from typing import Any
 import torch
 
 from samesame.evidence import Refused
+from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import value_at
 from samesame.lift.front import passed_of
+from samesame.lift.numerics import error_of
 from samesame.lift.verdict import KernelVerdict, Obligation
 
 NOT_SEEN = {
@@ -26,8 +28,10 @@ NOT_SEEN = {
     "race": "what both programs write there is the same in the interpreter",
     "coverage": "the interpreter sees no such element",
     "undefined": "in the interpreter the result does not change with undefined values",
+    "exact": "in the interpreter the result is what the formula says",
 }
 SECONDS = 20.0  # for one run
+FAR = 1e-2  # of the largest value, for a result that is another one
 
 
 @dataclass
@@ -38,6 +42,7 @@ class Rerun:
     inputs: Any
     captured: Any
     recorded: Any
+    kernel: KernelVerdict
     sizes: dict[str, int]
 
     def execution(self, blank: bool) -> Any:
@@ -76,7 +81,7 @@ def replay(target: Any, inputs: Any, captured: Any, recorded: Any, kernel: Kerne
         if obligation.name not in SHOWS or obligation.state != "violated" or not case:
             continue
         key = tuple(sorted(case["sizes"].items()))
-        run = runs.setdefault(key, Rerun(target, inputs, captured, recorded, dict(case["sizes"])))
+        run = runs.setdefault(key, Rerun(target, inputs, captured, recorded, kernel, dict(case["sizes"])))
         try:
             why = "" if SHOWS[obligation.name](run, obligation) else NOT_SEEN[obligation.name]
         except Refused as refused:
@@ -85,6 +90,16 @@ def replay(target: Any, inputs: Any, captured: Any, recorded: Any, kernel: Kerne
         if why:
             obligation.state = "undecided"
             obligation.detail += f", in a case that no run shows: {why}"
+
+
+def is_off(run: Rerun, _: Obligation) -> bool:
+    """Whether what the launch stored is not what its formulas say, where these can be worked out."""
+    passed = passed_of(run.recorded, run.captured)
+    told = (formula for formula in run.kernel.formulas if formula.expr is not None)
+    try:
+        return any(error_of(formula, passed, run.seen, run.sizes) > FAR for formula in told)
+    except Unsupported as unsupported:
+        raise Refused(f"the formula cannot be worked out: {unsupported}") from None
 
 
 def has_fault(*kinds: str) -> Callable[[Rerun, Obligation], bool]:
@@ -113,4 +128,5 @@ SHOWS: dict[str, Callable[[Rerun, Obligation], bool]] = {  # by obligation: whet
     "race": has_fault("race"),
     "coverage": leaves_out,
     "undefined": changes_with_undefined,
+    "exact": is_off,
 }
