@@ -37,6 +37,14 @@ def launch_picked_ignored(n=37, V=11):
     return picked(x, labels)
 
 
+def launch_picked_ignored_late(n=37, V=11):
+    """The same where it leads to another row of the same tensor."""
+    x = torch.randn(n, V, device="cuda")
+    labels = torch.randint(0, V, (n,), device="cuda")
+    labels[20] = -100
+    return picked(x, labels)
+
+
 def reference_picked(x, labels):
     return x.gather(1, labels[:, None])[:, 0]
 
@@ -84,6 +92,39 @@ def made_by_a_remainder(x, raw):
 
 def made_by_counting(x, steps):
     return looked_up(x, torch.cumsum(steps, 0) - 1)
+
+
+def made_by_shuffling(x):
+    return looked_up(x, torch.randperm(x.shape[0], device=x.device))
+
+
+def made_by_drawing(x):
+    return looked_up(x, torch.randint(0, 2 * x.shape[0], (x.shape[0],), device=x.device))
+
+
+def the_largest(x):
+    return looked_up(x.view(-1), torch.argmax(x, dim=1))
+
+
+def launch_largest(m=29, n=23):
+    """Columns of the largest elements, looked up in a row that is longer."""
+    return the_largest(torch.randn(m, n, device="cuda"))
+
+
+def launch_shuffled(n=37):
+    return made_by_shuffling(torch.randn(n, device="cuda"))
+
+
+def launch_drawn_too_far(n=37):
+    """Positions that are drawn by the wrapper, from twice as many as there are."""
+    return made_by_drawing(torch.randn(n, device="cuda"))
+
+
+def launch_flat(m=7, n=11):
+    """Positions in a matrix that is taken as one row."""
+    x = torch.randn(m, n, device="cuda")
+    at = torch.randint(0, m * n, (40,), device="cuda")
+    return looked_up(x, at)
 
 
 def launch_in_order(n=37):

@@ -15,6 +15,7 @@ import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -268,24 +269,56 @@ def jit_of(launcher: Any) -> JITFunction[Any]:
     return launcher
 
 
-def configurations(
-    launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every choice of the autotuners around a kernel: a label, and the keywords with what was chosen.
+@dataclass(frozen=True)
+class Choice:
+    """One choice of the autotuners around a kernel: a label, the keywords with what was chosen, and what `hook` runs
+    before each launch, on these `arguments`. `tuner` is the one that tries several choices, if there is any."""
 
-    A hook that runs before the first configuration (it zeroes an output, say) is called.
-    """
+    label: str
+    keywords: dict[str, Any]
+    arguments: dict[str, Any]
+    hook: Callable[[dict[str, Any]], Any] | None = None
+    tuner: Any = None
+
+    def prepare(self) -> None:
+        """What the choice does before a launch (it zeroes an output, say)."""
+        if self.hook is not None:
+            self.hook(self.arguments)
+
+    @property
+    def put_back(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The parameters that the tuner resets to zero, and those that it restores, before it runs the kernel again."""
+        return tuple(self.tuner.reset_to_zero), tuple(self.tuner.restore_value)
+
+    def tried(self, run: Callable[[], Any]) -> None:
+        """One run of those by which a tuner compares its choices."""
+        self.prepare()
+        self.tuner.pre_hook(self.arguments)
+        run()
+        self.tuner.post_hook(self.arguments, exception=None)
+
+    def settled(self) -> None:
+        """What the tuner does when it has compared them."""
+        self.tuner.pre_hook(self.arguments, reset_only=True)
+
+
+def configurations(launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Iterator[Choice]:
+    """Every choice of the autotuners around a kernel."""
     if isinstance(launcher, JITFunction):
-        yield "", keywords
+        yield Choice("", keywords, {**dict(zip(launcher.arg_names, args, strict=False)), **keywords})
     elif isinstance(launcher, Autotuner):
         configs = tried(launcher, args, keywords)
-        for number, config in enumerate(configs):
+        for config in configs:
             chosen = config.all_kwargs()
-            if number == 0 and config.pre_hook is not None:
-                config.pre_hook({**dict(zip(launcher.arg_names, args, strict=False)), **keywords, **chosen})
-            label = ", ".join(f"{k}={v}" for k, v in config.kwargs.items()) if len(configs) > 1 else ""
-            for inner, kept in configurations(launcher.fn, args, {**chosen, **keywords}):
-                yield ", ".join(filter(None, (label, inner))), kept
+            several = len(configs) > 1
+            label = ", ".join(f"{k}={v}" for k, v in config.kwargs.items()) if several else ""
+            for inner in configurations(launcher.fn, args, {**chosen, **keywords}):
+                yield replace(
+                    inner,
+                    label=", ".join(filter(None, (label, inner.label))),
+                    hook=config.pre_hook or inner.hook,
+                    tuner=launcher if several else inner.tuner,
+                )
     else:
         if isinstance(launcher, Heuristics):
             keywords = dict(keywords)

@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -59,6 +60,7 @@ CONTENTS: dict[str, Any] = {
 }
 FILLED = ("full", "full_like", "new_full")
 VALUES = "values"
+PARTS = "parts"                             # of the elements, some may be nobody's
 
 
 def run_host(
@@ -238,6 +240,22 @@ class Host:
             self.names[number] = name
             self.inputs[name] = self.view(tensor)
 
+    def overwrite(self, tensor: torch.Tensor, operator: str, args: tuple[Any, ...]) -> None:
+        """A tensor of the example is written to: what its memory holds is no longer what it was made with."""
+        told = self.memories[tensor.untyped_storage()._cdata][1]
+        count, first, elements = (
+            self.sizes.at_example(n) for n in (tensor.numel(), tensor.storage_offset(), told["elements"])
+        )
+        whole = count == elements and first == 0
+        if whole and operator in ("fill_", "zero_"):
+            told["contents"] = args[1] if len(args) > 1 and isinstance(args[1], int | float) else 0
+        elif whole and operator == "copy_":
+            told["contents"] = VALUES
+        elif told["contents"] is UNDEFINED:
+            told["contents"] = PARTS
+        elif told["contents"] != PARTS:
+            told["contents"] = VALUES
+
     def memory(self, tensor: torch.Tensor) -> int:
         """The number of a tensor's memory; one that was there before the run is given."""
         key = tensor.untyped_storage()._cdata
@@ -297,10 +315,15 @@ class Host:
         keywords = {k: v for k, v in keywords.items() if k not in ("grid", "warmup")}
         called, variants = self.here(), dict[str, Launch]()
         number = sum(isinstance(step, Call) for step in self.steps)
-        found = list(configurations(launcher, args, keywords))
-        for label, kept in found:
-            launch = self.bound(jit, args, kept, grid, label, called, number)
-            variants.setdefault(repr((launch.constexprs, launch.grid, launch.signature)), launch)
+        for choice in list(configurations(launcher, args, keywords)):
+            kept = len(self.steps)
+            choice.prepare()
+            before = tuple(self.steps[kept:])
+            del self.steps[kept:]
+            launch = self.bound(jit, args, choice.keywords, grid, choice.label, called, number)
+            launch = replace(launch, before=before, put_back=choice.put_back if choice.tuner is not None else None)
+            told = launch.constexprs, launch.grid, launch.signature, [(step.operator, step.args) for step in before]
+            variants.setdefault(repr(told), launch)
         self.steps.append(Call(tuple(variants.values())))
         return compiled()
 
@@ -435,8 +458,8 @@ def read_step(step: Call | HostStep, reading: Reading) -> Call | HostStep:
         return HostStep(step.operator, read(step.args, reading), read(step.kwargs, reading),
                         read(step.results, reading), step.origin)
     return Call(tuple(
-        Launch(v.kernel, v.origin, v.called, v.call, v.configuration, read(v.grid, reading), v.signature,
-               read(v.arguments, reading), v.constexprs, v.options, v.jit)
+        replace(v, grid=read(v.grid, reading), arguments=read(v.arguments, reading),
+                before=tuple(read_step(one, reading) for one in v.before))
         for v in step.variants
     ))
 
@@ -520,8 +543,8 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self.host.remember(tensor, own, contents, self.host.here())
         computed = bool(fresh) and contents is VALUES
         if own and operation._schema.is_mutable:
-            for key in known & set(self.host.memories):
-                self.host.memories[key][1]["contents"] = VALUES        # no longer what it was made with
+            for tensor in results:
+                self.host.overwrite(tensor, name, args)
         elif not own and (computed or operation._schema.is_mutable):
             told = tree_map(self.host.told, (args, kwargs))
             self.host.steps.append(HostStep(str(operation), told[0], told[1], tuple(map(self.host.view, results)),

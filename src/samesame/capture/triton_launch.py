@@ -41,7 +41,7 @@ class Memory:
 
     `given`: an example tensor of the launch function, passed to it or made in its own body; else the wrapper allocated
     or computed it. `contents` is what it holds when it is made: UNDEFINED (`torch.empty`), a number that fills it
-    (`torch.zeros`), or "values" (random or computed ones). So what a launch reads from: a given memory with "values",
+    (`torch.zeros`), "values" (random or computed ones), or "parts" where some elements may be nobody's. So what a launch reads from: a given memory with "values",
     or a given one that no kernel writes to.
     """
 
@@ -84,7 +84,9 @@ class Launch:
     expression with that value, such as n^-1/2), a bool. `signature` has Triton's type of every parameter ("*fp32",
     "i32", "constexpr"). `constexprs` are those of type constexpr, None and the like included. `grid` has three parts.
     `call` numbers the launches of one run, `configuration` says which of the tuner's choices this is ("" where there is
-    only one); configurations that differ in warps and stages only are one.
+    only one); configurations that differ in warps and stages only are one. `before` are the steps of this
+    configuration's own hook. A tuner that tries several runs the kernel many times: `put_back` are the parameters that
+    it resets to zero, and those that it restores, in between; None where there is no such tuner.
     """
 
     kernel: str
@@ -98,6 +100,8 @@ class Launch:
     constexprs: dict[str, Any]
     options: dict[str, Any]
     jit: Any = field(repr=False)
+    before: tuple[HostStep, ...] = ()
+    put_back: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     @cached_property
     def ttir(self) -> str:

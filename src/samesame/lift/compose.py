@@ -15,7 +15,7 @@ from samesame.formula.expr import Expr, Load, Unsupported, const, le, rebuild, s
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.lift.execution.values import undefined_in
-from samesame.lift.front import layout_of, memories_in, passed_of
+from samesame.lift.front import is_whole, layout_of, memories_in, passed_of
 from samesame.lift.indices import integers
 from samesame.lift.indices.solver import Prover
 from samesame.lift.launch import Memory
@@ -45,7 +45,7 @@ def composed(
     call = 0
     for step in captured.steps:
         if hasattr(step, "variants"):
-            launched(step.variants[0], lifted[call], held, captured)
+            launched(variant_of(step, lifted[call]), lifted[call], held, captured)
             call += 1
         else:
             host_step(step, held, captured)
@@ -64,7 +64,7 @@ def made_before(captured: Any, recorded: Any, lifted: Mapping[int, KernelVerdict
             if not variants:
                 host_step(step, held, captured, bounded)
             elif lifted[variants[0].call].verdict == "verified":
-                launched(variants[0], lifted[variants[0].call], held, captured)
+                launched(variant_of(step, lifted[variants[0].call]), lifted[variants[0].call], held, captured)
             else:
                 raise Unsupported("a kernel that is not verified")
         except (Unsupported, Refused):
@@ -83,6 +83,8 @@ def made_before(captured: Any, recorded: Any, lifted: Mapping[int, KernelVerdict
 
 def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> None:
     """The formulas of a kernel's outputs, over what its arguments hold."""
+    for step in launch.before:
+        host_step(step, held, captured)
     views = {one.name: one.view for one in passed_of(launch, captured).values()}
     if not verdict.formulas or verdict.unsupported or any(f.expr is None for f in verdict.formulas):
         raise Unsupported(f"{verdict.kernel} has no formula")
@@ -96,12 +98,18 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
             raise Unsupported(f"{verdict.kernel} has no formula for {formula.tensor} that holds for every program")
         whole = with_tensors(expr, before)
         view = views[formula.tensor]
-        if view.offset != 0 or not is_whole(view, captured.memories[view.memory]):
+        if not is_whole(view, captured.memories[view.memory]):
             raise Unsupported(f"{verdict.kernel} writes a part of {formula.tensor}'s memory")
         result = Tensor(
             tuple(view.shape), lambda *i, e=whole, v=indices: substitute(e, dict(zip(v, i, strict=True))), whole.kind
         )
         held[view.memory] = layout_of(formula.tensor, view), result
+
+
+def variant_of(step: Any, verdict: KernelVerdict) -> Any:
+    """A launch in the configuration that a verdict is of."""
+    found = (launch for launch in step.variants if launch.configuration == verdict.configuration)
+    return next(found, step.variants[0])
 
 
 def counts(whole: Tensor | None) -> bool:
@@ -111,28 +119,6 @@ def counts(whole: Tensor | None) -> bool:
     _, element = whole.element()
     goal = integers.less(0, integers.tidied(element)) if element.kind == "int" else le(1, element)
     return Prover().proves((), goal)
-
-
-def is_whole(view: Any, memory: Any) -> bool:
-    """Whether a view has all the elements of its memory, each once."""
-    count: Expr = const(1)
-    for n in view.shape:
-        count = integers.times_(count, integers.tidied(const(n)))
-    return count is integers.tidied(const(memory.elements)) and is_packed(view)
-
-
-def is_packed(view: Any) -> bool:
-    """Whether the strides, sorted, are those of dimensions that lie in one line."""
-    pairs = zip(view.strides, view.shape, strict=True)
-    left = [(integers.tidied(const(s)), integers.tidied(const(n))) for s, n in pairs if n != 1]
-    expected: Expr = const(1)
-    while left:
-        here = next(((s, n) for s, n in left if s is expected), None)
-        if here is None:
-            return False
-        left.remove(here)
-        expected = integers.times_(expected, here[1])
-    return True
 
 
 def with_tensors(expr: Expr, tensors: Mapping[str, Tensor | None]) -> Expr:
@@ -202,7 +188,7 @@ OF_MEMORY = ("device", "layout", "pin_memory", "memory_format", "non_blocking") 
 def fill(step: Any, held: Held, captured: Any) -> None:
     """A whole tensor gets one number, or another tensor's elements."""
     view, *others = step.args
-    if view.offset != 0 or not is_whole(view, captured.memories[view.memory]):
+    if not is_whole(view, captured.memories[view.memory]):
         raise Unsupported(f"the host applies {step.operator} to a part of a tensor, which has no formula")
     layout = layout_of("", view)
     value = others[0] if others else 0

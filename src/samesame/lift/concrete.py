@@ -191,10 +191,8 @@ def elements(memory: Memory, case: Case) -> np.ndarray:
 
 
 def uncovered(kernel: Kernel, writes: Sequence[Write]) -> dict[str, Any] | None:
-    """An element that nobody writes, of a tensor that the host has not filled with a number, nor with values of which
-    data tell which ones are replaced."""
-    by_data = any(isinstance(e, Load) for w in writes for e in walk(w.offset))
-    if any(isinstance(w.memory.contents, float) or (by_data and w.memory.contents == "values") for w in writes):
+    """An element that nobody writes, of a tensor of which not every element held something before."""
+    if any(w.memory.contents not in (None, "parts") for w in writes):
         return None
     for case in cases(kernel):
         tables = [table(kernel, case, w) for w in writes]
@@ -208,6 +206,7 @@ def uncovered(kernel: Kernel, writes: Sequence[Write]) -> dict[str, Any] | None:
             return {
                 "sizes": dict(case.sizes),
                 "element": f"{memory.name}{list(first)}",
+                "offset": int(offsets[first]),
                 "line": str(writes[0].access.place),
             }
     return None

@@ -117,6 +117,21 @@ class Conditions:
         self.kernel.simplify.forget()
 
 
+def uncounted(kernel: Kernel) -> Iterator[Obligation]:
+    """Tensors that are taken to be counts, of which the example has an element below 1, or nobody can look."""
+    launch = kernel.machine.launch
+    for name in sorted(leaf.removesuffix("*") for leaf in kernel.machine.counts):
+        try:
+            line = launch.values(name) if launch.values is not None else np.ones(1)
+        except Refused as refused:
+            yield Obligation("data", "undecided", f"{name}[…] ≥ 1 is needed; {refused}")
+            continue
+        if (line < 1).any():
+            first = int(np.flatnonzero(line < 1)[0])
+            told = f"{element_name(kernel, name, first)} = {line[first]:g}"
+            yield Obligation("data", "undecided", f"{name}[…] ≥ 1 is needed, and the example has {told}")
+
+
 def broken(kernel: Kernel, access: Write, use: Use) -> Obligation:
     """That the example breaks a condition, with the element and the lane that uses it, where there is one."""
     with timed(Obligation("data", "undecided", f"{use} is needed", str(access.access.place))) as found:
@@ -130,21 +145,21 @@ def broken(kernel: Kernel, access: Write, use: Use) -> Obligation:
         first = int(np.flatnonzero((line < 0) | (line >= below))[0])
         case = concrete.misused(kernel, access, use.element, below)
         if case is None:
-            told = f"{element_name(kernel, use, first)} = {line[first]}"
+            told = f"{element_name(kernel, use.name, first)} = {line[first]}"
             found.detail += f", and the example has {told}, which no lane is shown to use"
             return found
-        told = f"{element_name(kernel, use, case.pop('offset'))} = {case.pop('index')}"
+        told = f"{element_name(kernel, use.name, case.pop('offset'))} = {case.pop('index')}"
         found.state, found.counterexample = "violated", case | {"element": told}
         found.detail = f"{told} is out of bounds: {use} is needed"
     return found
 
 
-def element_name(kernel: Kernel, use: Use, offset: int) -> str:
-    """The element at an offset by its indices."""
-    memory = next(a.memory for a in kernel.reads if a.memory.name == use.name)
+def element_name(kernel: Kernel, name: str, offset: int) -> str:
+    """The element of a tensor at an offset, by its indices."""
+    memory = next(a.memory for a in kernel.reads if a.memory.name == name)
     case = concrete.Case(kernel.machine.launch.example)
     at = np.argwhere(concrete.elements(memory, case) == offset)
-    return f"{use.name}{list(map(int, at[0])) if at.size else [offset]}"
+    return f"{name}{list(map(int, at[0])) if at.size else [offset]}"
 
 
 def lookups(access: Write) -> Iterator[Use]:

@@ -38,6 +38,13 @@ from samesame.lift.obligations import WORD, Kernel, fits, is_number, timed
 from samesame.lift.verdict import Obligation
 
 AXES = ("x", "y", "z")
+LARGEST = {  # numbers of floats that a kernel may easily exceed
+    "fp16": 65504,
+    "fp8_e4m3fn": 448,
+    "fp8_e4m3fnuz": 240,
+    "fp8_e5m2": 57344,
+    "fp8_e5m2fnuz": 57344,
+}
 MOST_PROGRAMS = ((1 << 31) - 1, (1 << 16) - 1, (1 << 16) - 1)  # of a grid, along each axis
 
 
@@ -53,6 +60,7 @@ class Granted:
     obligations: list[Obligation] = field(default_factory=list)
 
     def find(self) -> None:
+        self.narrow()
         for words, parts in (("hints", self.hints), ("exact", self.exact), ("grid", self.grid)):
             with timed(Obligation(words, "proved")) as found:
                 told = parts(found)
@@ -69,6 +77,15 @@ class Granted:
                 prover.assume(part)
                 self.needs[unicode(presentable(without_quotient(part)))] = None
         return True
+
+    def narrow(self) -> None:
+        """What is stored in a short float has to be no larger than that holds, but for what comes from one like it."""
+        alike = {f"{read.memory.name}*": read.memory.element for read in self.kernel.reads}
+        for write in self.kernel.writes:
+            element, value = write.memory.element, write.value
+            copied = isinstance(value, Load) and alike.get(value.leaf.name) == element
+            if element in LARGEST and not copied:
+                self.needs[f"|{write.memory.name}[…]| ≤ {LARGEST[element]}"] = None
 
     # ------------------------------------------------------------------------------------------------------------ hints
 

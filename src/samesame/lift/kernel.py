@@ -36,7 +36,7 @@ from samesame.formula.expr import (
 from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, Tensor
 from samesame.lift import clock, concrete, explained, obligations
-from samesame.lift.data import Conditions
+from samesame.lift.data import Conditions, uncounted
 from samesame.lift.execution.descriptors import ALIGNED
 from samesame.lift.execution.symbolic import Machine
 from samesame.lift.execution.ttir import parse
@@ -58,6 +58,7 @@ from samesame.lift.obligations import LIMITS, Kernel, Limit
 from samesame.lift.tiles.detile import Solution, Write, value_at
 from samesame.lift.tiles.memory import offset_of, with_elements
 from samesame.lift.tiles.rows import Joined, apart, knows_rows, restated, with_rows
+from samesame.lift.tuning import tuning
 from samesame.lift.verdict import Formula, KernelVerdict, Obligation
 from samesame.operators.numbers import readings
 
@@ -197,6 +198,10 @@ class _Lifting:
         aliasing = obligations.aliasing(self.kernel)
         self.note(aliasing)
         self.value(found)
+        self.verdict.obligations += uncounted(self.kernel)
+        again = tuning(self.kernel, self.verdict.formulas)
+        if again is not None:
+            self.note(again)
         self.withhold(aliasing, alone)
 
     def tell_conditions(self, machine: Machine) -> None:
@@ -216,12 +221,26 @@ class _Lifting:
         """Note whether every element of a tensor is written, and whether by one program; the latter is the answer."""
         missing, twice = (partial(find, self.kernel, writes) for find in (concrete.uncovered, concrete.written_twice))
         covered = obligations.coverage(self.kernel, name, writes)
+        covered.tensor = name
+        self.note_covers(name, writes)
         self.note(self.with_case(covered, missing, f"an element of {name} is not written"))
         alone = self.with_case(
             obligations.race(self.kernel, name, writes), twice, f"two programs write one element of {name}"
         )
         self.note(alone)
         return alone.state == "proved"
+
+    def note_covers(self, name: str, writes: list[Write]) -> None:
+        """Keep the condition under which an element is written, over the tensor's own indices."""
+        covers = obligations.covered(self.kernel, writes)
+        self.verdict.reads |= {read.memory.storage for read in self.kernel.reads}
+        if covers is None:
+            return
+        indices = tuple(index(integers.tidied(const(n))) for n in writes[0].memory.shape)
+        covers = renamed(covers, [self.kernel.solutions[w] for w in writes], indices)
+        if name in self.joined:
+            indices, (covers,) = restated(self.joined[name], indices, (covers,))
+        self.verdict.covers[name] = indices, covers
 
     def withhold(self, aliasing: Obligation, alone: Mapping[str, bool]) -> None:
         """A formula is shown where it is right. Where programs may read what others write there is none; where two may

@@ -125,8 +125,8 @@ def covered(kernel: Kernel, writes: Sequence[Write]) -> Expr | None:
 
 
 def keeps_the_rest(kernel: Kernel, writes: Sequence[Write]) -> bool:
-    """Whether what is not written holds the number that the host filled it with, and it is known what is written."""
-    if any(w.memory.contents is None or isinstance(w.memory.contents, str) for w in writes):
+    """Whether every element held something before the launch, and it is known which ones are written."""
+    if any(w.memory.contents in (None, "parts") for w in writes):
         return False
     if all(w.access.kind in FOLDS for w in writes):
         return all(tells_writers(kernel, w) for w in writes)

@@ -7,7 +7,7 @@ and what depends on shapes stays open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +29,7 @@ from samesame.lift.launch import Argument, Launch, Memory
 from samesame.lift.layouts import layouts_needed
 from samesame.lift.names import name_of
 from samesame.lift.replayed import replay
+from samesame.lift.together import cover_together, covered_by
 from samesame.lift.verdict import KernelVerdict, LiftVerdict
 
 NAMING = 0.25  # of the time that a kernel may take
@@ -76,15 +77,14 @@ def lift(
     layouts = layouts_needed(target, inputs, captured)
     for recorded in captured.launches:
         try:
-            launch = launch_of(recorded, captured)
+            launch = prepared(recorded, captured, lifted, example)
         except Refused as refused:
             verdict.kernels.append(KernelVerdict(recorded.kernel, recorded.called.spoken, unsupported=[str(refused)]))
             lifted.setdefault(recorded.call, []).append(verdict.kernels[-1])
             continue
-        made = made_before(captured, recorded, {call: found[0] for call, found in lifted.items()})
-        launch = replace(launch, made=made, values=example.values(recorded))
         written = times_written(captured, recorded)
-        key = launch.ttir, tuple(launch.arguments.items()), tuple(launch.starts.items()), launch.grid, written
+        arguments = tuple(launch.arguments.items()), tuple(launch.starts.items())
+        key = launch.ttir, arguments, launch.grid, launch.put_back, written
         if key not in seen:
             seen[key] = named(lift_launch(launch, settings), settings)
             seen[key].demand((*demands_of(captured), *layouts.get(recorded.call, ())))
@@ -92,6 +92,7 @@ def lift(
             verdict.kernels.append(seen[key])
             launched.append((seen[key], recorded))
         lifted.setdefault(recorded.call, []).append(seen[key])
+    cover_together(captured, lifted)
     for kernel, recorded in launched:
         replay(target, inputs, captured, recorded, kernel)
     if against is not None:
@@ -107,6 +108,14 @@ def lift(
     return verdict
 
 
+def prepared(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]], example: Example) -> Launch:
+    """A recorded launch, with what is known of its tensors: what earlier steps, as they are lifted, make of them, and
+    what they hold in the example. Raises Refused."""
+    launch = launch_of(recorded, captured, covered_by(captured, lifted))
+    made = made_before(captured, recorded, {call: found[0] for call, found in lifted.items()})
+    return replace(launch, made=made, values=example.values(recorded))
+
+
 def demands_of(captured: Any) -> Iterator[str]:
     """What must be as in the example, for the host code to launch like this."""
     yield from captured.fixed
@@ -115,7 +124,6 @@ def demands_of(captured: Any) -> Iterator[str]:
     yield from (f"the host code: {chosen} = {number}" for chosen, number in captured.choices.items())
     for condition in captured.chosen:
         yield from (unicode(presentable(part)) for part in with_fact((), condition))
-
 
 
 def demand_triton() -> None:

@@ -8,8 +8,7 @@ beside an obligation that stays open, with the reason.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,6 +27,7 @@ NOT_SEEN = {
     "race": "what both programs write there is the same in the interpreter",
     "coverage": "the interpreter sees no such element",
     "undefined": "in the interpreter the result does not change with undefined values",
+    "tuning": "in the interpreter the result is the same after a tuner's runs",
     "exact": "in the interpreter the result is what the formula says",
 }
 SECONDS = 20.0  # for one run
@@ -45,32 +45,36 @@ class Rerun:
     kernel: KernelVerdict
     sizes: dict[str, int]
 
-    def execution(self, blank: bool) -> Any:
+    def run(self, **how: bool) -> Any:
+        """The whole function, run. Raises Refused."""
         from samesame.capture.triton_interpret import interpret
 
-        run = interpret(
+        return interpret(
             self.target,
             self.inputs,
             sizes=self.sizes,
             example=self.captured.sizes,
             configuration=self.recorded.configuration,
-            blank=blank,
             timeout=SECONDS,
+            **how,
         )
+
+    def launch_in(self, run: Any) -> Any:
+        """The launch in a run of all. Raises Refused where it is not reached."""
         found = run.executions[self.recorded.call : self.recorded.call + 1]
         if not found or found[0].kernel != self.recorded.kernel:
             raise Refused("at these sizes the host launches something else")
         return found[0]
 
     @cached_property
-    def seen(self) -> Any:
-        """What the launch did. Raises Refused where it is not reached."""
-        return self.execution(blank=False)
+    def whole(self) -> Any:
+        """All launches, run as they are."""
+        return self.run()
 
-    @cached_property
-    def blank(self) -> Any:
-        """The same with zeros where nothing is defined."""
-        return self.execution(blank=True)
+    @property
+    def seen(self) -> Any:
+        """What the launch did."""
+        return self.launch_in(self.whole)
 
 
 def replay(target: Any, inputs: Any, captured: Any, recorded: Any, kernel: KernelVerdict) -> None:
@@ -107,19 +111,47 @@ def has_fault(*kinds: str) -> Callable[[Rerun, Obligation], bool]:
 
 
 def leaves_out(run: Rerun, obligation: Obligation) -> bool:
-    """Whether nobody writes the element that the case names."""
+    """Whether nobody has written the element that the case names, neither the host nor another launch."""
     assert obligation.counterexample is not None
-    name, _, place = obligation.counterexample["element"].partition("[")
+    name = obligation.counterexample["element"].partition("[")[0]
     parameter, one = next((p, one) for p, one in passed_of(run.recorded, run.captured).items() if one.name == name)
-    indices = [int(n) for n in re.findall(r"-?\d+", place)]
-    strides = (value_at(n, run.sizes) for n in one.view.strides)
-    offset = value_at(one.view.offset, run.sizes) + sum(i * s for i, s in zip(indices, strides, strict=True))
-    return not bool(run.seen.written[parameter][offset])
+    offset = value_at(one.view.offset, run.sizes) + obligation.counterexample["offset"]
+    from samesame.capture.triton_language import undefined
+
+    before = run.seen.before[parameter]
+    held = torch.tensor([], dtype=before.dtype).set_(before.untyped_storage())[offset]
+    garbage = torch.full((), undefined(before.dtype), dtype=before.dtype)
+    fresh = bool(held == garbage) or bool(held.isnan())
+    return fresh and not any(bool(written[offset]) for written in marks(run, one.view.memory))
+
+
+def marks(run: Rerun, memory: int) -> Iterator[torch.Tensor]:
+    """Which elements of a memory each launch writes."""
+    for launch in {launch.call: launch for launch in run.captured.launches}.values():
+        for parameter, view in launch.arguments.items():
+            if getattr(view, "memory", None) == memory and launch.call < len(run.whole.executions):
+                yield run.whole.executions[launch.call].written[parameter]
 
 
 def changes_with_undefined(run: Rerun, _: Obligation) -> bool:
-    """Whether a result is another one where all that is undefined is zero."""
-    pairs = ((run.seen.after[name], run.blank.after[name]) for name, w in run.seen.written.items() if bool(w.any()))
+    """Whether a result is another one where all that is undefined is zero, or is no number, of numbers."""
+    return made_of_nothing(run.seen) or are_apart(run.seen, run.launch_in(run.run(blank=True)))
+
+
+def made_of_nothing(seen: Any) -> bool:
+    """Whether a launch stores what is no number, and has read numbers only."""
+    read = all(bool(seen.before[name].isfinite().all()) for name, r in seen.read.items() if bool(r.any()))
+    return read and any(bool(seen.after[name].isnan().any()) for name, w in seen.written.items() if bool(w.all()))
+
+
+def changes_with_tuning(run: Rerun, _: Obligation) -> bool:
+    """Whether a result is another one where a tuner has run the kernel before."""
+    return are_apart(run.seen, run.launch_in(run.run(tuning=True)))
+
+
+def are_apart(one: Any, other: Any) -> bool:
+    """Whether two runs of a launch leave something else in what it writes."""
+    pairs = ((one.after[name], other.after[name]) for name, w in one.written.items() if bool(w.any()))
     return any(not torch.equal(a.nan_to_num(), b.nan_to_num()) or bool((a.isnan() != b.isnan()).any()) for a, b in pairs)
 
 
@@ -129,4 +161,5 @@ SHOWS: dict[str, Callable[[Rerun, Obligation], bool]] = {  # by obligation: whet
     "coverage": leaves_out,
     "undefined": changes_with_undefined,
     "exact": is_off,
+    "tuning": changes_with_tuning,
 }

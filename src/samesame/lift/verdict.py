@@ -24,6 +24,7 @@ class Obligation:
     place: str = ""
     counterexample: dict[str, Any] | None = None
     seconds: float = 0.0
+    tensor: str = ""  # of coverage: whose elements; not part of the JSON
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -85,6 +86,8 @@ class KernelVerdict:
     ranges: dict[str, Any] = field(default_factory=dict)  # assumed of integer tensors; not part of the JSON
     held: dict[str, int] = field(default_factory=dict)  # sizes that are numbers here; not part of the JSON
     assumed: list[Any] = field(default_factory=list)  # its conditions on sizes, as expressions; not part of the JSON
+    covers: dict[str, Any] = field(default_factory=dict)  # (indices, what tells whether they are written) of an output
+    reads: set[str] = field(default_factory=set)  # storages; neither is part of the JSON
     counts: list[str] = field(default_factory=list)  # tensors taken to have no element below 1; not part of the JSON
 
     def demand(self, conditions: Iterable[str]) -> None:
