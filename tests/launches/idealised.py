@@ -246,3 +246,35 @@ def launch_with_strides(n=300):
 def launch_every_second(n=300):
     """Each second element, by a kernel that takes no account of that."""
     return doubled(torch.randn(2 * n, device="cuda")[::2])
+
+
+@triton.jit
+def compared_kernel(x_ptr, out_ptr, n, LIMIT: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i.to(tl.float16) < LIMIT
+    tl.store(out_ptr + i, tl.where(inside, 1.0, 0.0), mask=i < n)
+
+
+def launch_compared_with_a_number(n=6000):
+    """A position is compared in float16 with a number that is too large for it to tell its neighbours apart."""
+    x = torch.randn(n, device="cuda")
+    out = torch.empty_like(x)
+    compared_kernel[(triton.cdiv(n, 64),)](x, out, n, LIMIT=4096.0, BLOCK=64)
+    return out
+
+
+@triton.jit
+def counting_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    steps = tl.zeros([1], tl.float16)
+    for _ in range(n):
+        steps += 1.0
+    tl.store(out_ptr + row + tl.arange(0, 1), steps.to(tl.int32))
+
+
+def launch_steps_in_float16(m=3, n=100):
+    """Steps that are counted in float16."""
+    x = torch.randn(m, device="cuda")
+    out = torch.empty(m, dtype=torch.int32, device="cuda")
+    counting_kernel[(m,)](x, out, n, BLOCK=64)
+    return out

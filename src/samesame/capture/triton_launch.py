@@ -41,8 +41,8 @@ class Memory:
 
     `given`: an example tensor of the launch function, passed to it or made in its own body; else the wrapper allocated
     or computed it. `contents` is what it holds when it is made: UNDEFINED (`torch.empty`), a number that fills it
-    (`torch.zeros`), "values" (random or computed ones), or "parts" where some elements may be nobody's. So what a launch reads from: a given memory with "values",
-    or a given one that no kernel writes to.
+    (`torch.zeros`), "values" (random or computed ones), or "parts" where some elements may be nobody's. So what
+    a launch reads from: a given memory with "values", or a given one that no kernel writes to.
     """
 
     number: int

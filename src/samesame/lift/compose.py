@@ -11,9 +11,10 @@ from functools import reduce
 from typing import Any
 
 from samesame.evidence import Refused
-from samesame.formula.expr import Expr, Load, Unsupported, const, le, rebuild, substitute
+from samesame.formula.expr import ZERO, Expr, Load, Unsupported, const, le, rebuild, substitute
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor, leaf, tensor
+from samesame.lift.execution.unsigned import bits_of
 from samesame.lift.execution.values import undefined_in
 from samesame.lift.front import is_whole, layout_of, memories_in, passed_of
 from samesame.lift.indices import integers
@@ -55,7 +56,8 @@ def composed(
 def made_before(captured: Any, recorded: Any, lifted: Mapping[int, KernelVerdict]) -> dict[str, Tensor]:
     """What the integer tensors of a launch hold before it, by name, as far as the steps before it tell for all sizes.
     `lifted` are the verdicts of earlier launches by their number; one that is not verified tells nothing."""
-    held: Held = {view.memory: (layout_of(name, view), whole) for name, (view, whole) in inputs_of(captured, {}).items()}
+    given = inputs_of(captured, {}).items()
+    held: Held = {view.memory: (layout_of(name, view), whole) for name, (view, whole) in given}
     for step in captured.steps:
         variants = getattr(step, "variants", ())
         if recorded in variants:
@@ -164,7 +166,7 @@ def host_step(
     """A tensor operator of the host, by its meaning; what is `known` of one comes first."""
     if step.operator in FILLED:
         return fill(step, held, captured)
-    meaning = known(step) or meaning_of(step.operator)
+    meaning = known(step) or meaning_of(step.operator) or in_place(step, captured)
     if meaning is None and not any(hasattr(argument, "strides") for argument in step.args):
         return None  # random numbers, say: nothing is known of what it makes
     if meaning is None:
@@ -180,6 +182,14 @@ def host_step(
     for view, whole in zip(step.results, result if isinstance(result, tuple) else (result,), strict=True):
         held[view.memory] = layout_of("", view), whole
     return None
+
+
+def in_place(step: Any, captured: Any) -> Meaning | None:
+    """Of an operator that writes into its first argument, the whole of a memory: what it makes of it."""
+    name, _, overload = step.operator.rpartition(".")
+    if not name.endswith("_") or not all(is_whole(v, captured.memories[v.memory]) for v in step.results):
+        return None
+    return meaning_of(f"{name[:-1]}.{overload}")
 
 
 OF_MEMORY = ("device", "layout", "pin_memory", "memory_format", "non_blocking")  # they say nothing of values
@@ -209,15 +219,17 @@ FILLED = ("aten.fill_.Scalar", "aten.zero_.default", "aten.copy_.default")
 
 
 def bounded(step: Any) -> Meaning | None:
-    """Of an operator that gives positions: its results as leaves of which nothing is known but their range."""
-    found = POSITIONS.get(step.operator.rpartition(".")[0])
-    if found is None:
+    """Of an operator that gives positions: its results as leaves of which nothing is known but their range; of one that
+    makes integers of floats, or shorter integers of longer ones, not even that."""
+    result, end = -1, ZERO
+    if step.operator.rpartition(".")[0] in POSITIONS:
+        result, last = POSITIONS[step.operator.rpartition(".")[0]]
+        try:
+            end = last(*step.args, **{k: v for k, v in step.kwargs.items() if k not in OF_MEMORY})
+        except (IndexError, TypeError):
+            return None  # another overload than those of the table
+    elif not shortens(step):
         return None
-    result, last = found
-    try:
-        end = last(*step.args, **{k: v for k, v in step.kwargs.items() if k not in OF_MEMORY})
-    except (IndexError, TypeError):
-        return None  # another overload than those of the table
 
     def meaning(*_: Any, **__: Any) -> tuple[Tensor, ...]:
         whole = []
@@ -228,6 +240,16 @@ def bounded(step: Any) -> Meaning | None:
         return tuple(whole)
 
     return meaning
+
+
+def shortens(step: Any) -> bool:
+    """Whether integers that an operator gives may be others than those of the formula, as a float or a shorter integer
+    does not hold them."""
+    given = [layout_of("", v) for v in step.args if hasattr(v, "strides")]
+    made = [layout_of("", v) for v in step.results]
+    whole = [memory for memory in made if memory.kind == "int"]
+    widest = max((bits_of(memory) for memory in given if memory.kind == "int"), default=0)
+    return any(memory.kind == "real" for memory in given if whole) or any(bits_of(m) < widest for m in whole)
 
 
 def in_row(x: Any, dim: Any = -1, *_: Any, **__: Any) -> Expr:

@@ -287,7 +287,7 @@ def outside(kernel: Kernel) -> dict[str, Any] | None:
 
 
 def anywhere(kernel: Kernel, path: Expr, claim: Expr) -> tuple[bool, dict[str, Any] | None]:
-    """Whether a claim is so in every program, iteration and lane of the example that gets there; a case if it is not."""
+    """Whether a claim is so in every program, iteration and lane of the example that gets there; a case if not."""
     launch = kernel.machine.launch
     if not launch.example and any(isinstance(e, Size) for e in walk(and_(path, claim))):
         return False, None

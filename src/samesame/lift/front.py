@@ -107,9 +107,8 @@ def put_back(recorded: Any, captured: Any) -> tuple[tuple[str, ...], tuple[str, 
     """The parameters that a tuner resets to zero, and those that it or the configuration's own hook restores."""
     if recorded.put_back is None:
         return None
-    filled = {
-        v.memory for s in recorded.before if s.operator in FILLS for v in s.results if is_whole(v, captured.memories[v.memory])
-    }
+    results = [view for step in recorded.before if step.operator in FILLS for view in step.results]
+    filled = {view.memory for view in results if is_whole(view, captured.memories[view.memory])}
     by_hook = (p for p, v in recorded.arguments.items() if hasattr(v, "strides") and v.memory in filled)
     reset, restored = recorded.put_back
     return reset, (*restored, *by_hook)
@@ -134,7 +133,8 @@ def contents_of(captured: Any, recorded: Any, memory: int, covered: Covered = fr
     elements may be nobody's, or None where nobody has written to it. `covered` names earlier launches, by their number,
     that write every element of a memory."""
     held = captured.memories[memory].contents
-    for step in (*takewhile(lambda step: recorded not in getattr(step, "variants", ()), captured.steps), *recorded.before):
+    earlier = takewhile(lambda step: recorded not in getattr(step, "variants", ()), captured.steps)
+    for step in (*earlier, *recorded.before):
         if memory not in memories_in(step):
             continue
         variants = getattr(step, "variants", ())

@@ -1,8 +1,8 @@
 """What is taken for granted beside the formula: hints to the compiler, integers that floats hold, the length of grids.
 
-Each is proved for all sizes, or it is a need, which is printed and which the recorded launch keeps: a limit on a size, or
-the hint itself where it holds in every lane of the example. What the launch itself breaks is violated, with the case;
-what can be neither proved nor looked at stays open.
+Each is proved for all sizes, or it is a need, which is printed and which the recorded launch keeps: a limit on a size,
+or the hint itself where it holds in every lane of the example. What the launch itself breaks is violated, with the
+case; what can be neither proved nor looked at stays open.
 """
 
 from __future__ import annotations
@@ -51,12 +51,14 @@ MOST_PROGRAMS = ((1 << 31) - 1, (1 << 16) - 1, (1 << 16) - 1)  # of a grid, alon
 @dataclass
 class Granted:
     """What a kernel takes for granted. `keeps` says whether the recorded launch meets a condition on sizes, `known` are
-    the limits under which nothing overflows; what is found is in `needs` and `obligations`."""
+    the limits under which nothing overflows. What is found: `obligations`, `needs` that nearly every program keeps, and
+    `demands`, which one may well break."""
 
     kernel: Kernel
     keeps: Callable[[Expr], bool]
     known: Facts = ()
     needs: dict[str, None] = field(default_factory=dict)
+    demands: dict[str, None] = field(default_factory=dict)
     obligations: list[Obligation] = field(default_factory=list)
 
     def find(self) -> None:
@@ -67,15 +69,15 @@ class Granted:
             if told:
                 self.obligations.append(found)
 
-    def need(self, condition: Expr) -> bool:
-        """Print a condition on sizes as a need and assume it, if the recorded launch keeps it."""
+    def need(self, condition: Expr, among: dict[str, None]) -> bool:
+        """Note a condition on sizes as one of these needs and assume it, if the recorded launch keeps it."""
         if condition is FALSE or not is_of_sizes(condition) or not self.keeps(condition):
             return False
         prover = self.kernel.simplify.prover
         for part in with_fact((), condition):
             if not prover.proves((), part):
                 prover.assume(part)
-                self.needs[unicode(presentable(without_quotient(part)))] = None
+                among[unicode(presentable(without_quotient(part)))] = None
         return True
 
     def narrow(self) -> None:
@@ -103,23 +105,23 @@ class Granted:
         prover = self.kernel.simplify.prover
         claim = integers.tidied(hint.condition[tuple(index(n) for n in hint.condition.shape)])
         path = with_fact((), integers.tidied(and_(*hint.path)))
-        if prover.proves(path, claim) or (not path and self.need(claim)):
+        if prover.proves(path, claim) or (not path and self.need(claim, self.demands)):
             return
         place = str(hint.place)
         holds, case = concrete.anywhere(self.kernel, and_(*hint.path), claim)
-        self.needs[f"{hint.words} at {place}"] = None
+        self.demands[f"{hint.words} at {place}"] = None
         if case is not None:
             found.state, found.place, found.counterexample = "violated", place, case | {"line": place}
             found.detail = f"{hint.words} is not so"
         elif not holds and found.state == "proved":
             found.state, found.place, found.detail = "undecided", place, f"{hint.words} is not shown to be so"
 
-    # -------------------------------------------------------------------------------------------------- integers in floats
+    # ----------------------------------------------------------------------------------------------- integers in floats
 
     def exact(self, found: Obligation) -> bool:
         """Integers that are kept in floats, and taken for integers again, are no longer than a float's digits."""
         found.detail = "floats hold the integers that pass through them"
-        parts = dict.fromkeys(self.kernel.machine.taken_back)
+        parts = dict.fromkeys(sorted(self.kernel.machine.taken_back, key=lambda held: held.digits))
         for held in parts:
             number = held.block[tuple(index(n) for n in held.block.shape)]
             facts, bits = with_fact((), integers.tidied(and_(*held.path))), held.digits + 1
@@ -129,16 +131,17 @@ class Granted:
             most, least = greatest(expr), greatest(integers.times_(expr, -1))
             limit = (1 << held.digits) - 1
             wanted = and_(*(integers.at_most(end, limit) for end in (most, least) if end is not None))
-            if most is not None and least is not None and self.need(wanted):
+            if most is not None and least is not None and self.need(wanted, self.demands):
                 continue
             found.state, found.place = "undecided", str(held.place)
-            found.detail = f"{NAMES.get(bits, f'a float of {held.digits} bits')} does not hold every integer that is here"
+            name = NAMES.get(bits, f"a float of {held.digits} bits")
+            found.detail = f"{name} does not hold every integer that is here"
             example = self.kernel.machine.launch.example
             if most is not None and least is not None and example and is_of_sizes(wanted):
                 found.state, found.counterexample = "violated", {"sizes": dict(example), "line": found.place}
                 break
         for place in self.rounded():
-            self.needs[f"no rounding changes the index that floats give at {place}"] = None
+            self.demands[f"no rounding changes the index that floats give at {place}"] = None
         return bool(parts)
 
     def rounded(self) -> Iterator[str]:
@@ -148,7 +151,7 @@ class Granted:
             if any(isinstance(e, Opaque) and e.name == "trunc" for e in parts):
                 yield str(access.access.place)
 
-    # ------------------------------------------------------------------------------------------------------------- grids
+    # ------------------------------------------------------------------------------------------------------------ grids
 
     def grid(self, found: Obligation) -> bool:
         """A grid has no more programs along an axis than a device takes."""
@@ -162,7 +165,7 @@ class Granted:
             programs = integers.tidied(machine.launch.programs(axis))
             condition = integers.at_most(programs, most)
             known = (*self.known, *arguments)
-            if self.kernel.simplify.prover.proves(known, condition) or self.need(condition):
+            if self.kernel.simplify.prover.proves(known, condition) or self.need(condition, self.needs):
                 continue
             found.state, found.place = "violated", machine.launch.place
             found.detail = f"more than {most} programs along {AXES[axis]}"

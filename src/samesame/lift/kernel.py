@@ -21,7 +21,6 @@ from samesame.formula.expr import (
     Expr,
     Fold,
     Index,
-    Load,
     NegInf,
     Size,
     Unsupported,
@@ -166,6 +165,7 @@ class _Lifting:
         self.simplify = Simplifier(self.prover)
         self.preconditions: dict[Expr, None] = dict.fromkeys(once)
         self.doubtful: set[str] = set()  # tensors whose values may be no numbers
+        self.demands: list[str] = []  # what is needed besides conditions on sizes
         self.partly: set[str] = set()  # tensors of which it is not known what is written
 
     def run(self) -> None:
@@ -194,6 +194,7 @@ class _Lifting:
         granted = Granted(self.kernel, self.keeps, self.overflow())
         granted.find()
         self.verdict.preconditions += granted.needs
+        self.demands = list(granted.demands)
         self.verdict.obligations += granted.obligations
         aliasing = obligations.aliasing(self.kernel)
         self.note(aliasing)
@@ -214,7 +215,7 @@ class _Lifting:
             self.verdict.preconditions.append(f"{', '.join(least)} ≥ 2")
         self.verdict.counts = sorted(leaf.removesuffix("*") for leaf in machine.counts)
         self.verdict.demands = [unicode(presentable(c)) for c in (*self.guards, *self.preconditions)]
-        self.verdict.demands += [f"{name}[…] ≥ 1" for name in self.verdict.counts]
+        self.verdict.demands += [*self.demands, *(f"{name}[…] ≥ 1" for name in self.verdict.counts)]
         self.verdict.preconditions[:0] = self.verdict.demands
 
     def coverage_and_race(self, name: str, writes: list[Write]) -> bool:

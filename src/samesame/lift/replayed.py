@@ -1,9 +1,9 @@
 """Counterexamples, run: a failure that was found in formulas is looked for in Triton's interpreter.
 
-The launch function runs on the CPU at the counterexample's sizes, and what the interpreter sees there confirms the case:
-an access out of bounds, two programs at one element, an element that nobody wrote, a result that changes with memory
-that nobody has written to. Only what a run shows is violated; a case that no run shows, or that cannot be run, is noted
-beside an obligation that stays open, with the reason.
+The launch function runs on the CPU at the counterexample's sizes, and what the interpreter sees there confirms the
+case: an access out of bounds, two programs at one element, an element that nobody wrote, a result that changes with
+memory that nobody has written to. Only what a run shows is violated; a case that no run shows, or that cannot be run,
+is noted beside an obligation that stays open, with the reason.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def changes_with_tuning(run: Rerun, _: Obligation) -> bool:
 def are_apart(one: Any, other: Any) -> bool:
     """Whether two runs of a launch leave something else in what it writes."""
     pairs = ((one.after[name], other.after[name]) for name, w in one.written.items() if bool(w.any()))
-    return any(not torch.equal(a.nan_to_num(), b.nan_to_num()) or bool((a.isnan() != b.isnan()).any()) for a, b in pairs)
+    return not all(torch.equal(a.isnan(), b.isnan()) and torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in pairs)
 
 
 SHOWS: dict[str, Callable[[Rerun, Obligation], bool]] = {  # by obligation: whether a run shows that it does not hold

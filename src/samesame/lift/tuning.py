@@ -1,8 +1,8 @@
 """Kernels that an autotuner runs again and again on the same tensors, until it has chosen a configuration.
 
-That does no harm where a run leaves nothing that the next one uses: where the kernel does not read what it writes, where
-the tuner puts back what was there (`restore_value`, a hook of the configuration), or resets it to zero, which it held,
-and where a second run would store the same: f(f(x)) = f(x). Else the result of the first call is another one.
+That does no harm where a run leaves nothing that the next one uses: where the kernel does not read what it writes,
+where the tuner puts back what was there (`restore_value`, a hook of the configuration), or resets it to zero, which it
+held, and where a second run would store the same: f(f(x)) = f(x). Else the result of the first call is another one.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class KernelVerdict:
 
     @property
     def headline(self) -> str:
-        """The verdict with all that it stands on: `verified, if N ≤ 128, 0 ≤ labels[…] < V`."""
+        """The verdict with all that it stands on: `verified, if N ≤ 128; 0 ≤ labels[…] < V`."""
         return conditional(self.verdict, self.preconditions)
 
     @property
@@ -135,7 +135,7 @@ class KernelVerdict:
 
 def conditional(verdict: str, conditions: Iterable[str]) -> str:
     """A verdict with its conditions, where it is one that has some."""
-    told = ", ".join(conditions)
+    told = "; ".join(conditions)
     return f"{verdict}, if {told}" if told and verdict == "verified" else verdict
 
 

@@ -55,10 +55,11 @@ def digits_of(element: str) -> int:
 def follow(machine: Machine, operation: Operation, operands: Sequence[Any], results: Sequence[Any]) -> None:
     """Note floats that are made of integers, and where they are taken for integers again."""
     before = tuple(machine.floats[id(x)] for x in operands if id(x) in machine.floats)
-    if operation.name in BACK and before:
-        whole = [one for one in before if is_whole(one.block)]
-        if len(whole) == len(operands):
-            machine.taken_back += [part for one in whole for part in one.all() if is_whole(part.block)]
+    if operation.name in BACK and (before or operation.name != "arith.cmpf") and all(map(is_whole, operands)):
+        digits, path = digits_of(operation.given[0].element), tuple(machine.path)
+        for x in operands:
+            one = machine.floats.get(id(x), Held(x, digits, path, operation.place, ()))
+            machine.taken_back += [part for part in one.all() if is_whole(part.block)]
     elif before or operation.name in ("arith.sitofp", "arith.uitofp"):
         for result in results:
             if isinstance(result, Tensor) and operation.type.kind == "real":
