@@ -57,6 +57,46 @@ def launch_picked_one_too_far(n=37, V=11):
 
 
 @triton.jit
+def ignoring_kernel(x_ptr, labels_ptr, out_ptr, V, IGNORED: tl.constexpr):
+    row = tl.program_id(0)
+    label = tl.load(labels_ptr + row)
+    if label == IGNORED:
+        tl.store(out_ptr + row, 0.0)
+    else:
+        tl.store(out_ptr + row, tl.load(x_ptr + row * V + label))
+
+
+@triton.jit
+def masked_kernel(x_ptr, labels_ptr, out_ptr, V, IGNORED: tl.constexpr):
+    row = tl.program_id(0)
+    label = tl.load(labels_ptr + row)
+    tl.store(out_ptr + row, tl.load(x_ptr + row * V + label, mask=label != IGNORED, other=0.0))
+
+
+def ignoring(kernel, number, n, V):
+    x = torch.randn(n, V, device="cuda")
+    labels = torch.randint(0, V, (n,), device="cuda")
+    labels[3] = number
+    out = torch.empty(n, device="cuda")
+    kernel[(n,)](x, labels, out, V, IGNORED=-100)
+    return out
+
+
+def launch_ignoring(n=37, V=11):
+    """A kernel that leaves out what the labels say to ignore."""
+    return ignoring(ignoring_kernel, -100, n, V)
+
+
+def launch_ignoring_by_a_mask(n=37, V=11):
+    return ignoring(masked_kernel, -100, n, V)
+
+
+def launch_ignoring_another(n=37, V=11):
+    """The labels say it with another number."""
+    return ignoring(ignoring_kernel, -1, n, V)
+
+
+@triton.jit
 def looked_up_kernel(x_ptr, at_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     at = tl.load(at_ptr + i, mask=i < n, other=0)

@@ -19,6 +19,8 @@ FOLDER = Path(__file__).parent.parent / "launches"
 HONEST = {  # by file and launch: what the headline of the last kernel has to say, and what it must not
     "promised": {
         "picked": ("0 ≤ labels[…] < V",),
+        "ignoring": ("0 ≤ labels[…] < V or labels[…] = -100",),
+        "ignoring_by_a_mask": ("0 ≤ labels[…] < V or labels[…] = -100",),
         "flat": ("0 ≤ at[…] < m·n",),
         "in_order": ("!at[…]",),
         "sorted": ("!at[…]",),
@@ -82,6 +84,7 @@ BROKEN = {  # by file and launch: the obligation that the launch breaks, and wha
         "picked_ignored": ("data", "labels[3] = -100 is out of bounds: 0 ≤ labels[…] < V is needed"),
         "picked_ignored_late": ("data", "labels[20] = -100 is out of bounds"),
         "picked_one_too_far": ("data", "labels[36] = 11 is out of bounds"),
+        "ignoring_another": ("data", "labels[3] = -1 is out of bounds: 0 ≤ labels[…] < V or labels"),
         "behind": ("data", "at[32] = 37 is out of bounds"),
         "counted_too_far": ("data", "at[18] = 37 is out of bounds"),
         "drawn_too_far": ("data", "is out of bounds: 0 ≤ at[…] < n is needed"),

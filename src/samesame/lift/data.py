@@ -9,12 +9,12 @@ element, where a lane of the example uses that element; where none does, or nobo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from samesame.evidence import Refused
-from samesame.formula.expr import ZERO, Compare, Expr, Load, and_, const, index, walk
+from samesame.formula.expr import ZERO, Compare, Expr, Load, Not, Num, and_, const, index, walk
 from samesame.formula.show import unicode
 from samesame.formula.sizes import value_at
 from samesame.lift import concrete, obligations
@@ -31,18 +31,20 @@ from samesame.lift.verdict import Obligation
 @dataclass(frozen=True)
 class Use:
     """An element of a tensor, used as an index by an access (None: tested by the kernel itself), and the number that it
-    must lie below."""
+    must lie below, unless it is one of those that the kernel leaves out."""
 
     element: Load
     below: Expr
     access: Write | None = None
+    but: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
         return self.element.leaf.name.removesuffix("*")
 
     def __str__(self) -> str:
-        return f"0 ≤ {self.name}[…] < {unicode(presentable(self.below))}"
+        others = "".join(f" or {self.name}[…] = {n}" for n in self.but)
+        return f"0 ≤ {self.name}[…] < {unicode(presentable(self.below))}{others}"
 
 
 @dataclass
@@ -109,11 +111,11 @@ class Conditions:
 
     def holds(self, use: Use, values: np.ndarray) -> bool:
         below = value_at(use.below, self.kernel.machine.launch.example)
-        return bool(((values >= 0) & (values < below)).all())
+        return bool((((values >= 0) & (values < below)) | np.isin(values, use.but)).all())
 
     def assume(self, use: Use) -> None:
         self.tried.add(use.element.leaf.name)
-        self.kernel.simplify.prover.assume_range(use.element.leaf.name, ZERO, integers.minus(use.below, 1))
+        self.kernel.simplify.prover.assume_range(use.element.leaf.name, ZERO, integers.minus(use.below, 1), use.but)
         self.kernel.simplify.forget()
 
 
@@ -142,7 +144,7 @@ def broken(kernel: Kernel, access: Write, use: Use) -> Obligation:
             found.detail += f"; {refused}"
             return found
         below = value_at(use.below, example)
-        first = int(np.flatnonzero((line < 0) | (line >= below))[0])
+        first = int(np.flatnonzero(((line < 0) | (line >= below)) & ~np.isin(line, use.but))[0])
         case = concrete.misused(kernel, access, use.element, below)
         if case is None:
             told = f"{element_name(kernel, use.name, first)} = {line[first]}"
@@ -164,18 +166,30 @@ def element_name(kernel: Kernel, name: str, offset: int) -> str:
 
 def lookups(access: Write) -> Iterator[Use]:
     """Elements of integer tensors that are an index of what is accessed, each with the size it must lie below. None
-    where a condition on the same element stands before the access."""
+    where a condition on the same element stands before the access, other than that it is not a certain number."""
     for indices in list(indices_at(access.memory, access.offset))[:1]:
         for i, n in zip(indices, access.memory.shape, strict=True):
-            if isinstance(i, Load) and not any(i in set(walk(fact)) for fact in access.facts):
-                yield Use(i, integers.tidied(const(n)), access)
+            facts = [fact for fact in access.facts if i in set(walk(fact))]
+            but = [left_out(fact, i) for fact in facts] if isinstance(i, Load) else []
+            if isinstance(i, Load) and None not in but:
+                yield Use(i, integers.tidied(const(n)), access, tuple(n for n in but if n is not None))
+
+
+def left_out(fact: Expr, element: Expr) -> int | None:
+    """The number that the fact says an element is not; None for another fact."""
+    if not isinstance(fact, Not) or not isinstance(fact.argument, Compare) or fact.argument.op != "=":
+        return None
+    found = integers.linear(integers.minus(fact.argument.right, fact.argument.left), element)
+    if found is None or not isinstance(found[1], Num) or abs(found[0]) != 1:
+        return None
+    return -int(found[0] * found[1].value)
 
 
 def as_one_line(use: Use) -> Iterator[Use]:
     """The same element as an index of the whole tensor, where it is all of the offset."""
     access = use.access
     if access is not None and access.offset is use.element and is_contiguous(access.memory):
-        yield Use(use.element, flat_range(access.memory)[1], access)
+        yield replace(use, below=flat_range(access.memory)[1])
 
 
 def tested(covers: Expr) -> Iterator[Use]:

@@ -208,7 +208,8 @@ class _Lifting:
     def tell_conditions(self, machine: Machine) -> None:
         described = dict.fromkeys(a.pointers.memory.name for a in machine.accesses if a.pointers.demands)
         self.verdict.preconditions += [f"{name} begins at a multiple of {ALIGNED} bytes" for name in described]
-        self.verdict.ranges = dict(self.prover.ranges)
+        whole = {leaf: ends for leaf, ends in self.prover.ranges.items() if not self.prover.excepted[leaf]}
+        self.verdict.ranges = whole
         self.verdict.assumed = [*self.guards, *self.preconditions]
         least = sorted({s.name for s in sizes_in(self.launch) if s.minimum > 1})
         if least:
