@@ -218,3 +218,25 @@ def launch_two_kernels(n=37):
 
 def launch_two_kernels_behind(n=37):
     return by_two_kernels(torch.randn(n, device="cuda"), 1)
+
+
+def made_shorter(x):
+    return looked_up(x, torch.arange(x.shape[0], device=x.device).to(torch.int8))
+
+
+def made_in_float16(x):
+    return looked_up(x, torch.arange(x.shape[0], device=x.device).to(torch.float16).to(torch.int64))
+
+
+def launch_made_shorter(n=37):
+    """Positions that wrap around where there are more than 127."""
+    return made_shorter(torch.randn(n, device="cuda"))
+
+
+def launch_made_shorter_and_wrapped(n=300):
+    return made_shorter(torch.randn(n, device="cuda"))
+
+
+def launch_made_in_float16(n=37):
+    """Positions that the host rounds where there are more than 2048."""
+    return made_in_float16(torch.randn(n, device="cuda"))
