@@ -219,7 +219,7 @@ def rmw(oracle: Oracle, original: Callable[..., Any]) -> Callable[..., Any]:
     return access
 
 
-SAME_KIND = {"FADD": "ADD", "UMAX": "MAX", "UMIN": "MIN"}  # of floats they are put together of both, by the sign
+SAME_KIND = {"FADD": "ADD", "UMIN": "MAX", "UMAX": "MIN"}  # a maximum of floats is MAX or UMIN of bits, by the sign
 
 
 def cas(oracle: Oracle, original: Callable[..., Any]) -> Callable[..., Any]:

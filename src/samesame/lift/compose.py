@@ -203,6 +203,8 @@ def fill(step: Any, held: Held, captured: Any) -> None:
     layout = layout_of("", view)
     value = others[0] if others else 0
     if hasattr(value, "strides"):
+        if value.dtype != view.dtype:
+            raise Unsupported(f"{step.operator} of a tensor of another dtype has no formula")
         source = seen(value, held)
         if source.shape != layout.shape or source.kind != layout.kind:
             raise Unsupported(f"{step.operator} of a tensor of another shape or kind has no formula")

@@ -18,6 +18,7 @@ from samesame.formula.expr import ZERO, Compare, Expr, Load, Not, Num, and_, con
 from samesame.formula.show import unicode
 from samesame.formula.sizes import value_at
 from samesame.lift import concrete, obligations
+from samesame.lift.execution.values import is_undefined
 from samesame.lift.formulas.present import presentable
 from samesame.lift.formulas.simplify import literals
 from samesame.lift.indices import integers
@@ -169,9 +170,10 @@ def lookups(access: Write) -> Iterator[Use]:
     where a condition on the same element stands before the access, other than that it is not a certain number."""
     for indices in list(indices_at(access.memory, access.offset))[:1]:
         for i, n in zip(indices, access.memory.shape, strict=True):
-            facts = [fact for fact in access.facts if i in set(walk(fact))]
-            but = [left_out(fact, i) for fact in facts] if isinstance(i, Load) else []
-            if isinstance(i, Load) and None not in but:
+            if not isinstance(i, Load) or is_undefined(i):
+                continue
+            but = [left_out(fact, i) for fact in access.facts if i in set(walk(fact))]
+            if None not in but:
                 yield Use(i, integers.tidied(const(n)), access, tuple(n for n in but if n is not None))
 
 
@@ -200,6 +202,7 @@ def tested(covers: Expr) -> Iterator[Use]:
         if not isinstance(part, Compare) or part.op != "≤" or part.left is not ZERO:
             continue
         for e in walk(part.right):
-            last = integers.plus_(part.right, e) if isinstance(e, Load) and e.leaf.kind == "int" else None
+            found = isinstance(e, Load) and e.leaf.kind == "int" and not is_undefined(e)
+            last = integers.plus_(part.right, e) if found else None
             if last is not None and not last.free and integers.at_least_zero(e) in parts:
                 yield Use(e, integers.plus_(last, 1))  # type: ignore[arg-type]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
 from samesame.evidence import Refused
+from samesame.formula.sizes import value_at
 from samesame.lift.front import passed_of
 from samesame.lift.numerics import seen
 
@@ -39,11 +40,12 @@ class Example:
             return str(refused)
 
     def values(self, recorded: Any) -> Callable[[str], np.ndarray]:
-        """Of a recorded launch: the elements behind a tensor's first one as they are before it, as one row, by the
-        tensor's name. Raises Refused where they cannot be had."""
+        """Of a recorded launch: the elements from a tensor's first one to its last as they are before it, as one row,
+        by the tensor's name. Raises Refused where they cannot be had."""
         passed = passed_of(recorded, self.captured)
         parameters = {one.name: parameter for parameter, one in passed.items()}
 
+        @cache
         def line(name: str) -> np.ndarray:
             if isinstance(self.run, str):
                 raise Refused(f"the example cannot be run: {self.run}")
@@ -51,7 +53,10 @@ class Example:
             if not found or found[0].kernel != recorded.kernel:
                 raise Refused(f"{recorded.called.spoken} is not reached where the example is run")
             view = passed[parameters[name]].view
+            shape, strides = ([value_at(n, self.captured.sizes) for n in dims] for dims in (view.shape, view.strides))
+            if any(stride < 0 for stride in strides):
+                raise Refused(f"{name} runs backwards")
             row, _ = seen(found[0].before[parameters[name]], view, self.captured.sizes)
-            return row
+            return row[: 1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))]
 
         return line
