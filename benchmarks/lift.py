@@ -77,6 +77,7 @@ def rows_of(name: str, corpus: bool, without: tuple[str, ...] = ()) -> Iterator[
 
     from samesame.capture.triton_launch import Call, capture_launches
     from samesame.evidence import Refused
+    from samesame.lift.example import Example
 
     target, arguments, reference = corpus_target(name) if corpus else library_target(name)
     torch.manual_seed(0)
@@ -88,7 +89,12 @@ def rows_of(name: str, corpus: bool, without: tuple[str, ...] = ()) -> Iterator[
         return
     calls = [step for step in captured.steps if isinstance(step, Call)]
     chosen = [usable(call) for call in calls]
-    rows = [lifted(name, number, launch, captured, without) for number, launch in enumerate(chosen)]
+    example, verdicts = Example(target, inputs, captured), dict[int, list[Any]]()
+    rows: list[tuple[Row, Any]] = []
+    for number, launch in enumerate(chosen):
+        rows.append(lifted(name, number, launch, captured, without, verdicts, example))
+        if rows[-1][1] is not None:
+            verdicts[launch.call] = [rows[-1][1]]
     try:
         numbers(rows, chosen, captured, target, inputs, reference)
     except Exception as error:
@@ -127,18 +133,26 @@ def usable(call: Any) -> Any:
     return call.variants[0]
 
 
-def lifted(name: str, number: int, recorded: Any, captured: Any, without: tuple[str, ...]) -> tuple[Row, Any]:
+def lifted(
+    name: str,
+    number: int,
+    recorded: Any,
+    captured: Any,
+    without: tuple[str, ...],
+    before: dict[int, list[Any]],
+    example: Any,
+) -> tuple[Row, Any]:
     from samesame.evidence import Refused
     from samesame.lift import Settings, lift_launch
-    from samesame.lift.front import launch_of
     from samesame.lift.loops.carried import Means
+    from samesame.lift.program import prepared
 
     settings = Settings(means=Means(**{MEANS[name]: False for name in without}))
     row = Row(name, recorded.kernel, number)
     started = time.process_time()
     try:
         row.loops = bool(re.search(r"scf\.(for|while)", recorded.ttir))
-        verdict = lift_launch(launch_of(recorded, captured), settings)
+        verdict = lift_launch(prepared(recorded, captured, before, example), settings)
     except Refused as refused:
         row.unsupported = str(refused)
         return row, None

@@ -1,6 +1,6 @@
 """`samesame lift`: what Triton kernels compute, and whether they are safe, on the terminal.
 
-    softmax_kernel   verified   softmax
+    softmax_kernel   verified, if N ≤ 1024   softmax
       out[i, j] = exp(x[i, j] − max_{k<N} x[i, k]) / …
       needs      N ≤ 1024
       coverage   proved     every element of out is written
@@ -116,16 +116,16 @@ def quiet_lines(verdict: Any) -> Iterator[str]:
     for k in verdict.kernels:
         worst = [o for o in k.obligations if o.state == ("violated" if k.verdict == "violated" else "undecided")]
         why = k.name if k.verdict == "verified" else ", ".join([*(o.name for o in worst), *k.unsupported])
-        yield f"{k.kernel}: {k.verdict}" + (f", {why}" if why else "")
+        yield f"{k.kernel}: {k.headline}" + (f", {why}" if why else "")
     yield from (f"not lifted: {sentence}" for sentence in verdict.unsupported)
     if verdict.against:
-        yield f"against {verdict.reference}: {verdict.against}"
+        yield f"against {verdict.reference}: {verdict.against_headline}"
 
 
 def lines(verdict: Any, *, explain: bool = False, latex: bool = False) -> Iterator[str]:
     """The report."""
     for kernel in verdict.kernels:
-        yield "   ".join(part for part in (kernel.kernel, kernel.verdict, kernel.name) if part)
+        yield "   ".join(part for part in (kernel.kernel, kernel.headline, kernel.name) if part)
         for formula in kernel.formulas:
             yield f"  {formula.latex if latex and formula.latex else formula.text}"
         for stage in kernel.stages:
@@ -141,14 +141,11 @@ def lines(verdict: Any, *, explain: bool = False, latex: bool = False) -> Iterat
     yield from (row("not lifted", sentence) for sentence in verdict.unsupported)
     yield from (row("note", sentence) for sentence in verdict.notes)
     if verdict.against:
-        where_ = f" at {', '.join(verdict.against_held)}" if verdict.against_held else ""
-        if verdict.against == "same" and verdict.against_conditions:
-            where_ += f" where {', '.join(verdict.against_conditions)}"
-        yield f"against {verdict.reference}: {verdict.against}{where_}"
+        yield f"against {verdict.reference}: {verdict.against_headline}"
         yield f"  {verdict.against_detail}"
         if verdict.against_counterexample:
             yield row("at", in_words(verdict.against_counterexample))
-    yield f"{verdict.verdict}; over the reals, floating-point casts being the identity"
+    yield f"{verdict.headline}; over the reals, floating-point casts being the identity"
 
 
 def of_numerics(kernel: Any) -> Iterator[str]:

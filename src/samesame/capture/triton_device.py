@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -58,12 +60,47 @@ LIMITS = {
 Launcher = Callable[[Any, tuple[Any, ...], dict[str, Any], Any], Any]    # kernel, args, keywords, grid
 
 
+class Noted:
+    """What is known of the device, with a note of each fact that a program asks for, by name."""
+
+    def __init__(self, facts: dict[str, Any], asked: dict[str, Any]) -> None:
+        self._facts, self._asked = facts, asked
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._facts:
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> Any:
+        if asked_by_program():
+            self._asked[name] = self._facts[name]
+        return self._facts[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self._facts else default
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._facts
+
+
+def asked_by_program() -> bool:
+    """Whether it is host code that asks: the first frame outside of this file is not torch's or Triton's own."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return frame.f_globals.get("__name__", "").partition(".")[0] not in ("torch", "triton", "samesame")
+
+
 class Driver:
     """What Triton asks a driver."""
 
-    utils = types.SimpleNamespace(get_device_properties=lambda device: dict(LIMITS))
+    def __init__(self, asked: dict[str, Any]) -> None:
+        self.asked = asked
+        self.utils = types.SimpleNamespace(get_device_properties=lambda device: Noted(LIMITS, asked))
 
     def get_current_target(self) -> GPUTarget:
+        if asked_by_program():
+            self.asked["target"] = f"{TARGET.backend} {TARGET.arch}"
         return TARGET
 
     def get_current_device(self) -> int:
@@ -129,7 +166,6 @@ ANSWERS: dict[str, Any] = {
     "device_count": lambda: 1,
     "current_device": lambda: 0,
     "set_device": lambda device: None,
-    "get_device_properties": lambda device=None: PROPERTIES,
     "get_device_capability": lambda device=None: (9, 0),
     "get_device_name": lambda device=None: PROPERTIES.name,
     "get_arch_list": lambda: ["sm_90"],
@@ -148,15 +184,42 @@ ANSWERS: dict[str, Any] = {
 }
 
 
+FACTS = {  # of torch.cuda's questions: those on which a program decides what it launches, and the fact it asks for
+    "get_device_capability": "compute capability",
+    "get_device_name": "name",
+    "get_arch_list": "architectures",
+    "is_bf16_supported": "support of bfloat16",
+    "device_count": "number of devices",
+}
+
+
+def noted_answers(asked: dict[str, Any]) -> dict[str, Any]:
+    """The answers on which a program may decide what it launches, with a note of those that it asks for."""
+
+    def noting(question: str) -> Callable[..., Any]:
+        def answer(*args: Any, **keywords: Any) -> Any:
+            found = ANSWERS[question](*args, **keywords)
+            if asked_by_program():
+                asked[FACTS[question]] = found
+            return found
+
+        return answer
+
+    return {question: noting(question) for question in FACTS} | {
+        "get_device_properties": lambda device=None: Noted(vars(PROPERTIES), asked)
+    }
+
+
 @contextmanager
-def pretended(launch: Launcher | None = None) -> Iterator[None]:
+def pretended(launch: Launcher | None = None, asked: dict[str, Any] | None = None) -> Iterator[None]:
     """As if there were a device. A launch calls `launch(kernel, args, keywords, grid)`; where that is None, it is
-    refused."""
+    refused. The facts of the device that the program asks for are noted in `asked`."""
+    asked = {} if asked is None else asked
     with ExitStack() as stack:
-        for name, answer in ANSWERS.items():
+        for name, answer in (ANSWERS | noted_answers(asked)).items():
             replaced(stack, torch.cuda, name, answer)
         active = driver._active
-        driver.set_active(Driver())
+        driver.set_active(Driver(asked))
         stack.callback(setattr, driver, "_active", active)
         stack.enter_context(launching(launch or refuse))
         yield
@@ -206,24 +269,56 @@ def jit_of(launcher: Any) -> JITFunction[Any]:
     return launcher
 
 
-def configurations(
-    launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every choice of the autotuners around a kernel: a label, and the keywords with what was chosen.
+@dataclass(frozen=True)
+class Choice:
+    """One choice of the autotuners around a kernel: a label, the keywords with what was chosen, and what `hook` runs
+    before each launch, on these `arguments`. `tuner` is the one that tries several choices, if there is any."""
 
-    A hook that runs before the first configuration (it zeroes an output, say) is called.
-    """
+    label: str
+    keywords: dict[str, Any]
+    arguments: dict[str, Any]
+    hook: Callable[[dict[str, Any]], Any] | None = None
+    tuner: Any = None
+
+    def prepare(self) -> None:
+        """What the choice does before a launch (it zeroes an output, say)."""
+        if self.hook is not None:
+            self.hook(self.arguments)
+
+    @property
+    def put_back(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The parameters that the tuner resets to zero, and those that it restores, before it runs the kernel again."""
+        return tuple(self.tuner.reset_to_zero), tuple(self.tuner.restore_value)
+
+    def tried(self, run: Callable[[], Any]) -> None:
+        """One run of those by which a tuner compares its choices."""
+        self.prepare()
+        self.tuner.pre_hook(self.arguments)
+        run()
+        self.tuner.post_hook(self.arguments, exception=None)
+
+    def settled(self) -> None:
+        """What the tuner does when it has compared them."""
+        self.tuner.pre_hook(self.arguments, reset_only=True)
+
+
+def configurations(launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Iterator[Choice]:
+    """Every choice of the autotuners around a kernel."""
     if isinstance(launcher, JITFunction):
-        yield "", keywords
+        yield Choice("", keywords, {**dict(zip(launcher.arg_names, args, strict=False)), **keywords})
     elif isinstance(launcher, Autotuner):
         configs = tried(launcher, args, keywords)
-        for number, config in enumerate(configs):
+        for config in configs:
             chosen = config.all_kwargs()
-            if number == 0 and config.pre_hook is not None:
-                config.pre_hook({**dict(zip(launcher.arg_names, args, strict=False)), **keywords, **chosen})
-            label = ", ".join(f"{k}={v}" for k, v in config.kwargs.items()) if len(configs) > 1 else ""
-            for inner, kept in configurations(launcher.fn, args, {**chosen, **keywords}):
-                yield ", ".join(filter(None, (label, inner))), kept
+            several = len(configs) > 1
+            label = ", ".join(f"{k}={v}" for k, v in config.kwargs.items()) if several else ""
+            for inner in configurations(launcher.fn, args, {**chosen, **keywords}):
+                yield replace(
+                    inner,
+                    label=", ".join(filter(None, (label, inner.label))),
+                    hook=config.pre_hook or inner.hook,
+                    tuner=launcher if several else inner.tuner,
+                )
     else:
         if isinstance(launcher, Heuristics):
             keywords = dict(keywords)

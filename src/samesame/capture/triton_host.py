@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -59,15 +60,19 @@ CONTENTS: dict[str, Any] = {
 }
 FILLED = ("full", "full_like", "new_full")
 VALUES = "values"
+PARTS = "parts"                             # of the elements, some may be nobody's
 
 
-def run_host(target: Any, inputs: Any, symbolic: bool, timeout: float, may_fail: bool = False) -> Captured:
-    """One run. Raises Refused where it reached no launch, unless it `may_fail`."""
-    host = Host(symbolic)
+def run_host(
+    target: Any, inputs: Any, symbolic: bool, timeout: float, may_fail: bool = False, step: int = 1
+) -> Captured:
+    """One run, in which the elements of example tensors lie `step` apart. Raises Refused where it reached no launch,
+    unless it `may_fail`."""
+    host = Host(symbolic, step)
     returned, refused = None, []
     with ExitStack() as stack:
-        stack.enter_context(pretended(host.launch))
-        function = loaded(target)
+        stack.enter_context(pretended(host.launch, host.asked))
+        function = loaded(target, host.asked)
         args, keywords = host.arguments(function, inputs)
         replaced(stack, triton, "next_power_of_2", host.next_power_of_2)
         replaced(stack, math, "sqrt", partial(square_root, math.sqrt))
@@ -97,8 +102,12 @@ def square_root(original: Any, x: Any) -> Any:
     return torch.sym_sqrt(x) if isinstance(x, torch.SymInt | torch.SymFloat) else original(x)
 
 
-def loaded(target: Any) -> Any:
-    """The function that a target names; whatever its file asks of a device on import is answered."""
+ASKED: dict[str, dict[str, Any]] = {}  # by source: what it asks of a device while it is imported, which is once
+
+
+def loaded(target: Any, asked: dict[str, Any]) -> Any:
+    """The function that a target names; whatever its file asks of a device on import is answered, and noted in
+    `asked`."""
     if not isinstance(target, str):
         return target
     source, _, _ = target.rpartition(":")
@@ -110,6 +119,7 @@ def loaded(target: Any) -> Any:
         module_of_file(Path(source)) if source.endswith(".py") else module_of_name(source)
     except Refused as refused:
         raise about_import(refused, source) from refused.__cause__
+    asked |= ASKED.setdefault(source, dict(asked))
     found = named(target)
     if isinstance(found, KernelInterface):
         raise Refused(f"{target} is a Triton kernel; give a function that launches it on example tensors")
@@ -137,8 +147,8 @@ def users_frames() -> list[FrameType]:
 class Host:
     """What one run of host code has done so far."""
 
-    def __init__(self, symbolic: bool) -> None:
-        self.symbolic = symbolic
+    def __init__(self, symbolic: bool, step: int = 1) -> None:
+        self.symbolic, self.step = symbolic, step
         self.sizes = HostSizes()
         self.fake = FakeTensorMode(shape_env=self.sizes.env, allow_non_fake_inputs=True)
         self.steps: list[Call | HostStep] = []
@@ -147,6 +157,7 @@ class Host:
         self.alive: list[Any] = []                                     # what must not be freed: its id is a key
         self.inputs: dict[str, View] = {}
         self.launched = False
+        self.asked: dict[str, Any] = {}                                # facts of the device
 
     # ---------------------------------------------------------------------------------------------- example tensors
 
@@ -209,7 +220,7 @@ class Host:
         else:
             strides = [self.size(n) for n in real.stride()]
         with self.fake:
-            made = torch.empty_strided(shape, strides, dtype=real.dtype)
+            made = torch.empty_strided(shape, [n * self.step for n in strides], dtype=real.dtype)
         put(made, DEVICE)
         self.remember(made, given=True, contents=VALUES, origin=Origin(parameter=name), name=name)
         return made
@@ -228,6 +239,22 @@ class Host:
         if name:
             self.names[number] = name
             self.inputs[name] = self.view(tensor)
+
+    def overwrite(self, tensor: torch.Tensor, operator: str, args: tuple[Any, ...]) -> None:
+        """A tensor of the example is written to: what its memory holds is no longer what it was made with."""
+        told = self.memories[tensor.untyped_storage()._cdata][1]
+        count, first, elements = (
+            self.sizes.at_example(n) for n in (tensor.numel(), tensor.storage_offset(), told["elements"])
+        )
+        whole = count == elements and first == 0
+        if whole and operator in ("fill_", "zero_"):
+            told["contents"] = args[1] if len(args) > 1 and isinstance(args[1], int | float) else 0
+        elif whole and operator == "copy_":
+            told["contents"] = VALUES
+        elif told["contents"] is UNDEFINED:
+            told["contents"] = PARTS
+        elif told["contents"] != PARTS:
+            told["contents"] = VALUES
 
     def memory(self, tensor: torch.Tensor) -> int:
         """The number of a tensor's memory; one that was there before the run is given."""
@@ -288,10 +315,15 @@ class Host:
         keywords = {k: v for k, v in keywords.items() if k not in ("grid", "warmup")}
         called, variants = self.here(), dict[str, Launch]()
         number = sum(isinstance(step, Call) for step in self.steps)
-        found = list(configurations(launcher, args, keywords))
-        for label, kept in found:
-            launch = self.bound(jit, args, kept, grid, label, called, number)
-            variants.setdefault(repr((launch.constexprs, launch.grid, launch.signature)), launch)
+        for choice in list(configurations(launcher, args, keywords)):
+            kept = len(self.steps)
+            choice.prepare()
+            before = tuple(self.steps[kept:])
+            del self.steps[kept:]
+            launch = self.bound(jit, args, choice.keywords, grid, choice.label, called, number)
+            launch = replace(launch, before=before, put_back=choice.put_back if choice.tuner is not None else None)
+            told = launch.constexprs, launch.grid, launch.signature, [(step.operator, step.args) for step in before]
+            variants.setdefault(repr(told), launch)
         self.steps.append(Call(tuple(variants.values())))
         return compiled()
 
@@ -379,7 +411,7 @@ class Host:
                          for views in (self.inputs.items(), outputs))
         guards, unread = reading.guards()
         return Captured(steps, memories, inputs, shown, reading.example, guards, unread, reading.fixed,
-                        reading.choices, reading.chosen, refused)
+                        reading.choices, reading.chosen, refused, self.asked)
 
 
 def triton_type(parameter: Any, value: Any) -> Any:
@@ -426,8 +458,8 @@ def read_step(step: Call | HostStep, reading: Reading) -> Call | HostStep:
         return HostStep(step.operator, read(step.args, reading), read(step.kwargs, reading),
                         read(step.results, reading), step.origin)
     return Call(tuple(
-        Launch(v.kernel, v.origin, v.called, v.call, v.configuration, read(v.grid, reading), v.signature,
-               read(v.arguments, reading), v.constexprs, v.options, v.jit)
+        replace(v, grid=read(v.grid, reading), arguments=read(v.arguments, reading),
+                before=tuple(read_step(one, reading) for one in v.before))
         for v in step.variants
     ))
 
@@ -499,6 +531,8 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
             args, kwargs = self.with_sizes(operation, args, kwargs)
         known = {t.untyped_storage()._cdata for t in tensors if has_storage(t)}
         result = operation(*args, **kwargs)
+        if own and self.host.step > 1:
+            result = tree_map(partial(self.stepped, known), result)
         results = [leaf for leaf in leaves_of(result) if isinstance(leaf, torch.Tensor) and has_storage(leaf)]
         fresh = [t for t in results if t.untyped_storage()._cdata not in known | set(self.host.memories)]
         name = operation._schema.name.removeprefix("aten::")
@@ -507,15 +541,21 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
             contents = next((a for a in args[1:] if isinstance(a, int | float)), kwargs.get("fill_value", VALUES))
         for tensor in fresh:
             self.host.remember(tensor, own, contents, self.host.here())
-        computed = bool(tensors) and bool(fresh) and contents is VALUES
+        computed = bool(fresh) and contents is VALUES
         if own and operation._schema.is_mutable:
-            for key in known & set(self.host.memories):
-                self.host.memories[key][1]["contents"] = VALUES        # no longer what it was made with
+            for tensor in results:
+                self.host.overwrite(tensor, name, args)
         elif not own and (computed or operation._schema.is_mutable):
             told = tree_map(self.host.told, (args, kwargs))
             self.host.steps.append(HostStep(str(operation), told[0], told[1], tuple(map(self.host.view, results)),
                                             self.host.here()))
         return result
+
+    def stepped(self, known: set[int], made: Any) -> Any:
+        """A fresh tensor with its elements further apart; anything else as it is."""
+        if not isinstance(made, torch.Tensor) or not has_storage(made) or made.untyped_storage()._cdata in known:
+            return made
+        return torch.empty_strided(made.shape, [n * self.host.step for n in made.stride()], dtype=made.dtype)
 
     def with_sizes(
         self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]

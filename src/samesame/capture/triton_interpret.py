@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ from samesame.evidence import Refused
 from samesame.graph import Origin
 
 MOST_FAULTS = 16                            # noted for one kernel
+TRIED = 2                                   # runs in which an autotuner tries a configuration
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ def interpret(
     seed: int = 0,
     configuration: str = "",
     blank: bool = False,
+    tuning: bool = False,
     timeout: float = 120.0,
 ) -> Run:
     """Run a launch function on the CPU, with its kernels in Triton's interpreter.
@@ -117,13 +120,15 @@ def interpret(
     function's parameters by name, and sizes named in `example` (the `sizes` of a capture) wherever the function makes
     a tensor of that size. `configuration` is the autotuner's choice, as captured launches name it; the first by
     default. Random tensors come from `seed`. With `blank`, undefined values are zeros instead, as they often are on a
-    device. Raises Refused with the line where the function or a kernel fails.
+    device. With `tuning`, autotuners try their configurations first, as they do when they are first called. Raises
+    Refused with the line where the function or a kernel fails.
     """
     changed = {value: (sizes or {}).get(name, value) for name, value in (example or {}).items()}
-    oracle = Oracle(changed, configuration, blank)
+    oracle = Oracle(changed, configuration, blank, tuning)
     with ExitStack() as stack:
-        stack.enter_context(pretended(oracle.launch))
-        function = loaded(target)
+        asked: dict[str, Any] = {}
+        stack.enter_context(pretended(oracle.launch, asked))
+        function = loaded(target, asked)
         args, keywords = oracle.arguments(function, inputs, sizes or {})
         stack.enter_context(seeded(seed))
         stack.enter_context(np.errstate(all="ignore"))
@@ -170,14 +175,16 @@ class Slot:
     width: int = 1                          # bytes of an element
     written: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     read: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    atomic: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    atomic: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # by which atomic operation; 0: by none
 
 
 class Oracle:
     """What one run on values has done so far."""
 
-    def __init__(self, changed: Mapping[int, int], configuration: str, blank: bool = False) -> None:
-        self.changed, self.configuration, self.blank = dict(changed), configuration, blank
+    def __init__(
+        self, changed: Mapping[int, int], configuration: str, blank: bool = False, tuning: bool = False
+    ) -> None:
+        self.changed, self.configuration, self.blank, self.tuning = dict(changed), configuration, blank, tuning
         self.slots: dict[int, Slot] = {}                     # by storage
         self.by_number: list[Slot] = []
         self.executions: list[Execution] = []
@@ -262,14 +269,26 @@ class Oracle:
             self.look_for_inputs()
         keywords = {k: v for k, v in keywords.items() if k not in ("grid", "warmup")}
         found = list(configurations(launcher, args, keywords))
-        chosen = next((kept for label, kept in found if label == self.configuration), found[0][1])
-        own = {k: v for k, v in chosen.items() if k in jit.arg_names}
-        binding = jit.signature.bind(*args, **own)
-        binding.apply_defaults()
-        values = dict(binding.arguments)
-        extent = grid(dict(values)) if callable(grid) else grid
-        extent = tuple(extent) if isinstance(extent, tuple | list) else (extent,)
-        self.run(jit, values, (*map(int, extent), 1, 1)[:3])
+        choice = next((choice for choice in found if choice.label == self.configuration), found[0])
+
+        def run(chosen: dict[str, Any]) -> None:
+            own = {k: v for k, v in chosen.items() if k in jit.arg_names}
+            binding = jit.signature.bind(*args, **own)
+            binding.apply_defaults()
+            values = dict(binding.arguments)
+            extent = grid(dict(values)) if callable(grid) else grid
+            extent = tuple(extent) if isinstance(extent, tuple | list) else (extent,)
+            self.run(jit, values, (*map(int, extent), 1, 1)[:3])
+
+        if self.tuning and choice.tuner is not None:
+            kept = len(self.executions)
+            for each in found:
+                for _ in range(TRIED):
+                    each.tried(partial(run, each.keywords))
+            choice.settled()
+            del self.executions[kept:]
+        choice.prepare()
+        run(choice.keywords)
         return compiled()
 
     def run(self, jit: Any, values: dict[str, Any], grid: tuple[int, ...]) -> None:
@@ -280,7 +299,7 @@ class Oracle:
             elements = slot.storage.nbytes() // tensor.element_size()
             slot.name, slot.width = name, tensor.element_size()
             slot.written, slot.read = np.zeros(elements, np.int64), np.zeros(elements, np.int64)
-            slot.atomic = np.zeros(elements, bool)
+            slot.atomic = np.zeros(elements, np.int64)
         constant = {p.name for p in jit.params if p.is_constexpr}
         args = {name: v if name in constant else self.handle(v) for name, v in values.items()}
         before = {name: kept(tensor) for name, tensor in tensors.items()}
@@ -335,9 +354,16 @@ class Oracle:
         return (*divmod(rest, self.grid[1]), z)
 
     def access(
-        self, pointers: np.ndarray, mask: np.ndarray, what: str, width: int, values: np.ndarray | None = None
+        self,
+        pointers: np.ndarray,
+        mask: np.ndarray,
+        what: str,
+        width: int,
+        values: np.ndarray | None = None,
+        kind: int = 0,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Real addresses, and the mask without lanes that leave their memory. Notes who touches what."""
+        """Real addresses, and the mask without lanes that leave their memory. Notes who touches what; of an atomic
+        operation, `kind` says which it is."""
         mask = np.broadcast_to(mask, pointers.shape)
         signed = pointers.astype(np.int64)
         slots = (signed + (1 << (ADDRESSES - 1))) >> ADDRESSES
@@ -357,11 +383,13 @@ class Oracle:
             real = np.where(here, (offset + slot.storage.data_ptr()).astype(np.uint64), real)
             inside = here & ~outside
             if inside.any() and slot.width == width and slot.written.size:
-                self.touch(slot, inside, offset // width, what, values)
+                self.touch(slot, inside, offset // width, what, values, kind)
         return real, allowed
 
-    def touch(self, slot: Slot, inside: np.ndarray, element: np.ndarray, what: str, values: np.ndarray | None) -> None:
-        """Note an access, and a race with another program."""
+    def touch(
+        self, slot: Slot, inside: np.ndarray, element: np.ndarray, what: str, values: np.ndarray | None, kind: int
+    ) -> None:
+        """Note an access, and a race with another program. Atomic operations of one kind may meet."""
         me, at = self.number(), element[inside]
         written, read, atomic = slot.written[at], slot.read[at], slot.atomic[at]
         if what == "load":
@@ -374,10 +402,10 @@ class Oracle:
                 fresh = np.broadcast_to(values, inside.shape)[inside].view(held.dtype)
                 race &= held != fresh
             if what == "atomic":
-                race &= ~atomic
+                race &= atomic != kind
             else:
                 race |= (read != 0) & (read != me)
-            slot.written[at], slot.atomic[at] = me, what == "atomic"
+            slot.written[at], slot.atomic[at] = me, kind
         if race.any():
             lanes = np.zeros_like(inside)
             lanes[inside] = race

@@ -77,6 +77,7 @@ def interpreted(oracle: Oracle) -> Iterator[None]:
                              ("create_atomic_rmw", rmw), ("create_atomic_cas", cas)):
             replaced(stack, builder, name, access(oracle, getattr(builder, name)))
         replaced(stack, builder, "create_extern_elementwise", extern)
+        replaced(stack, builder, "create_assume", lambda condition: None)      # a hint, of which a run takes no heed
         rounded_bfloats(stack)
         for name, function in vars(cuda_libdevice).items():
             if getattr(function, "__triton_builtin__", False):
@@ -210,16 +211,21 @@ def store(oracle: Oracle, original: Callable[..., Any]) -> Callable[..., Any]:
 
 def rmw(oracle: Oracle, original: Callable[..., Any]) -> Callable[..., Any]:
     def access(operation: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:
-        real, allowed = oracle.access(pointers.data, mask.data, "atomic", value.data.dtype.itemsize)
+        kind = SAME_KIND.get(operation.name, operation.name)
+        number = list(type(operation).__members__).index(kind) + 1
+        real, allowed = oracle.access(pointers.data, mask.data, "atomic", value.data.dtype.itemsize, kind=number)
         return original(operation, TensorHandle(real, pointers.dtype), value, TensorHandle(allowed, tl.int1), *rest)
 
     return access
 
 
+SAME_KIND = {"FADD": "ADD", "UMIN": "MAX", "UMAX": "MIN"}  # a maximum of floats is MAX or UMIN of bits, by the sign
+
+
 def cas(oracle: Oracle, original: Callable[..., Any]) -> Callable[..., Any]:
     def access(pointers: Any, compared: Any, value: Any, *rest: Any) -> Any:
         everywhere = np.ones(pointers.data.shape, bool)
-        real, allowed = oracle.access(pointers.data, everywhere, "atomic", value.data.dtype.itemsize)
+        real, allowed = oracle.access(pointers.data, everywhere, "atomic", value.data.dtype.itemsize, kind=-1)
         if not allowed.all():
             raise Refused(f"{kernels_line().spoken} compares and swaps outside of its memory")
         return original(TensorHandle(real, pointers.dtype), compared, value, *rest)

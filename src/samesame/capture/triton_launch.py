@@ -41,8 +41,8 @@ class Memory:
 
     `given`: an example tensor of the launch function, passed to it or made in its own body; else the wrapper allocated
     or computed it. `contents` is what it holds when it is made: UNDEFINED (`torch.empty`), a number that fills it
-    (`torch.zeros`), or "values" (random or computed ones). So what a launch reads from: a given memory with "values",
-    or a given one that no kernel writes to.
+    (`torch.zeros`), "values" (random or computed ones), or "parts" where some elements may be nobody's. So what
+    a launch reads from: a given memory with "values", or a given one that no kernel writes to.
     """
 
     number: int
@@ -84,7 +84,9 @@ class Launch:
     expression with that value, such as n^-1/2), a bool. `signature` has Triton's type of every parameter ("*fp32",
     "i32", "constexpr"). `constexprs` are those of type constexpr, None and the like included. `grid` has three parts.
     `call` numbers the launches of one run, `configuration` says which of the tuner's choices this is ("" where there is
-    only one); configurations that differ in warps and stages only are one.
+    only one); configurations that differ in warps and stages only are one. `before` are the steps of this
+    configuration's own hook. A tuner that tries several runs the kernel many times: `put_back` are the parameters that
+    it resets to zero, and those that it restores, in between; None where there is no such tuner.
     """
 
     kernel: str
@@ -98,6 +100,8 @@ class Launch:
     constexprs: dict[str, Any]
     options: dict[str, Any]
     jit: Any = field(repr=False)
+    before: tuple[HostStep, ...] = ()
+    put_back: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     @cached_property
     def ttir(self) -> str:
@@ -123,7 +127,8 @@ class Captured:
     value, and `choices` which numbers it chose by a size and how (`BLOCK` = 1024 where it is `next_power_of_2(n)`);
     `chosen` are the conditions that a choice is of sizes (512 < n ≤ 1024), where it can be said as some.
     `inputs` are the example tensors with values, by the names of the host's variables; `outputs` are what the function
-    returned, by name. `refused` are sentences about what could not go on.
+    returned, by name. `refused` are sentences about what could not go on. `device` are the facts that the host code
+    asked of a device, which is not there, and what it was told.
     """
 
     steps: tuple[Call | HostStep, ...]
@@ -137,6 +142,7 @@ class Captured:
     choices: Mapping[str, Any] = field(default_factory=dict)
     chosen: tuple[Expr, ...] = ()
     refused: tuple[str, ...] = ()
+    device: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def launches(self) -> tuple[Launch, ...]:
@@ -198,21 +204,22 @@ GONE = {
 
 
 def capture_launches(
-    target: Any, inputs: Any = None, *, symbolic: bool = True, timeout: float = 60.0
+    target: Any, inputs: Any = None, *, symbolic: bool = True, timeout: float = 60.0, step: int = 1
 ) -> Captured:
     """Every launch of a Triton kernel that a function makes, without a GPU.
 
     `target` is the function, or text such as `softmax.py:launch`. It is called with `inputs` (a tuple, or a dict by
     name, of tensors and numbers), else without arguments. Sizes of the tensors it is given or makes in its own body are
     symbolic, and so are the ints among its arguments and defaults (`def launch(M=1000, N=781)`), which name them. If
-    the wrapper does not go through with symbols, or `symbolic` is false, it runs at the example's sizes.
+    the wrapper does not go through with symbols, or `symbolic` is false, it runs at the example's sizes. With a `step`
+    above 1, which is only for numbers, the elements of example tensors lie so far apart: they are not contiguous.
 
     Raises Refused where no launch was reached. Bounded by `timeout` in seconds.
     """
     from samesame.capture.triton_host import run_host
 
     if not symbolic:
-        return run_host(target, inputs, False, timeout)
+        return run_host(target, inputs, False, timeout, step=step)
     started = time.monotonic()
     found = run_host(target, inputs, True, timeout, may_fail=True)
     left = timeout - (time.monotonic() - started)

@@ -59,7 +59,9 @@ def apply(launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any], grid: 
     """A launch: the operator applied to what the kernel reads, and its results copied to where the kernel writes."""
     jit = jit_of(launcher)
     keywords = {k: v for k, v in keywords.items() if k not in ("grid", "warmup")}
-    _, chosen = next(configurations(launcher, args, keywords))
+    choice = next(configurations(launcher, args, keywords))
+    choice.prepare()
+    chosen = choice.keywords
     own = {k: v for k, v in chosen.items() if k in jit.arg_names}
     binding = jit.signature.bind(*args, **own)
     binding.apply_defaults()

@@ -6,19 +6,24 @@ results) is applied by its meaning. The example tensors with values are the inpu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
-from samesame.formula.expr import Expr, Load, Unsupported, const, le, rebuild, substitute
+from samesame.evidence import Refused
+from samesame.formula.expr import ZERO, Expr, Load, Unsupported, const, le, rebuild, substitute
+from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor, leaf, tensor
+from samesame.lift.execution.unsigned import bits_of
 from samesame.lift.execution.values import undefined_in
-from samesame.lift.front import layout_of, passed_of
+from samesame.lift.front import is_whole, layout_of, memories_in, passed_of
 from samesame.lift.indices import integers
 from samesame.lift.indices.solver import Prover
 from samesame.lift.launch import Memory
 from samesame.lift.tiles.memory import along_line, is_contiguous, offset_of
 from samesame.lift.verdict import KernelVerdict
 from samesame.operators import meaning_of
+from samesame.operators.numbers import constant
 
 Held = dict[int, tuple[Memory, Tensor]]  # by the number of a memory: how the tensor lies in it, and its formula
 
@@ -41,15 +46,47 @@ def composed(
     call = 0
     for step in captured.steps:
         if hasattr(step, "variants"):
-            launched(step.variants[0], lifted[call], held, captured)
+            launched(variant_of(step, lifted[call]), lifted[call], held, captured)
             call += 1
         else:
-            host_step(step, held)
+            host_step(step, held, captured)
     return [seen(view, held) for _, view in captured.outputs]
+
+
+def made_before(captured: Any, recorded: Any, lifted: Mapping[int, KernelVerdict]) -> dict[str, Tensor]:
+    """What the integer tensors of a launch hold before it, by name, as far as the steps before it tell for all sizes.
+    `lifted` are the verdicts of earlier launches by their number; one that is not verified tells nothing."""
+    given = inputs_of(captured, {}).items()
+    held: Held = {view.memory: (layout_of(name, view), whole) for name, (view, whole) in given}
+    for step in captured.steps:
+        variants = getattr(step, "variants", ())
+        if recorded in variants:
+            break
+        try:
+            if not variants:
+                host_step(step, held, captured, bounded)
+            elif lifted[variants[0].call].verdict == "verified":
+                launched(variant_of(step, lifted[variants[0].call]), lifted[variants[0].call], held, captured)
+            else:
+                raise Unsupported("a kernel that is not verified")
+        except (Unsupported, Refused):
+            for memory in memories_in(step):
+                held.pop(memory, None)
+    found: dict[str, Tensor] = {}
+    for one in passed_of(recorded, captured).values():
+        try:
+            whole = seen(one.view, held)
+        except Unsupported:
+            continue
+        if whole.kind == "int":
+            found[one.name] = whole
+    return found
 
 
 def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> None:
     """The formulas of a kernel's outputs, over what its arguments hold."""
+    for step in launch.before:
+        host_step(step, held, captured)
     views = {one.name: one.view for one in passed_of(launch, captured).values()}
     if not verdict.formulas or verdict.unsupported or any(f.expr is None for f in verdict.formulas):
         raise Unsupported(f"{verdict.kernel} has no formula")
@@ -63,12 +100,18 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
             raise Unsupported(f"{verdict.kernel} has no formula for {formula.tensor} that holds for every program")
         whole = with_tensors(expr, before)
         view = views[formula.tensor]
-        if view.offset != 0 or not is_whole(view, captured.memories[view.memory]):
+        if not is_whole(view, captured.memories[view.memory]):
             raise Unsupported(f"{verdict.kernel} writes a part of {formula.tensor}'s memory")
         result = Tensor(
             tuple(view.shape), lambda *i, e=whole, v=indices: substitute(e, dict(zip(v, i, strict=True))), whole.kind
         )
         held[view.memory] = layout_of(formula.tensor, view), result
+
+
+def variant_of(step: Any, verdict: KernelVerdict) -> Any:
+    """A launch in the configuration that a verdict is of."""
+    found = (launch for launch in step.variants if launch.configuration == verdict.configuration)
+    return next(found, step.variants[0])
 
 
 def counts(whole: Tensor | None) -> bool:
@@ -78,28 +121,6 @@ def counts(whole: Tensor | None) -> bool:
     _, element = whole.element()
     goal = integers.less(0, integers.tidied(element)) if element.kind == "int" else le(1, element)
     return Prover().proves((), goal)
-
-
-def is_whole(view: Any, memory: Any) -> bool:
-    """Whether a view has all the elements of its memory, each once."""
-    count: Expr = const(1)
-    for n in view.shape:
-        count = integers.times_(count, integers.tidied(const(n)))
-    return count is integers.tidied(const(memory.elements)) and is_packed(view)
-
-
-def is_packed(view: Any) -> bool:
-    """Whether the strides, sorted, are those of dimensions that lie in one line."""
-    pairs = zip(view.strides, view.shape, strict=True)
-    left = [(integers.tidied(const(s)), integers.tidied(const(n))) for s, n in pairs if n != 1]
-    expected: Expr = const(1)
-    while left:
-        here = next(((s, n) for s, n in left if s is expected), None)
-        if here is None:
-            return False
-        left.remove(here)
-        expected = integers.times_(expected, here[1])
-    return True
 
 
 def with_tensors(expr: Expr, tensors: Mapping[str, Tensor | None]) -> Expr:
@@ -136,9 +157,18 @@ def seen(view: Any, held: Held) -> Tensor:
     return tensor(tuple(view.shape), at, whole.kind)
 
 
-def host_step(step: Any, held: Held) -> None:
-    """A tensor operator of the host, by its meaning."""
-    meaning = meaning_of(step.operator)
+Meaning = Callable[..., Any]
+
+
+def host_step(
+    step: Any, held: Held, captured: Any, known: Callable[[Any], Meaning | None] = lambda step: None
+) -> None:
+    """A tensor operator of the host, by its meaning; what is `known` of one comes first."""
+    if step.operator in FILLED:
+        return fill(step, held, captured)
+    meaning = known(step) or meaning_of(step.operator) or in_place(step, captured)
+    if meaning is None and not any(hasattr(argument, "strides") for argument in step.args):
+        return None  # random numbers, say: nothing is known of what it makes
     if meaning is None:
         raise Unsupported(f"the host applies {step.operator}, which has no formula")
 
@@ -147,6 +177,103 @@ def host_step(step: Any, held: Held) -> None:
             return seen(argument, held)
         return type(argument)(map(given, argument)) if isinstance(argument, tuple | list) else argument
 
-    result = meaning(*map(given, step.args), **{name: given(value) for name, value in step.kwargs.items()})
+    named = {name: given(value) for name, value in step.kwargs.items() if name not in OF_MEMORY}
+    result = meaning(*map(given, step.args), **named)
     for view, whole in zip(step.results, result if isinstance(result, tuple) else (result,), strict=True):
         held[view.memory] = layout_of("", view), whole
+    return None
+
+
+def in_place(step: Any, captured: Any) -> Meaning | None:
+    """Of an operator that writes into its first argument, the whole of a memory: what it makes of it."""
+    name, _, overload = step.operator.rpartition(".")
+    if not name.endswith("_") or not all(is_whole(v, captured.memories[v.memory]) for v in step.results):
+        return None
+    return meaning_of(f"{name[:-1]}.{overload}")
+
+
+OF_MEMORY = ("device", "layout", "pin_memory", "memory_format", "non_blocking")  # they say nothing of values
+
+
+def fill(step: Any, held: Held, captured: Any) -> None:
+    """A whole tensor gets one number, or another tensor's elements."""
+    view, *others = step.args
+    if not is_whole(view, captured.memories[view.memory]):
+        raise Unsupported(f"the host applies {step.operator} to a part of a tensor, which has no formula")
+    layout = layout_of("", view)
+    value = others[0] if others else 0
+    if hasattr(value, "strides"):
+        if value.dtype != view.dtype:
+            raise Unsupported(f"{step.operator} of a tensor of another dtype has no formula")
+        source = seen(value, held)
+        if source.shape != layout.shape or source.kind != layout.kind:
+            raise Unsupported(f"{step.operator} of a tensor of another shape or kind has no formula")
+        held[view.memory] = layout, source
+        return
+    number = const(bool(value)) if layout.kind == "bool" else const(value) if layout.kind == "int" else constant(value)
+    held[view.memory] = layout, tensor(tuple(view.shape), lambda *_: number, layout.kind)
+
+
+FILLED = ("aten.fill_.Scalar", "aten.zero_.default", "aten.copy_.default")
+
+
+# ------------------------------------------------------------------------------------------- integers that have an end
+
+
+def bounded(step: Any) -> Meaning | None:
+    """Of an operator that gives positions: its results as leaves of which nothing is known but their range; of one that
+    makes integers of floats, or shorter integers of longer ones, not even that."""
+    result, end = -1, ZERO
+    if step.operator.rpartition(".")[0] in POSITIONS:
+        result, last = POSITIONS[step.operator.rpartition(".")[0]]
+        try:
+            end = last(*step.args, **{k: v for k, v in step.kwargs.items() if k not in OF_MEMORY})
+        except (IndexError, TypeError):
+            return None  # another overload than those of the table
+    elif not shortens(step):
+        return None
+
+    def meaning(*_: Any, **__: Any) -> tuple[Tensor, ...]:
+        whole = []
+        for k, view in enumerate(step.results):
+            name = f"result {k} of {step.operator} in memory {view.memory}"
+            ends = (0, canonical(integers.tidied(end))) if k == result else None
+            whole.append(leaf(name, tuple(view.shape), layout_of(name, view).kind, ends))
+        return tuple(whole)
+
+    return meaning
+
+
+def shortens(step: Any) -> bool:
+    """Whether integers that an operator gives may be others than those of the formula, as a float or a shorter integer
+    does not hold them."""
+    given = [layout_of("", v) for v in step.args if hasattr(v, "strides")]
+    made = [layout_of("", v) for v in step.results]
+    whole = [memory for memory in made if memory.kind == "int"]
+    widest = max((bits_of(memory) for memory in given if memory.kind == "int"), default=0)
+    return any(memory.kind == "real" for memory in given if whole) or any(bits_of(m) < widest for m in whole)
+
+
+def in_row(x: Any, dim: Any = -1, *_: Any, **__: Any) -> Expr:
+    """The last position in a row of x."""
+    if dim is None:
+        return integers.minus(reduce(integers.times_, map(integers.tidied, map(const, x.shape)), const(1)), 1)
+    return integers.minus(integers.tidied(const(x.shape[dim])), 1)
+
+
+def in_chosen_row(x: Any, _: Any, dim: Any = -1, *__: Any, **___: Any) -> Expr:
+    return in_row(x, dim)
+
+
+def below(end: Any, *_: Any, **__: Any) -> Expr:
+    return integers.minus(integers.tidied(const(end)), 1)
+
+
+POSITIONS: dict[str, tuple[int, Callable[..., Expr]]] = {  # by operator: which result, and its greatest value
+    **{f"aten.{name}": (0, in_row) for name in ("argsort",)},
+    **{f"aten.{name}": (0, lambda x, dim=None, *_, **__: in_row(x, dim)) for name in ("argmax", "argmin")},
+    **{f"aten.{name}": (1, in_row) for name in ("sort", "max", "min", "median", "mode", "cummax", "cummin")},
+    **{f"aten.{name}": (1, in_chosen_row) for name in ("topk", "kthvalue")},
+    "aten.randperm": (0, below),
+    "aten.multinomial": (0, lambda x, *_, **__: in_row(x)),
+}

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from samesame.evidence import Refused
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import TRUE, ZERO, Expr, Index, Load, Size, Unsupported, and_, const, walk
+from samesame.formula.expr import TRUE, ZERO, Expr, Index, Load, Size, Unsupported, and_, const, walk, where
 from samesame.formula.sizes import value_at
 from samesame.lift import clock
 from samesame.lift.execution.values import is_undefined
@@ -126,7 +127,11 @@ def upper(extent: Expr) -> Expr:
 
 
 def contents(load: Load, kernel: Kernel, case: Case) -> np.ndarray:
-    """Some data: small integers that are in range wherever a tensor has an element 0, distinct reals."""
+    """The example's own data at its sizes; else some: 0 where an integer is wanted, as a tensor has an element 0
+    wherever it has one, and distinct reals."""
+    own = own_contents(load, kernel, case)
+    if own is not None:
+        return own
     memory = next((a.memory for a in kernel.reads if load.leaf.name == f"{a.memory.name}*"), None)
     length = case.number(flat_range(memory)[1]) if memory is not None else 1
     if load.leaf.kind == "real":
@@ -136,10 +141,25 @@ def contents(load: Load, kernel: Kernel, case: Case) -> np.ndarray:
     )
 
 
+def own_contents(load: Load, kernel: Kernel, case: Case) -> np.ndarray | None:
+    """The elements of a tensor as the recorded launch finds them, in one row; None at other sizes, and where nobody
+    knows them."""
+    launch = kernel.machine.launch
+    name = load.leaf.name.removesuffix("*")
+    told = launch.values is not None and name != load.leaf.name
+    if not told or any(launch.example.get(size) != n for size, n in case.sizes.items()):
+        return None
+    try:
+        return np.asarray(launch.values(name))  # type: ignore[misc]
+    except (Refused, KeyError):
+        return None
+
+
 def table(kernel: Kernel, case: Case, access: Write) -> tuple[np.ndarray, np.ndarray] | None:
     """Of one access: its offsets where it is not masked out, and there the values of its variables, a row each."""
     inside = [integers.less(v, v.extent) for v in access.variables if v.extent.free]
-    found = worked_out(kernel, case, access.variables, access.offset, and_(access.condition, *inside))
+    condition = and_(access.condition, *inside)
+    found = worked_out(kernel, case, access.variables, where(condition, access.offset, ZERO), condition)
     if found is None:
         return None
     offsets, mask = found
@@ -171,10 +191,8 @@ def elements(memory: Memory, case: Case) -> np.ndarray:
 
 
 def uncovered(kernel: Kernel, writes: Sequence[Write]) -> dict[str, Any] | None:
-    """An element that nobody writes, of a tensor that the host has not filled with a number, nor with values of which
-    data tell which ones are replaced."""
-    by_data = any(isinstance(e, Load) for w in writes for e in walk(w.offset))
-    if any(isinstance(w.memory.contents, float) or (by_data and w.memory.contents == "values") for w in writes):
+    """An element that nobody writes, of a tensor of which not every element held something before."""
+    if any(w.memory.contents not in (None, "parts") for w in writes):
         return None
     for case in cases(kernel):
         tables = [table(kernel, case, w) for w in writes]
@@ -188,6 +206,7 @@ def uncovered(kernel: Kernel, writes: Sequence[Write]) -> dict[str, Any] | None:
             return {
                 "sizes": dict(case.sizes),
                 "element": f"{memory.name}{list(first)}",
+                "offset": int(offsets[first]),
                 "line": str(writes[0].access.place),
             }
     return None
@@ -265,6 +284,62 @@ def outside(kernel: Kernel) -> dict[str, Any] | None:
                     "line": str(access.access.place),
                 }
     return None
+
+
+def anywhere(kernel: Kernel, path: Expr, claim: Expr) -> tuple[bool, dict[str, Any] | None]:
+    """Whether a claim is so in every program, iteration and lane of the example that gets there; a case if not."""
+    launch = kernel.machine.launch
+    if not launch.example and any(isinstance(e, Size) for e in walk(and_(path, claim))):
+        return False, None
+    case = Case(launch.example)
+    if any(own_contents(e, kernel, case) is None for e in walk(and_(path, claim)) if isinstance(e, Load)):
+        return False, None
+    variables = ordered(path, claim)
+    inside = [integers.less(v, v.extent) for v in variables if v.extent.free]
+    found = worked_out(kernel, case, variables, where(and_(path, *inside), claim, TRUE))
+    if found is None:
+        return False, None
+    if found[0].all():
+        return True, None
+    bad = np.argwhere(~found[0])
+    values = dict(zip(variables, map(int, bad[0]), strict=True))
+    programs = [values.get(v, 0) for v in kernel.machine.programs]
+    others = [n for v, n in values.items() if v not in kernel.machine.programs]
+    return False, {"sizes": dict(case.sizes), "program": programs, "lane": others}
+
+
+def ordered(*exprs: Expr) -> tuple[Index, ...]:
+    """The free indices, each behind those that its range depends on."""
+    found: dict[Index, None] = {}
+
+    def add(v: Index) -> None:
+        for w in sorted(v.extent.free, key=repr):
+            add(w)
+        found[v] = None
+
+    for v in sorted(frozenset[Index]().union(*(e.free for e in exprs)), key=repr):
+        add(v)
+    return tuple(found)
+
+
+def misused(kernel: Kernel, access: Write, element: Load, below: int) -> dict[str, Any] | None:
+    """A lane of the example in which an element of its data serves as an index and lies outside 0 … below − 1: the
+    element's offset, and what it is."""
+    case = Case(kernel.machine.launch.example)
+    inside = [integers.less(v, v.extent) for v in access.variables if v.extent.free]
+    condition = and_(access.condition, *inside)
+    used = (where(condition, e, ZERO) for e in (element, element.indices[0]))
+    found = worked_out(kernel, case, access.variables, *used, condition)
+    if found is None or own_contents(element, kernel, case) is None:
+        return None
+    index, offset, mask = found
+    wrong = mask & ((index < 0) | (index >= below))
+    if not wrong.any():
+        return None
+    bad = np.argwhere(wrong)
+    at = tuple(bad[0])
+    told = {"sizes": dict(case.sizes), "offset": int(offset[at]), "index": int(index[at])}
+    return told | described(kernel, access, bad[0].tolist()) | {"line": str(access.access.place)}
 
 
 def wraps_around(kernel: Kernel, number: Number, sizes: Mapping[str, int]) -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """A difference from the reference, run: the launch in Triton's interpreter beside the reference in torch.
 
 That two formulas differ was found by working both out on random numbers. Here the launch function runs on the CPU at
-the same sizes, on the tensors that it makes itself, and the reference in float64 on these; what both give at the
-element that is furthest apart is noted. Where they agree as well as the dtype can tell, that is said.
+the same sizes, on the tensors that it makes itself, drawn anew a few times, and the reference in float64 on these; what
+both give at the element that is furthest apart is noted. Where they agree as well as the dtype can tell, that is said.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 from typing import Any
 
 import torch
@@ -16,32 +18,56 @@ from torch.utils._pytree import tree_leaves
 from samesame.evidence import Refused
 
 SECONDS = 20.0
+SEEDS = range(16)  # of the example's random tensors, as far as the time goes
 NEAR = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 4e-2}  # of the largest value
 
 
 def replay_difference(
-    target: Any, inputs: Any, example: Mapping[str, int], case: dict[str, Any], reference: Callable[..., Any]
+    target: Any,
+    inputs: Any,
+    example: Mapping[str, int],
+    case: dict[str, Any],
+    reference: Callable[..., Any],
+    configuration: str = "",
 ) -> None:
     """Note in a counterexample of `--against` whether a run shows it, and what it gives."""
-    from samesame.capture.triton_interpret import interpret
-
+    until = time.monotonic() + SECONDS
+    seeds = takewhile(lambda seed: seed == 0 or time.monotonic() < until, SEEDS)
+    found = (told(target, inputs, example, case, reference, configuration, seed) for seed in seeds)
     try:
-        run = interpret(target, inputs, sizes=case["sizes"], example=example, timeout=SECONDS)
+        shown = next(filter(None, found), None)
     except Refused as refused:
         case["replayed"] = f"no: {refused}"
         return
+    if shown is None:
+        case["replayed"] = "no: on the example's own tensors both give the same, as far as the dtype can tell"
+    else:
+        case |= {"replayed": "yes", **shown}
+
+
+def told(
+    target: Any,
+    inputs: Any,
+    example: Mapping[str, int],
+    case: Mapping[str, Any],
+    reference: Callable[..., Any],
+    configuration: str,
+    seed: int,
+) -> dict[str, Any] | None:
+    """What a run on tensors of this seed shows of the difference; None where both give the same. Raises Refused."""
+    from samesame.capture.triton_interpret import interpret
+
+    how: dict[str, Any] = {"configuration": configuration, "seed": seed, "timeout": SECONDS}
+    run = interpret(target, inputs, sizes=case["sizes"], example=example, **how)
     with torch.no_grad():
         wanted = tree_leaves(reference(**{name: widened(x) for name, x in run.inputs.items()}))[case["output"]]
     got = list(run.outputs.values())[case["output"]]
     if got.shape != wanted.shape:
-        case["replayed"] = "yes"
-        return
+        return {"run": {"shapes": [list(got.shape), list(wanted.shape)]}}
     place = furthest(got, wanted)
     if place is None:
-        case["replayed"] = "no: on the example's own tensors both give the same, as far as the dtype can tell"
-        return
-    case["replayed"] = "yes"
-    case["run"] = {"element": list(place), "interpreter": got[place].item(), "torch": wanted[place].item()}
+        return None
+    return {"run": {"element": list(place), "interpreter": got[place].item(), "torch": wanted[place].item()}}
 
 
 def widened(x: torch.Tensor) -> torch.Tensor:

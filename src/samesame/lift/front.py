@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Leaf, Load, const
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Dim
+from samesame.lift.indices import integers
 from samesame.lift.launch import Argument, Launch, Memory
 from samesame.lift.tiles.memory import is_contiguous
 
@@ -32,12 +34,12 @@ class Passed:
     start: Dim = 0
 
 
-def launch_of(recorded: Any, captured: Any) -> Launch:
-    """One recorded launch."""
+def launch_of(recorded: Any, captured: Any, covered: Covered = frozenset()) -> Launch:
+    """One recorded launch. `covered` names earlier launches, by their number, that write every element of a memory."""
     passed = passed_of(recorded, captured)
     arguments: dict[str, Argument] = {}
     for parameter, given in recorded.arguments.items():
-        arguments[parameter] = argument_of(parameter, given, passed, captured, recorded)
+        arguments[parameter] = argument_of(parameter, given, passed, captured, recorded, covered)
     for parameter, given in recorded.constexprs.items():
         if isinstance(given, bool | int | float) and parameter not in arguments:
             arguments[parameter] = given
@@ -54,6 +56,7 @@ def launch_of(recorded: Any, captured: Any) -> Launch:
         constants=constants,
         order=tuple(recorded.arguments),
         starts={parameter: one.start for parameter, one in passed.items() if one.start != 0},
+        put_back=put_back(recorded, captured),
     )
     chosen = captured.choices or captured.unread or launch.written_down
     return replace(launch, trusted="example" if chosen else "sizes")
@@ -100,10 +103,23 @@ def layout_of(name: str, view: Any) -> Memory:
     return Memory(name, tuple(view.shape), tuple(view.strides), element_name(view.dtype))
 
 
-def argument_of(parameter: str, given: Any, passed: Mapping[str, Passed], captured: Any, recorded: Any) -> Argument:
+def put_back(recorded: Any, captured: Any) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The parameters that a tuner resets to zero, and those that it or the configuration's own hook restores."""
+    if recorded.put_back is None:
+        return None
+    results = [view for step in recorded.before if step.operator in FILLS for view in step.results]
+    filled = {view.memory for view in results if is_whole(view, captured.memories[view.memory])}
+    by_hook = (p for p, v in recorded.arguments.items() if hasattr(v, "strides") and v.memory in filled)
+    reset, restored = recorded.put_back
+    return reset, (*restored, *by_hook)
+
+
+def argument_of(
+    parameter: str, given: Any, passed: Mapping[str, Passed], captured: Any, recorded: Any, covered: Covered
+) -> Argument:
     if parameter in passed:
         one = passed[parameter]
-        contents = contents_of(captured, recorded, given.memory)
+        contents = contents_of(captured, recorded, given.memory, covered)
         others = (other.view for other in passed.values() if other.view.memory == given.memory)
         base = one.view.offset if any(other != one.view for other in others) else None
         return replace(layout_of(one.name, one.view), storage=f"memory {given.memory}", contents=contents, base=base)
@@ -112,15 +128,73 @@ def argument_of(parameter: str, given: Any, passed: Mapping[str, Passed], captur
     raise Refused(f"the argument {parameter} is {type(given).__name__}, which is not supported")
 
 
-def contents_of(captured: Any, recorded: Any, memory: int) -> float | str | None:
-    """What the memory holds before this launch: what it was made with, if no earlier step may have written to it."""
-    for step in captured.steps:
-        if recorded in getattr(step, "variants", ()):
-            break
-        if memory in memories_in(step):
-            return "values"
-    contents = captured.memories[memory].contents
-    return float(contents) if isinstance(contents, bool | int | float) else contents
+def contents_of(captured: Any, recorded: Any, memory: int, covered: Covered = frozenset()) -> float | str | None:
+    """What the memory holds before this launch: a number that fills it, "values" in every element, "parts" where some
+    elements may be nobody's, or None where nobody has written to it. `covered` names earlier launches, by their number,
+    that write every element of a memory."""
+    held = captured.memories[memory].contents
+    earlier = takewhile(lambda step: recorded not in getattr(step, "variants", ()), captured.steps)
+    for step in (*earlier, *recorded.before):
+        if memory not in memories_in(step):
+            continue
+        variants = getattr(step, "variants", ())
+        if variants:
+            whole = (variants[0].call, memory) in covered
+            held = VALUES if whole or held not in (None, PARTS) else PARTS
+        elif memory in written_by(step):
+            held = after_host_step(step, captured, memory, held)
+    return float(held) if isinstance(held, bool | int | float) else held
+
+
+def after_host_step(step: Any, captured: Any, memory: int, held: Any) -> Any:
+    """What a memory holds when the host has written to it."""
+    view = next(v for v in step.results if v.memory == memory)
+    if not is_whole(view, captured.memories[memory]):
+        return PARTS if held in (None, PARTS) else VALUES
+    if step.operator in FILLS:
+        value = step.args[1] if len(step.args) > 1 else 0
+        return value if isinstance(value, bool | int | float) else VALUES
+    return VALUES if step.operator in COPIES or held not in (None, PARTS) else PARTS
+
+
+def written_by(step: Any) -> set[int]:
+    """The memories that a host's operator writes to: those that it makes, or that its results lie in again."""
+    return {view.memory for view in step.results}
+
+
+FILLS = ("aten.fill_.Scalar", "aten.zero_.default")
+COPIES = ("aten.copy_.default",)
+VALUES, PARTS = "values", "parts"
+Covered = frozenset[tuple[int, int]]  # (number of a launch, memory)
+
+
+def is_whole(view: Any, memory: Any) -> bool:
+    """Whether a view has all the elements of its memory, each once."""
+    count: Expr = const(1)
+    for n in view.shape:
+        count = integers.times_(count, integers.tidied(const(n)))
+    return view.offset == 0 and count is integers.tidied(const(memory.elements)) and is_packed(view)
+
+
+def is_packed(view: Any) -> bool:
+    """Whether the strides, sorted, are those of dimensions that lie in one line."""
+    pairs = zip(view.strides, view.shape, strict=True)
+    left = [(integers.tidied(const(s)), integers.tidied(const(n))) for s, n in pairs if n != 1]
+    expected: Expr = const(1)
+    while left:
+        here = next(((s, n) for s, n in left if s is expected), None)
+        if here is None:
+            return False
+        left.remove(here)
+        expected = integers.times_(expected, here[1])
+    return True
+
+
+def times_written(captured: Any, recorded: Any) -> tuple[int, ...]:
+    """How many steps before a launch may have written to each of its integer tensors, whose elements may be indices."""
+    views = [v for v in recorded.arguments.values() if hasattr(v, "strides") and "int" in str(v.dtype)]
+    before = [memories_in(s) for s in takewhile(lambda s: recorded not in getattr(s, "variants", ()), captured.steps)]
+    return tuple(sum(view.memory in memories for memories in before) for view in views)
 
 
 def memories_in(step: Any) -> set[int]:

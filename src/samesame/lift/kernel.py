@@ -21,7 +21,6 @@ from samesame.formula.expr import (
     Expr,
     Fold,
     Index,
-    Load,
     NegInf,
     Size,
     Unsupported,
@@ -36,6 +35,7 @@ from samesame.formula.expr import (
 from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, Tensor
 from samesame.lift import clock, concrete, explained, obligations
+from samesame.lift.data import Conditions, uncounted
 from samesame.lift.execution.descriptors import ALIGNED
 from samesame.lift.execution.symbolic import Machine
 from samesame.lift.execution.ttir import parse
@@ -45,6 +45,7 @@ from samesame.lift.formulas.defined import Definedness
 from samesame.lift.formulas.present import presentable
 from samesame.lift.formulas.simplify import Simplifier, literals
 from samesame.lift.formulas.textbook import textbook
+from samesame.lift.granted import Granted
 from samesame.lift.indices import integers
 from samesame.lift.indices.ranges import holds_by_ranges
 from samesame.lift.indices.solver import Facts, Prover, with_fact
@@ -55,8 +56,8 @@ from samesame.lift.loops.steps import COMBINED
 from samesame.lift.obligations import LIMITS, Kernel, Limit
 from samesame.lift.tiles.detile import Solution, Write, value_at
 from samesame.lift.tiles.memory import offset_of, with_elements
-from samesame.lift.tiles.memory import readings as indices_at
 from samesame.lift.tiles.rows import Joined, apart, knows_rows, restated, with_rows
+from samesame.lift.tuning import tuning
 from samesame.lift.verdict import Formula, KernelVerdict, Obligation
 from samesame.operators.numbers import readings
 
@@ -164,6 +165,7 @@ class _Lifting:
         self.simplify = Simplifier(self.prover)
         self.preconditions: dict[Expr, None] = dict.fromkeys(once)
         self.doubtful: set[str] = set()  # tensors whose values may be no numbers
+        self.demands: list[str] = []  # what is needed besides conditions on sizes
         self.partly: set[str] = set()  # tensors of which it is not known what is written
 
     def run(self) -> None:
@@ -189,35 +191,58 @@ class _Lifting:
         outside = partial(concrete.outside, self.kernel)
         self.note(self.with_case(obligations.bounds(self.kernel), outside, "an access leaves its tensor"))
         self.undefined()
-        self.overflow()
+        granted = Granted(self.kernel, self.keeps, self.overflow())
+        granted.find()
+        self.verdict.preconditions += granted.needs
+        self.demands = list(granted.demands)
+        self.verdict.obligations += granted.obligations
         aliasing = obligations.aliasing(self.kernel)
         self.note(aliasing)
         self.value(found)
+        self.verdict.obligations += uncounted(self.kernel)
+        again = tuning(self.kernel, self.verdict.formulas)
+        if again is not None:
+            self.note(again)
         self.withhold(aliasing, alone)
 
     def tell_conditions(self, machine: Machine) -> None:
         described = dict.fromkeys(a.pointers.memory.name for a in machine.accesses if a.pointers.demands)
         self.verdict.preconditions += [f"{name} begins at a multiple of {ALIGNED} bytes" for name in described]
-        self.verdict.ranges = dict(self.prover.ranges)
+        whole = {leaf: ends for leaf, ends in self.prover.ranges.items() if not self.prover.excepted[leaf]}
+        self.verdict.ranges = whole
         self.verdict.assumed = [*self.guards, *self.preconditions]
         least = sorted({s.name for s in sizes_in(self.launch) if s.minimum > 1})
         if least:
             self.verdict.preconditions.append(f"{', '.join(least)} ≥ 2")
         self.verdict.counts = sorted(leaf.removesuffix("*") for leaf in machine.counts)
         self.verdict.demands = [unicode(presentable(c)) for c in (*self.guards, *self.preconditions)]
-        self.verdict.demands += [f"{name}[…] ≥ 1" for name in self.verdict.counts]
+        self.verdict.demands += [*self.demands, *(f"{name}[…] ≥ 1" for name in self.verdict.counts)]
         self.verdict.preconditions[:0] = self.verdict.demands
 
     def coverage_and_race(self, name: str, writes: list[Write]) -> bool:
         """Note whether every element of a tensor is written, and whether by one program; the latter is the answer."""
         missing, twice = (partial(find, self.kernel, writes) for find in (concrete.uncovered, concrete.written_twice))
         covered = obligations.coverage(self.kernel, name, writes)
+        covered.tensor = name
+        self.note_covers(name, writes)
         self.note(self.with_case(covered, missing, f"an element of {name} is not written"))
         alone = self.with_case(
             obligations.race(self.kernel, name, writes), twice, f"two programs write one element of {name}"
         )
         self.note(alone)
         return alone.state == "proved"
+
+    def note_covers(self, name: str, writes: list[Write]) -> None:
+        """Keep the condition under which an element is written, over the tensor's own indices."""
+        covers = obligations.covered(self.kernel, writes)
+        self.verdict.reads |= {read.memory.storage for read in self.kernel.reads}
+        if covers is None:
+            return
+        indices = tuple(index(integers.tidied(const(n))) for n in writes[0].memory.shape)
+        covers = renamed(covers, [self.kernel.solutions[w] for w in writes], indices)
+        if name in self.joined:
+            indices, (covers,) = restated(self.joined[name], indices, (covers,))
+        self.verdict.covers[name] = indices, covers
 
     def withhold(self, aliasing: Obligation, alone: Mapping[str, bool]) -> None:
         """A formula is shown where it is right. Where programs may read what others write there is none; where two may
@@ -265,26 +290,11 @@ class _Lifting:
             self.kernel.solve()
 
     def find_ranges(self) -> None:
-        """Data that serves as an index is taken to be in range, as a lookup demands, and that is printed."""
-        for access in (*self.kernel.reads, *self.kernel.writes):
-            if obligations.is_inside(self.kernel, access):
-                continue
-            for leaf, extent in lookups(access):
-                if leaf not in self.prover.ranges:
-                    self.in_range(leaf, extent)
-        if self.prover.ranges:
-            self.kernel.solve()
-        for writes in self.kernel.outputs.values():
-            covers = obligations.covered(self.kernel, writes)
-            for leaf, last in () if covers is None else tested(covers):
-                if leaf not in self.prover.ranges:
-                    self.in_range(leaf, integers.plus_(last, 1))
-                    self.kernel.solve()
-
-    def in_range(self, leaf: str, extent: Expr) -> None:
-        self.prover.assume_range(leaf, ZERO, integers.minus(extent, 1))
-        self.simplify.forget()
-        self.verdict.preconditions.append(f"0 ≤ {leaf.removesuffix('*')}[…] < {unicode(presentable(extent))}")
+        """Data that serves as an index is taken to be in range, as far as that may be, and that is printed."""
+        conditions = Conditions(self.kernel)
+        conditions.find()
+        self.verdict.preconditions += conditions.needed
+        self.verdict.obligations += conditions.failed
 
     def wanted(self) -> Iterator[Expr]:
         """Conditions on sizes under which something would hold that does not hold now."""
@@ -467,7 +477,8 @@ class _Lifting:
                 found.detail = f"{write.memory.name} may be no number: −∞ − (−∞), 0·∞ or a division by a sum of nothing"
                 self.doubtful.add(write.memory.name)
 
-    def overflow(self) -> None:
+    def overflow(self) -> Facts:
+        """Note whether numbers wrap around; the limits under which they do not."""
         limits = [Limit(self.settings.elements)] if self.settings.elements else LIMITS
         totals = {formula.tensor: formula.expr[1] for formula in self.verdict.formulas if formula.expr is not None}
         found, limit = obligations.overflow(self.kernel, limits, self.keeps, totals)
@@ -478,6 +489,7 @@ class _Lifting:
         if limit is not None:
             self.verdict.preconditions.append(str(limit))
         self.note(found)
+        return limit.facts(self.kernel) if limit is not None else ()
 
     def keeps(self, condition: Expr) -> bool:
         return not self.launch.example or concrete.holds([condition], self.launch.example)
@@ -504,28 +516,6 @@ class _Lifting:
                         else (f"an infinity is left in the formula of {formula.tensor}")
                     )
         self.note(obligation)
-
-
-def lookups(access: Write) -> Iterator[tuple[str, Expr]]:
-    """Elements of integer tensors that are an index of what is accessed, each with the size it must lie below. None
-    where a condition on the same element stands before the access."""
-    for indices in list(indices_at(access.memory, access.offset))[:1]:
-        for i, n in zip(indices, access.memory.shape, strict=True):
-            if isinstance(i, Load) and not any(i in set(walk(fact)) for fact in access.facts):
-                yield i.leaf.name, integers.tidied(const(n))
-
-
-def tested(covers: Expr) -> Iterator[tuple[str, Expr]]:
-    """Data that the kernel itself tests to be in range before it writes: an element's tensor, and its last good value.
-    Where it is not, nothing is written."""
-    parts = list(literals(covers))
-    for part in parts:
-        if not isinstance(part, Compare) or part.op != "≤" or part.left is not ZERO:
-            continue
-        for e in walk(part.right):
-            last = integers.plus_(part.right, e) if isinstance(e, Load) and e.leaf.kind == "int" else None
-            if last is not None and not last.free and integers.at_least_zero(e) in parts:
-                yield e.leaf.name, last  # type: ignore[attr-defined]
 
 
 def sizes_in(launch: Launch) -> set[Size]:

@@ -9,13 +9,14 @@ the host chose a number by a size or wrote one down that a size has, or at "none
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Any
 
 from samesame.formula.expr import Expr, Size, const, rebuild
 from samesame.formula.sizes import replaced, symbols
-from samesame.formula.tensor import Dim
+from samesame.formula.tensor import Dim, Tensor
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class Memory:
     """A tensor argument: element d along dimension k lies strides[k]·d elements behind the pointer.
 
     `element` is Triton's name for the dtype (fp32, i64); two arguments with one `storage` share memory, in which the
-    first element is number `base`, where that is known. `contents` is what it holds before the launch: "values", a
-    number that fills it, or None where nobody has written to it.
+    first element is number `base`, where that is known. `contents` is what it holds before the launch: "values" in
+    every element, "parts" where some may be nobody's, a number that fills it, or None where nobody has written to it.
     """
 
     name: str
@@ -46,7 +47,12 @@ Argument = Memory | Expr | int | float
 @dataclass(frozen=True)
 class Launch:
     """One launch of one kernel. `arguments` are by the kernel's parameter names; `order` are those that the TTIR's
-    function takes, in its order, where that is known: its own names for them may be others."""
+    function takes, in its order, where that is known: its own names for them may be others.
+
+    Of what tensors hold, by name: `made` has formulas of what earlier steps made, `values` gives the example's elements
+    behind a tensor's first one, as one row of numbers, and raises Refused where these cannot be had; None: there is no
+    example. `put_back` are the parameters that a tuner resets to zero, and those that it restores, before it runs the
+    kernel again; None: it is run once."""
 
     name: str
     ttir: str
@@ -60,6 +66,9 @@ class Launch:
     order: tuple[str, ...] = ()
     starts: Mapping[str, Dim] = field(default_factory=dict)  # elements behind the tensor's first one, if not 0
     source: str = ""  # the file of the TTIR, where it was read from one
+    put_back: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    made: Mapping[str, Tensor] = field(default_factory=dict, repr=False)
+    values: Callable[[str], Any] | None = field(default=None, repr=False)
 
     def at(self, sizes: Mapping[str, int]) -> Launch:
         """The same launch with some sizes held to numbers."""

@@ -125,8 +125,8 @@ def covered(kernel: Kernel, writes: Sequence[Write]) -> Expr | None:
 
 
 def keeps_the_rest(kernel: Kernel, writes: Sequence[Write]) -> bool:
-    """Whether what is not written holds the number that the host filled it with, and it is known what is written."""
-    if any(w.memory.contents is None or isinstance(w.memory.contents, str) for w in writes):
+    """Whether every element held something before the launch, and it is known which ones are written."""
+    if any(w.memory.contents in (None, "parts") for w in writes):
         return False
     if all(w.access.kind in FOLDS for w in writes):
         return all(tells_writers(kernel, w) for w in writes)
@@ -427,10 +427,15 @@ def _number(
 ) -> Iterator[Number]:
     e = integers.tidied(expr)
     facts = with_fact((), integers.tidied(condition))
-    if (isinstance(e, Num) and abs(e.value) < 1 << (bits - 1)) or wraps(e) or (e, facts, bits) in seen:
+    if is_number(e, bits) or wraps(e) or (e, facts, bits) in seen:
         return
     seen.add((e, facts, bits))
     yield e, facts, place, bits, access
+
+
+def is_number(e: Expr, bits: int) -> bool:
+    """Whether this is a number that fits so many bits."""
+    return isinstance(e, Num) and abs(e.value) < 1 << (bits - 1)
 
 
 def fits(kernel: Kernel, number: Number, limits: Facts, thorough: bool) -> bool:

@@ -7,7 +7,8 @@ and what depends on shapes stays open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,19 @@ from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Size, Unsupported
 from samesame.formula.show import unicode
 from samesame.lift import clock
+from samesame.lift.compose import made_before
 from samesame.lift.differences import replay_difference
+from samesame.lift.example import Example
 from samesame.lift.execution.ttir import parse
 from samesame.lift.formulas.present import presentable
-from samesame.lift.front import launch_of, scalar
+from samesame.lift.front import launch_of, scalar, times_written
 from samesame.lift.indices.solver import with_fact
 from samesame.lift.kernel import Settings, lift_launch
 from samesame.lift.launch import Argument, Launch, Memory
+from samesame.lift.layouts import layouts_needed
 from samesame.lift.names import name_of
 from samesame.lift.replayed import replay
+from samesame.lift.together import cover_together, covered_by
 from samesame.lift.verdict import KernelVerdict, LiftVerdict
 
 NAMING = 0.25  # of the time that a kernel may take
@@ -67,39 +72,58 @@ def lift(
     verdict = LiftVerdict(title, unsupported=list(captured.refused))
     lifted: dict[int, list[KernelVerdict]] = {}  # by the number of the launch, for each of its configurations
     seen: dict[Any, KernelVerdict] = {}
+    launched: list[tuple[KernelVerdict, Any]] = []
+    example = Example(target, inputs, captured)
+    layouts = layouts_needed(target, inputs, captured)
     for recorded in captured.launches:
         try:
-            launch = launch_of(recorded, captured)
+            launch = prepared(recorded, captured, lifted, example)
         except Refused as refused:
             verdict.kernels.append(KernelVerdict(recorded.kernel, recorded.called.spoken, unsupported=[str(refused)]))
             lifted.setdefault(recorded.call, []).append(verdict.kernels[-1])
             continue
-        key = launch.ttir, tuple(launch.arguments.items()), tuple(launch.starts.items()), launch.grid
+        written = times_written(captured, recorded)
+        arguments = tuple(launch.arguments.items()), tuple(launch.starts.items())
+        key = launch.ttir, arguments, launch.grid, launch.put_back, written
         if key not in seen:
             seen[key] = named(lift_launch(launch, settings), settings)
-            seen[key].demand(demands_of(captured))
+            seen[key].demand((*demands_of(captured), *layouts.get(recorded.call, ())))
             seen[key].configuration = recorded.configuration
             verdict.kernels.append(seen[key])
+            launched.append((seen[key], recorded))
         lifted.setdefault(recorded.call, []).append(seen[key])
-    for kernel in verdict.kernels:
-        replay(target, inputs, dict(captured.sizes), kernel)
+    cover_together(captured, lifted)
+    for kernel, recorded in launched:
+        replay(target, inputs, captured, recorded, kernel)
     if against is not None:
-        reference = compare(verdict, captured, lifted, against)
-        if verdict.against_counterexample is not None:
-            replay_difference(target, inputs, captured.sizes, verdict.against_counterexample, reference)
+        reference, configuration = compare(verdict, captured, lifted, against)
+        case = verdict.against_counterexample
+        if case is not None:
+            replay_difference(target, inputs, captured.sizes, case, reference, configuration)
+            if case["replayed"] != "yes":
+                verdict.against = "undecided"
+                verdict.against_detail += f", in a case that no run shows: {case['replayed'].removeprefix('no: ')}"
     if numerics:
         measure(target, inputs, captured, {call: found[0] for call, found in lifted.items()})
     return verdict
 
 
+def prepared(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]], example: Example) -> Launch:
+    """A recorded launch, with what is known of its tensors: what earlier steps, as they are lifted, make of them, and
+    what they hold in the example. Raises Refused."""
+    launch = launch_of(recorded, captured, covered_by(captured, lifted))
+    made = made_before(captured, recorded, {call: found[0] for call, found in lifted.items()})
+    return replace(launch, made=made, values=example.values(recorded))
+
+
 def demands_of(captured: Any) -> Iterator[str]:
     """What must be as in the example, for the host code to launch like this."""
     yield from captured.fixed
+    yield from (f"a device with {fact} = {answer}" for fact, answer in captured.device.items())
     yield from (f"the host code: {guard}" for guard in captured.unread)
     yield from (f"the host code: {chosen} = {number}" for chosen, number in captured.choices.items())
     for condition in captured.chosen:
         yield from (unicode(presentable(part)) for part in with_fact((), condition))
-
 
 
 def demand_triton() -> None:
@@ -131,20 +155,21 @@ def named(verdict: KernelVerdict, settings: Settings) -> KernelVerdict:
 
 def compare(
     verdict: LiftVerdict, captured: Any, lifted: dict[int, list[KernelVerdict]], against: Any
-) -> Callable[..., Any]:
+) -> tuple[Callable[..., Any], str]:
     """Put the launches together and compare what is returned with the reference, in whichever configurations. The
-    answer is in the verdict; what comes back is the reference."""
+    answer is in the verdict; what comes back is the reference, and the configuration in which it was last asked."""
     from samesame.capture import load_target
     from samesame.lift.configurations import ways
 
     reference: Callable[..., Any] = load_target(against) if isinstance(against, str) else against
     verdict.reference = against if isinstance(against, str) else getattr(against, "__name__", "reference")
     try:
-        found = None
+        found, configuration = None, ""
         conditions: dict[str, None] = {}
         assumed = assumed_of(captured, lifted)
         for way in ways(lifted):
             found = compared(captured, way, reference, assumed)
+            configuration = next((k.configuration for k in way.values() if k.configuration), "")
             conditions |= dict.fromkeys(found.conditions)
             if found.state != "same":
                 found.detail += "".join(f"; {k.kernel} with {k.configuration}" for k in way.values() if k.configuration)
@@ -152,12 +177,12 @@ def compare(
         assert found is not None
     except Unsupported as unsupported:
         verdict.against, verdict.against_detail = "undecided", str(unsupported)
-        return reference
+        return reference, ""
     verdict.against, verdict.against_detail = found.state, found.detail
     verdict.against_counterexample = found.counterexample
     verdict.against_held = [f"{name} = {n}" for name, n in found.held.items()]
     verdict.against_conditions = list(conditions)
-    return reference
+    return reference, configuration
 
 
 def assumed_of(captured: Any, lifted: dict[int, list[KernelVerdict]]) -> tuple[Expr, ...]:

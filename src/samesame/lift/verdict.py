@@ -24,6 +24,7 @@ class Obligation:
     place: str = ""
     counterexample: dict[str, Any] | None = None
     seconds: float = 0.0
+    tensor: str = ""  # of coverage: whose elements; not part of the JSON
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -85,6 +86,8 @@ class KernelVerdict:
     ranges: dict[str, Any] = field(default_factory=dict)  # assumed of integer tensors; not part of the JSON
     held: dict[str, int] = field(default_factory=dict)  # sizes that are numbers here; not part of the JSON
     assumed: list[Any] = field(default_factory=list)  # its conditions on sizes, as expressions; not part of the JSON
+    covers: dict[str, Any] = field(default_factory=dict)  # (indices, what tells whether they are written) of an output
+    reads: set[str] = field(default_factory=set)  # storages; neither is part of the JSON
     counts: list[str] = field(default_factory=list)  # tensors taken to have no element below 1; not part of the JSON
 
     def demand(self, conditions: Iterable[str]) -> None:
@@ -101,6 +104,11 @@ class KernelVerdict:
         return "verified" if states == {"proved"} and not self.unsupported else "undecided"
 
     @property
+    def headline(self) -> str:
+        """The verdict with all that it stands on: `verified, if N ≤ 128; 0 ≤ labels[…] < V`."""
+        return conditional(self.verdict, self.preconditions)
+
+    @property
     def name(self) -> str:
         return ", ".join(dict.fromkeys(f.name for f in self.formulas if f.name))
 
@@ -110,6 +118,7 @@ class KernelVerdict:
             "line": self.place,
             "configuration": self.configuration,
             "verdict": self.verdict,
+            "headline": self.headline,
             "name": self.name,
             "formulas": [f.to_json() for f in self.formulas],
             "preconditions": self.preconditions,
@@ -122,6 +131,12 @@ class KernelVerdict:
             "unsupported": self.unsupported,
             "ms": round(1000 * self.seconds, 3),
         }
+
+
+def conditional(verdict: str, conditions: Iterable[str]) -> str:
+    """A verdict with its conditions, where it is one that has some."""
+    told = "; ".join(conditions)
+    return f"{verdict}, if {told}" if told and verdict == "verified" else verdict
 
 
 @dataclass
@@ -152,6 +167,24 @@ class LiftVerdict:
         return "verified" if whole else "undecided"
 
     @property
+    def headline(self) -> str:
+        """The verdict; what it stands on is said of each kernel."""
+        return conditional(self.verdict, ("all that is needed holds",) if self.needs else ())
+
+    @property
+    def against_headline(self) -> str:
+        """The answer about the reference, with the sizes that are held and the conditions on inputs."""
+        held = [f"at {', '.join(self.against_held)}"] if self.against_held else []
+        conditions = self.against_conditions if self.against == "same" else []
+        where = [f"where {', '.join(conditions)}"] if conditions else []
+        told = " ".join((self.against, *held, *where))
+        return f"{told}, if all that is needed holds" if self.against == "same" and self.needs else told
+
+    @property
+    def needs(self) -> bool:
+        return any(k.preconditions for k in self.kernels)
+
+    @property
     def exit_code(self) -> int:
         return EXIT[self.verdict]
 
@@ -162,6 +195,7 @@ class LiftVerdict:
         return {
             "version": VERSION,
             "verdict": self.verdict,
+            "headline": self.headline,
             "target": self.target,
             "name": ", ".join(dict.fromkeys(k.name for k in self.kernels if k.name)),
             **joined,

@@ -28,9 +28,9 @@ def combiner(machine: Machine, operation: Operation) -> tuple[Expr, ...]:
     env: Environment = dict(machine.scope)
     for name, kind in region.arguments:
         env[name] = same_everywhere(Load(Leaf(name, (), kind.kind), ()))
-    kept = len(machine.arithmetic)
+    kept = machine.mark()
     found = machine.block(region, env)
-    del machine.arithmetic[kept:]
+    machine.forget(kept)
     return tuple(cast(Tensor, x)[()] for x in found)
 
 

@@ -36,6 +36,8 @@ from samesame.formula.tensor import Tensor
 from samesame.lift.execution.accesses import MEMORY, Access
 from samesame.lift.execution.branches import Flow, called, if_else
 from samesame.lift.execution.descriptors import DESCRIPTORS
+from samesame.lift.execution.exact import Held, follow
+from samesame.lift.execution.hints import ASSUME, Hint, heed
 from samesame.lift.execution.operations import (
     BITWISE,
     BOOLEANS,
@@ -108,6 +110,9 @@ class Machine:
     path: list[Expr] = field(default_factory=list)
     loops: list[Index] = field(default_factory=list)
     scalars: dict[str, Expr] = field(default_factory=dict)
+    hints: list[Hint] = field(default_factory=list)
+    floats: dict[int, Held] = field(default_factory=dict)  # blocks of floats that are made of integers, by their id
+    taken_back: list[Held] = field(default_factory=list)  # those that have to be these integers
     steps: dict[str, int] = field(default_factory=dict)  # inductive steps proved, by line
     scope: Environment = field(default_factory=dict)  # the names where the walk is
     means: Means = ALL_MEANS
@@ -142,6 +147,15 @@ class Machine:
             return same_everywhere(integers.tidied(given) if given.kind == "int" else given)
         return same_everywhere(const(given) if isinstance(given, int) else real(given, kind.element))
 
+    def mark(self) -> tuple[int, ...]:
+        """How much is noted so far."""
+        return tuple(len(notes) for notes in (self.accesses, self.arithmetic, self.hints, self.taken_back))
+
+    def forget(self, mark: tuple[int, ...]) -> None:
+        """Forget what was noted since: the walk was one for a trial."""
+        for notes, kept in zip((self.accesses, self.arithmetic, self.hints, self.taken_back), mark, strict=True):
+            del notes[kept:]  # type: ignore[attr-defined]
+
     def block(self, region: Region, env: Environment) -> list[Value]:
         """Execute a region; the operands of its terminator."""
         for operation in region.operations:
@@ -151,6 +165,8 @@ class Machine:
         return []
 
     def execute(self, operation: Operation, env: Environment) -> None:
+        if operation.name == ASSUME:
+            heed(self, operation, [self.operand(operation, name, env) for name in operation.operands])
         if operation.name in IGNORED:
             return
         if operation.name in CONTROL:
@@ -163,6 +179,8 @@ class Machine:
             self.scope = env
             made = self.value(operation, operands)
             results = list(made) if isinstance(made, tuple) else [made] if made is not None else []
+            follow(self, operation, operands, results)
+        heed(self, operation, results)
         for name, result in zip(operation.results, results, strict=True):
             env[name] = result
 

@@ -22,7 +22,6 @@ from samesame.formula.expr import (
     Expr,
     Extremum,
     FloorDiv,
-    Index,
     Mod,
     Mul,
     Num,
@@ -299,8 +298,8 @@ def flattened(op: str, parts: tuple[Expr, ...]) -> Expr:
     return kept[0] if len(kept) == 1 else cast(Expr, Extremum(op, kept))
 
 
-def linear(p: Expr, variable: Index) -> tuple[int, Expr] | None:
-    """(c, r) with p = c·variable + r and r free of the variable; None if p is not so."""
+def linear(p: Expr, variable: Expr) -> tuple[int, Expr] | None:
+    """(c, r) with p = c·variable + r and r free of the variable, an index; None if p is not so."""
     terms = polynomial(p)
     rest = {m: c for m, c in terms.items() if m != (variable,)}
     if any(variable in atom.free for m in rest for atom in m):

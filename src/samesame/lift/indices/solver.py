@@ -15,7 +15,7 @@ Each query has its own time limit, and all of them together have a deadline; `un
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,12 +81,16 @@ class Prover:
     spent: float = 0.0
     assumed: list[Expr] = field(default_factory=list)  # preconditions, which hold in every question
     ranges: Ranges = field(default_factory=dict)  # inclusive, of the elements of leaves
+    excepted: dict[str, tuple[int, ...]] = field(default_factory=dict)  # numbers outside of them that elements may be
     exhausted: bool = False
 
     def __post_init__(self) -> None:
         self._answers: dict[tuple[frozenset[Expr], Expr], bool] = {}
         self._began = time.thread_time()  # a busy machine proves no less
-        self._linear, self._full = Terms(self.ranges, True), Terms(self.ranges, False)
+        self.terms_anew()
+
+    def terms_anew(self) -> None:
+        self._linear, self._full = (Terms(self.ranges, linear, self.excepted) for linear in (True, False))
         self._points = Points(self.ranges)
 
     def assume(self, condition: Expr) -> None:
@@ -94,11 +98,11 @@ class Prover:
         self.assumed.append(condition)
         self._answers = {key: answer for key, answer in self._answers.items() if answer}
 
-    def assume_range(self, leaf: str, low: Expr, high: Expr) -> None:
-        """The elements of an integer tensor lie in a range from here on."""
+    def assume_range(self, leaf: str, low: Expr, high: Expr, excepted: tuple[int, ...] = ()) -> None:
+        """The elements of an integer tensor lie in a range from here on, or are one of the excepted numbers."""
         self.ranges[leaf] = low, high
-        self._linear, self._full = Terms(self.ranges, True), Terms(self.ranges, False)
-        self._points = Points(self.ranges)
+        self.excepted[leaf] = excepted
+        self.terms_anew()
         self._answers = {key: answer for key, answer in self._answers.items() if answer}
 
     def proves(self, facts: Iterable[Expr], goal: Expr, *, thorough: bool = True) -> bool:
@@ -177,8 +181,8 @@ class Terms:
     """Z3 terms for integers and booleans, and what is known of the atoms in them. `linear`: a product of unknowns is
     one unknown."""
 
-    def __init__(self, ranges: Ranges, linear: bool) -> None:
-        self.ranges, self.linear = ranges, linear
+    def __init__(self, ranges: Ranges, linear: bool, excepted: Mapping[str, tuple[int, ...]]) -> None:
+        self.ranges, self.linear, self.excepted = ranges, linear, excepted
         self._terms: dict[Expr, Translated] = {}
         self._names: dict[Expr, Any] = {}
 
@@ -312,7 +316,9 @@ class Terms:
         bounds = self.ranges.get(leaf.name, leaf.bounds)
         if leaf.kind == "int" and bounds is not None:
             (low, high), more = self._all([const(end) for end in bounds])
-            known |= more | {term >= low, term <= high}
+            others = self.excepted.get(leaf.name, ())
+            inside = {term >= low, term <= high}
+            known |= more | ({z3.Or(z3.And(*inside), *(term == n for n in others))} if others else inside)
         return term, known
 
 

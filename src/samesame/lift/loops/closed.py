@@ -100,9 +100,9 @@ def run_loop(
         for k, (name, start) in enumerate(zip(names, starts, strict=True))
     ]
     if carried:
-        noted = len(machine.accesses), len(machine.arithmetic)
+        noted = machine.mark()
         found = in_loop(machine, t, lambda: body(t, [c.symbolic() for c in carried]))
-        del machine.accesses[noted[0] :], machine.arithmetic[noted[1] :]
+        machine.forget(noted)
         for one, value in zip(carried, found, strict=True):
             if isinstance(one.start, Pointers) != isinstance(value, Pointers) or (
                 isinstance(value, Pointers)
@@ -176,9 +176,9 @@ def summarised_while(machine: Machine, operation: Operation, env: Environment) -
         for k, (name, start) in enumerate(zip(names, starts, strict=True))
     ]
     condition_env = {**env, **{c.name: c.symbolic() for c in carried}}
-    kept = len(machine.accesses), len(machine.arithmetic)
+    kept = machine.mark()
     found = machine.block(before, condition_env)
-    del machine.accesses[kept[0] :], machine.arithmetic[kept[1] :]
+    machine.forget(kept)
     condition, passed = cast(Tensor, found[0])[()], found[1:]
     if any(condition_env[c.name] is not value for c, value in zip(carried, passed, strict=True)):
         raise Refused(f"{operation.place}: a while loop whose condition computes values is not supported")
@@ -200,9 +200,9 @@ def summarised_while(machine: Machine, operation: Operation, env: Environment) -
 
 def trips_of_while(machine: Machine, operation: Operation, carried: list[Carried], condition: Expr, body: Any) -> Expr:
     """How often the condition holds, where what it compares changes by the same number with each iteration."""
-    kept = len(machine.accesses), len(machine.arithmetic)
+    kept = machine.mark()
     found = body(ZERO, [c.symbolic() for c in carried])
-    del machine.accesses[kept[0] :], machine.arithmetic[kept[1] :]
+    machine.forget(kept)
     firsts: dict[Expr, Expr] = {}
     moved: dict[Expr, Expr] = {}
     for one, value in zip(carried, found, strict=True):
