@@ -29,10 +29,12 @@ from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
 from samesame.execute import execute
 from samesame.graph import Graph, Node
 from samesame.operators.defaults import with_defaults
-from samesame.relate.draws import Draw, has_nan, take_draws
+from samesame.relate.draws import Draw, Extremes, at_extremes, has_nan, take_draws
+from samesame.relate.extremes import first_apart
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values, agree, difference
 from samesame.relate.prove import Prover
+from samesame.relate.reals import qualified
 from samesame.relate.relating import Progress, Relating, input_relation
 from samesame.relate.roots import ROUNDED, apart, difference_of_roots, resting
 from samesame.relate.rules import Rulebook
@@ -97,9 +99,13 @@ def _establish(
     with run.during("execute"):
         relation = input_relation(*graphs)
         taken, values = take_draws(graphs, relation.layouts, verdict.seed)
+        differ, ordinary = apart(graphs, values), len(taken)
+        extremes = Extremes() if differ or run.over else at_extremes(graphs, taken, values, verdict.seed)
+        if extremes.draw is not None:
+            taken, differ = [*taken, extremes.draw], True
+            values = [*values[0], extremes.values[0]], [*values[1], extremes.values[1]]
     with run.during("prove"):
         families: Iterator[Family] = iter(())
-        differ = apart(graphs, values)
         if not run.over and not differ and not any(isinstance(side, Graph) for side in programs):
             alike = partial(_recorded_alike, record)
             follow = partial(_followed, programs, how, example, graphs)
@@ -110,7 +116,8 @@ def _establish(
             prover.patience, prover.until = _PATIENCE, time.monotonic() + _APART
         settled = settle(graphs, families, relation, values, prover, run.advance)
         relating = settled.relating
-        _decide(verdict, settled.roots, relating, run)
+        _decide(verdict, qualified(settled.roots, relating, graphs, values), relating, run)
+        verdict.notes += _of_extremes(extremes, graphs)
         verdict.sizes = settled.sizes
         if settled.sizes.apart and verdict.verdict == "same":
             verdict.verdict, verdict.evidence = "different", Rung.REFUTED
@@ -126,7 +133,21 @@ def _establish(
             verdict.divergence, verdict.diagnosis = diagnose(relating, values, taken, run.deadline, configs)
             verdict.notes += [] if other is None or run.over else other.paths()
     with run.during("numeric"):
-        verdict.numeric = _numeric(graphs, taken, values)
+        verdict.numeric = _numeric(graphs, taken[:ordinary], values)
+
+
+def _of_extremes(found: Extremes, graphs: tuple[Graph, Graph]) -> list[str]:
+    """What programs do with extreme inputs: where they part, or that they agree on what they ask for."""
+    if found.draw is not None:
+        (mine, yours), pairs = found.values, zip(*(graph.roots for graph in graphs), strict=True)
+        outputs = [(name, mine[a.name], yours[b.name]) for (name, a), (_, b) in pairs]
+        name, x, y = next(output for output in outputs if not agree(output[1], output[2]))
+        return [f"They part on the example with {found.draw.label}: output {name}{first_apart(x, y)}."]
+    if found.asks is None:
+        return []
+    tried = f"on the example with {', '.join(found.agree)} they agree" if found.agree else "no input takes others"
+    return [f"{found.asks.operator} at {found.asks.origin.spoken} tells numbers from NaN or ±∞: what is proved is "
+            f"about finite inputs; {tried}."]
 
 
 def _not_reached(name: str, left: Node, right: Node) -> Root:
@@ -335,7 +356,7 @@ def _numeric(graphs: tuple[Graph, Graph], taken: list[Draw], values: tuple[Value
         errors = [
             max(
                 difference(oracle[node.name], run[node.name])
-                for oracle, run in zip(values[side], own[side], strict=True)
+                for oracle, run in zip(values[side], own[side], strict=False)     # no draw with NaN has an error
             )
             for side, node in ((0, a), (1, b))
         ]

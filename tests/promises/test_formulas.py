@@ -91,7 +91,91 @@ INDICES = [
          unless="negative ones"),
 ]
 
-PARTING = [*INFINITIES, *CASTS, *INDICES]
+ASKING = [  # programs that ask for NaN or infinities
+    Pair("another number for NaN", lambda x: torch.where(x != x, 0.0, x), lambda x: torch.where(x != x, 0.2, x), (X,)),
+    Pair("no number for NaN", lambda x: torch.where(x.isnan(), 0.0, x), lambda x: x * 1, (X,)),
+    Pair("equal to itself", lambda x: torch.where(x == x, x, 0.0), lambda x: x * 1, (X,)),
+    Pair("less itself is 0", lambda x: torch.where(x - x == 0, x, 0.0), lambda x: x * 1, (X,)),
+    Pair("a square is not negative", lambda x: (x * x >= 0).float(), torch.ones_like, (X,)),
+    Pair("masked where NaN", lambda x: x.masked_fill(x.isnan(), 0.0), lambda x: x.masked_fill(x.isnan(), 1.0), (X,)),
+    Pair("fmax", torch.fmax, torch.maximum, (X, Y)),
+    Pair("fmin", torch.fmin, torch.minimum, (X, Y)),
+    Pair("nan_to_num", torch.nan_to_num, lambda x: x * 1, (X,)),
+    Pair("nan_to_num of others", torch.nan_to_num, lambda x: torch.nan_to_num(x, nan=1.0), (X,)),
+    Pair("nansum", lambda x: x.nansum(-1), lambda x: x.sum(-1), (X,)),
+    Pair("nanmean", lambda x: x.nanmean(-1), lambda x: x.mean(-1), (X,)),
+    Pair("isinf", lambda x: torch.where(x.isinf(), 0.0, x), lambda x: x * 1, (X,)),
+    Pair("isfinite", lambda x: torch.where(x.isfinite(), x, 0.0), lambda x: x * 1, (X,)),
+    Pair("below ∞", lambda x: torch.where(x < inf, x, 0.0), lambda x: x * 1, (X,)),
+    Pair("as large as ∞", lambda x: torch.where(x.abs() == inf, 1.0, x), lambda x: x * 1, (X,)),
+    Pair("any NaN", lambda x: torch.where(x.isnan().any(), 0.0, x), lambda x: x * 1, (X,)),
+    Pair("argmax of NaN", lambda x: x.argmax(-1), lambda x: torch.nan_to_num(x).argmax(-1), (X,)),
+    Pair("rows without a number", lambda x, m: torch.softmax(x.masked_fill(m, -inf), -1),
+         lambda x, m: torch.nan_to_num(torch.softmax(x.masked_fill(m, -inf), -1)), (X, MASK)),
+]
+
+DOMAINS = [  # operators without a value somewhere
+    Pair("√x > y, or not ≤", lambda x, y: torch.where(x.sqrt() > y, 1.0, 0.0),
+         lambda x, y: torch.where(x.sqrt() <= y, 0.0, 1.0), (P, Q), unless="a comparison hangs on it"),
+    Pair("√x > y of negative x", lambda x, y: torch.where(x.sqrt() > y, 1.0, 0.0),
+         lambda x, y: torch.where(x.sqrt() <= y, 0.0, 1.0), (X, Q)),
+    Pair("log x > 0, or not ≤", lambda x: (x.log() > 0).float(), lambda x: (~(x.log() <= 0)).float(), (P,),
+         unless="a comparison hangs on it"),
+    Pair("x^1.5 > y, or not ≤", lambda x, y: (x**1.5 > y).float(), lambda x, y: (~(x**1.5 <= y)).float(), (P, Q),
+         unless="a comparison hangs on it"),
+    Pair("1/x > y, or not ≤", lambda x, y: (1 / x > y).float(), lambda x, y: (~(1 / x <= y)).float(), (P, Q),
+         unless="a comparison hangs on it"),
+    Pair("acos x > y, or not ≤", lambda x, y: (x.acos() > y).float(), lambda x, y: (~(x.acos() <= y)).float(),
+         (P / 9, Q), unless="a comparison hangs on it"),
+    Pair("x/x is 1", lambda x: x / x, torch.ones_like, (X,), unless="≠ 0"),
+    Pair("√x² is x", lambda x: x.sqrt() ** 2, lambda x: x * 1, (P,), unless="≥ 0"),
+    Pair("exp log x is x", lambda x: x.log().exp(), lambda x: x * 1, (P,), unless="> 0"),
+    Pair("log x² is 2 log x", lambda x: (x * x).log(), lambda x: 2 * x.log(), (P,), unless="> 0"),
+    Pair("log xy", lambda x, y: (x * y).log(), lambda x, y: x.log() + y.log(), (P, Q), unless="> 0"),
+    Pair("√(xy)", lambda x, y: (x * y).sqrt(), lambda x, y: x.sqrt() * y.sqrt(), (P, Q), unless="≥ 0"),
+    Pair("rsqrt to the −2", lambda x: x.rsqrt() ** -2, lambda x: x * 1, (P,), unless="≥ 0"),
+    Pair("x^1.5 squared", lambda x: (x**1.5) ** 2, lambda x: x**3, (P,), unless="≥ 0"),
+    Pair("expm1 of log1p", lambda x: x.log1p().expm1(), lambda x: x * 1, (P,), unless="> 0"),
+    Pair("sin of asin", lambda x: (x / 9).asin().sin(), lambda x: x / 9, (P,), unless="1"),
+]
+
+SHORT = N.to(torch.uint8), (N - 9).to(torch.int8)
+WHOLE = [  # integers
+    Pair("mean of bytes", lambda a, b: ((a + b) // 2).float(), lambda a, b: ((a.int() + b.int()) // 2).float(),
+         (SHORT[0], SHORT[0].flip(0))),
+    Pair("sum of bytes", lambda a, b: (a + b).float(), lambda a, b: a.float() + b.float(), (SHORT[0], SHORT[0])),
+    Pair("difference of bytes", lambda a, b: (a - b).float(), lambda a, b: a.float() - b.float(),
+         (SHORT[0] + 30, SHORT[0])),
+    Pair("product of int8", lambda a, b: (a * b).float(), lambda a, b: a.float() * b.float(), (SHORT[1], SHORT[1])),
+    Pair("negative int8", lambda a: (-a).float(), lambda a: -(a.float()), (SHORT[1],)),
+    Pair("magnitude of int8", lambda a: a.abs().float(), lambda a: a.float().abs(), (SHORT[1],)),
+    Pair("cast to int32", lambda n: n.int().long(), lambda n: n * 1, (N,), unless="int32 holds"),
+    Pair("sum of int32", lambda n: (n + n).long(), lambda n: n.long() * 2, (N.int(),), unless="int32 holds"),
+    Pair("shift and division", lambda n: n >> 1, lambda n: torch.div(n, 2, rounding_mode="trunc"), (N,)),
+    Pair("bits and remainder", lambda n: n & 7, lambda n: torch.fmod(n, 8), (N,)),
+    Pair("bits turned and negative", lambda n: ~n, lambda n: -n, (N,)),
+    Pair("remainders of negatives", lambda n: torch.fmod(n, 3), lambda n: torch.remainder(n, 3), (N,)),
+    Pair("quotients of negatives", lambda n: torch.div(n, 3, rounding_mode="floor"),
+         lambda n: torch.div(n, 3, rounding_mode="trunc"), (N,)),
+    Pair("and of numbers", lambda a, b: a & b, lambda a, b: (a.bool() & b.bool()).long(), (N % 2, N.flip(0) % 2)),
+]
+
+EDGES = [  # zeros of both signs, ties, halves
+    Pair("copysign", torch.copysign, lambda x, y: torch.where(y < 0, -x.abs(), x.abs()), (X, Y)),
+    Pair("signbit", lambda x: x.signbit().float(), lambda x: (x < 0).float(), (X,)),
+    Pair("heaviside", lambda x: torch.heaviside(x, torch.tensor(0.5)), lambda x: (x > 0).float(), (X,)),
+    Pair("sinc", torch.sinc, lambda x: torch.sin(torch.pi * x) / (torch.pi * x), (X,)),
+    Pair("atan2", torch.atan2, lambda x, y: torch.atan(x / y), (P, Q)),
+    Pair("round and floor", torch.round, lambda x: (x + 0.5).floor(), (X,)),
+    Pair("sign squared", lambda x: torch.sign(x) ** 2, torch.ones_like, (X,)),
+    Pair("bucketize", torch.bucketize, lambda x, b: torch.bucketize(x, b, right=True),
+         (X, torch.tensor([-1.0, 0.0, 1.0]))),
+    Pair("clamp", torch.clamp, lambda x, a, b: torch.maximum(torch.minimum(x, b), a), (X, Y - 9, Y + 9)),
+    Pair("xlogy", torch.xlogy, lambda x, y: x * y.log(), (P, Q)),
+    Pair("median of an even count", lambda x: x.median(-1)[0], lambda x: x.quantile(0.5, -1), (normals(3, 4),)),
+]
+
+PARTING = [*INFINITIES, *CASTS, *INDICES, *ASKING, *DOMAINS, *WHOLE, *EDGES]
 
 ALIKE = [
     Pair("masks of a softmax", lambda x, m: torch.softmax(x.masked_fill(m, FLOAT16), -1),
@@ -103,6 +187,22 @@ ALIKE = [
         torch.uint8).long(), (N,)),
     Pair("index_fill of negative rows", lambda x, i: x.index_fill(0, i, 5.0),
          lambda x, i: at_rows(x, torch.where(i < 0, i + 3, i)), (X, torch.tensor([-1, 0]))),
+    Pair("NaN by two names", lambda x: torch.where(x.isnan(), 0.0, x), lambda x: x.masked_fill(x != x, 0.0), (X,)),
+    Pair("NaN of two sums", lambda x, y: torch.where((x + y).isnan(), 0.0, x + y),
+         lambda x, y: (y + x).masked_fill((y + x) != (y + x), 0.0), (X, Y)),
+    Pair("fmax of two orders", torch.fmax, lambda x, y: torch.fmax(y, x), (X, Y)),
+    Pair("nan_to_num of one sum", lambda x: torch.nan_to_num(2 * x), lambda x: torch.nan_to_num(x + x), (X,)),
+    Pair("a root that always has a value", lambda x, y: torch.where((x * x + 1).sqrt() > y, 1.0, 0.0),
+         lambda x, y: torch.where((x * x + 1).sqrt() <= y, 0.0, 1.0), (X, Y)),
+    Pair("relu by two maxima", lambda x: torch.relu(x) - torch.relu(-x), lambda x: x * 1, (X,)),
+    Pair("a quotient where it has a value", lambda x, y: torch.where(y > 0, x / y, 0.0) * 2,
+         lambda x, y: torch.where(y > 0, 2 * x / y, 0.0), (X, torch.tensor([0.0, 1.0, 2.0, -1.0, 3.0]))),
+    Pair("the logarithm of a mask", lambda x, m: torch.softmax(x + m.float().log(), -1),
+         lambda x, m: torch.softmax(m.float().log() + x, -1), (X, ~MASK)),
+    Pair("all but an opaque operator", lambda x, y: torch.special.i0(x) * (y + 1),
+         lambda x, y: torch.special.i0(x) * y + torch.special.i0(x), (X, Y)),
+    Pair("through an opaque operator", lambda x, y: torch.cummax(x + y, -1)[0] * 2 + 1,
+         lambda x, y: 1 + 2 * torch.cummax(y + x, -1)[0], (X, Y)),
 ]
 
 
@@ -124,6 +224,37 @@ def test_what_parts_is_never_the_same_without_a_condition(pair: Pair) -> None:
 def test_what_is_alike_is_proved(pair: Pair) -> None:
     verdict = check(pair.left, pair.right, pair.inputs)
     assert verdict.evidence >= Rung.PROVED_HERE, verdict.roots
+
+
+def test_what_asks_for_nan_and_agrees_says_what_is_proved() -> None:
+    verdict = check(lambda x: torch.where(x.isnan(), 0.0, x), lambda x: x.masked_fill(x != x, 0.0), (X,))
+    assert any("about finite inputs" in note and "NaN in some places" in note for note in verdict.notes)
+
+
+def test_an_input_that_shows_the_difference_is_named() -> None:
+    verdict = check(torch.fmax, torch.maximum, (X, Y))
+    assert any("NaN in some places: output 0[" in note and "right nan" in note for note in verdict.notes)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "inputs"),
+    [
+        (lambda x: (1 / x > 0).float() * x, lambda x: x * (1 / x > 0).float(), (torch.tensor([0.0, 1.0, 2.0]),)),
+        (lambda n: ((n + 9) - 9).long() * 2, lambda n: 2 * n.long(), (torch.full((3,), 2**31 - 5, dtype=torch.int32),)),
+    ],
+    ids=["∞", "int32"],
+)
+def test_an_example_that_proofs_say_nothing_about_is_tested_only(left, right, inputs) -> None:
+    verdict = check(left, right, inputs)
+    assert verdict.evidence is Rung.TESTED
+    assert all("proofs say nothing about the example" in root.evidence.detail for root in verdict.roots)
+
+
+def test_a_trial_names_what_it_did_not_draw() -> None:
+    verdict = check(lambda x: torch.special.i0(x) * 2, lambda x: (x.abs().exp() * torch.special.i0e(x)) * 2, (X,))
+    assert verdict.evidence is Rung.TESTED
+    detail = verdict.roots[0].evidence.detail
+    assert "ties and zeros of both signs" in detail and "not tried: NaN and ±∞" in detail
 
 
 def test_an_index_that_the_example_counts_from_the_end_is_not_taken_for_one_that_does_not() -> None:

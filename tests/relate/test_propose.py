@@ -51,4 +51,7 @@ def test_agreement_wants_infinities_in_place_and_kinds_alike():
     assert not agree(torch.tensor([1.0, inf]), torch.tensor([inf, 1.0]))
     assert not agree(torch.tensor([1.0, inf]), torch.tensor([1.0, float("inf")]))
     assert not agree(torch.tensor([True]), torch.tensor([1.0]))
-    assert difference(torch.tensor([float("nan")]), torch.tensor([float("nan")])) == float("inf")
+    nan = float("nan")
+    assert difference(torch.tensor([1.0, nan]), torch.tensor([nan, 1.0])) == float("inf")
+    assert difference(torch.tensor([inf, 1.0]), torch.tensor([nan, 1.0])) == float("inf")
+    assert difference(torch.tensor([1.0, nan]), torch.tensor([1.0, nan])) == 0

@@ -542,7 +542,10 @@ def piece_of(term: Term) -> Form:
 
 
 def truth_of(head: str, form: Form) -> Literal | bool:
-    """The literal `form > 0` ("positive") or `form = 0` ("zero"), for a form without liftable guards."""
+    """The literal `form > 0` ("positive"), `form = 0` ("zero") or `form = form` ("number"), for a form without liftable
+    guards."""
+    if head == "number":
+        return True if value_of(form) is not None else Literal("holds", Apply(head, form))
     size = common_number(c for _, c in form.terms)
     p = as_poly(scale(form, 1 / size)) if size else number(0)
     if p is not None:
@@ -553,6 +556,8 @@ def truth_of(head: str, form: Form) -> Literal | bool:
 
 def boolean(head: str, form: Form) -> Atom | bool:
     """A boolean atom over a form, positive factors divided out; True or False where its sign is known."""
+    if head == "number":
+        return value_of(form) is not None or Apply(head, form)
     if head == "exists":
         return True if any(t.plain for t, _ in form.terms) else bool(form.terms) and Apply(head, form)
     if form.has(UNDEFINED) or form.has(MINUS_INFINITY):

@@ -66,7 +66,7 @@ class Radical(Atom):
 class Apply(Atom):
     """A head applied to a form. As a factor: "exp", "log", "sum" (the form itself, as the base of a power that is not
     expanded), "max" (over the form's terms; each holds one "piece" factor), "fn:erf" and the like. As a boolean:
-    "positive" (form > 0), "zero" (form = 0), "exists" (some term has a point)."""
+    "positive" (form > 0), "zero" (form = 0), "number" (form = form), "exists" (some term has a point)."""
 
     __slots__ = ("argument", "head")
 

@@ -27,6 +27,7 @@ from samesame.formula.expr import (
     compare,
     const,
     cos,
+    eq,
     erf,
     exp,
     floordiv,
@@ -381,14 +382,31 @@ def _positive(e: Expr) -> bool:
     return _positive(e.base) if isinstance(e, Pow) else (lower_bound(e) or 0) > 0
 
 
-@meaning("aten.maximum", "aten.max.other", "aten.fmax")
+@meaning("aten.maximum", "aten.max.other")
 def larger(x: Any, y: Any) -> Tensor:
     return pointwise(or_ if _is_bool(x, y) else maximum, x, y)
 
 
-@meaning("aten.minimum", "aten.min.other", "aten.fmin")
+@meaning("aten.minimum", "aten.min.other")
 def smaller(x: Any, y: Any) -> Tensor:
     return pointwise(and_ if _is_bool(x, y) else minimum, x, y)
+
+
+def _of_numbers(extremum: Callable[..., Expr], a: Expr, b: Expr) -> Expr:
+    """The extremum of those that are numbers; no number if neither is."""
+    if "real" not in (a.kind, b.kind):
+        return extremum(a, b)
+    return where(eq(a, a), where(eq(b, b), extremum(a, b), a), where(eq(b, b), b, add(a, b)))
+
+
+@meaning("aten.fmax")
+def fmax(x: Any, y: Any) -> Tensor:
+    return larger(x, y) if _is_bool(x, y) else pointwise(partial(_of_numbers, maximum), x, y)
+
+
+@meaning("aten.fmin")
+def fmin(x: Any, y: Any) -> Tensor:
+    return smaller(x, y) if _is_bool(x, y) else pointwise(partial(_of_numbers, minimum), x, y)
 
 
 @meaning("aten.clamp.default", "aten.clamp.Tensor", "aten.clip.default", "aten.clip.Tensor")
@@ -481,6 +499,12 @@ for _word, _connective in CONNECTIVES.items():
         f"aten.bitwise_{_word}.Tensor", f"aten.bitwise_{_word}.Scalar", f"aten.__{_word}__.Tensor",
         f"aten.__{_word}__.Scalar",
     )(partial(_bitwise, _connective))
+
+
+@meaning("aten.isnan.default")
+def isnan(x: Tensor) -> Tensor:
+    """x ≠ x: over the reals a question without an answer, which equal numbers answer alike."""
+    return _compare("≠", x, x)
 
 
 @meaning("aten.logical_not.default")

@@ -16,11 +16,12 @@ from typing import Any
 
 import torch
 
-from samesame.evidence import Refused
+from samesame.evidence import Refused, SamesameError
 from samesame.execute import execute
-from samesame.graph import Graph
+from samesame.graph import Graph, Node
+from samesame.relate.extremes import ASKED_FOR, OF_INTEGERS, OF_REALS, asks, extreme, is_asking
 from samesame.relate.layout import Layout, values, wholes
-from samesame.relate.propose import Values
+from samesame.relate.propose import TOLERANCE, Values, agree
 
 _DRAWS = 3
 _SMALL = 1e-2
@@ -149,6 +150,41 @@ def take_draws(
         runs[0].append(both[0])
         runs[1].append(both[1])
     return taken, runs
+
+
+@dataclass(frozen=True, slots=True)
+class Extremes:
+    """What came of extreme inputs: the operator that `asks` for what is no number, if any; words for each draw on which
+    the programs `agree`; and the draw on which they part, if there is one, with every node's value on it."""
+
+    asks: Node | None = None
+    agree: tuple[str, ...] = ()
+    draw: Draw | None = None
+    values: tuple[dict[str, Any], ...] = ()
+
+
+def at_extremes(
+    graphs: tuple[Graph, Graph], taken: list[Draw], values: tuple[Values, Values], seed: int
+) -> Extremes:
+    """Both programs on integers at the ends of short dtypes, and, if either asks for them, on NaN and infinities. The
+    inputs are the left's on both sides, in order."""
+    asking = [node for graph, run in zip(graphs, values, strict=True) if (node := asks(graph, run)) is not None]
+    changes = OF_INTEGERS + (OF_REALS if asking else ()) + (ASKED_FOR if any(map(is_asking, asking)) else ())
+    first = asking[0] if asking else None
+    roots = [(a.name, b.name) for (_, a), (_, b) in zip(graphs[0].roots, graphs[1].roots, strict=True)]
+    mine, yours = ([node.name for node in graph.sources("input")] for graph in graphs)
+    example, agreeing = taken[0], list[str]()
+    for word, inputs in extreme({name: example.left[name] for name in mine}, changes, seed):
+        given = dict(zip(yours, inputs.values(), strict=True))
+        fresh = Draw(word, {**example.left, **inputs}, {**example.right, **given})
+        try:
+            runs: list[dict[str, Any]] = [execute(graphs[0], fresh.left), execute(graphs[1], fresh.right)]
+        except SamesameError:              # a number made of NaN may be no index
+            continue
+        if not all(agree(runs[0][a], runs[1][b], TOLERANCE) for a, b in roots):
+            return Extremes(first, tuple(agreeing), fresh, tuple(runs))
+        agreeing.append(word)
+    return Extremes(first, tuple(agreeing))
 
 
 def _refuse_nan(graphs: tuple[Graph, Graph], runs: tuple[Mapping[str, Any], Mapping[str, Any]]) -> None:

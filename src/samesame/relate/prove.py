@@ -14,11 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-import torch
-
 from samesame.definitions import STANDING_IN
-from samesame.evidence import Evidence, Rung, SamesameError
-from samesame.execute import execute
+from samesame.evidence import Evidence, Rung
 from samesame.formula.cases import is_by_cases, prove_by_cases
 from samesame.formula.chance import differ_by_chance
 from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
@@ -34,9 +31,8 @@ from samesame.operators.table import packet
 from samesame.relate.blocks import Block
 from samesame.relate.domain import sentence
 from samesame.relate.meanings import meanings
-from samesame.relate.propose import difference
 from samesame.relate.rules import Prove, Rule, Rulebook
-from samesame.relate.world import kind_of
+from samesame.relate.trial import TOLERANCE, trial
 from samesame.store_tried import Attempt
 
 _SECONDS = 4.0              # for the normal form of one block, and again for its cases
@@ -45,8 +41,6 @@ IMPATIENT = 0.2             # for one where many have failed
 LEARNING, LEARNING_TIMES = 0.3, 3.0    # for the general form of a proved block: seconds, and times what it took
 BESIDE_A_TEST = 1.0         # for a block with a kernel: without a proof it is tested, and that is what it is worth
 HOPELESS = "it would take more of an opaque operator than that equal arguments give equal results"
-TEST_DRAWS = 8
-TEST_TOLERANCE = 1e-9
 Outcome = Proved | NotProved
 Way = Callable[[Block, Tensor, Tensor], Outcome]
 
@@ -295,24 +289,12 @@ class Prover:
         opaque = sorted({n.operator for n in block.graph.nodes if is_opaque(n) or n.operator in STANDING_IN})
         if not opaque or not all(map(is_deterministic, opaque)):
             return None
-        generator = torch.Generator().manual_seed(self.seed)
-        graph, worst = at(block.graph, self.sizes), 0.0
-        for draw in range(TEST_DRAWS):
-            fresh = {n.name: _fresh(n, 10.0 ** (draw % 4 - 2), generator) for n in graph.sources("input")}
-            try:
-                results = execute(graph, fresh)
-            except SamesameError:
-                return None
-            a, b = results[block.left.name], results[block.right.name]
-            if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor) or a.shape != b.shape:
-                return None
-            worst = max(worst, difference(a, b))
-            if not worst <= TEST_TOLERANCE:
-                return None
+        found = trial(at(block.graph, self.sizes), block.left.name, block.right.name, block.ranges, self.seed)
+        if found is None:
+            return None
         detail = (
-            f"{', '.join(opaque)} opaque; {TEST_DRAWS} draws of normal values at scales 0.01 to 10 in float64 "
-            f"(seed {self.seed}); worst difference {worst:.1e} of the largest magnitude, "
-            f"tolerance {TEST_TOLERANCE:.0e} (rounding of float64 with room)"
+            f"{', '.join(opaque)} opaque; {found.words}; worst difference {found.worst:.1e} of the largest magnitude, "
+            f"tolerance {TOLERANCE:.0e} (rounding of float64 with room)"
         )
         return Evidence(Rung.TESTED, "test", detail="; ".join([detail, *kernels]))
 
@@ -325,12 +307,3 @@ def _accounts(block: Block) -> list[str]:
 def is_opaque(node: Node) -> bool:
     """An operator whose results are known by running it only."""
     return not node.is_source and node.operator != "getitem" and meaning_of(node.operator) is None
-
-
-def _fresh(node: Node, scale: float, generator: torch.Generator) -> torch.Tensor:
-    kind = kind_of(node.type.dtype)  # type: ignore[union-attr]
-    if kind == "bool":
-        return torch.rand(node.shape, generator=generator) < 0.5
-    if kind == "int":
-        return torch.randint(0, 2, node.shape, generator=generator)
-    return torch.randn(node.shape, generator=generator, dtype=torch.float64) * scale

@@ -1,0 +1,64 @@
+"""Where a form has a value: what a proof takes for granted when it asks whether a comparison holds.
+
+Neither √x > y nor √x ≤ y holds where x is negative: torch's NaN is below nothing and above nothing. A proof knows two
+cases, so each comparison is one of values: wherever its sides have any, as conditions that the report prints. And x = x
+asks whether x is a number, which over the reals it always is; so it is kept as a question of its own, "number".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from samesame.formula.effort import assume, remember
+from samesame.formula.functions import is_nonnegative, is_positive
+from samesame.formula.poly import Atom, Element
+from samesame.formula.rewrite import as_text, positive
+from samesame.formula.terms import Apply, Form, OpaqueAtom, inner_atoms, next_open, of_atom, opened
+
+# Functions that have a value on a part of the reals, and the part.
+DOMAINS = {
+    "fn:acos": "−1 ≤ {} ≤ 1",
+    "fn:acosh": "{} ≥ 1",
+    "fn:asin": "−1 ≤ {} ≤ 1",
+    "fn:atanh": "−1 < {} < 1",
+    "fn:erfinv": "−1 < {} < 1",
+    "fn:lgamma": "{} > 0",
+    "fn:digamma": "{} > 0",
+}
+
+
+def assume_defined(form: Form) -> None:
+    """Write down where the form has a value, unless that is everywhere."""
+    for condition in _demands(form):
+        assume(condition)
+
+
+@remember
+def _demands(form: Form) -> tuple[str, ...]:
+    return tuple(demand for term, _ in form.terms for a, e in opened(term, next_open(term.free))[2]
+                 for demand in _demands_of(a, e))
+
+
+def _demands_of(atom: Atom, exponent: Fraction) -> Iterator[str]:
+    """Of an atom's power, and of what functions in it are applied to."""
+    if exponent.denominator % 2 == 0 and not positive(atom) and not _never_negative(atom):
+        yield f"{as_text(atom)} ≥ 0"
+    if exponent < 0 and not positive(atom):
+        yield f"{as_text(atom)} ≠ 0"
+    if not isinstance(atom, Apply):
+        return
+    if atom.head == "log" and not is_positive(atom.argument):
+        yield f"{atom.argument.key} > 0"
+    if atom.head in DOMAINS:
+        yield DOMAINS[atom.head].format(atom.argument.key)
+    yield from _demands(atom.argument)
+
+
+def _never_negative(atom: Atom) -> bool:
+    return is_nonnegative(atom.argument if isinstance(atom, Apply) and atom.head == "sum" else of_atom(atom))
+
+
+def is_number(form: Form) -> bool:
+    """Whether it is a number whatever torch's tensors hold: made of integers and constants only."""
+    return not any(isinstance(a, Element | OpaqueAtom) and a.kind == "real" for a in inner_atoms(form))
