@@ -139,17 +139,37 @@ def map_nodes(function: Callable[[Node], Any], argument: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """Something beside values that a program asks for, such as whether gradients are on: the line, and whether it
+    computes the same where the answer is another; None where that was not tried."""
+
+    what: str
+    origin: Origin
+    same: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The state that a graph was captured in: the mode of the program's modules (eval, training, mixed; empty without
+    modules), and what the program asks for of the rest."""
+
+    mode: str = ""
+    asked: tuple[Asked, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """Nodes in topological order, and the roots: the tensors the program returns, with a name each.
 
     `tensors` holds, by node name, the values of parameters and constants and the example values of inputs (torch
-    tensors).
+    tensors). `setting` is the state that it was captured in.
     """
 
     name: str
     nodes: tuple[Node, ...]
     roots: tuple[tuple[str, Node], ...]
     tensors: dict[str, Any] = field(default_factory=dict)
+    setting: Setting = Setting()
 
     def sources(self, operator: str) -> tuple[Node, ...]:
         """The nodes of one kind of source: `input`, `parameter` or `constant`."""
