@@ -92,6 +92,7 @@ def _establish(
         record = partial(_recorded, programs, how)
         graphs = record(example)
         _require_comparable(*graphs)
+        verdict.settings = graphs[0].setting, graphs[1].setting
         verdict.roots = [_not_reached(name, a, b) for (name, a), (_, b) in zip(*(g.roots for g in graphs), strict=True)]
     with run.during("execute"):
         relation = input_relation(*graphs)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from samesame.graph import NOWHERE, Origin
+from samesame.graph import NOWHERE, Origin, Setting
 
 
 class Rung(IntEnum):
@@ -167,6 +167,7 @@ class Verdict:
     versions: dict[str, str] = field(default_factory=dict)
     seed: int = 0
     certificate: dict[str, Any] | None = None
+    settings: tuple[Setting, Setting] | None = None         # the state that each side was captured in
     left: str = "left"
     right: str = "right"
 

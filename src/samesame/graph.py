@@ -151,9 +151,10 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Setting:
     """The state that a graph was captured in: the mode of the program's modules (eval, training, mixed; empty without
-    modules), and what the program asks for of the rest."""
+    modules), what else is unusual (autocast, the default dtype), and what the program asks for of the rest."""
 
     mode: str = ""
+    unusual: tuple[str, ...] = ()
     asked: tuple[Asked, ...] = ()
 
 

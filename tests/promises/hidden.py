@@ -1,7 +1,7 @@
-"""Programs that hide something: each takes a number, a branch or a fact from where a recorder might not look.
+"""Programs that hide something: each takes a number or a branch from where a recorder might not look.
 
-On the example, which is positive on the whole, each computes what `plain` computes; on other inputs, or in another
-state, it does not. `HIDING` are to be refused, each at the line that ends in `# here`, where such a line is known.
+On the example, which is positive, most compute what `plain` computes; on other inputs, or another time, they do not.
+All are to be refused, and where a line ends in `# here` it is named.
 """
 
 import asyncio
@@ -30,7 +30,6 @@ from torch import nn
 from torch.utils._python_dispatch import _disable_current_modes
 
 HIDING = []
-UNLIKE = []
 
 
 def hides(program):
@@ -39,12 +38,8 @@ def hides(program):
 
 
 def example():
+    """All positive, as where a branch on a sign was never taken."""
     return (torch.rand(3, 4, generator=torch.Generator().manual_seed(0)) + 0.1,)
-
-
-def signed():
-    x = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
-    return (x * x.sum().sign(),)
 
 
 def plain(x):
@@ -89,7 +84,7 @@ def returned_finally(x):
     try:
         return branch(x.sum().item() > 0, x)  # here
     finally:
-        return x * 2  # noqa: B012
+        return x * 2  # noqa: B012, SIM107
 
 
 class Lazy:
@@ -281,7 +276,7 @@ def awaited(x):
         return x * 2
 
 
-# ------------------------------------------------------------------------------------------ values that leave as no value
+# ---------------------------------------------------------------------------------------- values that leave as no value
 
 
 @hides
@@ -301,7 +296,7 @@ def f_string(x):
 
 @hides
 def formatted(x):
-    return branch(not "{:.2f}".format(x.sum()).startswith("-"), x)  # here
+    return branch(not "{:.2f}".format(x.sum()).startswith("-"), x)  # noqa: UP032  # here
 
 
 @hides
@@ -337,8 +332,8 @@ def capsule(x):
 
 @hides
 def unseen_capsule(x):
-    other = torch.utils.dlpack.to_dlpack(x)  # here
-    with torch._C._DisableTorchDispatch():
+    other = torch.utils.dlpack.to_dlpack(x)
+    with torch._C._DisableTorchDispatch():  # here
         return branch(bool(torch.utils.dlpack.from_dlpack(other).sum() > 0), x)
 
 
@@ -553,11 +548,6 @@ def scripted_and_caught(x):
 
 
 @hides
-def made_behind_torch(x):
-    return torch.from_numpy(numpy.ones((3, 4), dtype=numpy.float32)) * x * 2  # here
-
-
-@hides
 def forked(x):
     child = os.fork()  # here
     if child == 0:
@@ -637,7 +627,87 @@ def coin_of_the_system(x):
 CALLS = []
 
 
+DICE = numpy.random.default_rng(1)
+
+
+@hides
+def coin_of_a_generator(x):
+    return x * 2 if DICE.integers(2) else x * 3
+
+
 @hides
 def counter(x):
     CALLS.append(1)
     return x * len(CALLS)
+
+
+# ------------------------------------------------------------------------------------ what only a second run can tell
+
+
+@hides
+def view_of_the_input(x):
+    return x * 2 if memory_of(x)[0] > 0 else x * 3
+
+
+def memory_of(x):
+    """Through the address, by a name that nobody looks at."""
+    return (ctypes.c_float * x.numel()).from_address(torch._C.TensorBase.data_ptr(x))  # here
+
+
+LARGEST = []
+
+
+def remember(module, given):
+    with DISABLED(), UNWATCHED():
+        LARGEST.append(float(given[0].abs().max()))
+
+
+class Hooked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Identity()
+        self.inner.register_forward_pre_hook(remember)
+
+    def forward(self, x):
+        return self.inner(x) * (2 if LARGEST[-1] < 3 else 3)  # here
+
+
+HIDING.append(Hooked())
+
+
+class ZeroBias(nn.Module):
+    """Leaves out a bias that is zero, and finds that out unseen."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        nn.init.zeros_(self.linear.bias)
+
+    def forward(self, x):
+        with DISABLED(), UNWATCHED():
+            zero = bool((self.linear.bias == 0).all())
+        return x @ self.linear.weight.t() if zero else self.linear(x) * 2
+
+
+HIDING.append(ZeroBias())
+
+
+class SameSign(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.rand(4) + 0.5)
+
+    def forward(self, x):
+        with DISABLED(), UNWATCHED():
+            positive = bool((self.gain > 0).all())
+        return x * (self.gain if positive else self.gain.abs())  # here
+
+
+HIDING.append(SameSign())
+
+
+@hides
+def shifted_pattern(x):
+    with DISABLED(), UNWATCHED():
+        first = int(x.flatten().argmax())
+    return x.roll(first, 1)

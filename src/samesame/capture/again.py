@@ -149,13 +149,14 @@ def put(changes: Mapping[torch.Tensor, torch.Tensor], kept: list[torch.Tensor]) 
 @dataclass(frozen=True, slots=True)
 class Ways:
     """How a program can be run once more: `run(gradients)` with nobody watching, `recorded()` with the recorder, if
-    that can be. `weights` are the tensors behind the graph's parameters, by node name, and `written` those from outside
-    that the program writes into. `asked` is what it asked for while it was recorded, and `otherwise` says what is wrong
-    where nothing better is known."""
+    that can be. `weights` are the tensors behind the graph's parameters, by node name, and `others` further weights of
+    the program; `written` are those from outside that it writes into. `asked` is what it asked for while it was
+    recorded, and `otherwise` says what is wrong where nothing better is known."""
 
     run: Callable[[bool], Outputs]
     recorded: Callable[[], Graph] | None
     weights: Mapping[str, torch.Tensor]
+    others: list[torch.Tensor]
     written: list[torch.Tensor]
     asked: Mapping[str, Origin]
     otherwise: str
@@ -164,19 +165,20 @@ class Ways:
 def demand_same(program: Program, graph: Graph, ways: Ways) -> tuple[Asked, ...]:
     """Raise Refused where the program, run once more, does not compute what its graph computes; else what it asks for
     beside values. Weights, inputs and what the program writes into hold afterwards what they held before."""
-    owned = movable(ways.weights)
+    owned = movable([*ways.weights.values(), *ways.others])
     for draw in DRAWS:
         changes = {tensor: draw.inputs(tensor) for tensor in program.inputs.values()}
-        changes |= {tensor: draw.weights(tensor) for tensor in owned.values() if draw.weights is not same}
+        changes |= {tensor: draw.weights(tensor) for tensor in owned if draw.weights is not same}
         asked = dict(ways.asked)
         with put(changes, ways.written) as begin:
             with asking(asked):
                 found = outputs_of(program, ways.run, last=draw is DRAWS[-1])
             if found is None:
                 continue
-            values = graph.tensors | {name: changes[x].cpu() for name, x in owned.items() if x in changes}
+            begin()
             pairs = zip(graph.sources("input"), program.inputs.values(), strict=True)
-            values |= {node.name: changes[tensor].cpu() for node, tensor in pairs}
+            values = graph.tensors | {node.name: changes[tensor].cpu() for node, tensor in pairs}
+            values |= {name: tensor.detach().cpu() for name, tensor in ways.weights.items()}
             if not computes(graph, values, found):
                 raise explained(program, graph, found, draw, ways, begin)
             if "chance" in asked or "clock" in asked or keeps_dice(program):
@@ -209,14 +211,11 @@ def tried(
     return Asked(what, origin, same=alike(outputs, other))
 
 
-def movable(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def movable(weights: list[torch.Tensor]) -> list[torch.Tensor]:
     """The weights that may hold other values: reals whose memory no other weight shares."""
-    places = Counter(address(tensor) for tensor in weights.values())
-    return {
-        name: tensor
-        for name, tensor in weights.items()
-        if tensor.is_floating_point() and tensor.element_size() > 1 and places[address(tensor)] == 1
-    }
+    distinct = {id(tensor): tensor for tensor in weights}.values()
+    places = Counter(address(tensor) for tensor in distinct)
+    return [x for x in distinct if x.is_floating_point() and x.element_size() > 1 and places[address(x)] == 1]
 
 
 def outputs_of(program: Program, run: Callable[[bool], Outputs], *, last: bool) -> Outputs | None:

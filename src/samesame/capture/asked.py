@@ -22,7 +22,7 @@ from torch import nn
 from samesame.capture.origins import place
 from samesame.capture.program import referred
 from samesame.capture.views import is_written_by_user
-from samesame.graph import Origin
+from samesame.graph import Asked, Origin, Setting
 
 # What is asked for, by the name of the function that tells.
 TELLS = {
@@ -83,6 +83,15 @@ def mode_of(program: Any) -> str:
     modules = (part for _, thing in referred(program) if isinstance(thing, nn.Module) for part in thing.modules())
     return {(True,): "training", (False,): "eval", (False, True): "mixed"}.get(
         tuple(sorted({part.training for part in modules})), "")
+
+
+def setting_of(program: Any, asked: tuple[Asked, ...]) -> Setting:
+    """The state that a program is captured in now."""
+    unusual = [f"{torch.get_default_dtype()} by default".removeprefix("torch.")]
+    unusual = [] if torch.get_default_dtype() is torch.float32 else unusual
+    if torch.is_autocast_enabled("cpu"):
+        unusual.append(f"autocast to {torch.get_autocast_dtype('cpu')}".replace("torch.", ""))
+    return Setting(mode_of(program), tuple(unusual), asked)
 
 
 def users(frame: FrameType | None, *, far: bool) -> FrameType | None:

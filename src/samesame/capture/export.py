@@ -27,13 +27,13 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._pytree import tree_leaves, tree_unflatten
 
 from samesame.capture.again import Ways, demand_same
-from samesame.capture.asked import mode_of
+from samesame.capture.asked import setting_of
 from samesame.capture.memory import has_memory, place_of
 from samesame.capture.origins import OURS, is_users, line_in_text, line_of_error
 from samesame.capture.program import Program, referred
 from samesame.capture.record import recorded, unwatched
 from samesame.evidence import Refused, SamesameError
-from samesame.graph import Graph, Origin, Setting
+from samesame.graph import Graph, Origin
 
 DATA_DECIDES = (GuardOnDataDependentSymNode, DataDependentOutputException, DynamicOutputShapeException)
 SOURCES = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "constant", InputKind.CONSTANT_TENSOR: "constant"}
@@ -42,19 +42,16 @@ SOURCES = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "constant", Input
 def export(program: Program, name: str, *, decompose: bool = False) -> Graph:
     """The graph that torch.export makes of `program`; with `decompose`, in terms of torch's core operators."""
     graph, recorder = recorded(Exported(program, exported_program(program, decompose)), name)
-    asked = demand_same(
-        program,
-        graph,
-        Ways(
-            partial(unwatched, program),
-            None,
-            {name: tensor for name, tensor in recorder.weights.items() if program.named(tensor) is not None},
-            program.held,
-            {},
-            "torch.export misses something that the program does; record it instead",
-        ),
+    ways = Ways(
+        run=partial(unwatched, program),
+        recorded=None,
+        weights={name: tensor for name, tensor in recorder.weights.items() if program.named(tensor) is not None},
+        others=program.parameters,
+        written=program.held,
+        asked={},
+        otherwise="torch.export misses something that the program does; record it instead",
     )
-    return replace(graph, setting=Setting(mode_of(program.program), asked))
+    return replace(graph, setting=setting_of(program.program, demand_same(program, graph, ways)))
 
 
 def exported_program(program: Program, decompose: bool) -> ExportedProgram:

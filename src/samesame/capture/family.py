@@ -19,9 +19,9 @@ from typing import Any, cast
 
 import torch
 
+from samesame.capture.alive import tensors_known
 from samesame.capture.fit import Fit, Misfit
 from samesame.capture.program import Program
-from samesame.capture.record import tensors_known
 from samesame.evidence import SamesameError
 from samesame.formula.expr import Expr, Size, mul
 from samesame.formula.sizes import at_least, canonical, size_text, symbols, value_at

@@ -44,6 +44,7 @@ class Program:
         self.args, self.kwargs = arguments_of(inputs)
         self.modules, named = holdings(program)
         self.held = [tensor for _, _, tensor in named if has_memory(tensor)]
+        self.parameters = [x for kind, _, x in named if kind == "parameter" and has_memory(x)]
         self.names = {place_of(tensor): (kind, name) for kind, name, tensor in reversed(named) if has_memory(tensor)}
         self.inputs: dict[str, torch.Tensor] = {}
         self.given: list[tuple[str, torch.Tensor]] = []    # the caller's own tensors, by the same names

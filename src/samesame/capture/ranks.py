@@ -33,6 +33,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from samesame.capture.again import confirm
+from samesame.capture.alive import tensors_known
 from samesame.capture.collectives import (
     ARRIVED,
     COPIED,
@@ -55,7 +56,7 @@ from samesame.capture.memory import address, extent, has_memory, place_of
 from samesame.capture.origins import name_of_value, running_modules, users_line
 from samesame.capture.placements import Placed, placed
 from samesame.capture.program import Program, failed, holdings, referred
-from samesame.capture.record import UNSEEN, Recorder, general_kernels, random_states, tensors_known
+from samesame.capture.record import UNSEEN, Recorder, general_kernels, random_states
 from samesame.capture.statistics import KEEPING
 from samesame.capture.tape import dtype_of, type_of
 from samesame.capture.targets import seeded

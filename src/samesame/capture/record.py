@@ -12,15 +12,13 @@ that is, a constant of the program; else the program is refused, and the message
 
 from __future__ import annotations
 
-import gc
+import logging
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache, partial
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -30,7 +28,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
 from samesame.capture.again import Ways, demand_same
-from samesame.capture.asked import mode_of
+from samesame.capture.alive import tensors_alive
+from samesame.capture.asked import setting_of
 from samesame.capture.exits import Exits, guarded
 from samesame.capture.memory import Memory, Step, address
 from samesame.capture.origins import running_modules, thread_line
@@ -47,7 +46,7 @@ from samesame.execute import (
     undefined_,
     written,
 )
-from samesame.graph import Graph, Node, Origin, Setting
+from samesame.graph import Graph, Node, Origin
 
 
 def aten(names: str) -> frozenset[str]:
@@ -141,20 +140,17 @@ def record(program: Program, name: str) -> Graph:
     """
     demand_no_views(program)
     graph, recorder = recorded(program, name)
-    weights = {} if program.stand_ins else recorder.weights
-    asked = demand_same(
-        program,
-        graph,
-        Ways(
-            partial(unwatched, program),
-            lambda: recorded(program, name)[0],
-            weights,
-            recorder.memory.written,
-            recorder.asked,
-            UNSEEN,
-        ),
+    fixed = bool(program.stand_ins)                        # these keep what they made of their weights
+    ways = Ways(
+        run=partial(unwatched, program),
+        recorded=lambda: recorded(program, name)[0],
+        weights={} if fixed else recorder.weights,
+        others=[] if fixed else program.parameters,
+        written=recorder.memory.written,
+        asked=recorder.asked,
+        otherwise=UNSEEN,
     )
-    return replace(graph, setting=Setting(mode_of(program.program), asked))
+    return replace(graph, setting=setting_of(program.program, demand_same(program, graph, ways)))
 
 
 def recorded(program: Program, name: str) -> tuple[Graph, Recorder]:
@@ -195,6 +191,10 @@ def random_states() -> tuple[Any, ...]:
     return random.getstate(), {name: bytes(part) if hasattr(part, "tobytes") else part for name, part in state.items()}
 
 
+# An operator that failed: where, on which arguments, and how.
+Failure = tuple[Origin, OpOverload, tuple[Any, ...], dict[str, Any], Exception]
+
+
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Notes operators as torch dispatches them."""
 
@@ -206,7 +206,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.modules: list[str] = [""]
         self.weights: dict[str, torch.Tensor] = {}         # the tensor behind each parameter, by its node's name
         self.refused: SamesameError | None = None          # the first refusal, whatever the program makes of it
-        self.swallowed: Refused | None = None              # an operator that failed for what its arguments hold
+        self.failures: list[Failure] = []
         self.asked: dict[str, Origin] = {}                 # what the program asks for beside values, and where first
         self.tape = Tape(self.here)
         self.memory = Memory(self.tape.emit, self.source, self.refusal)
@@ -235,8 +235,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             yield
         except (Exception, SystemExit) as error:
             raise self.failure(error) from error.__cause__ if isinstance(error, SamesameError) else error
-        if self.refused is not None or self.swallowed is not None:
-            raise self.refused or self.swallowed                           # type: ignore[misc]
+        if self.refused is not None:
+            raise self.refused
+        self.demand_failures_of_shapes()
 
     def failure(self, error: BaseException) -> SamesameError:
         """What to say when the program raises."""
@@ -288,7 +289,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         except Refused as error:
             raise self.noted(error) from error.__cause__
         except Exception as error:
-            self.note_failure(operation, args, kwargs or {}, error)
+            self.failures.append((self.here(), operation, args, kwargs or {}, error))
             raise
 
     def operator(self, operation: OpOverload, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -478,22 +479,19 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     # ------------------------------------------------------------------------------------------------ values let out
 
-    def note_failure(
-        self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
-    ) -> None:
-        """Note an operator that fails on these values, and might not on others: a program that goes on after it does so
-        for these only."""
-        given = tensors_in([*args, *kwargs.values()])
-        if self.swallowed is not None or not any(
-            self.memory.knows(tensor) and self.memory.read(tensor) in self.tape.open for tensor in given
-        ):
-            return
-        if not fails_without_values(operation, args, kwargs, error):
-            said = (str(error).strip().splitlines() or ["no message"])[0]
-            self.swallowed = Refused(
-                f"{self.program.spoken(self.here())} goes on after {operation._opname} failed on these values "
-                f"({said}); on others it may not fail, so the graph depends on data; choose by torch.where instead"
-            )
+    def demand_failures_of_shapes(self) -> None:
+        """Raise Refused where the program went on after an operator that failed on these values, and might not on
+        others."""
+        for here, operation, args, kwargs, error in self.failures:
+            given = [tensor for tensor in tensors_in([*args, *kwargs.values()]) if self.memory.knows(tensor)]
+            if not any(self.memory.read(tensor) in self.tape.open for tensor in given):
+                continue
+            if not fails_without_values(operation, args, kwargs, error):
+                said = (str(error).strip().splitlines() or ["no message"])[0]
+                raise Refused(
+                    f"{self.program.spoken(here)} goes on after {operation._opname} failed on these values ({said}); "
+                    "on others it may not fail, so the graph depends on data; choose by torch.where instead"
+                )
 
     def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str) -> None:
         here = self.here()
@@ -525,9 +523,12 @@ def reads_values(operation: OpOverload, given: Mapping[str, Any]) -> bool:
 def fails_without_values(
     operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> bool:
-    """Whether an operator fails for shapes or dtypes alone: in the same way on tensors that hold nothing."""
+    """Whether an operator fails for shapes or dtypes alone: in the same way on tensors that hold nothing. Tells torch's
+    log nothing of it."""
     if isinstance(error, NotImplementedError) or "not implemented for" in str(error):
         return True
+    log = logging.getLogger(FakeTensorMode.__module__)
+    before, log.disabled = log.disabled, True
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:
         try:
             operation(
@@ -536,6 +537,8 @@ def fails_without_values(
             )
         except Exception as other:
             return type(other) is type(error)
+        finally:
+            log.disabled = before
     return False
 
 
@@ -611,34 +614,3 @@ def triton_kernels(noted: Callable[[Refused], Refused] | None = None) -> Abstrac
 def alias_set(argument: Any) -> str:
     """The letter by which a schema says that a result is an argument."""
     return str(next(iter(argument.alias_info.before_set), ""))
-
-
-def tensors_alive() -> dict[int, torch.Tensor]:
-    """Every tensor that exists now, by id; inside `tensors_known` those it knows and those that are new."""
-    kinds, more = set[type](), [torch.Tensor]
-    while more:
-        kinds.update(more)
-        more = [kind for parent in more for kind in type.__subclasses__(parent) if kind not in kinds]
-    return dict(_known.get()) | {id(thing): thing for thing in gc.get_objects() if type(thing) in kinds}
-
-
-_known: ContextVar[Mapping[int, torch.Tensor]] = ContextVar("known", default=MappingProxyType({}))
-
-
-@contextmanager
-def tensors_known() -> Iterator[None]:
-    """Inside, finding out which tensors exist looks at new objects only: a process has hundreds of thousands of others.
-
-    Python's garbage collector is told to leave the objects of now alone, and told of them again afterwards. A process
-    that has done so itself is not touched.
-    """
-    if gc.get_freeze_count():
-        yield
-        return
-    token = _known.set(tensors_alive())
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-        _known.reset(token)

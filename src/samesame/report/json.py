@@ -29,6 +29,7 @@ from samesame.evidence import (
     Verdict,
 )
 from samesame.graph import Origin
+from samesame.report.setting import setting_json, sides
 
 FORMAT = 1
 
@@ -51,6 +52,7 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
             "fixed": verdict.sizes.fixed,
             "ran": verdict.sizes.ran,
         },
+        "captured": {side: setting_json(setting) for side, setting in sides(verdict)},
         "unpaired": verdict.unpaired,
         "notes": verdict.notes,
         "counts": verdict.counts,
