@@ -101,7 +101,7 @@ def _establish(
         families: Iterator[Family] = iter(())
         differ = apart(graphs, values)
         if not run.over and not differ and not any(isinstance(side, Graph) for side in programs):
-            alike = partial(_recorded_alike, record)
+            alike = partial(_recorded_alike, partial(record, again=False))
             families = run.sparing(families_of(programs[0], example, alike, graphs), _SHARE, _NOT_CAPTURED)
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
         if differ:
@@ -132,10 +132,10 @@ def _not_reached(name: str, left: Node, right: Node) -> Root:
 # -------------------------------------------------------------------------------------------------------- the two sides
 
 
-def _recorded(programs: tuple[Any, Any], how: str, example: Any) -> tuple[Graph, Graph]:
+def _recorded(programs: tuple[Any, Any], how: str, example: Any, again: bool = True) -> tuple[Graph, Graph]:
     """The graphs of both programs on these inputs, with inputs and outputs in one order."""
     left, right = (
-        with_defaults(capture(program, example, how=how, name=name))
+        with_defaults(capture(program, example, how=how, name=name, again=again))
         for program, name in zip(programs, ("left", "right"), strict=True)
     )
     return left, in_order_of(left, right, by_name=isinstance(example, Mapping))

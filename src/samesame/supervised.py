@@ -9,6 +9,7 @@ nothing else reaches those who read them. Where processes cannot be forked the w
 
 from __future__ import annotations
 
+import atexit
 import faulthandler
 import os
 import signal
@@ -23,7 +24,10 @@ DIES_WITH_PARENT = 1                          # prctl's PR_SET_PDEATHSIG
 
 def supervised(work: Callable[[], object], unusable: int) -> int:
     """Do the work in a child: the exit code with which it raised SystemExit; `unusable`, after a sentence on stderr,
-    where the child ended in any other way."""
+    where the child ended in any other way. What SystemExit says goes on where stdout is replaced."""
+    if sys.stdout is not sys.__stdout__:                    # somebody in this process reads what is printed
+        work()
+        return 0
     if not hasattr(os, "fork") or not hasattr(signal, "sigwaitinfo"):
         return worked(work, unusable)
     signals = {getattr(signal, name) for name in HEARD} | {signal.SIGCHLD}
@@ -34,10 +38,13 @@ def supervised(work: Callable[[], object], unusable: int) -> int:
         os.close(ours)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         dies_with_parent()
-        faulthandler.enable()
-        code = worked(work, unusable)
-        os.write(theirs, bytes([code & 255]))
-        return code
+        if sys.__stderr__ is not None:
+            faulthandler.enable(sys.__stderr__)
+        try:
+            os.write(theirs, bytes([worked(work, unusable) & 255]))
+            atexit._run_exitfuncs()
+        finally:
+            os._exit(unusable)                              # who called has the parent, and no use for two
     os.close(theirs)
     status = ended(child, signals)
     answer = os.read(ours, 1)

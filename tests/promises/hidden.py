@@ -640,8 +640,34 @@ def counter(x):
     CALLS.append(1)
     return x * len(CALLS)
 
+NOTEBOOK = numpy.zeros(12, dtype=numpy.float32)
+WRITTEN = torch.from_numpy(NOTEBOOK)
+
+
+@hides
+def written_where_numpy_reads(x):
+    torch.mul(x.flatten(), 1, out=WRITTEN)
+    return branch(NOTEBOOK.max() < 1e9, x)
+
+
+BYTES = bytearray(48)
+IN_BYTES = torch.frombuffer(BYTES, dtype=torch.float32)
+
+
+@hides
+def written_where_bytes_are_read(x):
+    IN_BYTES.copy_(x.flatten())
+    return branch(BYTES[3] < 128, x)
+
 
 # ------------------------------------------------------------------------------------ what only a second run can tell
+
+
+@hides
+def bounded_from_above(x):
+    with DISABLED(), UNWATCHED():
+        small = bool((x < 3).all())
+    return x * 2 if small else x * 3  # here
 
 
 @hides

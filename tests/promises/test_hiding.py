@@ -7,13 +7,16 @@ import inspect
 import json
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
+import numpy
 import pytest
 import torch
 
 from promises import hidden, honest
 from samesame.capture import capture
+from samesame.capture.again import in_private_memory
 from samesame.check import check
 from samesame.evidence import Refused
 from samesame.report.setting import captured, only_with
@@ -113,6 +116,22 @@ def test_weights_and_inputs_hold_afterwards_what_they_held_before():
     before = [x.clone(), *(weight.clone() for weight in module.parameters())]
     capture(module, (x,))
     assert all(torch.equal(a, b) for a, b in zip(before, [x, *module.parameters()], strict=True))
+
+
+def test_weights_in_a_file_are_left_alone(tmp_path):
+    """Memory mapped read-only cannot be written, and what is written into a shared mapping goes into the file."""
+    numpy.full(16, 0.5, dtype=numpy.float32).tofile(tmp_path / "weights")
+    before = (tmp_path / "weights").stat().st_mtime_ns, (tmp_path / "weights").read_bytes()
+    for mode in ("r", "r+"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            weight = torch.from_numpy(numpy.memmap(tmp_path / "weights", dtype=numpy.float32, mode=mode)).view(4, 4)
+        module = torch.nn.Linear(4, 4, bias=False)
+        module.weight = torch.nn.Parameter(weight)
+        assert in_private_memory(list(module.parameters())) == []
+        capture(module, (torch.randn(2, 4),))
+    assert ((tmp_path / "weights").stat().st_mtime_ns, (tmp_path / "weights").read_bytes()) == before
+    assert len(in_private_memory(list(torch.nn.Linear(4, 4).parameters()))) == 2
 
 
 # --------------------------------------------------------------------------------------------------- the command line

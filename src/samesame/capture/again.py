@@ -1,19 +1,22 @@
 """Again: the program runs once more, on other values and with nobody watching, and must compute what its graph does.
 
 A graph is made from one run. Whatever that run took from its values unseen (a NumPy view made before, a kernel called
-by address, a thread, the clock) stands in the graph as a number or as a branch taken. So the program runs a second time
-as its users run it, on inputs of the other sign and of another magnitude and with weights of the other sign, and the
-graph is worked out on the same. Where the two differ, the program is run again on those values to tell why: no two
+by address, a thread, the clock) stands in the graph as a number or as a branch taken. So the program runs again,
+as its users run it, on larger inputs and weights, and once more on inputs and weights of the other sign, and the graph
+is worked out on the same. Where the two differ, the program is run again on those values to tell why: no two
 runs agree, or it takes another course, and then the first line at which it does is named. Values on which the program
 fails or computes no finite number are outside its domain: milder ones are tried, the example last.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -93,13 +96,26 @@ def within(value: torch.Tensor) -> torch.Tensor:
 
 def turned(weight: torch.Tensor) -> torch.Tensor:
     """A weight of the other sign; one that holds the same number throughout holds others."""
-    if weight.numel() > 1 and bool((weight == weight.flatten()[0]).all()):
+    ends = weight.flatten()[:: max(weight.numel() - 1, 1)]
+    if weight.numel() > 1 and ends[0] == ends[1] and bool((weight == ends[0]).all()):
         return (weight.double() + 0.5 * noise(weight)).to(weight.dtype)
     return -weight
 
 
 def same(value: torch.Tensor) -> torch.Tensor:
     return value
+
+
+def larger(value: torch.Tensor) -> torch.Tensor:
+    """Reals of the same sign and larger, in another order."""
+    if value.numel() == 0 or not value.is_floating_point() or not bool(value.isfinite().all()) or few(value):
+        return value
+    return scaled(permuted(value), LARGE, SPREAD)
+
+
+def grown(weight: torch.Tensor) -> torch.Tensor:
+    """A weight of the same sign and larger."""
+    return weight * 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +127,8 @@ class Draw:
     words: str
 
 
-DRAWS = (
+# Each of the two is tried until one lies in the program's domain; that of the first is the example at last.
+TURNED = (
     Draw(otherwise, turned, "other inputs and weights"),
     Draw(never_negative, turned, "other inputs and weights"),
     Draw(otherwise, same, "other inputs"),
@@ -119,6 +136,10 @@ DRAWS = (
     Draw(opposite, same, "other inputs"),
     Draw(nearby, same, "other inputs"),
     Draw(same, same, "the same inputs"),
+)
+LARGER = (
+    Draw(larger, grown, "larger inputs and weights"),
+    Draw(larger, same, "larger inputs"),
 )
 
 
@@ -165,14 +186,24 @@ class Ways:
 def demand_same(program: Program, graph: Graph, ways: Ways) -> tuple[Asked, ...]:
     """Raise Refused where the program, run once more, does not compute what its graph computes; else what it asks for
     beside values. Weights, inputs and what the program writes into hold afterwards what they held before."""
+    run_on(LARGER, program, graph, ways)
+    asked = run_on(TURNED, program, graph, ways)
+    assert asked is not None, "the last draw is the example"
+    return asked
+
+
+def run_on(draws: Sequence[Draw], program: Program, graph: Graph, ways: Ways) -> tuple[Asked, ...] | None:
+    """The program and its graph on the first of these draws that lies in the program's domain; None if none does."""
     owned = movable([*ways.weights.values(), *ways.others])
-    for draw in DRAWS:
+    for draw in draws:
         changes = {tensor: draw.inputs(tensor) for tensor in program.inputs.values()}
         changes |= {tensor: draw.weights(tensor) for tensor in owned if draw.weights is not same}
+        if draw.inputs is not same and all(torch.equal(tensor, value) for tensor, value in changes.items()):
+            continue
         asked = dict(ways.asked)
         with put(changes, ways.written) as begin:
             with asking(asked):
-                found = outputs_of(program, ways.run, last=draw is DRAWS[-1])
+                found = outputs_of(program, ways.run, last=draw.inputs is same)
             if found is None:
                 continue
             begin()
@@ -181,10 +212,12 @@ def demand_same(program: Program, graph: Graph, ways: Ways) -> tuple[Asked, ...]
             values |= {name: tensor.detach().cpu() for name, tensor in ways.weights.items()}
             if not computes(graph, values, found):
                 raise explained(program, graph, found, draw, ways, begin)
+            if draws is LARGER:
+                return ()
             if "chance" in asked or "clock" in asked or keeps_dice(program):
                 demand_steady(program, found, ways, begin)
             return tuple(tried(what, origin, program, found, ways, begin) for what, origin in asked.items())
-    raise AssertionError("the last draw is the example")
+    return None
 
 
 def demand_steady(program: Program, outputs: Outputs, ways: Ways, begin: Callable[[], None]) -> None:
@@ -215,7 +248,26 @@ def movable(weights: list[torch.Tensor]) -> list[torch.Tensor]:
     """The weights that may hold other values: reals whose memory no other weight shares."""
     distinct = {id(tensor): tensor for tensor in weights}.values()
     places = Counter(address(tensor) for tensor in distinct)
-    return [x for x in distinct if x.is_floating_point() and x.element_size() > 1 and places[address(x)] == 1]
+    found = [x for x in distinct if x.is_floating_point() and x.element_size() > 1 and places[address(x)] == 1]
+    return in_private_memory(found)
+
+
+def in_private_memory(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The tensors whose memory may be written: those mapped from a file that is read-only, or shared with others, may
+    not. Only Linux tells."""
+    try:
+        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return tensors
+    told = [re.match(r"(\w+)-(\w+) .w.p", line) for line in lines]
+    kept = [(int(found[1], 16), int(found[2], 16)) for found in told if found]
+    starts = [first for first, _ in kept]
+
+    def private(tensor: torch.Tensor) -> bool:
+        place = bisect(starts, tensor.data_ptr()) - 1
+        return tensor.device.type != "cpu" or tensor.numel() == 0 or (place >= 0 and tensor.data_ptr() < kept[place][1])
+
+    return [tensor for tensor in tensors if private(tensor)]
 
 
 def outputs_of(program: Program, run: Callable[[bool], Outputs], *, last: bool) -> Outputs | None:

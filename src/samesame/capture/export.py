@@ -26,7 +26,7 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._pytree import tree_leaves, tree_unflatten
 
-from samesame.capture.again import Ways, demand_same
+from samesame.capture.again import Ways, confirm, demand_same, put
 from samesame.capture.asked import setting_of
 from samesame.capture.memory import has_memory, place_of
 from samesame.capture.origins import OURS, is_users, line_in_text, line_of_error
@@ -39,9 +39,16 @@ DATA_DECIDES = (GuardOnDataDependentSymNode, DataDependentOutputException, Dynam
 SOURCES = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "constant", InputKind.CONSTANT_TENSOR: "constant"}
 
 
-def export(program: Program, name: str, *, decompose: bool = False) -> Graph:
+MISSED = "torch.export misses something that the program does; record it instead"
+
+
+def export(program: Program, name: str, again: bool = True, *, decompose: bool = False) -> Graph:
     """The graph that torch.export makes of `program`; with `decompose`, in terms of torch's core operators."""
-    graph, recorder = recorded(Exported(program, exported_program(program, decompose)), name)
+    graph, recorder, _ = recorded(Exported(program, exported_program(program, decompose)), name)
+    if not again:
+        with put({}, program.held):
+            confirm(graph, unwatched(program), MISSED)
+        return graph
     ways = Ways(
         run=partial(unwatched, program),
         recorded=None,
@@ -49,7 +56,7 @@ def export(program: Program, name: str, *, decompose: bool = False) -> Graph:
         others=program.parameters,
         written=program.held,
         asked={},
-        otherwise="torch.export misses something that the program does; record it instead",
+        otherwise=MISSED,
     )
     return replace(graph, setting=setting_of(program.program, demand_same(program, graph, ways)))
 

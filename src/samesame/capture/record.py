@@ -27,7 +27,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
-from samesame.capture.again import Ways, demand_same
+from samesame.capture.again import Outputs, Ways, confirm, demand_same
 from samesame.capture.alive import tensors_alive
 from samesame.capture.asked import setting_of
 from samesame.capture.exits import Exits, guarded
@@ -132,14 +132,17 @@ UNSEEN = (
 )
 
 
-def record(program: Program, name: str) -> Graph:
+def record(program: Program, name: str, again: bool = True) -> Graph:
     """The graph of one run of `program` on its example inputs; tensors from outside hold afterwards what they held
-    before.
+    before. With `again`, the program has run on other values too, and computed what the graph computes.
 
     Raises Refused where the program fails, draws random numbers, or lets data decide its course.
     """
-    demand_no_views(program)
-    graph, recorder = recorded(program, name)
+    graph, recorder, outputs = recorded(program, name)
+    if not again:
+        confirm(graph, outputs, UNSEEN)
+        return graph
+    demand_no_views(program, recorder.memory.written)
     fixed = bool(program.stand_ins)                        # these keep what they made of their weights
     ways = Ways(
         run=partial(unwatched, program),
@@ -153,13 +156,13 @@ def record(program: Program, name: str) -> Graph:
     return replace(graph, setting=setting_of(program.program, demand_same(program, graph, ways)))
 
 
-def recorded(program: Program, name: str) -> tuple[Graph, Recorder]:
-    """The graph of one run, and what recorded it."""
+def recorded(program: Program, name: str) -> tuple[Graph, Recorder, Outputs]:
+    """The graph of one run, what recorded it, and what the run returned."""
     recorder = Recorder(program)
     try:
         outputs = recorder.run()
         roots = [(root, recorder.memory.read(output)) for root, output in outputs]
-        return recorder.tape.graph(name, roots), recorder
+        return recorder.tape.graph(name, roots), recorder, [(root, x.clone()) for root, x in outputs]
     finally:
         with torch.inference_mode():
             recorder.memory.restore()

@@ -10,7 +10,7 @@ import inspect
 import random
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -26,15 +26,17 @@ DEEP = 4                                    # containers and functions within on
 STORAGES = (torch.UntypedStorage, torch.TypedStorage)
 
 
-def demand_no_views(program: Program) -> None:
-    """Raise Refused where the program holds an array or a storage in the memory of a parameter or of an input."""
+def demand_no_views(program: Program, written: Iterable[torch.Tensor]) -> None:
+    """Raise Refused where the program holds an array or a storage in the memory of a parameter, of an input, or of a
+    tensor that it has `written` into."""
     found = list(reachable(program.program, memories()))
     if not found:
         return
     weights = [(name, x) for part, name, x in holdings(program.program)[1] if part == "parameter" and has_memory(x)]
+    weights += [*program.given, *(("what it writes into", tensor) for tensor in written)]
     for name, thing in found:
         first, last = span(thing)
-        for title, tensor in (*weights, *program.given):
+        for title, tensor in weights:
             memory = tensor.untyped_storage()
             if first < memory.data_ptr() + memory.nbytes() and memory.data_ptr() < last:
                 raise Refused(
@@ -46,7 +48,7 @@ def demand_no_views(program: Program) -> None:
 def memories() -> tuple[type, ...]:
     """What gives memory away without an operator."""
     numpy = sys.modules.get("numpy")
-    return (*STORAGES, memoryview, *(() if numpy is None else (numpy.ndarray,)))
+    return (*STORAGES, memoryview, bytearray, *(() if numpy is None else (numpy.ndarray,)))
 
 
 def keeps_dice(program: Program) -> bool:
@@ -62,7 +64,7 @@ def span(thing: Any) -> tuple[int, int]:
         return thing.data_ptr(), thing.data_ptr() + thing.nbytes()
     import numpy
 
-    array = numpy.asarray(thing)
+    array = numpy.frombuffer(thing, numpy.uint8) if isinstance(thing, bytearray) else numpy.asarray(thing)
     start = array.__array_interface__["data"][0]
     steps = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
     low, high = sum(step for step in steps if step < 0), sum(step for step in steps if step > 0)
