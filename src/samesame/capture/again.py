@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from samesame.capture.asked import asking, laid_out_otherwise
-from samesame.capture.memory import address
+from samesame.capture.memory import address, place_of
 from samesame.capture.program import Program, failed
 from samesame.capture.views import keeps_dice
 from samesame.evidence import Refused, SamesameError
@@ -33,9 +33,11 @@ Outputs = list[tuple[str, torch.Tensor]]
 Move = Callable[[torch.Tensor], torch.Tensor]
 
 REPEATS = 5                                 # further runs of a program that may depend on chance
-LARGE = 8.0                                 # how much larger the inputs of the first draw are
-SPREAD = 0.25
+LARGE = 8.0                                 # times the example's inputs
+SPREAD = 0.25                               # how much each number moves besides, relative to itself
 NEAR = 0.01
+REALS = frozenset((torch.float16, torch.bfloat16, torch.float32, torch.float64))
+INTEGERS = frozenset((torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64))
 
 
 def noise(value: torch.Tensor) -> torch.Tensor:
@@ -47,41 +49,41 @@ def noise(value: torch.Tensor) -> torch.Tensor:
 def otherwise(value: torch.Tensor) -> torch.Tensor:
     """Other values: reals of the other sign and larger, integers from the same range, truths moved along. What holds
     two values only (a mask) holds the same two."""
-    if value.numel() == 0 or value.is_complex():
+    if value.numel() == 0:
         return value
-    if not value.is_floating_point():
-        return permuted(value) if value.dtype == torch.bool or int(value.min()) < 0 else within(value)
-    if not bool(value.isfinite().all()) or few(value):
-        return permuted(value)
-    return scaled(value, -LARGE, SPREAD)
+    if value.dtype in INTEGERS:
+        return permuted(value) if int(value.min()) < 0 else within(value)
+    if is_generic(value):
+        return scaled(value, -LARGE, SPREAD)
+    return permuted(value) if value.dtype == torch.bool or value.dtype in REALS else value
 
 
 def never_negative(value: torch.Tensor) -> torch.Tensor:
     """The same, but that what is never negative stays so."""
     moved = otherwise(value)
-    real = value.is_floating_point() and value.numel() > 0
-    return moved.abs() if real and bool((value >= 0).all()) else moved
+    return moved.abs() if is_generic(value) and bool((value >= 0).all()) else moved
 
 
 def opposite(value: torch.Tensor) -> torch.Tensor:
     """Reals of the other sign; anything else stays."""
-    mixed = value.is_floating_point() and value.numel() > 0 and bool((value < 0).any())
-    return scaled(value, -1.0, SPREAD) if mixed and bool(value.isfinite().all()) and not few(value) else value
+    return scaled(value, -1.0, SPREAD) if is_generic(value) and bool((value < 0).any()) else value
 
 
 def nearby(value: torch.Tensor) -> torch.Tensor:
     """Reals a hundredth off."""
-    real = value.numel() > 0 and value.is_floating_point() and bool(value.isfinite().all()) and not few(value)
-    return scaled(value, 1.0, NEAR) if real else value
+    return scaled(value, 1.0, NEAR) if is_generic(value) else value
 
 
 def scaled(value: torch.Tensor, by: float, spread: float) -> torch.Tensor:
     return (value.double() * by * (1 + spread * noise(value))).to(value.dtype)
 
 
-def few(value: torch.Tensor) -> bool:
-    """Whether a tensor holds zeros and at most one other number, as masks do."""
-    return bool(((value == 0) | (value == value.flatten()[value.abs().argmax()])).all())
+def is_generic(value: torch.Tensor) -> bool:
+    """Whether a tensor holds real numbers of which others may take the place: all finite, and not, as in a mask, zeros
+    and one other number."""
+    if value.dtype not in REALS or value.numel() == 0 or not bool(value.isfinite().all()):
+        return False
+    return not bool(((value == 0) | (value == value.flatten()[value.abs().argmax()])).all())
 
 
 def permuted(value: torch.Tensor) -> torch.Tensor:
@@ -108,9 +110,7 @@ def same(value: torch.Tensor) -> torch.Tensor:
 
 def larger(value: torch.Tensor) -> torch.Tensor:
     """Reals of the same sign and larger, in another order."""
-    if value.numel() == 0 or not value.is_floating_point() or not bool(value.isfinite().all()) or few(value):
-        return value
-    return scaled(permuted(value), LARGE, SPREAD)
+    return scaled(permuted(value), LARGE, SPREAD) if is_generic(value) else value
 
 
 def grown(weight: torch.Tensor) -> torch.Tensor:
@@ -246,10 +246,9 @@ def tried(
 
 def movable(weights: list[torch.Tensor]) -> list[torch.Tensor]:
     """The weights that may hold other values: reals whose memory no other weight shares."""
-    distinct = {id(tensor): tensor for tensor in weights}.values()
+    distinct = {place_of(tensor): tensor for tensor in weights}.values()
     places = Counter(address(tensor) for tensor in distinct)
-    found = [x for x in distinct if x.is_floating_point() and x.element_size() > 1 and places[address(x)] == 1]
-    return in_private_memory(found)
+    return in_private_memory([x for x in distinct if x.dtype in REALS and places[address(x)] == 1])
 
 
 def in_private_memory(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -356,11 +355,7 @@ COARSE = 0.1
 STEADY = 1e-6
 
 
-def confirm(
-    graph: Graph,
-    outputs: list[tuple[str, torch.Tensor]],
-    otherwise: str,
-) -> None:
+def confirm(graph: Graph, outputs: Outputs, otherwise: str) -> None:
     """Run the graph on the example: had the program done something unseen, `outputs`, its own, would be others."""
     values = execute(graph, graph.tensors, precision="own", keep=False)
     for (name, root), (_, output) in zip(graph.roots, outputs, strict=True):
