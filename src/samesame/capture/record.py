@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import torch
@@ -35,6 +35,7 @@ from samesame.capture.memory import Memory, Step, address
 from samesame.capture.origins import running_modules, thread_line
 from samesame.capture.program import Program, failed
 from samesame.capture.tape import Tape, dtype_of, type_of
+from samesame.capture.twins import functional, positional, returned
 from samesame.capture.views import demand_no_views
 from samesame.evidence import Refused, SamesameError
 from samesame.execute import (
@@ -549,41 +550,6 @@ def unchanged(result: torch.Tensor, argument: torch.Tensor) -> bool:
     return result.shape == argument.shape and result.dtype == argument.dtype
 
 
-@cache
-def functional(operation: OpOverload) -> OpOverload | None:
-    """The operator that computes what `operation` writes (`add` for `add_` and for `add.out`), if torch has it."""
-    name = operation._opname
-    in_place = name.endswith("_") and not name.endswith("__")
-    packet = getattr(getattr(torch.ops, operation.namespace), name[:-1] if in_place else name, None)
-    outs = () if in_place else written(operation)
-    wanted = [(a.name, str(a.type)) for k, a in enumerate(operation._schema.arguments) if k not in outs]
-    for overload in () if packet is None else packet.overloads():
-        twin: OpOverload = getattr(packet, overload)
-        if not written(twin) and [(a.name, str(a.type)) for a in twin._schema.arguments] == wanted:
-            return twin
-    return None
-
-
-def positional(operation: OpOverload, given: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments by name in the way calls are usually written: by position as far as the schema allows."""
-    args: list[Any] = []
-    rest = dict(given)
-    for argument in operation._schema.arguments:
-        if argument.kwarg_only or argument.name not in rest:
-            break
-        args.append(rest.pop(argument.name))
-    return tuple(args), rest
-
-
-def returned(operation: OpOverload, given: Mapping[str, Any], fresh: list[Any]) -> Any:
-    """What a writing operator returns: the arguments it wrote where its schema says so, and its other results."""
-    left = iter(fresh)
-    schema = operation._schema
-    arguments = {alias_set(a): given.get(a.name) for a in schema.arguments if a.alias_info}
-    out = [next(left) if r.alias_info is None else arguments[alias_set(r)] for r in schema.returns]
-    return None if not out else out[0] if len(out) == 1 else tuple(out)
-
-
 @contextmanager
 def general_kernels() -> Iterator[None]:
     """Do without the libraries that have whole recurrent layers as operators of their own, in few dtypes.
@@ -612,8 +578,3 @@ def triton_kernels(noted: Callable[[Refused], Refused] | None = None) -> Abstrac
     from samesame.capture.triton_operators import kernels_as_operators
 
     return kernels_as_operators(noted)
-
-
-def alias_set(argument: Any) -> str:
-    """The letter by which a schema says that a result is an argument."""
-    return str(next(iter(argument.alias_info.before_set), ""))
