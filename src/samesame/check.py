@@ -95,6 +95,7 @@ def _establish(
         record = partial(_recorded, programs, how)
         graphs = record(example)
         _require_comparable(*graphs)
+        verdict.settings = graphs[0].setting, graphs[1].setting
         verdict.roots = [_not_reached(name, a, b) for (name, a), (_, b) in zip(*(g.roots for g in graphs), strict=True)]
     with run.during("execute"):
         relation = input_relation(*graphs)
@@ -107,7 +108,7 @@ def _establish(
     with run.during("prove"):
         families: Iterator[Family] = iter(())
         if not run.over and not differ and not any(isinstance(side, Graph) for side in programs):
-            alike = partial(_recorded_alike, record)
+            alike = partial(_recorded_alike, partial(record, again=False))
             follow = partial(_followed, programs, how, example, graphs)
             found = families_of(programs[0], example, alike, graphs, follow)
             families = run.sparing(found, _SHARE, _NOT_CAPTURED)
@@ -157,10 +158,10 @@ def _not_reached(name: str, left: Node, right: Node) -> Root:
 # -------------------------------------------------------------------------------------------------------- the two sides
 
 
-def _recorded(programs: tuple[Any, Any], how: str, example: Any) -> tuple[Graph, Graph]:
+def _recorded(programs: tuple[Any, Any], how: str, example: Any, again: bool = True) -> tuple[Graph, Graph]:
     """The graphs of both programs on these inputs, with inputs and outputs in one order."""
     left, right = (
-        with_defaults(capture(program, example, how=how, name=name))
+        with_defaults(capture(program, example, how=how, name=name, again=again))
         for program, name in zip(programs, ("left", "right"), strict=True)
     )
     return left, in_order_of(left, right, by_name=isinstance(example, Mapping))

@@ -2,7 +2,8 @@
 
 A verdict exits with 0 (same), 1 (different) or 3 (undecided). Everything else exits with 2 and says so in one sentence:
 unusable input, no memory, and also a defect of samesame itself, whose traceback `--verbose` shows. What the user's own
-program prints goes to stderr, so that stdout holds the result and nothing else.
+program prints goes to stderr, so that stdout holds the result and nothing else; one that ends the process is survived
+(`supervised.py`).
 
 torch takes seconds to load, so what needs it is imported inside the commands, after their options have been read.
 """
@@ -29,6 +30,7 @@ from samesame.lift_cli import lift_command
 from samesame.refine_cli import EPILOG as REFINE_EXITS
 from samesame.refine_cli import refine_command
 from samesame.rules_cli import rules_commands
+from samesame.supervised import supervised
 from samesame.sweep_cli import EPILOG as SWEEP_EXITS
 from samesame.sweep_cli import sweep_command
 
@@ -464,7 +466,7 @@ def main() -> None:
     for stream in sys.stdout, sys.stderr:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")                              # a terminal that cannot show ∞ or Σ
-    app(prog_name="samesame")
+    sys.exit(supervised(lambda: app(prog_name="samesame"), UNUSABLE))
 
 
 if __name__ == "__main__":

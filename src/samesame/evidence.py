@@ -15,7 +15,7 @@ from typing import Any
 from samesame.formula.region import Region, listed
 from samesame.formula.sizes import size_text, symbols, value_at
 from samesame.formula.tensor import Dim
-from samesame.graph import NOWHERE, Origin
+from samesame.graph import NOWHERE, Origin, Setting
 
 
 class Rung(IntEnum):
@@ -241,6 +241,7 @@ class Verdict:
     versions: dict[str, str] = field(default_factory=dict)
     seed: int = 0
     certificate: dict[str, Any] | None = None
+    settings: tuple[Setting, Setting] | None = None         # the state that each side was captured in
     left: str = "left"
     right: str = "right"
 

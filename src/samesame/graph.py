@@ -139,18 +139,39 @@ def map_nodes(function: Callable[[Node], Any], argument: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """Something beside values that a program asks for, such as whether gradients are on: the line, and whether it
+    computes the same where the answer is another; None where that was not tried."""
+
+    what: str
+    origin: Origin
+    same: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The state that a graph was captured in: the mode of the program's modules (eval, training, mixed; empty without
+    modules), what else is unusual (autocast, the default dtype), and what the program asks for of the rest."""
+
+    mode: str = ""
+    unusual: tuple[str, ...] = ()
+    asked: tuple[Asked, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """Nodes in topological order, and the roots: the tensors the program returns, with a name each.
 
     `tensors` holds, by node name, the values of parameters and constants and the example values of inputs (torch
-    tensors). `unread` are nodes that no root depends on, though the program may have asked for their sizes; they are
-    no part of what the graph computes.
+    tensors). `setting` is the state that it was captured in. `unread` are nodes that no root depends on, though the
+    program may have asked for their sizes; they are no part of what the graph computes.
     """
 
     name: str
     nodes: tuple[Node, ...]
     roots: tuple[tuple[str, Node], ...]
     tensors: dict[str, Any] = field(default_factory=dict)
+    setting: Setting = Setting()
     unread: tuple[Node, ...] = field(default=(), kw_only=True)
 
     def sources(self, operator: str) -> tuple[Node, ...]:

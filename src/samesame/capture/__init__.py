@@ -24,14 +24,14 @@ from samesame.graph_text import text_form
 
 __all__ = ["capture", "load_graph", "load_inputs", "load_target", "save_graph", "text_form"]
 
-WAYS: dict[str, Callable[[Program, str], Graph]] = {
+WAYS: dict[str, Callable[[Program, str, bool], Graph]] = {
     "record": record,
     "export": export,
     "export+decompose": partial(export, decompose=True),
 }
 
 
-def capture(program: Any, inputs: Any, *, how: str = "record", name: str = "left") -> Graph:
+def capture(program: Any, inputs: Any, *, how: str = "record", name: str = "left", again: bool = True) -> Graph:
     """The graph of `program`, a module or a function over tensors (or a Graph, which is returned under this name).
 
     `inputs` are example arguments: a tuple, or a dict by name. Tensors in them, also inside lists, tuples and dicts,
@@ -40,8 +40,11 @@ def capture(program: Any, inputs: Any, *, how: str = "record", name: str = "left
     The program runs on copies of the inputs, and its parameters and buffers hold afterwards what they held before.
 
     `how` is "record" (run it once and note what torch dispatches), "export" (torch.export), or "export+decompose" (the
-    same in terms of core operators). Raises Refused, with the program's line, where a graph would not stand for the
-    program: values of data decide its course, it draws random numbers, or it fails on these inputs.
+    same in terms of core operators). The program then runs again on other values of inputs and weights, and must
+    compute what the graph does; not `again` where it has done so at other sizes.
+
+    Raises Refused, with the program's line, where a graph would not stand for the program: values of data decide its
+    course, it draws random numbers, or it fails on these inputs.
     """
     if isinstance(program, Graph):
         return replace(program, name=name)
@@ -49,4 +52,4 @@ def capture(program: Any, inputs: Any, *, how: str = "record", name: str = "left
         raise Refused(f"how is {how!r}; give {', '.join(map(repr, WAYS))}")
     target = Program(program, inputs)
     with few_threads(tensor.numel() for tensor in target.held):
-        return WAYS[how](target, name)
+        return WAYS[how](target, name, again)

@@ -11,6 +11,8 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, redirect_stderr
+from dataclasses import replace
+from functools import partial
 from io import StringIO
 from traceback import StackSummary
 from typing import Any
@@ -24,10 +26,12 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._pytree import tree_leaves, tree_unflatten
 
+from samesame.capture.again import Ways, confirm, demand_same, put
+from samesame.capture.asked import setting_of
 from samesame.capture.memory import has_memory, place_of
 from samesame.capture.origins import OURS, is_users, line_in_text, line_of_error
 from samesame.capture.program import Program, referred
-from samesame.capture.record import confirm, record
+from samesame.capture.record import recorded, unwatched
 from samesame.evidence import Refused, SamesameError
 from samesame.graph import Graph, Origin
 
@@ -35,11 +39,26 @@ DATA_DECIDES = (GuardOnDataDependentSymNode, DataDependentOutputException, Dynam
 SOURCES = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "constant", InputKind.CONSTANT_TENSOR: "constant"}
 
 
-def export(program: Program, name: str, *, decompose: bool = False) -> Graph:
+MISSED = "torch.export misses something that the program does; record it instead"
+
+
+def export(program: Program, name: str, again: bool = True, *, decompose: bool = False) -> Graph:
     """The graph that torch.export makes of `program`; with `decompose`, in terms of torch's core operators."""
-    graph = record(Exported(program, exported_program(program, decompose)), name)
-    confirm(graph, program.outputs(), "torch.export misses something that the program does; record it instead")
-    return graph
+    graph, recorder, _ = recorded(Exported(program, exported_program(program, decompose)), name)
+    if not again:
+        with put({}, program.held):
+            confirm(graph, unwatched(program), MISSED)
+        return graph
+    ways = Ways(
+        run=partial(unwatched, program),
+        recorded=None,
+        weights={name: tensor for name, tensor in recorder.weights.items() if program.named(tensor) is not None},
+        others=program.parameters,
+        written=program.held,
+        asked={},
+        otherwise=MISSED,
+    )
+    return replace(graph, setting=setting_of(program.program, demand_same(program, graph, ways)))
 
 
 def exported_program(program: Program, decompose: bool) -> ExportedProgram:

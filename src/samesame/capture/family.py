@@ -20,11 +20,11 @@ from typing import Any, cast
 
 import torch
 
+from samesame.capture.alive import tensors_known
 from samesame.capture.decisions import Decided, decided
 from samesame.capture.fit import Fit, Misfit
 from samesame.capture.following import Followings
 from samesame.capture.program import Program
-from samesame.capture.record import tensors_known
 from samesame.evidence import Refused, SamesameError
 from samesame.formula.expr import Expr, Size, mul
 from samesame.formula.region import Condition, Region, around

@@ -170,6 +170,11 @@ class Memory:
         if storage.source and storage.version == 0:
             self.before.append((storage.whole, storage.whole.clone()))
 
+    @property
+    def written(self) -> list[torch.Tensor]:
+        """The tensors from outside that the program wrote into."""
+        return [tensor for tensor, _ in self.before]
+
     def restore(self) -> None:
         """Undo the program's writes into tensors from outside."""
         for tensor, value in self.before:

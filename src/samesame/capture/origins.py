@@ -85,6 +85,14 @@ def name_of_value(fits: Callable[[Any], bool]) -> str:
     return next((name for name, value in frame.f_locals.items() if fits(value)), "") if frame is not None else ""
 
 
+def thread_line() -> Origin:
+    """The innermost line of the user's program that runs now in this thread, whatever called it."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    return Origin() if frame is None else place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
 def line_of_error(error: BaseException) -> Origin:
     """The innermost line of the user's program that an exception came through."""
     found = Origin()

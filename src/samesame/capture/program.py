@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_flatten_with_path, tree_unflatten
 
 from samesame.capture.memory import has_memory, kind_in_words, place_of
 from samesame.capture.origins import line_of_error, users_line
-from samesame.evidence import Refused, SamesameError
+from samesame.evidence import Refused
 from samesame.execute import out_of_memory
 from samesame.graph import Origin
 
@@ -44,6 +44,7 @@ class Program:
         self.args, self.kwargs = arguments_of(inputs)
         self.modules, named = holdings(program)
         self.held = [tensor for _, _, tensor in named if has_memory(tensor)]
+        self.parameters = [x for kind, _, x in named if kind == "parameter" and has_memory(x)]
         self.names = {place_of(tensor): (kind, name) for kind, name, tensor in reversed(named) if has_memory(tensor)}
         self.inputs: dict[str, torch.Tensor] = {}
         self.given: list[tuple[str, torch.Tensor]] = []    # the caller's own tensors, by the same names
@@ -70,20 +71,6 @@ class Program:
 
     def call(self) -> Any:
         return self.program(*self.args, **self.kwargs)
-
-    @torch.inference_mode()
-    def outputs(self) -> list[tuple[str, torch.Tensor]]:
-        """What the program returns, run as it is; the tensors that it names hold afterwards what they held before."""
-        before = [(tensor, tensor.clone()) for tensor in self.held]
-        try:
-            return [(name, tensor.clone()) for name, tensor in self.roots(self.call())]
-        except SamesameError:
-            raise
-        except Exception as error:
-            raise failed(error, self.title) from error
-        finally:
-            for tensor, value in before:
-                tensor.copy_(value)
 
     def named(self, tensor: torch.Tensor) -> tuple[str, str] | None:
         """Whether a tensor is a parameter or a constant of the program, and its name; None if it is neither by
@@ -218,7 +205,7 @@ def path_name(prefix: tuple[str, ...], path: Any) -> str:
     return ".".join((*prefix, *map(str, parts)))
 
 
-def failed(error: Exception, here: str) -> Refused:
+def failed(error: BaseException, here: str) -> Refused:
     """What to say when the user's program raises; `here` is where, if the error does not know."""
     text = (str(error).strip().splitlines() or ["no message"])[0]
     if out_of_memory(error):
@@ -228,4 +215,7 @@ def failed(error: Exception, here: str) -> Refused:
     if "does not require grad" in text:
         text = "it computes gradients, and these are off while it is captured; write the derivative out"
     where = line_of_error(error)
-    return Refused(f"{where.spoken if where.file else here} raises {type(error).__name__}: {text}")
+    place = where.spoken if where.file else here
+    if isinstance(error, SystemExit):
+        return Refused(f"{place} calls sys.exit({error.code!r}); return the outputs instead")
+    return Refused(f"{place} raises {type(error).__name__}: {text}")

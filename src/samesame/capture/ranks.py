@@ -32,6 +32,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from samesame.capture.again import confirm
+from samesame.capture.alive import tensors_known
 from samesame.capture.collectives import (
     ARRIVED,
     COPIED,
@@ -47,13 +49,14 @@ from samesame.capture.collectives import (
 )
 from samesame.capture.ddp import bucket_of, open_reducers, place_in
 from samesame.capture.derivatives import derivative
+from samesame.capture.exits import Exits, guarded
 from samesame.capture.fsdp import PACKING, strided, unscattered
 from samesame.capture.group import dealing, one_of
 from samesame.capture.memory import address, extent, has_memory, place_of
 from samesame.capture.origins import name_of_value, running_modules, users_line
 from samesame.capture.placements import Placed, placed
 from samesame.capture.program import Program, failed, holdings, referred
-from samesame.capture.record import Exits, Recorder, confirm, general_kernels, random_states, tensors_known
+from samesame.capture.record import UNSEEN, Recorder, general_kernels, random_states
 from samesame.capture.statistics import KEEPING
 from samesame.capture.tape import dtype_of, type_of
 from samesame.capture.targets import seeded
@@ -238,6 +241,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
     """Notes what one rank does, collectives and gradients included."""
 
     program: RankProgram
+    has_gradients = True
 
     def __init__(self, program: RankProgram, rank: int, backward: bool) -> None:
         super().__init__(program)
@@ -268,7 +272,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             outputs += self.left_behind()
             roots = [(root, self.memory.read(output)) for root, output in outputs]
             plain = self.tape.graph(name, roots, kept=self.collectives)
-            confirm(self.without_collectives(plain), outputs)
+            confirm(self.without_collectives(plain), outputs, UNSEEN)
         finally:
             with torch.no_grad():
                 self.memory.restore()
@@ -279,7 +283,10 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             )
         names = {node.name for node in plain.nodes} | {root for root, _ in roots}
         held = {name: place for name, place in self.program.placed.items() if name in names}
-        return RankGraph(plain.name, plain.nodes, plain.roots, plain.tensors, rank, world_size, held, tuple(self.idle))
+        return RankGraph(
+            plain.name, plain.nodes, plain.roots, plain.tensors, rank=rank, world_size=world_size, placed=held,
+            idle=tuple(self.idle),
+        )
 
     def without_collectives(self, graph: Graph) -> Graph:
         """The graph with what stood for the collectives' results as constants: this one can be run."""
@@ -301,22 +308,23 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             stack.enter_context(sdpa_kernel(SDPBackend.MATH))
             self.modules = stack.enter_context(running_modules(program.modules))
             stack.enter_context(self.leaves() if self.backward else nullcontext())
+            stack.enter_context(self.standing())
+            stack.enter_context(guarded(self))
             stack.enter_context(Exits(self))
             stack.enter_context(self)
-            try:
-                outputs = program.roots(program.call())
-                outputs += self.gradients(outputs) if self.backward else []
-                outputs = [(name, self.local(name, output)) for name, output in outputs]
-                self.leave(outputs)
-                return outputs
-            except Exception as error:
-                if is_of_schedule(error):
-                    raise Refused(
-                        "torch.distributed.pipelining settles by messages how its stages run, and each stage reads "
-                        "what the others say, who are not there; send and receive between stages yourself "
-                        "(torch.distributed.send, recv)"
-                    ) from None
-                raise refusal_in(error) or failed(error, program.spoken(self.here())) from error
+            outputs = program.roots(program.call())
+            outputs += self.gradients(outputs) if self.backward else []
+            outputs = [(name, self.local(name, output)) for name, output in outputs]
+            self.leave(outputs)
+            return outputs
+
+    def failure(self, error: BaseException) -> SamesameError:
+        if is_of_schedule(error):
+            return Refused(
+                "torch.distributed.pipelining settles by messages how its stages run, and each stage reads what the "
+                "others say, who are not there; send and receive between stages yourself (torch.distributed.send, recv)"
+            )
+        return self.refused or refusal_in(error) or super().failure(error)
 
     def source(self, tensor: torch.Tensor) -> Node:
         """A tensor that was there before; a weight may be there under another shape too."""
@@ -413,10 +421,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
 
     # -------------------------------------------------------------------------------------------------- one operator
 
-    def __torch_dispatch__(
-        self, operation: OpOverload, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
+    def operator(self, operation: OpOverload, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if any(issubclass(kind, WRAPPERS) for kind in types):
             return NotImplemented                          # torch opens it, and comes back with what is inside
         if imagined(types):
@@ -437,7 +442,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
                 plain = SIMPLER[str(operation)](*args, **kwargs)
             if plain is not None:
                 return plain
-        return super().__torch_dispatch__(operation, types, args, kwargs)
+        return super().operator(operation, types, args, kwargs)
 
     def introduce_buckets(self, tensors: Iterable[torch.Tensor]) -> None:
         """Make known the buckets in which these tensors lie, and their places there; any other tensor is left alone."""

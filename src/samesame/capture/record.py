@@ -12,31 +12,36 @@ that is, a constant of the program; else the program is refused, and the message
 
 from __future__ import annotations
 
-import gc
+import logging
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from contextvars import ContextVar
-from functools import cache
-from types import MappingProxyType
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
 from torch._ops import OpOverload
-from torch.overrides import TorchFunctionMode
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
 
+from samesame.capture.again import Outputs, Ways, confirm, demand_same
+from samesame.capture.alive import tensors_alive
+from samesame.capture.asked import setting_of
+from samesame.capture.exits import Exits, guarded
 from samesame.capture.memory import Memory, Step, address
-from samesame.capture.origins import running_modules
+from samesame.capture.origins import running_modules, thread_line
 from samesame.capture.program import Program, failed
 from samesame.capture.tape import Tape, dtype_of, type_of
+from samesame.capture.twins import functional, positional, returned
+from samesame.capture.views import demand_no_views
 from samesame.evidence import Refused, SamesameError
 from samesame.execute import (
     UNINITIALISED,
     bound,
     draws_numbers,
-    execute,
     pure,
     tensors_in,
     undefined_,
@@ -122,45 +127,63 @@ ONLY_WARN = frozenset([("transformers/modeling_utils.py", "warn_if_padding_and_n
 # Transformers asks values such questions for speed only, and not while torch.export traces it.
 TRACING = ", or capture by torch.export (--how export)"
 
-# Ways out that are no operators.
-LEAVES = {
-    torch.Tensor.tolist: ".tolist()",
-    torch.Tensor.numpy: ".numpy()",
-    torch.Tensor.__array__: ".__array__()",
-    torch.Tensor.__dlpack__: ".__dlpack__()",
-    torch.Tensor.__float__: "float()",
-    torch.Tensor.__int__: "int()",
-    torch.Tensor.__index__: "int()",
-    torch.Tensor.__complex__: "complex()",
-}
-# These make a tensor of numbers, and take them out of tensors without an operator.
-OF_NUMBERS = {torch.tensor, torch.as_tensor, torch.asarray, torch.Tensor.new_tensor, torch.Tensor.new}
+UNSEEN = (
+    "something in it works on tensors in a way torch does not show, such as a kernel called by address; register that "
+    "as a torch operator"
+)
 
 
-def record(program: Program, name: str) -> Graph:
+def record(program: Program, name: str, again: bool = True) -> Graph:
     """The graph of one run of `program` on its example inputs; tensors from outside hold afterwards what they held
-    before.
+    before. With `again`, the program has run on other values too, and computed what the graph computes.
 
     Raises Refused where the program fails, draws random numbers, or lets data decide its course.
     """
+    graph, recorder, outputs = recorded(program, name)
+    if not again:
+        confirm(graph, outputs, UNSEEN)
+        return graph
+    demand_no_views(program, recorder.memory.written)
+    fixed = bool(program.stand_ins)                        # these keep what they made of their weights
+    ways = Ways(
+        run=partial(unwatched, program),
+        recorded=lambda: recorded(program, name)[0],
+        weights={} if fixed else recorder.weights,
+        others=[] if fixed else program.parameters,
+        written=recorder.memory.written,
+        asked=recorder.asked,
+        otherwise=UNSEEN,
+    )
+    return replace(graph, setting=setting_of(program.program, demand_same(program, graph, ways)))
+
+
+def recorded(program: Program, name: str) -> tuple[Graph, Recorder, Outputs]:
+    """The graph of one run, what recorded it, and what the run returned."""
     recorder = Recorder(program)
-    dice = random_states()
     try:
         outputs = recorder.run()
         roots = [(root, recorder.memory.read(output)) for root, output in outputs]
-        graph = recorder.tape.graph(name, roots)
-        confirm(graph, outputs)
+        return recorder.tape.graph(name, roots), recorder, [(root, x.clone()) for root, x in outputs]
     finally:
         with torch.inference_mode():
             recorder.memory.restore()
-    if random_states() != dice:
-        again = program.outputs()
-        if not all(agree(output.cpu(), other.cpu()) for (_, output), (_, other) in zip(outputs, again, strict=True)):
-            raise Refused(
-                f"{program.title} draws random numbers (Python's or numpy's), so no two runs agree; call .eval() on "
-                "the module, or pass the random number as an argument"
-            )
-    return graph
+
+
+def unwatched(program: Program, gradients: bool = False) -> list[tuple[str, torch.Tensor]]:
+    """What the program returns where nobody watches."""
+    with ExitStack() as stack:
+        for state in ordinary(gradients):
+            stack.enter_context(state)
+        stack.enter_context(triton_kernels())
+        return [(name, tensor.detach().clone()) for name, tensor in program.roots(program.call())]
+
+
+def ordinary(gradients: bool = False) -> Iterator[AbstractContextManager[Any]]:
+    """The state of torch in which a program is recorded: without gradients, by torch's own kernels."""
+    yield torch.inference_mode(not gradients)
+    yield torch.set_grad_enabled(gradients)
+    yield torch.compiler.set_stance("force_eager")
+    yield general_kernels()
 
 
 def random_states() -> tuple[Any, ...]:
@@ -172,13 +195,23 @@ def random_states() -> tuple[Any, ...]:
     return random.getstate(), {name: bytes(part) if hasattr(part, "tobytes") else part for name, part in state.items()}
 
 
+# An operator that failed: where, on which arguments, and how.
+Failure = tuple[Origin, OpOverload, tuple[Any, ...], dict[str, Any], Exception]
+
+
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Notes operators as torch dispatches them."""
+
+    has_gradients = False
 
     def __init__(self, program: Program) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.program, self.stand_ins = program, program.stand_ins
         self.modules: list[str] = [""]
+        self.weights: dict[str, torch.Tensor] = {}         # the tensor behind each parameter, by its node's name
+        self.refused: SamesameError | None = None          # the first refusal, whatever the program makes of it
+        self.failures: list[Failure] = []
+        self.asked: dict[str, Origin] = {}                 # what the program asks for beside values, and where first
         self.tape = Tape(self.here)
         self.memory = Memory(self.tape.emit, self.source, self.refusal)
         self.outside = tensors_alive()
@@ -191,24 +224,43 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def refusal(self, why: str) -> Refused:
         """The error that refuses the program because of what the line that is running does."""
-        return Refused(f"{self.program.spoken(self.here())} {why}")
+        return self.noted(Refused(f"{self.program.spoken(self.here())} {why}"))
+
+    def noted(self, error: Refused) -> Refused:
+        """A refusal stands from here on: a program that catches it is refused when it ends."""
+        self.refused = self.refused or error
+        return error
+
+    @contextmanager
+    def standing(self) -> Iterator[None]:
+        """Around the program: however it ends, what was refused on the way is raised, and what it swallowed of an
+        operator's failure on these values."""
+        try:
+            yield
+        except (Exception, SystemExit) as error:
+            raise self.failure(error) from error.__cause__ if isinstance(error, SamesameError) else error
+        if self.refused is not None:
+            raise self.refused
+        self.demand_failures_of_shapes()
+
+    def failure(self, error: BaseException) -> SamesameError:
+        """What to say when the program raises."""
+        if self.refused is not None or isinstance(error, SamesameError):
+            return self.refused or error                                   # type: ignore[return-value]
+        return failed(error, self.program.spoken(self.here()))
 
     def run(self) -> list[tuple[str, torch.Tensor]]:
         """Run the program and note it; its outputs by name."""
         with ExitStack() as stack:
-            stack.enter_context(torch.inference_mode())
-            stack.enter_context(torch.compiler.set_stance("force_eager"))
-            stack.enter_context(general_kernels())
+            for state in ordinary():
+                stack.enter_context(state)
             self.modules = stack.enter_context(running_modules(self.program.modules))
-            stack.enter_context(triton_kernels())
+            stack.enter_context(triton_kernels(self.noted))
+            stack.enter_context(self.standing())
+            stack.enter_context(guarded(self))
             stack.enter_context(Exits(self))
             stack.enter_context(self)
-            try:
-                return self.program.roots(self.program.call())
-            except SamesameError:
-                raise
-            except Exception as error:
-                raise failed(error, self.program.spoken(self.here())) from error
+            return self.program.roots(self.program.call())
 
     def source(self, tensor: torch.Tensor) -> Node:
         """The node of a tensor that the program found rather than computed: a parameter, or a constant."""
@@ -216,21 +268,36 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if named is not None:
             operator, name = named
             module = name.rpartition(".")[0]
-            return self.tape.source(operator, name, tensor, Origin(module=module, parameter=name))
+            return self.found(operator, name, tensor, Origin(module=module, parameter=name))
         if id(tensor) not in self.outside:
             raise self.refusal(
                 "uses a tensor that was made in a way torch does not show (an extension, a file); make "
                 "it beforehand, or register the code that makes it as a torch operator"
             )
         operator = "parameter" if isinstance(tensor, torch.nn.Parameter) else "constant"
-        return self.tape.source(operator, operator, tensor, self.here())
+        return self.found(operator, operator, tensor, self.here())
+
+    def found(self, operator: str, name: str, tensor: torch.Tensor, origin: Origin) -> Node:
+        node = self.tape.source(operator, name, tensor, origin)
+        if operator == "parameter":
+            self.weights[node.name] = tensor
+        return node
 
     # ------------------------------------------------------------------------------------------------- one operator
 
     def __torch_dispatch__(
         self, operation: OpOverload, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        kwargs = kwargs or {}
+        try:
+            return self.operator(operation, types, args, kwargs or {})
+        except Refused as error:
+            raise self.noted(error) from error.__cause__
+        except Exception as error:
+            self.failures.append((self.here(), operation, args, kwargs or {}, error))
+            raise
+
+    def operator(self, operation: OpOverload, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the program sees of an operator."""
         name = str(operation)
         if name in self.stand_ins:
             return self.stand_ins[name](self, operation, args, kwargs)
@@ -416,6 +483,20 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     # ------------------------------------------------------------------------------------------------ values let out
 
+    def demand_failures_of_shapes(self) -> None:
+        """Raise Refused where the program went on after an operator that failed on these values, and might not on
+        others."""
+        for here, operation, args, kwargs, error in self.failures:
+            given = [tensor for tensor in tensors_in([*args, *kwargs.values()]) if self.memory.knows(tensor)]
+            if not any(self.memory.read(tensor) in self.tape.open for tensor in given):
+                continue
+            if not fails_without_values(operation, args, kwargs, error):
+                said = (str(error).strip().splitlines() or ["no message"])[0]
+                raise Refused(
+                    f"{self.program.spoken(here)} goes on after {operation._opname} failed on these values ({said}); "
+                    "on others it may not fail, so the graph depends on data; choose by torch.where instead"
+                )
+
     def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str) -> None:
         here = self.here()
         if (here.file, here.function) in ONLY_WARN:
@@ -424,55 +505,12 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             way_out = TRACING if here.file.startswith("transformers/") else ""
             raise self.refusal(f"{doing}, so the graph depends on data; pass the value as an argument instead{way_out}")
 
-
-class Exits(TorchFunctionMode):
-    """Watches the ways by which a tensor's values reach Python without an operator."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
-        self.recorder = recorder
-
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if function in LEAVES:
-            self.recorder.demand_closed(tensors_in(args[:1]), f"calls {LEAVES[function]} on a tensor")
-        if function in OF_NUMBERS:
-            lists = [given for given in (*args, *(kwargs or {}).values()) if isinstance(given, list | tuple)]
-            self.recorder.demand_closed(tensors_in(lists), "makes a tensor of numbers in tensors, unlike torch.stack")
-        return function(*args, **(kwargs or {}))
-
-
-# How far a second run may be off, relative to the largest magnitude: the order of a sum may differ.
-ROUNDING = {torch.float64: 1e-9, torch.float32: 1e-3}
-COARSE = 0.1
-
-
-def confirm(
-    graph: Graph,
-    outputs: list[tuple[str, torch.Tensor]],
-    otherwise: str = "something in it works on tensors in a way torch does not show, such as a kernel called by "
-    "address; register that as a torch operator",
-) -> None:
-    """Run the graph on the example: had the program done something unseen, `outputs`, its own, would be others."""
-    values = execute(graph, graph.tensors, precision="own", keep=False)
-    for (name, root), (_, output) in zip(graph.roots, outputs, strict=True):
-        if not agree(values[root.name], output.to("cpu")):
-            raise Refused(f"the output {name} is not what the program's graph computes: {otherwise}")
-
-
-def agree(value: Any, output: torch.Tensor) -> bool:
-    """Whether two runs gave the same tensor, but for rounding."""
-    if value.shape != output.shape or value.dtype != output.dtype:
-        return False
-    if not (value.is_floating_point() or value.is_complex()):
-        return torch.equal(value, output)
-    wide = torch.complex128 if value.is_complex() else torch.float64
-    a, b = value.to(wide), output.to(wide)
-    finite = b.isfinite()
-    if not torch.equal(a[~finite].nan_to_num(nan=0.5), b[~finite].nan_to_num(nan=0.5)):
-        return False
-    scale = b[finite].abs().amax() if bool(finite.any()) else 0.0
-    tolerance = ROUNDING.get(value.abs().dtype if value.is_complex() else value.dtype, COARSE)
-    return bool(((a[finite] - b[finite]).abs() <= tolerance * scale).all())
+    def demand_unknown(self, tensors: Iterator[torch.Tensor], doing: str) -> None:
+        """In another thread: of tensors that the recorder knows, only closed ones may be read."""
+        for tensor in tensors:
+            known = self.memory.views.get(id(tensor))
+            if (known is not None and known[2].node in self.tape.open) or self.program.named(tensor) is not None:
+                raise self.noted(Refused(f"{thread_line().spoken or self.program.title} {doing}"))
 
 
 def reads_values(operation: OpOverload, given: Mapping[str, Any]) -> bool:
@@ -486,43 +524,30 @@ def reads_values(operation: OpOverload, given: Mapping[str, Any]) -> bool:
     return name in LETS_OUT or any(tag in operation.tags for tag in tags)
 
 
+def fails_without_values(
+    operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> bool:
+    """Whether an operator fails for shapes or dtypes alone: in the same way on tensors that hold nothing. Tells torch's
+    log nothing of it."""
+    if isinstance(error, NotImplementedError) or "not implemented for" in str(error):
+        return True
+    log = logging.getLogger(FakeTensorMode.__module__)
+    before, log.disabled = log.disabled, True
+    with FakeTensorMode(allow_non_fake_inputs=True) as fake:
+        try:
+            operation(
+                *tree_map_only(torch.Tensor, fake.from_tensor, args),
+                **tree_map_only(torch.Tensor, fake.from_tensor, kwargs),
+            )
+        except Exception as other:
+            return type(other) is type(error)
+        finally:
+            log.disabled = before
+    return False
+
+
 def unchanged(result: torch.Tensor, argument: torch.Tensor) -> bool:
     return result.shape == argument.shape and result.dtype == argument.dtype
-
-
-@cache
-def functional(operation: OpOverload) -> OpOverload | None:
-    """The operator that computes what `operation` writes (`add` for `add_` and for `add.out`), if torch has it."""
-    name = operation._opname
-    in_place = name.endswith("_") and not name.endswith("__")
-    packet = getattr(getattr(torch.ops, operation.namespace), name[:-1] if in_place else name, None)
-    outs = () if in_place else written(operation)
-    wanted = [(a.name, str(a.type)) for k, a in enumerate(operation._schema.arguments) if k not in outs]
-    for overload in () if packet is None else packet.overloads():
-        twin: OpOverload = getattr(packet, overload)
-        if not written(twin) and [(a.name, str(a.type)) for a in twin._schema.arguments] == wanted:
-            return twin
-    return None
-
-
-def positional(operation: OpOverload, given: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments by name in the way calls are usually written: by position as far as the schema allows."""
-    args: list[Any] = []
-    rest = dict(given)
-    for argument in operation._schema.arguments:
-        if argument.kwarg_only or argument.name not in rest:
-            break
-        args.append(rest.pop(argument.name))
-    return tuple(args), rest
-
-
-def returned(operation: OpOverload, given: Mapping[str, Any], fresh: list[Any]) -> Any:
-    """What a writing operator returns: the arguments it wrote where its schema says so, and its other results."""
-    left = iter(fresh)
-    schema = operation._schema
-    arguments = {alias_set(a): given.get(a.name) for a in schema.arguments if a.alias_info}
-    out = [next(left) if r.alias_info is None else arguments[alias_set(r)] for r in schema.returns]
-    return None if not out else out[0] if len(out) == 1 else tuple(out)
 
 
 @contextmanager
@@ -546,46 +571,10 @@ def general_kernels() -> Iterator[None]:
             switch(enabled)
 
 
-def triton_kernels() -> AbstractContextManager[None]:
+def triton_kernels(noted: Callable[[Refused], Refused] | None = None) -> AbstractContextManager[None]:
     """Launches of Triton kernels as operators; nothing where no program can have one, for Triton is slow to load."""
     if "triton.runtime.jit" not in sys.modules:
         return nullcontext()
     from samesame.capture.triton_operators import kernels_as_operators
 
-    return kernels_as_operators()
-
-
-def alias_set(argument: Any) -> str:
-    """The letter by which a schema says that a result is an argument."""
-    return str(next(iter(argument.alias_info.before_set), ""))
-
-
-def tensors_alive() -> dict[int, torch.Tensor]:
-    """Every tensor that exists now, by id; inside `tensors_known` those it knows and those that are new."""
-    kinds, more = set[type](), [torch.Tensor]
-    while more:
-        kinds.update(more)
-        more = [kind for parent in more for kind in type.__subclasses__(parent) if kind not in kinds]
-    return dict(_known.get()) | {id(thing): thing for thing in gc.get_objects() if type(thing) in kinds}
-
-
-_known: ContextVar[Mapping[int, torch.Tensor]] = ContextVar("known", default=MappingProxyType({}))
-
-
-@contextmanager
-def tensors_known() -> Iterator[None]:
-    """Inside, finding out which tensors exist looks at new objects only: a process has hundreds of thousands of others.
-
-    Python's garbage collector is told to leave the objects of now alone, and told of them again afterwards. A process
-    that has done so itself is not touched.
-    """
-    if gc.get_freeze_count():
-        yield
-        return
-    token = _known.set(tensors_alive())
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-        _known.reset(token)
+    return kernels_as_operators(noted)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -49,9 +49,16 @@ SECONDS = 20.0                              # to lift one kernel at one set of s
 
 
 @contextmanager
-def kernels_as_operators() -> Iterator[None]:
-    """Launches apply operators, one for each distinct kernel and signature."""
-    with launching(apply):
+def kernels_as_operators(noted: Callable[[Refused], Refused] | None = None) -> Iterator[None]:
+    """Launches apply operators, one for each distinct kernel and signature. A launch that is refused is `noted`."""
+
+    def launched(*launch: Any) -> Any:
+        try:
+            return apply(*launch)
+        except Refused as why:
+            raise (why if noted is None else noted(why)) from why.__cause__
+
+    with launching(launched):
         yield
 
 

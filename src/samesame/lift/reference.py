@@ -85,9 +85,11 @@ def compare_with(
         name: example_tensor(view, whole, example, seed) for seed, (name, (view, whole)) in enumerate(inputs.items())
     }
     graph = capture(reference, tensors, name="reference")
-    whole_family = family(
-        reference, tensors, lambda given: (capture(reference, given, name="reference"),) * 2, (graph, graph), tied=True
-    )
+
+    def alike(given: Any) -> tuple[Graph, Graph]:
+        return (capture(reference, given, name="reference", again=False),) * 2
+
+    whole_family = family(reference, tensors, alike, (graph, graph), tied=True)
     sizes, fixed = sizes_of(whole_family, inputs, example)
     held = {**held, **fixed}
     symbolic = at(whole_family.graphs[0], sizes)

@@ -30,6 +30,7 @@ from samesame.evidence import (
 )
 from samesame.formula import sizes
 from samesame.graph import Origin
+from samesame.report.setting import setting_json, sides
 
 FORMAT = 1
 
@@ -58,6 +59,7 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
             "not_followed": verdict.sizes.lost,
             "apart": verdict.sizes.apart,
         },
+        "captured": {side: setting_json(setting) for side, setting in sides(verdict)},
         "unpaired": verdict.unpaired,
         "notes": verdict.notes,
         "counts": verdict.counts,

@@ -23,6 +23,7 @@ from rich.text import Text
 
 from samesame.evidence import SHOWN, Edit, Effect, Relation, Root, Rung, Verdict
 from samesame.report.repetition import inline, repeated
+from samesame.report.setting import captured, only_with
 from samesame.report.words import (
     QUIET,
     below,
@@ -99,7 +100,7 @@ def headline(verdict: Verdict) -> Text:
 
 def _same(verdict: Verdict) -> str:
     at_least = "at least " if any(root.evidence.rung > verdict.evidence for root in verdict.roots) else ""
-    return f"every output {at_least}{_scope(verdict)}{tally(verdict.relations)}"
+    return f"every output {at_least}{_scope(verdict)}{only_with(verdict)}{tally(verdict.relations)}"
 
 
 def _scope(verdict: Verdict) -> str:
@@ -389,6 +390,10 @@ def conditions(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
         yield table
 
 
+def _captured(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    yield from map(Text, captured(verdict))
+
+
 def _unpaired(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     """A port starts with the same weights on both sides, so weights on neither are the first thing to look at."""
     shown = verdict.unpaired if verbose else verdict.unpaired[:8]
@@ -440,6 +445,7 @@ SECTIONS: tuple[tuple[str, Callable[[Verdict, bool], Iterator[RenderableType]]],
     ("relations", _relations),
     ("inputs and parameters (right = layout over left)", _parameters),
     ("conditions used", conditions),
+    ("captured", _captured),
     ("rounding: error of each side against float64, relative to its largest value", _rounding),
     ("notes", notes),
 )

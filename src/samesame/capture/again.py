@@ -1,0 +1,379 @@
+"""Again: the program runs once more, on other values and with nobody watching, and must compute what its graph does.
+
+A graph is made from one run. Whatever that run took from its values unseen (a NumPy view made before, a kernel called
+by address, a thread, the clock) stands in the graph as a number or as a branch taken. So the program runs again,
+as its users run it, on larger inputs and weights, and once more on inputs and weights of the other sign, and the graph
+is worked out on the same. Where the two differ, the program is run again on those values to tell why: no two
+runs agree, or it takes another course, and then the first line at which it does is named. Values on which the program
+fails or computes no finite number are outside its domain: milder ones are tried, the example last.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from samesame.capture.asked import asking, laid_out_otherwise
+from samesame.capture.memory import address, place_of
+from samesame.capture.program import Program, failed
+from samesame.capture.views import keeps_dice
+from samesame.evidence import Refused, SamesameError
+from samesame.execute import execute
+from samesame.graph import Asked, Graph, Node, Origin, map_nodes
+
+Outputs = list[tuple[str, torch.Tensor]]
+Move = Callable[[torch.Tensor], torch.Tensor]
+
+REPEATS = 5                                 # further runs of a program that may depend on chance
+LARGE = 8.0                                 # times the example's inputs
+SPREAD = 0.25                               # how much each number moves besides, relative to itself
+NEAR = 0.01
+REALS = frozenset((torch.float16, torch.bfloat16, torch.float32, torch.float64))
+INTEGERS = frozenset((torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64))
+
+
+def noise(value: torch.Tensor) -> torch.Tensor:
+    """Numbers between −1 and 1, the same for every tensor of this shape."""
+    dice = torch.Generator().manual_seed(value.numel())
+    return (torch.rand(value.shape, generator=dice, dtype=torch.float64) * 2 - 1).to(value.device)
+
+
+def otherwise(value: torch.Tensor) -> torch.Tensor:
+    """Other values: reals of the other sign and larger, integers from the same range, truths moved along. What holds
+    two values only (a mask) holds the same two."""
+    if value.numel() == 0:
+        return value
+    if value.dtype in INTEGERS:
+        return permuted(value) if int(value.min()) < 0 else within(value)
+    if is_generic(value):
+        return scaled(value, -LARGE, SPREAD)
+    return permuted(value) if value.dtype == torch.bool or value.dtype in REALS else value
+
+
+def never_negative(value: torch.Tensor) -> torch.Tensor:
+    """The same, but that what is never negative stays so."""
+    moved = otherwise(value)
+    return moved.abs() if is_generic(value) and bool((value >= 0).all()) else moved
+
+
+def opposite(value: torch.Tensor) -> torch.Tensor:
+    """Reals of the other sign; anything else stays."""
+    return scaled(value, -1.0, SPREAD) if is_generic(value) and bool((value < 0).any()) else value
+
+
+def nearby(value: torch.Tensor) -> torch.Tensor:
+    """Reals a hundredth off."""
+    return scaled(value, 1.0, NEAR) if is_generic(value) else value
+
+
+def scaled(value: torch.Tensor, by: float, spread: float) -> torch.Tensor:
+    return (value.double() * by * (1 + spread * noise(value))).to(value.dtype)
+
+
+def is_generic(value: torch.Tensor) -> bool:
+    """Whether a tensor holds real numbers of which others may take the place: all finite, and not, as in a mask, zeros
+    and one other number."""
+    if value.dtype not in REALS or value.numel() == 0 or not bool(value.isfinite().all()):
+        return False
+    return not bool(((value == 0) | (value == value.flatten()[value.abs().argmax()])).all())
+
+
+def permuted(value: torch.Tensor) -> torch.Tensor:
+    return value.flatten().roll(1).flip(0).reshape(value.shape)
+
+
+def within(value: torch.Tensor) -> torch.Tensor:
+    """Integers from the range of these; the ends stay what they are."""
+    low, high = int(value.min()), int(value.max())
+    return (low + (noise(value) + 1) / 2 * (high - low + 1)).floor().clamp(low, high).to(value.dtype)
+
+
+def turned(weight: torch.Tensor) -> torch.Tensor:
+    """A weight of the other sign; one that holds the same number throughout holds others."""
+    ends = weight.flatten()[:: max(weight.numel() - 1, 1)]
+    if weight.numel() > 1 and ends[0] == ends[1] and bool((weight == ends[0]).all()):
+        return (weight.double() + 0.5 * noise(weight)).to(weight.dtype)
+    return -weight
+
+
+def same(value: torch.Tensor) -> torch.Tensor:
+    return value
+
+
+def larger(value: torch.Tensor) -> torch.Tensor:
+    """Reals of the same sign and larger, in another order."""
+    return scaled(permuted(value), LARGE, SPREAD) if is_generic(value) else value
+
+
+def grown(weight: torch.Tensor) -> torch.Tensor:
+    """A weight of the same sign and larger."""
+    return weight * 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """How values change from those of the example, and what to call that in a message."""
+
+    inputs: Move
+    weights: Move
+    words: str
+
+
+# Each of the two is tried until one lies in the program's domain; that of the first is the example at last.
+TURNED = (
+    Draw(otherwise, turned, "other inputs and weights"),
+    Draw(never_negative, turned, "other inputs and weights"),
+    Draw(otherwise, same, "other inputs"),
+    Draw(never_negative, same, "other inputs"),
+    Draw(opposite, same, "other inputs"),
+    Draw(nearby, same, "other inputs"),
+    Draw(same, same, "the same inputs"),
+)
+LARGER = (
+    Draw(larger, grown, "larger inputs and weights"),
+    Draw(larger, same, "larger inputs"),
+)
+
+
+@contextmanager
+def put(changes: Mapping[torch.Tensor, torch.Tensor], kept: list[torch.Tensor]) -> Iterator[Callable[[], None]]:
+    """Inside, these tensors hold other values; what is yielded puts them there anew, with what stood in those `kept`.
+    Afterwards all hold what they held before."""
+    before = [(tensor, tensor.detach().clone()) for tensor in (*changes, *kept)]
+
+    @torch.inference_mode()
+    def restore() -> None:
+        for tensor, value in before:
+            tensor.copy_(value)
+
+    @torch.inference_mode()
+    def begin() -> None:
+        restore()
+        for tensor, value in changes.items():
+            tensor.copy_(value)
+
+    begin()
+    try:
+        yield begin
+    finally:
+        restore()
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How a program can be run once more: `run(gradients)` with nobody watching, `recorded()` with the recorder, if
+    that can be. `weights` are the tensors behind the graph's parameters, by node name, and `others` further weights of
+    the program; `written` are those from outside that it writes into. `asked` is what it asked for while it was
+    recorded, and `otherwise` says what is wrong where nothing better is known."""
+
+    run: Callable[[bool], Outputs]
+    recorded: Callable[[], Graph] | None
+    weights: Mapping[str, torch.Tensor]
+    others: list[torch.Tensor]
+    written: list[torch.Tensor]
+    asked: Mapping[str, Origin]
+    otherwise: str
+
+
+def demand_same(program: Program, graph: Graph, ways: Ways) -> tuple[Asked, ...]:
+    """Raise Refused where the program, run once more, does not compute what its graph computes; else what it asks for
+    beside values. Weights, inputs and what the program writes into hold afterwards what they held before."""
+    run_on(LARGER, program, graph, ways)
+    asked = run_on(TURNED, program, graph, ways)
+    assert asked is not None, "the last draw is the example"
+    return asked
+
+
+def run_on(draws: Sequence[Draw], program: Program, graph: Graph, ways: Ways) -> tuple[Asked, ...] | None:
+    """The program and its graph on the first of these draws that lies in the program's domain; None if none does."""
+    owned = movable([*ways.weights.values(), *ways.others])
+    for draw in draws:
+        changes = {tensor: draw.inputs(tensor) for tensor in program.inputs.values()}
+        changes |= {tensor: draw.weights(tensor) for tensor in owned if draw.weights is not same}
+        if draw.inputs is not same and all(torch.equal(tensor, value) for tensor, value in changes.items()):
+            continue
+        asked = dict(ways.asked)
+        with put(changes, ways.written) as begin:
+            with asking(asked):
+                found = outputs_of(program, ways.run, last=draw.inputs is same)
+            if found is None:
+                continue
+            begin()
+            pairs = zip(graph.sources("input"), program.inputs.values(), strict=True)
+            values = graph.tensors | {node.name: changes[tensor].cpu() for node, tensor in pairs}
+            values |= {name: tensor.detach().cpu() for name, tensor in ways.weights.items()}
+            if not computes(graph, values, found):
+                raise explained(program, graph, found, draw, ways, begin)
+            if draws is LARGER:
+                return ()
+            if "chance" in asked or "clock" in asked or keeps_dice(program):
+                demand_steady(program, found, ways, begin)
+            return tuple(tried(what, origin, program, found, ways, begin) for what, origin in asked.items())
+    return None
+
+
+def demand_steady(program: Program, outputs: Outputs, ways: Ways, begin: Callable[[], None]) -> None:
+    """Raise Refused where a program that draws numbers or reads the clock does not always return the same."""
+    for _ in range(REPEATS):
+        begin()
+        again = outputs_of(program, ways.run, last=True)
+        if again is None or not alike(outputs, again, exactly=True):
+            raise random(program)
+
+
+def tried(
+    what: str, origin: Origin, program: Program, outputs: Outputs, ways: Ways, begin: Callable[[], None]
+) -> Asked:
+    """What the program asked for, and whether it computes the same where the answer is another, if that can be had."""
+    if what not in ("gradients", "strides"):
+        return Asked(what, origin)
+    begin()
+    with laid_out_otherwise(program.inputs.values() if what == "strides" else ()):
+        try:
+            other = ways.run(what == "gradients")
+        except (Exception, SystemExit):
+            return Asked(what, origin, same=False)
+    return Asked(what, origin, same=alike(outputs, other))
+
+
+def movable(weights: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The weights that may hold other values: reals whose memory no other weight shares."""
+    distinct = {place_of(tensor): tensor for tensor in weights}.values()
+    places = Counter(address(tensor) for tensor in distinct)
+    return in_private_memory([x for x in distinct if x.dtype in REALS and places[address(x)] == 1])
+
+
+def in_private_memory(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The tensors whose memory may be written: those mapped from a file that is read-only, or shared with others, may
+    not. Only Linux tells."""
+    try:
+        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return tensors
+    told = [re.match(r"(\w+)-(\w+) .w.p", line) for line in lines]
+    kept = [(int(found[1], 16), int(found[2], 16)) for found in told if found]
+    starts = [first for first, _ in kept]
+
+    def private(tensor: torch.Tensor) -> bool:
+        place = bisect(starts, tensor.data_ptr()) - 1
+        return tensor.device.type != "cpu" or tensor.numel() == 0 or (place >= 0 and tensor.data_ptr() < kept[place][1])
+
+    return [tensor for tensor in tensors if private(tensor)]
+
+
+def outputs_of(program: Program, run: Callable[[bool], Outputs], *, last: bool) -> Outputs | None:
+    """What the program returns on these values; None where they are outside its domain, unless they are the `last`."""
+    try:
+        found = run(False)
+    except (Exception, SystemExit) as error:
+        if not last:
+            return None
+        if isinstance(error, SamesameError):
+            raise
+        raise failed(error, f"{program.title}, called a second time,") from error
+    real = [tensor for _, tensor in found if tensor.is_floating_point() or tensor.is_complex()]
+    return found if last or all(bool(tensor.isfinite().all()) for tensor in real) else None
+
+
+def computes(graph: Graph, values: Mapping[str, torch.Tensor], outputs: Outputs) -> bool:
+    """Whether the graph gives these outputs, but for rounding."""
+    try:
+        found = execute(graph, values, precision="own", keep=False)
+    except Refused:
+        return False
+    if [name for name, _ in graph.roots] != [name for name, _ in outputs]:
+        return False
+    return all(agree(found[node.name], x.cpu()) for (_, node), (_, x) in zip(graph.roots, outputs, strict=True))
+
+
+def explained(
+    program: Program, graph: Graph, outputs: Outputs, draw: Draw, ways: Ways, begin: Callable[[], None]
+) -> Refused:
+    """Why the program does not compute what its graph does: chance, another course, or something unseen."""
+    for _ in range(REPEATS):
+        begin()
+        once_more = outputs_of(program, ways.run, last=True)
+        if once_more is None or not alike(outputs, once_more, exactly=True):
+            return random(program)
+    if ways.recorded is not None:
+        begin()
+        place = departure(graph, ways.recorded())
+        if place is not None:
+            return Refused(
+                f"{program.spoken(place)} does something else on {draw.words}, so the graph depends on data; pass what "
+                "decides as an argument, or compute with torch's operators"
+            )
+    return Refused(f"{program.title} does not compute what its graph computes: {ways.otherwise}")
+
+
+def random(program: Program) -> Refused:
+    return Refused(
+        f"{program.title} draws random numbers (Python's, numpy's or the system's), reads the clock or keeps something "
+        "from call to call, so no two runs agree; call .eval() on the module, or pass the number as an argument"
+    )
+
+
+def alike(left: Outputs, right: Outputs, *, exactly: bool = False) -> bool:
+    """Whether two runs gave the same outputs, but for rounding, or but for the order of a sum over threads."""
+    names = [name for name, _ in left] == [name for name, _ in right]
+    within = STEADY if exactly else None
+    return names and all(agree(a.cpu(), b.cpu(), within) for (_, a), (_, b) in zip(left, right, strict=True))
+
+
+def departure(graph: Graph, other: Graph) -> Origin | None:
+    """Where two recordings of a program first differ: in an operator, in a number, in a tensor made outside of torch;
+    None where they are one."""
+    mine, yours = ({node: k for k, node in enumerate(side.nodes)} for side in (graph, other))
+
+    def said(node: Node, place: Mapping[Node, int]) -> Any:
+        return node.operator, node.type, map_nodes(place.__getitem__, (node.args, tuple(sorted(node.kwargs.items()))))
+
+    for a, b in zip(graph.nodes, other.nodes, strict=False):
+        if repr(said(a, mine)) != repr(said(b, yours)):
+            return b.origin
+        if a.operator == "constant" and not agree(graph.tensors[a.name], other.tensors[b.name]):
+            return b.origin
+    if len(graph.nodes) != len(other.nodes):
+        longer = max(graph, other, key=lambda side: len(side.nodes))
+        return longer.nodes[min(len(graph.nodes), len(other.nodes))].origin
+    if [(name, mine[node]) for name, node in graph.roots] != [(name, yours[node]) for name, node in other.roots]:
+        return other.roots[0][1].origin
+    return None
+
+
+# How far a second run may be off, relative to the largest magnitude: the order of a sum may differ.
+ROUNDING = {torch.float64: 1e-9, torch.float32: 1e-3}
+COARSE = 0.1
+STEADY = 1e-6
+
+
+def confirm(graph: Graph, outputs: Outputs, otherwise: str) -> None:
+    """Run the graph on the example: had the program done something unseen, `outputs`, its own, would be others."""
+    values = execute(graph, graph.tensors, precision="own", keep=False)
+    for (name, root), (_, output) in zip(graph.roots, outputs, strict=True):
+        if not agree(values[root.name], output.to("cpu")):
+            raise Refused(f"the output {name} is not what the program's graph computes: {otherwise}")
+
+
+def agree(value: Any, output: torch.Tensor, within: float | None = None) -> bool:
+    """Whether two runs gave the same tensor, but for rounding."""
+    if value.shape != output.shape or value.dtype != output.dtype:
+        return False
+    if not (value.is_floating_point() or value.is_complex()):
+        return torch.equal(value, output)
+    wide = torch.complex128 if value.is_complex() else torch.float64
+    a, b = value.to(wide), output.to(wide)
+    finite = b.isfinite()
+    if not torch.equal(a[~finite].nan_to_num(nan=0.5), b[~finite].nan_to_num(nan=0.5)):
+        return False
+    scale = b[finite].abs().amax() if bool(finite.any()) else 0.0
+    tolerance = within or ROUNDING.get(value.abs().dtype if value.is_complex() else value.dtype, COARSE)
+    return bool(((a[finite] - b[finite]).abs() <= tolerance * scale).all())
