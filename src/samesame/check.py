@@ -28,11 +28,12 @@ from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
 from samesame.execute import execute
 from samesame.graph import Graph, Node
 from samesame.operators.defaults import with_defaults
-from samesame.relate.draws import Draw, has_nan, take_draws
+from samesame.relate.coincidence import weigh
+from samesame.relate.draws import Draw, has_nan
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values, agree, difference
 from samesame.relate.prove import Prover
-from samesame.relate.relating import Progress, Relating, input_relation
+from samesame.relate.relating import Progress, Relating
 from samesame.relate.roots import apart, resting
 from samesame.relate.rules import Rulebook
 from samesame.relate.settle import families_of, settle
@@ -44,6 +45,7 @@ _REASONS = 5
 _SHARE = 0.4                # of the time that is left, for capturing the programs at other sizes
 _PATIENCE = 4.0             # seconds for what cannot be proved, where the outputs differ and proofs only say where
 _APART = 8.0                # seconds for all proofs then
+RANDOM, AS_GIVEN = "random", "as-given"
 _NOT_CAPTURED = "The programs were not captured at other sizes, for lack of time: nothing is proved for all sizes."
 
 
@@ -59,6 +61,7 @@ def check(
     run: Run | None = None,
     store: Store | None = None,
     certify: bool = False,
+    weights: str = RANDOM,
 ) -> Verdict:
     """Decide whether `left` and `right` compute the same function of `inputs`.
 
@@ -69,13 +72,17 @@ def check(
     and a note says where it stopped. On the main thread this holds for the programs' own code too; on another, where no
     signal arrives, only for ours. `progress(done, total, place)` is called as it goes. `run` is one that the caller has
     begun, with a limit and progress of its own. A `store` has rules that were learnt before, and is given those learnt
-    now; to `certify` (verdict.certificate, what `samesame replay` reads) everything is proved anew. Raises
-    SamesameError (Refused) where a program cannot be captured or the two cannot be compared.
+    now; to `certify` (verdict.certificate, what `samesame replay` reads) everything is proved anew. `weights` are
+    "random" (the two are the same if they agree for all weights) or "as-given" (where they agree only because some of
+    the given ones hold equal numbers, these are constants). Raises SamesameError (Refused) where a program cannot be
+    captured or the two cannot be compared, ValueError for other `weights`.
     """
+    if weights not in (RANDOM, AS_GIVEN):
+        raise ValueError(f"weights is {weights!r}; give {RANDOM!r} or {AS_GIVEN!r}")
     run = run or Run(timeout, progress)
     verdict = Verdict("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed)
     with run.bounded():
-        _establish(verdict, left, right, inputs, how, run, Rulebook(store, closed=certify))
+        _establish(verdict, left, right, inputs, how, weights, run, Rulebook(store, closed=certify))
     verdict.notes += run.notes()
     verdict.timing = run.seconds
     verdict.left, verdict.right = _title(left), _title(right)
@@ -83,7 +90,7 @@ def check(
 
 
 def _establish(
-    verdict: Verdict, left: Any, right: Any, inputs: Any, how: str, run: Run, book: Rulebook
+    verdict: Verdict, left: Any, right: Any, inputs: Any, how: str, weights: str, run: Run, book: Rulebook
 ) -> None:
     """Write into the verdict what is found, stage by stage: what stands there when the run is stopped is kept."""
     with run.during("capture"):
@@ -94,13 +101,14 @@ def _establish(
         _require_comparable(*graphs)
         verdict.roots = [_not_reached(name, a, b) for (name, a), (_, b) in zip(*(g.roots for g in graphs), strict=True)]
     with run.during("execute"):
-        relation = input_relation(*graphs)
-        taken, values = take_draws(graphs, relation.layouts, verdict.seed)
+        weighed = weigh(graphs, verdict.seed, as_given=weights == AS_GIVEN)
+        graphs, relation, taken, values = weighed.graphs, weighed.relation, weighed.draws, weighed.values
+        verdict.weights, verdict.because = weights, weighed.because
     with run.during("prove"):
         families: Iterator[Family] = iter(())
         differ = apart(graphs, values)
         if not run.over and not differ and not any(isinstance(side, Graph) for side in programs):
-            alike = partial(_recorded_alike, record)
+            alike = partial(_recorded_alike, lambda example: weighed.alike(record(example)))
             families = run.sparing(families_of(programs[0], example, alike, graphs), _SHARE, _NOT_CAPTURED)
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
         if differ:
@@ -108,6 +116,7 @@ def _establish(
         settled = settle(graphs, families, relation, values, prover, run.advance)
         relating = settled.relating
         _decide(verdict, settled.roots, relating, run)
+        verdict.notes += [f"{weighed.open[0].upper()}{weighed.open[1:]}."] if weighed.open else []
         verdict.sizes = settled.sizes
         run.seconds["proofs"] = settled.seconds
         book.save()
@@ -270,12 +279,13 @@ def _notes(relating: Relating) -> list[str]:
             notes.append(f"Output {name} is {mine} on the left and {yours} on the right.")
     if relating.inputs.unpaired_left or relating.inputs.unpaired_right:
         notes.append(
-            "Weights without a partner keep their own values; both sides must load the same weights to be compared."
+            "Weights without a partner take part with numbers of their own; to be compared, both sides must load the "
+            "same weights."
         )
-    if relating.inputs.by_name:
-        notes.append(
-            f"{len(relating.inputs.by_name)} weights have the same values as another and were paired by name and order."
-        )
+    paired = Counter(relating.inputs.how.values())
+    if paired:
+        ways = ", ".join(f"{number} by {how}" for how, number in sorted(paired.items()))
+        notes.append(f"Weights that hold the same numbers as others were told apart: {ways}.")
     if relating.rounded:
         left, right = relating.rounded
         notes.append(

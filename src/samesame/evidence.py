@@ -149,7 +149,8 @@ class Sizes:
 
 @dataclass(slots=True)
 class Verdict:
-    """The answer of `check`: `same`, `different` or `undecided`, and everything it stands on."""
+    """The answer of `check`: `same`, `different` or `undecided`, and everything it stands on. `weights` are those it
+    holds for: "random" ones, that is all, or "as-given"; `because` says why they agree for the given ones only."""
 
     verdict: str
     evidence: Rung
@@ -167,6 +168,8 @@ class Verdict:
     versions: dict[str, str] = field(default_factory=dict)
     seed: int = 0
     certificate: dict[str, Any] | None = None
+    weights: str = "random"
+    because: str = ""
     left: str = "left"
     right: str = "right"
 

@@ -10,7 +10,7 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from samesame.relate.propose import Values
 
 _DRAWS = 3
 _SMALL = 1e-2
+_APART = 7919              # between the seeds of the two sides' own weights
 _NEAR = 1e-2
 LABELS = ("the example", "jittered", "small", "near the example")
 
@@ -37,10 +38,21 @@ class Draw:
     right: dict[str, torch.Tensor]
 
 
-def draw(label: str, left: Graph, right: Graph, layouts: Mapping[str, Layout], *, seed: int = 0) -> Draw:
+def draw(
+    label: str,
+    left: Graph,
+    right: Graph,
+    layouts: Mapping[str, Layout],
+    *,
+    seed: int = 0,
+    kept: Collection[str] = (),
+    loose: tuple[Collection[str], Collection[str]] = ((), ()),
+) -> Draw:
     """One draw, by label. `layouts` gives right parameters and inputs, by node name, as layouts over left ones; inputs
-    that have none are the left's, in order."""
-    generator = torch.Generator().manual_seed(seed * len(LABELS) + LABELS.index(label))
+    that have none are the left's, in order. Left weights that are `kept` stay as they are; so do weights
+    of either side without a partner, unless they are among the `loose` ones of their side."""
+    number = seed * len(LABELS) + LABELS.index(label)
+    generator, other = (torch.Generator().manual_seed(number + apart) for apart in (0, _APART))
     mine = {a.name: _input(label, left.tensors[a.name], generator) for a in left.sources("input")}
     yours: dict[str, torch.Tensor] = {}
     placed = [b for b in right.sources("input") if b.name in layouts]
@@ -51,12 +63,17 @@ def draw(label: str, left: Graph, right: Graph, layouts: Mapping[str, Layout], *
     shared = _shared_dtypes(left, held, layouts)
     for node in left.sources("parameter"):
         value = left.tensors[node.name]
-        if label != LABELS[0] and node.name in shared:
-            value = _jitter(value, 0.25, generator).to(shared[node.name]).to(value.dtype)
+        if label != LABELS[0] and (node.name in shared or node.name in loose[0]):
+            fresh = _new_weight(value, generator).to(shared.get(node.name, value.dtype)).to(value.dtype)
+            value = value if node.name in kept else fresh
         mine[node.name] = value
     for name, value in held.items():
         layout = layouts.get(name)
-        yours[name] = value if layout is None else values(layout, mine.__getitem__).to(value.dtype).contiguous()
+        if layout is not None:
+            value = values(layout, mine.__getitem__).to(value.dtype).contiguous()
+        elif name in loose[1] and label != LABELS[0]:
+            value = _new_weight(value, other)
+        yours[name] = value
     return Draw(label, mine, yours)
 
 
@@ -126,21 +143,43 @@ def _jitter(value: torch.Tensor, amount: float, generator: torch.Generator) -> t
     return moved.to(value.dtype)
 
 
+def _new_weight(value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """A generic weight near the given one; of integers, any in their range, and where they are all one number, that or
+    the next."""
+    if value.numel() == 0 or value.dtype.is_floating_point or value.dtype.is_complex:
+        return _jitter(value, 0.25, generator)
+    if value.dtype == torch.bool:
+        return torch.randint(2, value.shape, generator=generator).bool()
+    low, high = int(value.min()), int(value.max())
+    if low == high:
+        low, high = (low - 1, high) if high == torch.iinfo(value.dtype).max else (low, high + 1)
+    return torch.randint(low, high + 1, value.shape, generator=generator).to(value.dtype)
+
+
 def take_draws(
-    graphs: tuple[Graph, Graph], layouts: Mapping[str, Layout], seed: int
+    graphs: tuple[Graph, Graph],
+    layouts: Mapping[str, Layout],
+    seed: int,
+    *,
+    first: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
+    kept: Collection[str] = (),
+    loose: tuple[Collection[str], Collection[str]] = ((), ()),
 ) -> tuple[list[Draw], tuple[Values, Values]]:
     """The draws, and every node's float64 value on each, for both sides.
 
-    The first is the example, on which neither side may compute NaN. A draw on which either does has left a
-    program's domain and is passed over; one near the example then stands in.
+    The first is the example, on which neither side may compute NaN; `first` has its values where they are known. A draw
+    on which a side computes NaN, or fails, has left a program's domain and is passed over; one near the example then
+    stands in. `kept` and `loose` are as for `draw`.
     """
     taken: list[Draw] = []
     runs: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
     for label in LABELS:
         if label == LABELS[-1] and len(taken) >= _DRAWS:
             break
-        fresh = draw(label, *graphs, layouts, seed=seed)
-        both = execute(graphs[0], fresh.left), execute(graphs[1], fresh.right)
+        fresh = draw(label, *graphs, layouts, seed=seed, kept=kept, loose=loose)
+        both: Any = first if first is not None and not taken else run_both(graphs, fresh)
+        if both is None:
+            continue
         if any(has_nan(both[k][root.name]) for k in (0, 1) for _, root in graphs[k].roots):
             if not taken:
                 _refuse_nan(graphs, both)
@@ -149,6 +188,25 @@ def take_draws(
         runs[0].append(both[0])
         runs[1].append(both[1])
     return taken, runs
+
+
+def run_both(graphs: tuple[Graph, Graph], fresh: Draw) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Every node's value on this draw, for both sides; None where a drawn weight leads an operator out of its domain,
+    as an index beyond a table does. On the example, which the programs ran, that is an error as any other."""
+    try:
+        return execute(graphs[0], fresh.left), execute(graphs[1], fresh.right)
+    except Refused:
+        if fresh.label == LABELS[0] or not _draws_integers(graphs, fresh):
+            raise
+        return None
+
+
+def _draws_integers(graphs: tuple[Graph, Graph], fresh: Draw) -> bool:
+    """Are other integers than the example's in a weight?"""
+    return any(
+        not drawn[node.name].dtype.is_floating_point and not torch.equal(drawn[node.name], graph.tensors[node.name])
+        for graph, drawn in zip(graphs, (fresh.left, fresh.right), strict=True) for node in graph.sources("parameter")
+    )
 
 
 def _refuse_nan(graphs: tuple[Graph, Graph], runs: tuple[Mapping[str, Any], Mapping[str, Any]]) -> None:

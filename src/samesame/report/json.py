@@ -60,6 +60,8 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
     }
     if isinstance(verdict, Refinement):
         document |= _refinement(verdict)
+    else:
+        document |= {"weights": verdict.weights, "because": verdict.because}
     found = plain(document)
     assert isinstance(found, dict)
     return found
