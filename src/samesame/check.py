@@ -21,6 +21,7 @@ import torch
 from samesame.budget import Run
 from samesame.capture import capture
 from samesame.capture.family import Family, Recording
+from samesame.capture.program import Program
 from samesame.certificate import certificate
 from samesame.configs import configured
 from samesame.diagnose import diagnose, effect_of
@@ -101,13 +102,16 @@ def _establish(
         _require_comparable(*graphs)
         verdict.roots = [_not_reached(name, a, b) for (name, a), (_, b) in zip(*(g.roots for g in graphs), strict=True)]
     with run.during("execute"):
-        weighed = weigh(graphs, verdict.seed, as_given=weights == AS_GIVEN)
+        weighed = weigh(graphs, verdict.seed, as_given=weights == AS_GIVEN, twins=_twins(programs[0], example))
         graphs, relation, taken, values = weighed.graphs, weighed.relation, weighed.draws, weighed.values
         verdict.weights, verdict.because = weights, weighed.because
+        verdict.only = ["for these weights"] if weights == AS_GIVEN else []
+        verdict.only += [f"where {' and '.join(weighed.one)}"] if weighed.one else []
     with run.during("prove"):
         families: Iterator[Family] = iter(())
         differ = apart(graphs, values)
-        if not run.over and not differ and not any(isinstance(side, Graph) for side in programs):
+        alone = any(isinstance(side, Graph) for side in programs) or bool(weighed.one)
+        if not run.over and not differ and not alone:
             alike = partial(_recorded_alike, lambda example: weighed.alike(record(example)))
             families = run.sparing(families_of(programs[0], example, alike, graphs), _SHARE, _NOT_CAPTURED)
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
@@ -120,7 +124,7 @@ def _establish(
         verdict.sizes = settled.sizes
         run.seconds["proofs"] = settled.seconds
         book.save()
-        if book.closed and verdict.verdict == "same":
+        if book.closed and verdict.verdict == "same" and not verdict.only:
             verdict.certificate = certificate(relating, verdict)
     with run.during("diagnose"):
         if verdict.verdict == "different":
@@ -165,6 +169,13 @@ def _own_inputs(programs: tuple[Any, Any]) -> Any:
         if example is not None:
             return example
     raise Refused("no inputs to run both programs on; give a tuple or a dict of example tensors")
+
+
+def _twins(program: Any, example: Any) -> list[tuple[int, int]]:
+    """Positions of inputs that are one tensor, the earlier first."""
+    given = [] if isinstance(program, Graph) else [tensor for _, tensor in Program(program, example).given]
+    first = {id(tensor): position for position, tensor in reversed(list(enumerate(given)))}
+    return [(first[id(tensor)], later) for later, tensor in enumerate(given) if first[id(tensor)] < later]
 
 
 def _instance(program: Any) -> Any:

@@ -146,7 +146,7 @@ def check(
         if certificate is not None and verdict.certificate is not None:
             write_certificate(verdict, Path(certificate))
         elif certificate is not None:
-            complain(f"no certificate is written to {certificate}: only a verdict of same has one")
+            complain(f"no certificate is written to {certificate}: only a verdict of same without restriction has one")
         show(verdict, as_json=json == "-", quiet=quiet, verbose=verbose)
         if json not in (None, "-"):
             write(verdict, Path(json))

@@ -150,7 +150,8 @@ class Sizes:
 @dataclass(slots=True)
 class Verdict:
     """The answer of `check`: `same`, `different` or `undecided`, and everything it stands on. `weights` are those it
-    holds for: "random" ones, that is all, or "as-given"; `because` says why they agree for the given ones only."""
+    holds for: "random" ones, that is all, or "as-given"; `because` says why they agree for the given ones only, and
+    `only` to what "same" is limited besides."""
 
     verdict: str
     evidence: Rung
@@ -170,6 +171,7 @@ class Verdict:
     certificate: dict[str, Any] | None = None
     weights: str = "random"
     because: str = ""
+    only: list[str] = field(default_factory=list)
     left: str = "left"
     right: str = "right"
 

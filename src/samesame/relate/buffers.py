@@ -10,7 +10,7 @@ partner on the other side is a parameter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import torch
@@ -78,3 +78,14 @@ def as_sources(graph: Graph, names: Collection[str], operator: str) -> Graph:
     if not names:
         return graph
     return rewritten(graph, lambda old, now: (replace(now, operator=operator) if old.name in names else now,))
+
+
+def as_one(graph: Graph, twins: Sequence[tuple[int, int]]) -> Graph:
+    """The graph with one input for inputs that are one tensor, given by their positions, the earlier first."""
+    inputs = graph.sources("input")
+    first = {inputs[later]: inputs[earlier] for earlier, later in twins}
+
+    def make(old: Node, now: Node) -> tuple[Node, ...]:
+        return (replace(now, operator="aten.alias.default", args=(first[old],)) if old in first else now,)
+
+    return rewritten(graph, make)

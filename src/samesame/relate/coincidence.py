@@ -13,14 +13,17 @@ import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice, permutations, product
 from math import factorial, prod
 from typing import Any
 
+import torch
+
 from samesame.execute import Value
 from samesame.graph import Graph
-from samesame.relate.buffers import Names, as_sources, buffers_as_weights
-from samesame.relate.draws import LABELS, Draw, draw, run_both, take_draws
+from samesame.relate.buffers import Names, as_one, as_sources, buffers_as_weights
+from samesame.relate.draws import LABELS, Draw, draw, may_be_bold, run_both, take_draws
 from samesame.relate.layout import Layout, Whole, renamed, wholes
 from samesame.relate.pairing import Assignment, Group, Use, uses
 from samesame.relate.parameters import USE, InputRelation, digest, relate_parameters, repeats
@@ -39,7 +42,7 @@ Run = tuple[Mapping[str, Value], Mapping[str, Value]]
 class Weighed:
     """Two graphs whose sources are paired, and their draws. `weights` are constants that count as weights, `frozen`
     weights that count as constants because the verdict is for their numbers only. `because` says why the two agree for
-    the given weights only, `open` why it is not known whether they do."""
+    the given weights only, `open` why it is not known whether they do; `one` which inputs are one tensor."""
 
     graphs: tuple[Graph, Graph]
     relation: InputRelation
@@ -49,22 +52,36 @@ class Weighed:
     frozen: Names = NOTHING
     because: str = ""
     open: str = ""
+    one: tuple[str, ...] = ()
 
     def alike(self, graphs: tuple[Graph, Graph]) -> tuple[Graph, Graph]:
         """Other recordings of the same programs, with the same sources as weights."""
         return _turned(graphs, self.weights, self.frozen)
 
 
-def weigh(graphs: tuple[Graph, Graph], seed: int, *, as_given: bool = False) -> Weighed:
+def weigh(
+    graphs: tuple[Graph, Graph], seed: int, *, as_given: bool = False, twins: Sequence[tuple[int, int]] = ()
+) -> Weighed:
     """Pair the weights of two graphs and draw values. What agrees for the given weights only differs on some draw,
-    unless the weights are to be taken `as_given`: then those that it hangs on are constants. Raises Refused as
-    `take_draws` does."""
+    unless the weights are to be taken `as_given`: then those that it hangs on are constants. Inputs that are one tensor
+    (`twins`: their positions, the earlier first) are drawn apart; they are one input only where the programs then
+    differ and agree for one. Raises Refused as `take_draws` does."""
     weights = buffers_as_weights(graphs)
     graphs = _turned(graphs, weights, NOTHING)
+    several, joined = _weighed(graphs, weights, seed, as_given), None
+    if twins and apart(several.graphs, several.values):
+        names = [node.name for node in graphs[0].sources("input")]
+        one = as_one(graphs[0], twins), as_one(graphs[1], twins)
+        joined = _weighed(one, weights, seed, as_given)
+        joined.one = tuple(f"{names[later]} is {names[earlier]}" for earlier, later in twins)
+    return joined if joined is not None and not apart(joined.graphs, joined.values) else several
+
+
+def _weighed(graphs: tuple[Graph, Graph], weights: Names, seed: int, as_given: bool) -> Weighed:
     found = _Weighing(graphs, weights, seed)
     weighed = found.decided()
     weighed.weights = weights
-    if as_given and weighed.because:
+    if as_given and weighed.because and not any(name in found.inputs for _, name in found.culprits):
         frozen = found.frozen(found.culprits)
         graphs = _turned(graphs, NOTHING, frozen)
         weighed = replace(_Weighing(graphs, weights, seed).as_it_is(), weights=weights, frozen=frozen)
@@ -89,12 +106,14 @@ class _Weighing:
         self.until, self.label = time.monotonic() + _SECONDS, LABELS[1]
         left, right = ({n.name: g.tensors[n.name] for n in g.sources("parameter")} for g in graphs)
         self.held = left, right
+        self.inputs = {node.name: graphs[0].tensors[node.name] for node in graphs[0].sources("input")}
         self.first: Any = None
         self.culprits: list[tuple[int, str]] = []
         kinds = [dict.fromkeys(names, "constant") for names in weights]
         self.relation = relate_parameters(*self.held, uses=self.uses, kinds=(kinds[0], kinds[1]), shared=False)
         missing = self.relation.unpaired_left, self.relation.unpaired_right
         self.keys = [{name: digest(tensor) for name, tensor in side.items()} for side in self.held]
+        self.keys[0] |= {name: digest(tensor) for name, tensor in self.inputs.items()}
         self.repeats = [repeats(side, names) for side, names in zip(self.held, missing, strict=True)]
         self.doubtful = self.in_doubt()
 
@@ -105,7 +124,7 @@ class _Weighing:
         return uses(left, mine, lefts), uses(right, yours, rights)
 
     def in_doubt(self) -> list[tuple[int, str]]:
-        """The weights whose numbers others have too, or that hold one number throughout.
+        """The weights and inputs whose numbers others have too, or that hold one number throughout.
 
         One without a partner is not, where the other side has one whose numbers come from no single weight: that may be
         made of both."""
@@ -119,7 +138,9 @@ class _Weighing:
                     (lefts, rights)[side].add(name)
                     lefts.update(self.behind(side, name))
         lefts -= set(missing[0]) if made[1] else set()
-        return [(0, name) for name in self.held[0] if name in lefts] + [(1, n) for n in self.held[1] if n in rights]
+        lefts.update(repeats(self.inputs, ()))
+        mine = [(0, name) for name in (*self.held[0], *self.inputs) if name in lefts]
+        return mine + [(1, name) for name in self.held[1] if name in rights]
 
     def behind(self, side: int, name: str) -> set[str]:
         """The left weights whose numbers a weight without a partner repeats."""
@@ -137,7 +158,9 @@ class _Weighing:
         left, right = ([name for k, name in self.doubtful if k == side and name in missing[side]] for side in (0, 1))
         return left, right
 
-    def taken(self, relation: InputRelation, kept: Collection[tuple[int, str]] = ()) -> Any:
+    def taken(
+        self, relation: InputRelation, kept: Collection[tuple[int, str]] = ()
+    ) -> tuple[list[Draw], tuple[Values, Values]]:
         mine, loose = self.kept(kept)
         return take_draws(self.graphs, relation.layouts, self.seed, first=self.first, kept=mine, loose=loose)
 
@@ -175,8 +198,9 @@ class _Weighing:
     def agree(self, relation: InputRelation, kept: Collection[tuple[int, str]] = ()) -> bool:
         """Do the programs agree on a draw in which all weights but those `kept` have other numbers?"""
         mine, loose = self.kept(kept)
-        fresh = draw(self.label, *self.graphs, relation.layouts, seed=self.seed, kept=mine, loose=loose)
-        both: Any = run_both(self.graphs, fresh)
+        made = partial(draw, self.label, *self.graphs, relation.layouts, seed=self.seed, kept=mine, loose=loose)
+        both: Any = run_both(self.graphs, made(bold=True)) if may_be_bold(self.graphs) else None
+        both = both or run_both(self.graphs, made())
         return both is not None and not apart(self.graphs, ([both[0]], [both[1]]))
 
     def hanging(self, doubtful: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -209,7 +233,7 @@ class _Weighing:
         kept = {name for group in self.relation.groups if self.settled(group) for name in group.lefts}
         alike: dict[tuple[object, ...], list[str]] = defaultdict(list)
         for side, name in self.culprits:
-            if side == 0 and name not in kept:
+            if side == 0 and name not in kept and name not in self.inputs:
                 alike[self.keys[0][name]].append(name)
         return alike
 
@@ -245,7 +269,7 @@ class _Weighing:
         there is none; where both have some without a partner, of the same number, one may have been missed."""
         alone = [(side, name) for side, name in self.culprits if name in self.loose()[side]]
         if alone:
-            numbers = [{self.held[k][name].flatten()[0].item() for side, name in alone if side == k} for k in (0, 1)]
+            numbers = [{self.value(k, name).flatten()[0].item() for side, name in alone if side == k} for k in (0, 1)]
             return not numbers[0] & numbers[1]
         ways = prod(factorial(len(names)) for names in self.exchangeable().values())
         return ways <= _PAIRINGS and time.monotonic() < self.until
@@ -262,13 +286,15 @@ class _Weighing:
             members = [key for key in rest if self.keys[key[0]][key[1]] == self.keys[side][name]]
             rest = [key for key in rest if key not in members]
             clauses.append(self.clause(members))
-        return f"the same for these weights only, because {' and '.join(clauses) or 'weights hold equal numbers'}"
+        given = [name for _, name in self.culprits if name in self.inputs]
+        kinds = [word for word, there in (("weights", len(given) < len(self.culprits)), ("inputs", given)) if there]
+        return f"the same for these {' and '.join(kinds)} only, because {' and '.join(clauses)}"
 
     def clause(self, members: Sequence[tuple[int, str]]) -> str:
         """What these weights of equal numbers hold: one number throughout where the other side has none, a part of
         another, or what others hold."""
         side, name = members[-1]
-        value, missing = self.held[side][name], (self.relation.unpaired_left, self.relation.unpaired_right)
+        value, missing = self.value(side, name), (self.relation.unpaired_left, self.relation.unpaired_right)
         throughout = f"is {float(value.flatten()[0]):g} throughout" if is_uniform(value) else ""
         layout = self.repeats[side].get(name)
         if layout is not None:
@@ -282,6 +308,10 @@ class _Weighing:
         shown = names[:_SHOWN] if more else names
         words = f"{', '.join(shown)}{more}" if more else " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
         return f"{words} {'hold equal numbers' if len(names) > 1 else throughout or 'holds the numbers of another'}"
+
+    def value(self, side: int, name: str) -> torch.Tensor:
+        held: Mapping[str, torch.Tensor] = self.inputs if side == 0 and name in self.inputs else self.held[side]
+        return held[name]
 
     def frozen(self, culprits: Collection[tuple[int, str]]) -> Names:
         """The weights of both sides that must be constants where these are: whole right weights, so all of which they

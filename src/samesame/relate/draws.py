@@ -12,15 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 
 from samesame.evidence import Refused
-from samesame.execute import execute
+from samesame.execute import execute, is_torchs
 from samesame.graph import Graph
 from samesame.relate.layout import Layout, values, wholes
 from samesame.relate.propose import Values
+from samesame.relate.world import is_uniform
 
 _DRAWS = 3
 _SMALL = 1e-2
@@ -47,13 +49,16 @@ def draw(
     seed: int = 0,
     kept: Collection[str] = (),
     loose: tuple[Collection[str], Collection[str]] = ((), ()),
+    bold: bool = False,
 ) -> Draw:
     """One draw, by label. `layouts` gives right parameters and inputs, by node name, as layouts over left ones; inputs
-    that have none are the left's, in order. Left weights that are `kept` stay as they are; so do weights
-    of either side without a partner, unless they are among the `loose` ones of their side."""
+    that have none are the left's, in order. Left sources that are `kept` stay as they are; so do weights
+    of either side without a partner, unless they are among the `loose` ones of their side. A `bold` draw takes other
+    numbers than one where an input of integers or of truth values holds only that."""
     number = seed * len(LABELS) + LABELS.index(label)
     generator, other = (torch.Generator().manual_seed(number + apart) for apart in (0, _APART))
-    mine = {a.name: _input(label, left.tensors[a.name], generator) for a in left.sources("input")}
+    mine = {a.name: _input(label, left.tensors[a.name], generator, bold) for a in left.sources("input")}
+    mine |= {name: left.tensors[name] for name in mine if name in kept}
     yours: dict[str, torch.Tensor] = {}
     placed = [b for b in right.sources("input") if b.name in layouts]
     if not placed:
@@ -94,18 +99,20 @@ def _step(dtype: torch.dtype) -> float:
     return torch.finfo(dtype).eps if dtype.is_floating_point or dtype.is_complex else 0.0
 
 
-def _input(label: str, value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+def _input(label: str, value: torch.Tensor, generator: torch.Generator, bold: bool) -> torch.Tensor:
     match label:
         case "jittered":
-            return _new_input(value, 1.0, generator)
+            return _new_input(value, 1.0, generator, bold)
         case "small":
-            return _new_input(value, _SMALL, generator)
+            return _new_input(value, _SMALL, generator, bold)
         case "near the example":
             return _jitter(value, _NEAR, generator)
     return value
 
 
-def _new_input(value: torch.Tensor, scale: float, generator: torch.Generator) -> torch.Tensor:
+def _new_input(value: torch.Tensor, scale: float, generator: torch.Generator, bold: bool) -> torch.Tensor:
+    if bold and holds_one_number(value):
+        return _near_one_number(value, generator)
     if value.dtype == torch.bool:
         return value
     if not value.dtype.is_floating_point:
@@ -122,6 +129,19 @@ def _new_input(value: torch.Tensor, scale: float, generator: torch.Generator) ->
     positive = value.numel() > 0 and float(value.min()) >= 0
     fresh = noise.abs() * spread if positive else noise * spread
     return (fresh * scale).to(value.dtype)
+
+
+def holds_one_number(value: torch.Tensor) -> bool:
+    """Is it a mask or a tensor of integers that says the same everywhere, so that a program may as well not read it?"""
+    return not (value.dtype.is_floating_point or value.dtype.is_complex) and value.numel() > 1 and is_uniform(value)
+
+
+def _near_one_number(value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Some of them the number before, or after 0 the one behind: of a mask of ones some zeros."""
+    other = torch.randint(2, value.shape, generator=generator)
+    if value.dtype == torch.bool:
+        return other.bool()
+    return value + (other if int(value.flatten()[0]) == 0 else -other).to(value.dtype)
 
 
 def _spread(value: torch.Tensor) -> float:
@@ -161,7 +181,7 @@ def take_draws(
     layouts: Mapping[str, Layout],
     seed: int,
     *,
-    first: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
+    first: tuple[dict[str, Any], dict[str, Any]] | None = None,
     kept: Collection[str] = (),
     loose: tuple[Collection[str], Collection[str]] = ((), ()),
 ) -> tuple[list[Draw], tuple[Values, Values]]:
@@ -176,11 +196,17 @@ def take_draws(
     for label in LABELS:
         if label == LABELS[-1] and len(taken) >= _DRAWS:
             break
-        fresh = draw(label, *graphs, layouts, seed=seed, kept=kept, loose=loose)
-        both: Any = first if first is not None and not taken else run_both(graphs, fresh)
+        made = partial(draw, label, *graphs, layouts, seed=seed, kept=kept, loose=loose)
+        fresh, both = made(), first if taken == [] else None
+        if taken and may_be_bold(graphs):
+            fresh = made(bold=True)
+            both = run_both(graphs, fresh)
+            if both is None or _undefined(graphs, both):
+                fresh, both = made(), None
+        both = both or run_both(graphs, fresh)
         if both is None:
             continue
-        if any(has_nan(both[k][root.name]) for k in (0, 1) for _, root in graphs[k].roots):
+        if _undefined(graphs, both):
             if not taken:
                 _refuse_nan(graphs, both)
             continue
@@ -188,6 +214,17 @@ def take_draws(
         runs[0].append(both[0])
         runs[1].append(both[1])
     return taken, runs
+
+
+def _undefined(graphs: tuple[Graph, Graph], both: tuple[Mapping[str, Any], Mapping[str, Any]]) -> bool:
+    return any(has_nan(run[root.name]) for graph, run in zip(graphs, both, strict=True) for _, root in graph.roots)
+
+
+def may_be_bold(graphs: tuple[Graph, Graph]) -> bool:
+    """Is there an input of one number that may be drawn otherwise? Only torch's own operators look at every index."""
+    inputs = (graphs[0].tensors[node.name] for node in graphs[0].sources("input"))
+    known = all(node.is_source or node.operator == "getitem" or is_torchs(node) for g in graphs for node in g.nodes)
+    return known and any(map(holds_one_number, inputs))
 
 
 def run_both(graphs: tuple[Graph, Graph], fresh: Draw) -> tuple[dict[str, Any], dict[str, Any]] | None:
@@ -202,10 +239,10 @@ def run_both(graphs: tuple[Graph, Graph], fresh: Draw) -> tuple[dict[str, Any], 
 
 
 def _draws_integers(graphs: tuple[Graph, Graph], fresh: Draw) -> bool:
-    """Are other integers than the example's in a weight?"""
+    """Are there integers that the example does not hold, in a weight or an input?"""
     return any(
-        not drawn[node.name].dtype.is_floating_point and not torch.equal(drawn[node.name], graph.tensors[node.name])
-        for graph, drawn in zip(graphs, (fresh.left, fresh.right), strict=True) for node in graph.sources("parameter")
+        not value.dtype.is_floating_point and not bool(torch.isin(value, graph.tensors[name]).all())
+        for graph, drawn in zip(graphs, (fresh.left, fresh.right), strict=True) for name, value in drawn.items()
     )
 
 

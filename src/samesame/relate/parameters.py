@@ -267,7 +267,7 @@ class _Search:
 
     def one_to_one(self, layout: Layout) -> Layout:
         """The layout with weights that nothing has taken, in order of first use, in place of others that are equal."""
-        names = []
+        names: list[str] = []
         for name in wholes(layout):
             equal = self.index.equal[self.index.keys[name]]
             free = [other for other in equal if other not in self.users and other not in names]

@@ -99,8 +99,7 @@ def headline(verdict: Verdict) -> Text:
 
 def _same(verdict: Verdict) -> str:
     at_least = "at least " if any(root.evidence.rung > verdict.evidence for root in verdict.roots) else ""
-    weights = "" if verdict.weights == "random" else ", for these weights"
-    return f"every output {at_least}{verdict.evidence}{weights}{tally(verdict.relations)}"
+    return f"every output {at_least}{', '.join((str(verdict.evidence), *verdict.only))}{tally(verdict.relations)}"
 
 
 def _different(verdict: Verdict) -> str:
