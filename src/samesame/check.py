@@ -102,9 +102,10 @@ def _establish(
         _require_comparable(*graphs)
         verdict.roots = [_not_reached(name, a, b) for (name, a), (_, b) in zip(*(g.roots for g in graphs), strict=True)]
     with run.during("execute"):
-        weighed = weigh(graphs, verdict.seed, as_given=weights == AS_GIVEN, twins=_twins(programs[0], example))
+        weighed = weigh(graphs, verdict.seed, as_given=weights == AS_GIVEN,
+                        twins=_twins(programs[0], example), deadline=run.deadline)
         graphs, relation, taken, values = weighed.graphs, weighed.relation, weighed.draws, weighed.values
-        verdict.weights, verdict.because = weights, weighed.because
+        verdict.weights = weights
         verdict.only = ["for these weights"] if weights == AS_GIVEN else []
         verdict.only += [f"where {' and '.join(weighed.one)}"] if weighed.one else []
     with run.during("prove"):
@@ -120,7 +121,9 @@ def _establish(
         settled = settle(graphs, families, relation, values, prover, run.advance)
         relating = settled.relating
         _decide(verdict, settled.roots, relating, run)
-        verdict.notes += [f"{weighed.open[0].upper()}{weighed.open[1:]}."] if weighed.open else []
+        verdict.because = weighed.because if verdict.verdict == "different" else ""
+        if weighed.open and verdict.verdict == "undecided":
+            verdict.notes.append(f"{weighed.open[0].upper()}{weighed.open[1:]}.")
         verdict.sizes = settled.sizes
         run.seconds["proofs"] = settled.seconds
         book.save()

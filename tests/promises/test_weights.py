@@ -9,13 +9,19 @@ from typing import Any
 
 import pytest
 import torch
+from examples.fused_llama import FusedLlama
 from torch import nn
 from torch.nn import functional as F
 
 from samesame import check
 from samesame.evidence import Rung, Verdict
+from samesame.execute import execute
+from samesame.replay import read, replay
+from samesame.report import plain_text, to_json, write_certificate
 
 D, LAYERS = 8, 3
+W = torch.randn(D, D, generator=torch.Generator().manual_seed(2))
+GAIN = torch.randn(D, generator=torch.Generator().manual_seed(3))
 
 
 def seeded(make, *args: Any, **options: Any) -> Any:
@@ -203,8 +209,8 @@ class Norms(nn.Module):
         self.statistics = statistics
 
     def forward(self, x):
-        for own, read in zip((self.a, self.b), self.statistics, strict=True):
-            other = getattr(self, read)
+        for own, name in zip((self.a, self.b), self.statistics, strict=True):
+            other = getattr(self, name)
             x = torch.tanh(F.batch_norm(x, other.running_mean, other.running_var, own.weight, own.bias))
             x = self.lin(x) if own is self.a else x
         return x
@@ -351,6 +357,26 @@ class Biased(nn.Module):
         return F.linear(torch.tanh(x), self.weight, self.bias)
 
 
+class Normed(nn.Module):
+    """A norm with a trained weight and a fresh bias, and a map, under these names; the norm's bias comes after the
+    map, times `plus`."""
+
+    def __init__(self, names: str = "norm lin", plus: float = 1.0) -> None:
+        super().__init__()
+        first, second = names.split()
+        setattr(self, first, nn.LayerNorm(D))
+        setattr(self, second, nn.Linear(D, D))
+        with torch.no_grad():
+            getattr(self, first).weight.copy_(GAIN)
+            getattr(self, second).weight.copy_(W)
+            getattr(self, second).bias.zero_()
+        self.first, self.second, self.plus = first, second, plus
+
+    def forward(self, x):
+        norm, lin = getattr(self, self.first), getattr(self, self.second)
+        return torch.tanh(lin(F.layer_norm(x, (D,), norm.weight)) + self.plus * norm.bias)
+
+
 class Numbered(nn.Module):
     """Norms by name, in this order."""
 
@@ -401,8 +427,6 @@ ALIKE = gates_alike(seeded(Attention))
 NORMS = seeded(Norms)
 ADAPTED = seeded(Adapted)
 PART = seeded(Part)
-W = torch.randn(D, D, generator=torch.Generator().manual_seed(2))
-GAIN = torch.randn(D, generator=torch.Generator().manual_seed(3))
 IDS = (torch.tensor([[1, 4, 7], [0, 10, 3]]),)
 
 
@@ -450,6 +474,7 @@ HONEST = {
         Gain(torch.ones(D), "parameter", "w"), Gain(torch.ones(D), "buffer", "gain")),
     "names counted from another number": Pair(Numbered("n1", "n2", "n3"), Numbered("n0", "n1", "n2")),
     "names in other words": Pair(Numbered("n1", "n2", "n3"), Numbered("first", "second", "third")),
+    "a trained norm with a fresh bias": Pair(Normed(), Normed("ln fc")),
     "one norm twice on both sides": Pair(Numbered("a", "b", "a"), Numbered("p", "q", "p")),
     "integers that are equal": Pair(Quantised(), Quantised()),
     "masks that are equal": Pair(Gated(), Gated()),
@@ -500,6 +525,7 @@ WRONG = {
         PART, loaded(Part(cut=True), PART), names=("small.weight", "large.weight")),
     "a zero bias left out": Pair(Biased(W, torch.zeros(D)), Biased(W, None), names=("bias, which the right has not,",)),
     "a zero bias put in": Pair(Biased(W, None), Biased(W, torch.zeros(D)), names=("bias, which the left has not,",)),
+    "a fresh bias with the wrong sign": Pair(Normed(), Normed("ln fc", -1.0), names=("norm.bias",)),
     "names in another order": Pair(Numbered("n1", "n2", "n3"), Numbered("n2", "n1", "n3"), names=("n1 and n2",)),
     "one of three names": Pair(Numbered("n1", "n2", "n3"), Numbered("n1", "n1", "n3"), names=("n1 and n2",)),
     "one norm twice, another once": Pair(Numbered("a", "b", "a"), Numbered("p", "q", "q"), names=("a and b",)),
@@ -532,3 +558,114 @@ def test_a_wrong_port_is_different_and_the_weights_that_hide_it_are_named(pair: 
 def test_for_the_weights_as_given_it_is_the_same(pair: Pair) -> None:
     verdict = verdict_of(pair, weights="as-given")
     assert verdict.verdict == "same" and verdict.weights == "as-given"
+
+
+# --------------------------------------------------------------------------------------------------------------- inputs
+
+MASK, TRUE = torch.ones(4, D, dtype=torch.long), torch.ones(4, D, dtype=torch.bool)
+WRONG_INPUTS = {
+    "a mask of ones is not read": (lambda x, m: torch.tanh(x) * m, lambda x, m: torch.tanh(x), (x(), MASK), "m is 1"),
+    "a mask of truth is not read": (
+        lambda x, m: torch.where(m, x, -x), lambda x, m: x + 0, (x(), TRUE), "m is 1 throughout"),
+    "an input of zeros is not read": (
+        lambda x, y: torch.tanh(x) + y, lambda x, y: torch.tanh(x), (x(), torch.zeros(4, D)), "y is 0 throughout"),
+    "equal inputs are exchanged": (
+        lambda x, y: torch.tanh(x) * y, lambda x, y: torch.tanh(y) * x, (x(), x()), "x and y hold equal numbers"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_INPUTS.values(), ids=WRONG_INPUTS)
+def test_inputs_that_happen_to_be_equal_hide_nothing(case) -> None:
+    left, right, inputs, words = case
+    verdict = check(left, right, inputs)
+    assert verdict.verdict == "different"
+    assert verdict.because.startswith("the same for these inputs only, because ") and words in verdict.because
+
+
+def test_an_input_that_is_passed_twice_is_one_only_where_it_must_be_and_the_headline_says_so() -> None:
+    both = x()
+    apart = check(lambda x, y: torch.tanh(x) * y, lambda x, y: y * torch.tanh(x), (both, both))
+    assert apart.verdict == "same" and not apart.only
+    one = check(lambda x, y: torch.tanh(x) * y, lambda x, y: torch.tanh(y) * x, (both, both))
+    assert one.verdict == "same" and one.only == ["where y is x"]
+    assert plain_text(one).splitlines()[0].startswith("same   every output proved at these sizes, where y is x (")
+
+
+def test_an_index_into_a_table_of_one_row_stays_in_it() -> None:
+    table = nn.Embedding(1, D)
+    ids = torch.zeros(3, dtype=torch.long)
+    assert check(lambda i: torch.tanh(table(i)), lambda i: torch.tanh(table.weight[i]), (ids,)).verdict == "same"
+
+
+# ----------------------------------------------------------------------------------------------------- what is reported
+
+
+def test_the_headline_says_for_which_weights() -> None:
+    given = verdict_of(WRONG["a zero bias left out"], weights="as-given")
+    assert "proved for all sizes, for these weights" in plain_text(given).splitlines()[0]
+    wrong = verdict_of(WRONG["a zero bias left out"])
+    assert "only, because bias, which the right has not, is 0 throughout" in " ".join(plain_text(wrong).split())
+
+
+def test_pairs_by_use_are_listed_and_counted_as_a_condition() -> None:
+    verdict = verdict_of(HONEST["names counted from another number"])
+    text = plain_text(verdict)
+    assert "n0 = n1" in text and "n2 = n3" in text and "paired by use, not by name" in text
+    assert "told apart: 3 by use" in text
+
+
+def test_the_json_says_it_too() -> None:
+    form = to_json(verdict_of(WRONG["names in another order"]))
+    assert form["weights"] == "random" and "n1 and n2 hold equal numbers" in form["because"]
+    relations = to_json(verdict_of(HONEST["fresh statistics by hand"]))["relations"]
+    assert any("the same use" in relation["evidence"]["detail"] for relation in relations)
+
+
+def test_no_certificate_is_given_for_less_than_all_weights() -> None:
+    pair = WRONG["a zero bias left out"]
+    assert verdict_of(pair, weights="as-given", certify=True).certificate is None
+    assert verdict_of(HONEST["half the weight, twice the result"], certify=True).certificate is not None
+
+
+@pytest.mark.parametrize("name", ["half the weight, twice the result", "fresh statistics by hand",
+                                  "a parameter for a buffer, other names", "fused projections and zero biases"])
+def test_the_relation_is_replayed(name: str, tmp_path) -> None:
+    verdict = verdict_of(HONEST[name], certify=True)
+    write_certificate(verdict, tmp_path / "proof.json")
+    checked, _ = replay(read(tmp_path / "proof.json"), None)
+    assert checked[0].startswith("every output proved for all sizes")
+
+
+def test_other_words_for_weights_are_refused() -> None:
+    with pytest.raises(ValueError, match="'random' or 'as-given'"):
+        check(nn.Identity(), nn.Identity(), (x(),), weights="as given")
+
+
+def test_a_pair_without_doubt_runs_no_more_than_before(monkeypatch) -> None:
+    runs = []
+    monkeypatch.setattr("samesame.relate.draws.execute", lambda *args: runs.append(1) or execute(*args))
+    verdict_of(Pair(Biased(W, GAIN.clone()), Biased(W, GAIN.clone())))
+    assert len(runs) == 6, "three draws of two programs"
+    runs.clear()
+    verdict_of(HONEST["names counted from another number"])
+    assert len(runs) == 6, "and no more where uses tell equal weights apart"
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("tied", [False, True])
+def test_a_fresh_llama_and_its_fused_port(tied: bool) -> None:
+    transformers = pytest.importorskip("transformers")
+    config = transformers.LlamaConfig(
+        hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        vocab_size=53, max_position_embeddings=64, attention_bias=True, tie_word_embeddings=tied)
+    torch.manual_seed(0)
+    model = transformers.LlamaForCausalLM(config).eval()
+    port = FusedLlama.from_transformers(model)
+    if tied:
+        port.head.weight = port.embed.weight
+    inputs = {"input_ids": torch.randint(53, (2, 9))}
+    assert check(model, port, inputs).evidence is Rung.PROVED
+    port.layers[1].post_norm = port.layers[0].input_norm
+    verdict = check(model, port, inputs)
+    assert verdict.verdict == "different"
+    assert "model.layers.1.post_attention_layernorm.weight hold equal numbers" in verdict.because

@@ -3,7 +3,7 @@
 A buffer is a constant of its program, and a constant that both programs hold is compared by its value. That is wrong
 where its value is an accident: fresh running statistics are zeros and ones in every layer, and a port that reads
 another layer's would be the same. So these buffers enter graphs as parameters, whose values no proof looks at: running
-statistics that a normalisation reads, those that hold one number throughout and that both sides hold, and those whose
+statistics as they are before any training, buffers of one number throughout that both sides hold, and those whose
 partner on the other side is a parameter.
 """
 
@@ -29,7 +29,7 @@ def buffers_as_weights(graphs: tuple[Graph, Graph]) -> Names:
     """The names of the constants of each side that count as weights."""
     left, right = graphs
     mine, yours = (stored(graph, other) for graph, other in ((left, right), (right, left)))
-    read = [set(_statistics(graph)) for graph in graphs]
+    read = [{name for name in _statistics(graph) if is_uniform(graph.tensors[name])} for graph in graphs]
     if not mine and not yours:
         return frozenset(), frozenset()
     weights = [{n.name: g.tensors[n.name] for n in g.nodes if n.operator == "parameter" or n.name in names}

@@ -9,6 +9,7 @@ no place that both sides share. If nothing helps, the programs differ.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -60,31 +61,37 @@ class Weighed:
 
 
 def weigh(
-    graphs: tuple[Graph, Graph], seed: int, *, as_given: bool = False, twins: Sequence[tuple[int, int]] = ()
+    graphs: tuple[Graph, Graph],
+    seed: int,
+    *,
+    as_given: bool = False,
+    twins: Sequence[tuple[int, int]] = (),
+    deadline: float = math.inf,
 ) -> Weighed:
     """Pair the weights of two graphs and draw values. What agrees for the given weights only differs on some draw,
     unless the weights are to be taken `as_given`: then those that it hangs on are constants. Inputs that are one tensor
     (`twins`: their positions, the earlier first) are drawn apart; they are one input only where the programs then
-    differ and agree for one. Raises Refused as `take_draws` does."""
+    differ and agree for one. What a difference hangs on is looked for until the `deadline` (monotonic) at most. Raises
+    Refused as `take_draws` does."""
     weights = buffers_as_weights(graphs)
     graphs = _turned(graphs, weights, NOTHING)
-    several, joined = _weighed(graphs, weights, seed, as_given), None
+    several, joined = _weighed(graphs, weights, seed, as_given, deadline), None
     if twins and apart(several.graphs, several.values):
         names = [node.name for node in graphs[0].sources("input")]
         one = as_one(graphs[0], twins), as_one(graphs[1], twins)
-        joined = _weighed(one, weights, seed, as_given)
+        joined = _weighed(one, weights, seed, as_given, deadline)
         joined.one = tuple(f"{names[later]} is {names[earlier]}" for earlier, later in twins)
     return joined if joined is not None and not apart(joined.graphs, joined.values) else several
 
 
-def _weighed(graphs: tuple[Graph, Graph], weights: Names, seed: int, as_given: bool) -> Weighed:
-    found = _Weighing(graphs, weights, seed)
+def _weighed(graphs: tuple[Graph, Graph], weights: Names, seed: int, as_given: bool, deadline: float) -> Weighed:
+    found = _Weighing(graphs, weights, seed, deadline)
     weighed = found.decided()
     weighed.weights = weights
     if as_given and weighed.because and not any(name in found.inputs for _, name in found.culprits):
         frozen = found.frozen(found.culprits)
         graphs = _turned(graphs, NOTHING, frozen)
-        weighed = replace(_Weighing(graphs, weights, seed).as_it_is(), weights=weights, frozen=frozen)
+        weighed = replace(_Weighing(graphs, weights, seed, deadline).as_it_is(), weights=weights, frozen=frozen)
     return weighed
 
 
@@ -101,9 +108,9 @@ class _Weighing:
     A weight in doubt is given by its side (0 left, 1 right) and name; a right one is in doubt by itself only where it
     has no partner."""
 
-    def __init__(self, graphs: tuple[Graph, Graph], weights: Names, seed: int) -> None:
+    def __init__(self, graphs: tuple[Graph, Graph], weights: Names, seed: int, deadline: float) -> None:
         self.graphs, self.seed = graphs, seed
-        self.until, self.label = time.monotonic() + _SECONDS, LABELS[1]
+        self.until, self.label = min(deadline, time.monotonic() + _SECONDS), LABELS[1]
         left, right = ({n.name: g.tensors[n.name] for n in g.sources("parameter")} for g in graphs)
         self.held = left, right
         self.inputs = {node.name: graphs[0].tensors[node.name] for node in graphs[0].sources("input")}
@@ -112,9 +119,9 @@ class _Weighing:
         kinds = [dict.fromkeys(names, "constant") for names in weights]
         self.relation = relate_parameters(*self.held, uses=self.uses, kinds=(kinds[0], kinds[1]), shared=False)
         missing = self.relation.unpaired_left, self.relation.unpaired_right
-        self.keys = [{name: digest(tensor) for name, tensor in side.items()} for side in self.held]
-        self.keys[0] |= {name: digest(tensor) for name, tensor in self.inputs.items()}
-        self.repeats = [repeats(side, names) for side, names in zip(self.held, missing, strict=True)]
+        inputs = {name: digest(tensor) for name, tensor in self.inputs.items()}
+        self.keys = {**self.relation.keys[0], **inputs}, self.relation.keys[1]
+        self.repeats = [repeats(*side) for side in zip(self.held, self.keys, missing, strict=True)]
         self.doubtful = self.in_doubt()
 
     def uses(self, lefts: Collection[str], rights: Collection[str]) -> tuple[dict[str, Use], dict[str, Use]]:
@@ -138,7 +145,7 @@ class _Weighing:
                     (lefts, rights)[side].add(name)
                     lefts.update(self.behind(side, name))
         lefts -= set(missing[0]) if made[1] else set()
-        lefts.update(repeats(self.inputs, ()))
+        lefts.update(repeats(self.inputs, self.keys[0], ()))
         mine = [(0, name) for name in (*self.held[0], *self.inputs) if name in lefts]
         return mine + [(1, name) for name in self.held[1] if name in rights]
 
@@ -295,7 +302,7 @@ class _Weighing:
         another, or what others hold."""
         side, name = members[-1]
         value, missing = self.value(side, name), (self.relation.unpaired_left, self.relation.unpaired_right)
-        throughout = f"is {float(value.flatten()[0]):g} throughout" if is_uniform(value) else ""
+        throughout = f"is {value.flatten()[0].item():g} throughout" if is_uniform(value) else ""
         layout = self.repeats[side].get(name)
         if layout is not None:
             return f"{name} is {layout}"

@@ -40,6 +40,7 @@ from samesame.relate.world import is_uniform, widened
 _MAX_PERMUTED_RANK = 4
 _LARGEST_FACTOR = 1 << 20   # of the numerator and the denominator of a constant factor
 NAME, PLACE, USE = "name", "place", "use"
+Keys = Mapping[str, tuple[object, ...]]
 Uses = Callable[[Collection[str], Collection[str]], tuple[Mapping[str, Use], Mapping[str, Use]]]
 
 
@@ -47,12 +48,13 @@ Uses = Callable[[Collection[str], Collection[str]], tuple[Mapping[str, Use], Map
 class InputRelation:
     """`layouts[right name]` over left names, and weights of either side without a partner. `how` says of right weights
     whose numbers do not tell what they are, what does: their name, their place or their use; `groups` has them with the
-    left ones that they may be."""
+    left ones that they may be. `keys` tell by value which weights of either side are equal."""
 
     layouts: dict[str, Layout] = field(default_factory=dict)
     unpaired_left: list[str] = field(default_factory=list)
     unpaired_right: list[str] = field(default_factory=list)
     how: dict[str, str] = field(default_factory=dict)
+    keys: tuple[Keys, Keys] = field(default_factory=lambda: ({}, {}))
     groups: list[Group] = field(default_factory=list)
 
     @property
@@ -93,7 +95,7 @@ class _Search:
         self.index = _Index(left)
         self.wide = {name: widened(tensor) for name, tensor in right.items()}
         self.keys = {name: digest(tensor) for name, tensor in self.wide.items()}
-        self.found = InputRelation()
+        self.found = InputRelation(keys=(self.index.keys, self.keys))
         self.guesses: dict[str, Layout | None] = {}
         self.clues = Clues({}, Modules({}))
         self.users: dict[str, list[Layout]] = defaultdict(list)        # of a left weight: what right ones make of it
@@ -210,7 +212,8 @@ class _Search:
             beside += [vector] * value.shape[axis]
             places = torch.arange(len(beside) - value.shape[axis], len(beside))
             numbers[name] = places.reshape([-1 if d == axis else 1 for d in range(value.dim())]).expand(value.shape)
-        moved = values(layout, numbers.__getitem__).movedim(dim, 0).flatten(1)
+        moved = values(layout, numbers.__getitem__).movedim(dim, 0)
+        moved = moved.reshape(len(moved), -1)
         if not bool((moved == moved[:, :1]).all()):
             return None
         return _gathered([(beside[k], k - beside.index(beside[k])) for k in moved[:, 0].tolist()], self.index.values)
@@ -333,12 +336,11 @@ def turned(name: str, mine: Sequence[int], yours: Sequence[int]) -> Layout:
     return reshaped(inner, after, tuple(yours))
 
 
-def repeats(held: Mapping[str, torch.Tensor], missing: Collection[str]) -> dict[str, Layout | None]:
+def repeats(held: Mapping[str, torch.Tensor], keys: Keys, missing: Collection[str]) -> dict[str, Layout | None]:
     """The weights of one side whose numbers say little: they hold one number throughout, or those of another weight.
     Of `missing` ones also those that are a part, a rearrangement or a multiple of others, with the layout that says
     so."""
-    keys = {name: digest(tensor) for name, tensor in held.items()}
-    often = Counter(keys.values())
+    often = Counter(keys[name] for name in held)
     found: dict[str, Layout | None] = dict.fromkeys(
         name for name, tensor in held.items() if often[keys[name]] > 1 or is_uniform(tensor)
     )
