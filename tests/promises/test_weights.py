@@ -647,7 +647,7 @@ def test_a_pair_without_doubt_runs_no_more_than_before(monkeypatch) -> None:
     verdict_of(Pair(Biased(W, GAIN.clone()), Biased(W, GAIN.clone())))
     assert len(runs) == 6, "three draws of two programs"
     runs.clear()
-    verdict_of(HONEST["names counted from another number"])
+    verdict_of(HONEST["names in other words"])
     assert len(runs) == 6, "and no more where uses tell equal weights apart"
 
 
