@@ -169,7 +169,8 @@ class _Weighing:
         self, relation: InputRelation, kept: Collection[tuple[int, str]] = ()
     ) -> tuple[list[Draw], tuple[Values, Values]]:
         mine, loose = self.kept(kept)
-        return take_draws(self.graphs, relation.layouts, self.seed, first=self.first, kept=mine, loose=loose)
+        first = self.first
+        return take_draws(self.graphs, relation.layouts, self.seed, first=first, kept=mine, loose=loose, bold=True)
 
     def kept(self, kept: Collection[tuple[int, str]]) -> tuple[list[str], tuple[list[str], list[str]]]:
         """What a draw keeps, and what it varies of weights without a partner, where these weights stay as they are."""

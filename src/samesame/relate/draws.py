@@ -184,12 +184,14 @@ def take_draws(
     first: tuple[dict[str, Any], dict[str, Any]] | None = None,
     kept: Collection[str] = (),
     loose: tuple[Collection[str], Collection[str]] = ((), ()),
+    bold: bool = False,
 ) -> tuple[list[Draw], tuple[Values, Values]]:
     """The draws, and every node's float64 value on each, for both sides.
 
     The first is the example, on which neither side may compute NaN; `first` has its values where they are known. A draw
     on which a side computes NaN, or fails, has left a program's domain and is passed over; one near the example then
-    stands in. `kept` and `loose` are as for `draw`.
+    stands in. `kept`, `loose` and `bold` are as for `draw`; what is too bold for
+    a program is drawn again.
     """
     taken: list[Draw] = []
     runs: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
@@ -198,7 +200,7 @@ def take_draws(
             break
         made = partial(draw, label, *graphs, layouts, seed=seed, kept=kept, loose=loose)
         fresh, both = made(), first if taken == [] else None
-        if taken and may_be_bold(graphs):
+        if taken and bold and may_be_bold(graphs):
             fresh = made(bold=True)
             both = run_both(graphs, fresh)
             if both is None or _undefined(graphs, both):
