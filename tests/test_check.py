@@ -132,9 +132,10 @@ def test_a_weight_without_a_partner_is_named():
 
 
 def test_a_weight_that_changes_nothing_in_the_example_is_not_left_out():
-    """A shift of zeros without a partner: equal values, and no proof for any other shift."""
+    """A shift of zeros without a partner: equal values for these weights only."""
     verdict = check(Scaled(), Scaled(shift=torch.zeros(6)), X)
-    assert verdict.verdict == "undecided"
+    assert verdict.verdict == "different"
+    assert verdict.because.endswith("because shift, which the left has not, is 0 throughout")
     assert verdict.unpaired == ["right shift"]
 
 
@@ -142,7 +143,7 @@ def test_equal_weights_are_said_to_be_paired_by_name():
     two = nn.Sequential(Scaled(torch.ones(6)), nn.SiLU(), Scaled(torch.ones(6)))
     verdict = check(two, two, X)
     assert verdict.verdict == "same"
-    assert any("paired by name and order" in note for note in verdict.notes)
+    assert any("told apart: 2 by name" in note for note in verdict.notes)
 
 
 # -------------------------------------------------------------------------------------------------------- what hides

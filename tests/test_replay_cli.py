@@ -166,4 +166,4 @@ def test_a_verdict_without_a_certificate_says_so(folder, monkeypatch, capsys):
     code = run(monkeypatch, "check", "pair.py:Left", "other.py:Right", "--inputs", "pair.py:inputs", "--store", "-",
                "--certificate", "none.json", "-q")
     assert code == 1 and not (folder / "none.json").exists()
-    assert "only a verdict of same has one" in capsys.readouterr().err
+    assert "only a verdict of same without restriction has one" in capsys.readouterr().err

@@ -22,6 +22,7 @@ from samesame.budget import Run
 from samesame.capture import capture
 from samesame.capture.family import Apart, Family, Following, Recording
 from samesame.capture.following import follow
+from samesame.capture.program import Program
 from samesame.certificate import certificate
 from samesame.configs import configured
 from samesame.diagnose import diagnose, effect_of
@@ -29,13 +30,14 @@ from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
 from samesame.execute import execute
 from samesame.graph import Graph, Node
 from samesame.operators.defaults import with_defaults
-from samesame.relate.draws import Draw, Extremes, at_extremes, has_nan, take_draws
+from samesame.relate.coincidence import weigh
+from samesame.relate.draws import Draw, Extremes, at_extremes, has_nan
 from samesame.relate.extremes import first_apart
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values, agree, difference
 from samesame.relate.prove import Prover
 from samesame.relate.reals import qualified
-from samesame.relate.relating import Progress, Relating, input_relation
+from samesame.relate.relating import Progress, Relating
 from samesame.relate.roots import ROUNDED, apart, difference_of_roots, resting
 from samesame.relate.rules import Rulebook
 from samesame.relate.settle import families_of, settle
@@ -47,6 +49,7 @@ _REASONS = 5
 _SHARE = 0.4                # of the time that is left, for capturing the programs at other sizes
 _PATIENCE = 4.0             # seconds for what cannot be proved, where the outputs differ and proofs only say where
 _APART = 8.0                # seconds for all proofs then
+RANDOM, AS_GIVEN = "random", "as-given"
 _NOT_CAPTURED = "The programs were not captured at other sizes, for lack of time: nothing is proved for all sizes."
 
 
@@ -62,6 +65,7 @@ def check(
     run: Run | None = None,
     store: Store | None = None,
     certify: bool = False,
+    weights: str = RANDOM,
 ) -> Verdict:
     """Decide whether `left` and `right` compute the same function of `inputs`.
 
@@ -72,13 +76,17 @@ def check(
     and a note says where it stopped. On the main thread this holds for the programs' own code too; on another, where no
     signal arrives, only for ours. `progress(done, total, place)` is called as it goes. `run` is one that the caller has
     begun, with a limit and progress of its own. A `store` has rules that were learnt before, and is given those learnt
-    now; to `certify` (verdict.certificate, what `samesame replay` reads) everything is proved anew. Raises
-    SamesameError (Refused) where a program cannot be captured or the two cannot be compared.
+    now; to `certify` (verdict.certificate, what `samesame replay` reads) everything is proved anew. `weights` are
+    "random" (the two are the same if they agree for all weights) or "as-given" (where they agree only because some of
+    the given ones hold equal numbers, these are constants). Raises SamesameError (Refused) where a program cannot be
+    captured or the two cannot be compared, ValueError for other `weights`.
     """
+    if weights not in (RANDOM, AS_GIVEN):
+        raise ValueError(f"weights is {weights!r}; give {RANDOM!r} or {AS_GIVEN!r}")
     run = run or Run(timeout, progress)
     verdict = Verdict("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed)
     with run.bounded():
-        _establish(verdict, left, right, inputs, how, run, Rulebook(store, closed=certify))
+        _establish(verdict, left, right, inputs, how, weights, run, Rulebook(store, closed=certify))
     verdict.notes += run.notes()
     verdict.timing = run.seconds
     verdict.left, verdict.right = _title(left), _title(right)
@@ -86,7 +94,7 @@ def check(
 
 
 def _establish(
-    verdict: Verdict, left: Any, right: Any, inputs: Any, how: str, run: Run, book: Rulebook
+    verdict: Verdict, left: Any, right: Any, inputs: Any, how: str, weights: str, run: Run, book: Rulebook
 ) -> None:
     """Write into the verdict what is found, stage by stage: what stands there when the run is stopped is kept."""
     with run.during("capture"):
@@ -98,8 +106,12 @@ def _establish(
         verdict.settings = graphs[0].setting, graphs[1].setting
         verdict.roots = [_not_reached(name, a, b) for (name, a), (_, b) in zip(*(g.roots for g in graphs), strict=True)]
     with run.during("execute"):
-        relation = input_relation(*graphs)
-        taken, values = take_draws(graphs, relation.layouts, verdict.seed)
+        weighed = weigh(graphs, verdict.seed, as_given=weights == AS_GIVEN,
+                        twins=_twins(programs[0], example), deadline=run.deadline)
+        graphs, relation, taken, values = weighed.graphs, weighed.relation, weighed.draws, weighed.values
+        verdict.weights = weights
+        verdict.only = ["for these weights"] if weights == AS_GIVEN else []
+        verdict.only += [f"where {' and '.join(weighed.one)}"] if weighed.one else []
         differ, ordinary = apart(graphs, values), len(taken)
         extremes = Extremes() if differ or run.over else at_extremes(graphs, taken, values, verdict.seed)
         if extremes.draw is not None:
@@ -107,8 +119,10 @@ def _establish(
             values = [*values[0], extremes.values[0]], [*values[1], extremes.values[1]]
     with run.during("prove"):
         families: Iterator[Family] = iter(())
-        if not run.over and not differ and not any(isinstance(side, Graph) for side in programs):
-            alike = partial(_recorded_alike, partial(record, again=False))
+        alone = any(isinstance(side, Graph) for side in programs) or bool(weighed.one)
+        if not run.over and not differ and not alone:
+            again = partial(record, again=False)
+            alike = partial(_recorded_alike, lambda example: weighed.alike(again(example)))
             follow = partial(_followed, programs, how, example, graphs)
             found = families_of(programs[0], example, alike, graphs, follow)
             families = run.sparing(found, _SHARE, _NOT_CAPTURED)
@@ -119,12 +133,15 @@ def _establish(
         relating = settled.relating
         _decide(verdict, qualified(settled.roots, relating, graphs, values), relating, run)
         verdict.notes += _of_extremes(extremes, graphs)
+        verdict.because = weighed.because if verdict.verdict == "different" else ""
+        if weighed.open and verdict.verdict == "undecided":
+            verdict.notes.append(f"{weighed.open[0].upper()}{weighed.open[1:]}.")
         verdict.sizes = settled.sizes
         if settled.sizes.apart and verdict.verdict == "same":
             verdict.verdict, verdict.evidence = "different", Rung.REFUTED
         run.seconds["proofs"] = settled.seconds
         book.save()
-        if book.closed and verdict.verdict == "same":
+        if book.closed and verdict.verdict == "same" and not verdict.only:
             verdict.certificate = certificate(relating, verdict)
     with run.during("diagnose"):
         if verdict.verdict == "different" and not verdict.sizes.apart:
@@ -194,6 +211,13 @@ def _own_inputs(programs: tuple[Any, Any]) -> Any:
         if example is not None:
             return example
     raise Refused("no inputs to run both programs on; give a tuple or a dict of example tensors")
+
+
+def _twins(program: Any, example: Any) -> list[tuple[int, int]]:
+    """Positions of inputs that are one tensor, the earlier first."""
+    given = [] if isinstance(program, Graph) else [tensor for _, tensor in Program(program, example).given]
+    first = {id(tensor): position for position, tensor in reversed(list(enumerate(given)))}
+    return [(first[id(tensor)], later) for later, tensor in enumerate(given) if first[id(tensor)] < later]
 
 
 def _instance(program: Any) -> Any:
@@ -308,12 +332,13 @@ def _notes(relating: Relating) -> list[str]:
             notes.append(f"Output {name} is {mine} on the left and {yours} on the right.")
     if relating.inputs.unpaired_left or relating.inputs.unpaired_right:
         notes.append(
-            "Weights without a partner keep their own values; both sides must load the same weights to be compared."
+            "Weights without a partner take part with numbers of their own; to be compared, both sides must load the "
+            "same weights."
         )
-    if relating.inputs.by_name:
-        notes.append(
-            f"{len(relating.inputs.by_name)} weights have the same values as another and were paired by name and order."
-        )
+    paired = Counter(relating.inputs.how.values())
+    if paired:
+        ways = ", ".join(f"{number} by {how}" for how, number in sorted(paired.items()))
+        notes.append(f"Weights that hold the same numbers as others were told apart: {ways}.")
     if relating.rounded:
         left, right = relating.rounded
         notes.append(

@@ -56,6 +56,13 @@ class How(StrEnum):
     export = "export"
 
 
+class Weights(StrEnum):
+    """For which weights two programs are to be the same."""
+
+    as_given = "as-given"
+    random = "random"
+
+
 def argument(name: str, words: str) -> Any:
     return typer.Argument(metavar=name, show_default=False, help=words)
 
@@ -76,6 +83,8 @@ Graphs = Annotated[tuple[str, str] | None, option("--graphs", metavar="LEFT RIGH
 EXAMPLE = "Example inputs: a tuple, a dict, or a function that returns one."
 Inputs = Annotated[str | None, option("--inputs", metavar="TARGET", words=EXAMPLE)]
 HowOption = Annotated[How, option("--how", words="Capture by recording one run, or by torch.export.")]
+WEIGHTS = "Compare for all weights; or as-given, where it hangs on weights that happen to hold equal numbers."
+WeightsOption = Annotated[Weights, option("--weights", words=WEIGHTS)]
 Json = Annotated[str | None, option("--json", metavar="FILE", words="Write the verdict as JSON too; - for stdout.")]
 Save = Annotated[str | None, option("--save", metavar="FILE", words="Save the graph here instead of showing it.")]
 Seed = Annotated[int, option("--seed", min=0, words="Seed of the random draws; same seed, same result.")]
@@ -104,6 +113,7 @@ def check(
     certificate: CertificateOption = None,
     how: HowOption = How.record,
     tiny: Tiny = False,
+    weights: WeightsOption = Weights.random,
 ) -> None:
     """Do LEFT and RIGHT compute the same function?
 
@@ -124,7 +134,8 @@ def check(
         for file in (json, certificate):
             if file not in (None, "-"):
                 require_writable(Path(file))
-        settings = {"seed": seed, "timeout": timeout, "how": how.value, "certify": certificate is not None}
+        settings = {"seed": seed, "timeout": timeout, "how": how.value, "certify": certificate is not None,
+                    "weights": weights.value}
         verdicts, interrupted = decide([*targets, *(more or [])], inputs, settings, quiet=quiet, store=store, tiny=tiny)
         if more:
             from samesame.several import alone, exit_code
@@ -137,7 +148,7 @@ def check(
         if certificate is not None and verdict.certificate is not None:
             write_certificate(verdict, Path(certificate))
         elif certificate is not None:
-            complain(f"no certificate is written to {certificate}: only a verdict of same has one")
+            complain(f"no certificate is written to {certificate}: only a verdict of same without restriction has one")
         show(verdict, as_json=json == "-", quiet=quiet, verbose=verbose)
         if json not in (None, "-"):
             write(verdict, Path(json))

@@ -395,8 +395,11 @@ def _above(graph: Graph, root: Node, known: Mapping[str, Value]) -> list[Node]:
 
 
 def apply(graph: Graph, change: Change) -> Graph:
-    """The graph with the changed nodes' replacements in their places; whatever read a node reads the last of them."""
+    """The graph with the changed nodes' replacements in their places; whatever read a node reads the last of them.
+
+    Sources come first, for a replacement may read one that is first used further on."""
     changed = {change.node, *change.twins}
+    graph = replace(graph, nodes=tuple(sorted(graph.nodes, key=lambda node: not node.is_source)))
     return rewritten(graph, lambda node, current: change.make(current) if node in changed else [current])
 
 

@@ -223,7 +223,9 @@ class Sizes:
 
 @dataclass(slots=True)
 class Verdict:
-    """The answer of `check`: `same`, `different` or `undecided`, and everything it stands on."""
+    """The answer of `check`: `same`, `different` or `undecided`, and everything it stands on. `weights` are those it
+    holds for: "random" ones, that is all, or "as-given"; `because` says why they agree for the given ones only, and
+    `only` to what "same" is limited besides."""
 
     verdict: str
     evidence: Rung
@@ -242,6 +244,9 @@ class Verdict:
     seed: int = 0
     certificate: dict[str, Any] | None = None
     settings: tuple[Setting, Setting] | None = None         # the state that each side was captured in
+    weights: str = "random"
+    because: str = ""
+    only: list[str] = field(default_factory=list)
     left: str = "left"
     right: str = "right"
 

@@ -168,7 +168,7 @@ def _by_value(
             relation.layouts[name] = layout
     rest = relate_parameters(weights, {name: held[name] for name in held if name not in relation.layouts})
     relation.layouts.update(rest.layouts)
-    relation.by_name = rest.by_name
+    relation.how = rest.how
 
 
 def _refuse_unplaced(names: Sequence[str], sources: Sequence[Source]) -> None:

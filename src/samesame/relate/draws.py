@@ -10,21 +10,24 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 
 from samesame.evidence import Refused, SamesameError
-from samesame.execute import execute
+from samesame.execute import execute, is_torchs
 from samesame.graph import Graph, Node
 from samesame.relate.extremes import ASKED_FOR, OF_INTEGERS, OF_REALS, asks, extreme, is_asking
 from samesame.relate.layout import Layout, values, wholes
 from samesame.relate.propose import TOLERANCE, Values, agree
+from samesame.relate.world import is_uniform
 
 _DRAWS = 3
 _SMALL = 1e-2
+_APART = 7919              # between the seeds of the two sides' own weights
 _NEAR = 1e-2
 LABELS = ("the example", "jittered", "small", "near the example")
 
@@ -38,11 +41,25 @@ class Draw:
     right: dict[str, torch.Tensor]
 
 
-def draw(label: str, left: Graph, right: Graph, layouts: Mapping[str, Layout], *, seed: int = 0) -> Draw:
+def draw(
+    label: str,
+    left: Graph,
+    right: Graph,
+    layouts: Mapping[str, Layout],
+    *,
+    seed: int = 0,
+    kept: Collection[str] = (),
+    loose: tuple[Collection[str], Collection[str]] = ((), ()),
+    bold: bool = False,
+) -> Draw:
     """One draw, by label. `layouts` gives right parameters and inputs, by node name, as layouts over left ones; inputs
-    that have none are the left's, in order."""
-    generator = torch.Generator().manual_seed(seed * len(LABELS) + LABELS.index(label))
-    mine = {a.name: _input(label, left.tensors[a.name], generator) for a in left.sources("input")}
+    that have none are the left's, in order. Left sources that are `kept` stay as they are; so do weights
+    of either side without a partner, unless they are among the `loose` ones of their side. A `bold` draw takes other
+    numbers than one where an input of integers or of truth values holds only that."""
+    number = seed * len(LABELS) + LABELS.index(label)
+    generator, other = (torch.Generator().manual_seed(number + apart) for apart in (0, _APART))
+    mine = {a.name: _input(label, left.tensors[a.name], generator, bold) for a in left.sources("input")}
+    mine |= {name: left.tensors[name] for name in mine if name in kept}
     yours: dict[str, torch.Tensor] = {}
     placed = [b for b in right.sources("input") if b.name in layouts]
     if not placed:
@@ -52,12 +69,17 @@ def draw(label: str, left: Graph, right: Graph, layouts: Mapping[str, Layout], *
     shared = _shared_dtypes(left, held, layouts)
     for node in left.sources("parameter"):
         value = left.tensors[node.name]
-        if label != LABELS[0] and node.name in shared:
-            value = _jitter(value, 0.25, generator).to(shared[node.name]).to(value.dtype)
+        if label != LABELS[0] and (node.name in shared or node.name in loose[0]):
+            fresh = _new_weight(value, generator).to(shared.get(node.name, value.dtype)).to(value.dtype)
+            value = value if node.name in kept else fresh
         mine[node.name] = value
     for name, value in held.items():
         layout = layouts.get(name)
-        yours[name] = value if layout is None else values(layout, mine.__getitem__).to(value.dtype).contiguous()
+        if layout is not None:
+            value = values(layout, mine.__getitem__).to(value.dtype).contiguous()
+        elif name in loose[1] and label != LABELS[0]:
+            value = _new_weight(value, other)
+        yours[name] = value
     return Draw(label, mine, yours)
 
 
@@ -78,18 +100,20 @@ def _step(dtype: torch.dtype) -> float:
     return torch.finfo(dtype).eps if dtype.is_floating_point or dtype.is_complex else 0.0
 
 
-def _input(label: str, value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+def _input(label: str, value: torch.Tensor, generator: torch.Generator, bold: bool) -> torch.Tensor:
     match label:
         case "jittered":
-            return _new_input(value, 1.0, generator)
+            return _new_input(value, 1.0, generator, bold)
         case "small":
-            return _new_input(value, _SMALL, generator)
+            return _new_input(value, _SMALL, generator, bold)
         case "near the example":
             return _jitter(value, _NEAR, generator)
     return value
 
 
-def _new_input(value: torch.Tensor, scale: float, generator: torch.Generator) -> torch.Tensor:
+def _new_input(value: torch.Tensor, scale: float, generator: torch.Generator, bold: bool) -> torch.Tensor:
+    if bold and holds_one_number(value):
+        return _near_one_number(value, generator)
     if value.dtype == torch.bool:
         return value
     if not value.dtype.is_floating_point:
@@ -106,6 +130,19 @@ def _new_input(value: torch.Tensor, scale: float, generator: torch.Generator) ->
     positive = value.numel() > 0 and float(value.min()) >= 0
     fresh = noise.abs() * spread if positive else noise * spread
     return (fresh * scale).to(value.dtype)
+
+
+def holds_one_number(value: torch.Tensor) -> bool:
+    """Is it a mask or a tensor of integers that says the same everywhere, so that a program may as well not read it?"""
+    return not (value.dtype.is_floating_point or value.dtype.is_complex) and value.numel() > 1 and is_uniform(value)
+
+
+def _near_one_number(value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Some of them the number before, or after 0 the one behind: of a mask of ones some zeros."""
+    other = torch.randint(2, value.shape, generator=generator)
+    if value.dtype == torch.bool:
+        return other.bool()
+    return value + (other if int(value.flatten()[0]) == 0 else -other).to(value.dtype)
 
 
 def _spread(value: torch.Tensor) -> float:
@@ -127,22 +164,52 @@ def _jitter(value: torch.Tensor, amount: float, generator: torch.Generator) -> t
     return moved.to(value.dtype)
 
 
+def _new_weight(value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """A generic weight near the given one; of integers, any in their range, and where they are all one number, that or
+    the next."""
+    if value.numel() == 0 or value.dtype.is_floating_point or value.dtype.is_complex:
+        return _jitter(value, 0.25, generator)
+    if value.dtype == torch.bool:
+        return torch.randint(2, value.shape, generator=generator).bool()
+    low, high = int(value.min()), int(value.max())
+    if low == high:
+        low, high = (low - 1, high) if high == torch.iinfo(value.dtype).max else (low, high + 1)
+    return torch.randint(low, high + 1, value.shape, generator=generator).to(value.dtype)
+
+
 def take_draws(
-    graphs: tuple[Graph, Graph], layouts: Mapping[str, Layout], seed: int
+    graphs: tuple[Graph, Graph],
+    layouts: Mapping[str, Layout],
+    seed: int,
+    *,
+    first: tuple[dict[str, Any], dict[str, Any]] | None = None,
+    kept: Collection[str] = (),
+    loose: tuple[Collection[str], Collection[str]] = ((), ()),
+    bold: bool = False,
 ) -> tuple[list[Draw], tuple[Values, Values]]:
     """The draws, and every node's float64 value on each, for both sides.
 
-    The first is the example, on which neither side may compute NaN. A draw on which either does has left a
-    program's domain and is passed over; one near the example then stands in.
+    The first is the example, on which neither side may compute NaN; `first` has its values where they are known. A draw
+    on which a side computes NaN, or fails, has left a program's domain and is passed over; one near the example then
+    stands in. `kept`, `loose` and `bold` are as for `draw`; what is too bold for
+    a program is drawn again.
     """
     taken: list[Draw] = []
     runs: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
     for label in LABELS:
         if label == LABELS[-1] and len(taken) >= _DRAWS:
             break
-        fresh = draw(label, *graphs, layouts, seed=seed)
-        both = execute(graphs[0], fresh.left), execute(graphs[1], fresh.right)
-        if any(has_nan(both[k][root.name]) for k in (0, 1) for _, root in graphs[k].roots):
+        made = partial(draw, label, *graphs, layouts, seed=seed, kept=kept, loose=loose)
+        fresh, both = made(), first if taken == [] else None
+        if taken and bold and may_be_bold(graphs):
+            fresh = made(bold=True)
+            both = run_both(graphs, fresh)
+            if both is None or _undefined(graphs, both):
+                fresh, both = made(), None
+        both = both or run_both(graphs, fresh)
+        if both is None:
+            continue
+        if _undefined(graphs, both):
             if not taken:
                 _refuse_nan(graphs, both)
             continue
@@ -185,6 +252,34 @@ def at_extremes(
             return Extremes(first, tuple(agreeing), fresh, tuple(runs))
         agreeing.append(word)
     return Extremes(first, tuple(agreeing))
+def _undefined(graphs: tuple[Graph, Graph], both: tuple[Mapping[str, Any], Mapping[str, Any]]) -> bool:
+    return any(has_nan(run[root.name]) for graph, run in zip(graphs, both, strict=True) for _, root in graph.roots)
+
+
+def may_be_bold(graphs: tuple[Graph, Graph]) -> bool:
+    """Is there an input of one number that may be drawn otherwise? Only torch's own operators look at every index."""
+    inputs = (graphs[0].tensors[node.name] for node in graphs[0].sources("input"))
+    known = all(node.is_source or node.operator == "getitem" or is_torchs(node) for g in graphs for node in g.nodes)
+    return known and any(map(holds_one_number, inputs))
+
+
+def run_both(graphs: tuple[Graph, Graph], fresh: Draw) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Every node's value on this draw, for both sides; None where a drawn weight leads an operator out of its domain,
+    as an index beyond a table does. On the example, which the programs ran, that is an error as any other."""
+    try:
+        return execute(graphs[0], fresh.left), execute(graphs[1], fresh.right)
+    except Refused:
+        if fresh.label == LABELS[0] or not _draws_integers(graphs, fresh):
+            raise
+        return None
+
+
+def _draws_integers(graphs: tuple[Graph, Graph], fresh: Draw) -> bool:
+    """Are there integers that the example does not hold, in a weight or an input?"""
+    return any(
+        not value.dtype.is_floating_point and not bool(torch.isin(value, graph.tensors[name]).all())
+        for graph, drawn in zip(graphs, (fresh.left, fresh.right), strict=True) for name, value in drawn.items()
+    )
 
 
 def _refuse_nan(graphs: tuple[Graph, Graph], runs: tuple[Mapping[str, Any], Mapping[str, Any]]) -> None:

@@ -9,7 +9,7 @@ name; what a name stands for (values, a formula, a node of a graph) is up to who
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeVar
@@ -120,6 +120,21 @@ def wholes(layout: Layout) -> tuple[str, ...]:
             return tuple(name for part in parts for name in wholes(part))
         case _:
             return wholes(layout.part)
+
+
+def renamed(layout: Layout, names: Sequence[str]) -> Layout:
+    """The layout with these names in place of those it speaks of, from left to right."""
+    left = iter(names)
+
+    def put(part: Layout) -> Layout:
+        match part:
+            case Whole():
+                return Whole(next(left))
+            case Concat(parts, dim):
+                return Concat(tuple(map(put, parts)), dim)
+        return replace(part, part=put(part.part))
+
+    return put(layout)
 
 
 def values(layout: Layout, lookup: Callable[[str], torch.Tensor]) -> torch.Tensor:

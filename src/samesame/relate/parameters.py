@@ -1,99 +1,409 @@
 """The input relation: how the weights of the right program sit in those of the left, inferred from their values.
 
 Both programs are expected to hold the same weights, packed differently: one matrix on the left may be three rows of
-a fused matrix on the right, a transpose, a stack of experts, or the other way round. Every right parameter is
-looked for as a layout over left parameters, simplest first. Parameters with the same values (all-ones norm weights)
-are told apart by name, then by the order of first use; whether the choice was right, the proofs will tell. What has
-no partner is named, and keeps its own values: nothing general can be said about it.
+a fused matrix on the right, a transpose, a stack of experts, or the other way round. Every right weight is looked for
+as a layout over left weights, simplest first. Values that occur once say which weight it is. Of weights that hold equal
+numbers (fresh norms, fresh biases), names, places in the module tree and uses tell which is which (`pairing.py`), one
+to one: each left weight is in one right weight, else the two would be equal for these numbers only. What has no partner
+is named, and nothing general can be said about it.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import permutations
 from math import prod
 
 import torch
 
-from samesame.relate.layout import Concat, Layout, Permute, Reshape, Slice, Whole, permuted, reshaped, wholes
-from samesame.relate.world import widened
+from samesame.relate.layout import (
+    Concat,
+    Layout,
+    Permute,
+    Reshape,
+    Scaled,
+    Slice,
+    Whole,
+    permuted,
+    renamed,
+    reshaped,
+    values,
+    wholes,
+)
+from samesame.relate.pairing import Clues, Group, Modules, Use, likeness, numbered
+from samesame.relate.world import is_uniform, widened
 
 _MAX_PERMUTED_RANK = 4
+_LARGEST_FACTOR = 1 << 20   # of the numerator and the denominator of a constant factor
+NAME, PLACE, USE = "name", "place", "use"
+Keys = Mapping[str, tuple[object, ...]]
+Uses = Callable[[Collection[str], Collection[str]], tuple[Mapping[str, Use], Mapping[str, Use]]]
 
 
 @dataclass(slots=True)
 class InputRelation:
-    """`layouts[right name]` over left names; parameters of either side without a partner; equal-valued groups
-    paired by name."""
+    """`layouts[right name]` over left names, and weights of either side without a partner. `how` says of right weights
+    whose numbers do not tell what they are, what does: their name, their place or their use; `groups` has them with the
+    left ones that they may be. `keys` tell by value which weights of either side are equal."""
 
     layouts: dict[str, Layout] = field(default_factory=dict)
     unpaired_left: list[str] = field(default_factory=list)
     unpaired_right: list[str] = field(default_factory=list)
-    by_name: list[str] = field(default_factory=list)
+    how: dict[str, str] = field(default_factory=dict)
+    keys: tuple[Keys, Keys] = field(default_factory=lambda: ({}, {}))
+    groups: list[Group] = field(default_factory=list)
+
+    @property
+    def by_name(self) -> list[str]:
+        """The right weights whose values did not tell what they are."""
+        return list(self.how)
 
 
-def relate_parameters(left: Mapping[str, torch.Tensor], right: Mapping[str, torch.Tensor]) -> InputRelation:
-    """Find each right parameter as a layout over left parameters. Keys are names in order of first use; values any
-    dtype."""
-    index = _Index(left)
-    relation = InputRelation()
-    used: set[str] = set()
-    _pair_equal(left, right, index, relation, used)
-    for name, tensor in right.items():
-        if name in relation.layouts:
-            continue
-        layout = next(_layouts(widened(tensor), index), None)
-        if layout is None:
-            relation.unpaired_right.append(name)
-        else:
-            relation.layouts[name] = layout
-            used.update(wholes(layout))
-    relation.unpaired_left = [name for name in left if name not in used]
-    return relation
-
-
-def _pair_equal(
+def relate_parameters(
     left: Mapping[str, torch.Tensor],
     right: Mapping[str, torch.Tensor],
-    index: _Index,
-    relation: InputRelation,
-    used: set[str],
-) -> None:
-    """Parameters with the same shape and values; equal ones among themselves by name first, then in order of use."""
-    waiting: dict[tuple[object, ...], list[str]] = defaultdict(list)
-    for name, tensor in right.items():
-        waiting[_digest(tensor)].append(name)
-    for digest, rights in waiting.items():
-        lefts = list(index.equal.get(digest, ()))
-        if not lefts:
-            continue
-        if len(lefts) > 1 or len(rights) > 1:
-            relation.by_name.extend(rights)
+    *,
+    uses: Uses | None = None,
+    kinds: tuple[Mapping[str, str], Mapping[str, str]] | None = None,
+    shared: bool = True,
+) -> InputRelation:
+    """Find each right weight as a layout over left weights. Keys are names in order of first use; values any dtype.
+
+    `uses` gives the uses of left and right weights, where it is asked for them; `kinds` their kinds of source. Where
+    left weights are `shared`, a right one for which none is left takes one that another has taken, as ranks do.
+    """
+    return _Search(left, right, uses, kinds or ({}, {}), shared).relation()
+
+
+class _Search:
+    """One search. Right weights are settled in turn: those that values identify, namesakes, those whose module's other
+    weights say where they are, groups of equal ones, and at last multiples."""
+
+    def __init__(
+        self,
+        left: Mapping[str, torch.Tensor],
+        right: Mapping[str, torch.Tensor],
+        uses: Uses | None,
+        kinds: tuple[Mapping[str, str], Mapping[str, str]],
+        shared: bool,
+    ) -> None:
+        self.left, self.right, self.uses, self.kinds, self.shared = left, right, uses, kinds, shared
+        self.index = _Index(left)
+        self.wide = {name: widened(tensor) for name, tensor in right.items()}
+        self.keys = {name: digest(tensor) for name, tensor in self.wide.items()}
+        self.found = InputRelation(keys=(self.index.keys, self.keys))
+        self.guesses: dict[str, Layout | None] = {}
+        self.clues = Clues({}, Modules({}))
+        self.users: dict[str, list[Layout]] = defaultdict(list)        # of a left weight: what right ones make of it
+
+    def relation(self) -> InputRelation:
+        waiting = self.identified()
+        told = ((name, layout) for name, layout in self.found.layouts.items() if not is_uniform(self.wide[name]))
+        anchors = {name: wholes(layout) for name, layout in told}
+        waiting = [name for name in waiting if not self.placed(name, anchors)]
+        self.grouped(waiting, anchors)
+        self.turned([name for name in waiting if name not in self.found.layouts])
+        for name in self.right:
+            if not (name in self.found.layouts or self.stacked(name) or self.multiple(name)):
+                self.found.unpaired_right.append(name)
+        used = {name for layout in self.found.layouts.values() for name in wholes(layout)}
+        self.found.unpaired_left = [name for name in self.left if name not in used]
+        self.found.layouts = {name: self.found.layouts[name] for name in self.right if name in self.found.layouts}
+        self.found.groups = [group for group in self.groups() if max(len(group.lefts), len(group.rights)) > 1]
+        return self.found
+
+    def groups(self) -> Iterator[Group]:
+        """Weights of equal shape and numbers on both sides."""
+        rights: dict[tuple[object, ...], list[str]] = defaultdict(list)
+        for name, key in self.keys.items():
+            rights[key].append(name)
+        for key, names in rights.items():
+            if key in self.index.equal:
+                yield Group(tuple(self.index.equal[key]), tuple(names), self.clues)
+
+    def settle(self, name: str, layout: Layout, how: str = "") -> bool:
+        self.found.layouts[name] = layout
+        for part in dict.fromkeys(wholes(layout)):
+            self.users[part].append(layout)
+        if how:
+            self.found.how[name] = how
+        return True
+
+    def free(self, layout: Layout) -> bool:
+        """Is nothing that the layout takes in a right weight yet?"""
+        pairs = ((name, other) for name in dict.fromkeys(wholes(layout)) for other in self.users.get(name, ()))
+        return not any(bool((self.taken(layout, name) & self.taken(other, name)).any()) for name, other in pairs)
+
+    def taken(self, layout: Layout, name: str) -> torch.Tensor:
+        """Which elements of a left weight the layout takes, counted row by row, as a mask."""
+        size = self.index.values[name].numel()
+
+        def numbers(other: str) -> torch.Tensor:
+            shape = self.index.values[other].shape
+            return torch.arange(size).reshape(shape) if other == name else torch.full(shape, size)
+
+        mask = torch.zeros(size + 1, dtype=torch.bool)
+        mask[values(layout, numbers).flatten()] = True
+        return mask[:size]
+
+    def identified(self) -> list[str]:
+        """Settle what values identify; gives back the names of the rest, with those of which nothing was found."""
         rest = []
-        for name in rights:
-            best = max(lefts, key=lambda other: _common_words(name, other), default=None)
-            if best is not None and best == name:
-                relation.layouts[name] = Whole(best)
-                lefts.remove(best)
+        often = Counter(self.keys.values())
+        for name, tensor in sorted(self.wide.items(), key=lambda item: -item[1].numel()):
+            key = self.keys[name]
+            equal = self.index.equal.get(key, [])
+            layout = self.guesses[name] = Whole(equal[0]) if equal else next(_layouts(tensor, self.index), None)
+            clear = layout is not None and often[key] == 1 and all(map(self.alone, wholes(layout)))
+            if layout is not None and clear and (self.may_share(name) or self.free(layout)):
+                self.settle(name, layout)
             else:
                 rest.append(name)
-        for position, name in enumerate(rest):
-            partners = lefts or list(index.equal[digest])
-            partner = partners[min(position, len(partners) - 1)]
-            relation.layouts[name] = Whole(partner)
-        used.update(index.equal[digest])
+        return [name for name in self.right if name in rest]
+
+    def may_share(self, name: str) -> bool:
+        """May the right weight be made of what another is made of? A buffer that values identify may: a copy."""
+        return self.shared or (self.kinds[1].get(name) == "constant" and not is_uniform(self.wide[name]))
+
+    def alone(self, left: str) -> bool:
+        """Has no other left weight these numbers?"""
+        return len(self.index.equal[self.index.keys[left]]) == 1
+
+    def placed(self, name: str, anchors: Mapping[str, tuple[str, ...]]) -> bool:
+        """Settle a weight that has a namesake of equal numbers, or one whose module's other weights say where it is:
+        the bias of three fused projections is in the order in which the matrix is."""
+        equal = self.index.equal.get(self.keys[name], [])
+        if name in equal:
+            return self.settle(name, Whole(name), NAME)
+        module, _, word = name.rpartition(".")
+        for sibling in anchors if module else ():
+            if sibling.rpartition(".")[0] == module:
+                layout = self.carried(sibling, word, self.wide[name])
+                if layout is not None and self.free(layout):
+                    return self.settle(name, layout, PLACE)
+        return False
+
+    def carried(self, sibling: str, word: str, wanted: torch.Tensor) -> Layout | None:
+        """The layout of a vector that lies along one dimension of a weight of its module, over the vectors that lie
+        along that dimension in the modules which this weight is made of."""
+        layout, tensor = self.found.layouts[sibling], self.wide[sibling]
+        if wanted.dim() != 1 or len(wanted) not in tensor.shape or isinstance(layout, Scaled):
+            return None
+        for axis, dim in ((a, d) for a in (0, 1) for d, size in enumerate(tensor.shape) if size == len(wanted)):
+            rows = self.rows(layout, axis, dim, word)
+            if rows is not None and torch.equal(values(rows, self.index.values.__getitem__), wanted):
+                return rows
+        return None
+
+    def rows(self, layout: Layout, axis: int, dim: int, word: str) -> Layout | None:
+        """For each place along `dim` of the weight: which place along `axis` of which left weight it is, and then the
+        same places of the vectors beside these."""
+        beside: list[str] = []
+        numbers: dict[str, torch.Tensor] = {}
+        for name in dict.fromkeys(wholes(layout)):
+            value = self.index.values[name]
+            vector = self.beside(name, word, value.shape[axis] if value.dim() > axis else 0)
+            if vector is None:
+                return None
+            beside += [vector] * value.shape[axis]
+            places = torch.arange(len(beside) - value.shape[axis], len(beside))
+            numbers[name] = places.reshape([-1 if d == axis else 1 for d in range(value.dim())]).expand(value.shape)
+        moved = values(layout, numbers.__getitem__).movedim(dim, 0)
+        moved = moved.reshape(len(moved), -1)
+        if not bool((moved == moved[:, :1]).all()):
+            return None
+        return _gathered([(beside[k], k - beside.index(beside[k])) for k in moved[:, 0].tolist()], self.index.values)
+
+    def beside(self, name: str, word: str, size: int) -> str | None:
+        """The vector of this size in the module of a left weight: the only one, or the one called `word`."""
+        module = name.rpartition(".")[0]
+        held = [other for other, value in self.index.values.items()
+                if other != name and other.rpartition(".")[0] == module and tuple(value.shape) == (size,)]
+        named = [other for other in held if other.rpartition(".")[2] == word]
+        return named[0] if named else held[0] if len(held) == 1 else None
+
+    # ------------------------------------------------------------------------------------------------- equal numbers
+
+    def grouped(self, waiting: list[str], anchors: Mapping[str, tuple[str, ...]]) -> None:
+        """Settle weights of equal numbers one to one, then those that have parts of equal numbers."""
+        rights: dict[tuple[object, ...], list[str]] = defaultdict(list)
+        for name in waiting:
+            rights[self.keys[name]].append(name)
+        groups = {key: ([name for name in self.index.equal[key] if name not in self.users], names)
+                  for key, names in rights.items() if key in self.index.equal}
+        uses: tuple[Mapping[str, Use], Mapping[str, Use]] = {}, {}
+        decided = all(max(map(len, group)) == 1 for group in groups.values()) and len(groups) == len(rights)
+        if self.uses is not None and not decided:
+            uses = self.uses([name for name in self.left if name not in self.users], waiting)
+        self.clues = Clues(anchors, Modules(anchors), uses, self.kinds)
+        for key, (lefts, names) in groups.items():
+            group = Group(tuple(lefts), tuple(names), self.clues)
+            for right, left in group.assigned().items():
+                place = self.clues.modules.of_right(right)
+                self.settle(right, Whole(left), PLACE if place and place == self.clues.modules.of_left(left) else USE)
+            for right in filter(self.may_share, names):
+                if right not in self.found.layouts:
+                    self.settle(right, Whole((lefts or self.index.equal[key])[-1]), USE)
+        for name in waiting:
+            guess = self.guesses[name]
+            layout = None if guess is None or self.keys[name] in self.index.equal else self.one_to_one(guess)
+            if layout is not None and (self.may_share(name) or self.free(layout)):
+                self.settle(name, layout, USE)
+
+    def turned(self, waiting: list[str]) -> None:
+        """Settle weights that hold one number throughout, and are of another shape than those on the left: transposed,
+        perhaps."""
+        groups: dict[tuple[object, ...], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+        free = {name: value for name, value in self.index.values.items() if name not in self.users}
+        for side, held in enumerate((free, {name: self.wide[name] for name in waiting})):
+            for name, value in held.items():
+                if is_uniform(value):
+                    sizes = sorted(size for size in value.shape if size != 1)
+                    groups[value.dtype, value.flatten()[0].item(), *sizes][side].append(name)
+        for lefts, rights in groups.values():
+            for right, left in Group(tuple(lefts), tuple(rights), self.clues).assigned().items():
+                self.settle(right, turned(left, self.index.values[left].shape, self.wide[right].shape), USE)
+
+    def one_to_one(self, layout: Layout) -> Layout:
+        """The layout with weights that nothing has taken, in order of first use, in place of others that are equal."""
+        names: list[str] = []
+        for name in wholes(layout):
+            equal = self.index.equal[self.index.keys[name]]
+            free = [other for other in equal if other not in self.users and other not in names]
+            module = names[-1].rpartition(".")[0] if names else ""
+            free.sort(key=lambda other: -len(_common(other.split("."), module.split("."))))
+            names.append(free[0] if free and (name in self.users or name in names or free[0] != name) else name)
+        return renamed(layout, names)
+
+    def stacked(self, name: str) -> bool:
+        """Settle a weight that holds one number throughout and is a numbered list of left weights, stacked; or a member
+        of a numbered list whose stack is on the left."""
+        value = self.wide[name]
+        if not is_uniform(value) or not value.dim():
+            return False
+        inside = tuple(value.shape[1:])
+        for members in self.alike(name, self.lists(self.left)):
+            parts = [self.index.values[member] for member in members]
+            if [tuple(part.shape) for part in parts] == [inside] * len(value) and _same_numbers(parts, value):
+                layouts = tuple(Reshape(Whole(member), (1, *inside)) for member in members)
+                return self.settle(name, Concat(layouts, 0), USE)
+        for members in self.lists(self.right):
+            parts = [self.wide[member] for member in members]
+            for (left,) in self.alike(name, [[n] for n in self.index.values]) if name in members else ():
+                stack = self.index.values[left]
+                fits = tuple(stack.shape) == (len(members), *value.shape) and left not in self.users
+                if fits and _same_numbers([*parts, stack], value):
+                    for k, member in enumerate(members):
+                        self.settle(member, Reshape(Slice(Whole(left), 0, k, k + 1), tuple(value.shape)), USE)
+                    return True
+        return False
+
+    def alike(self, name: str, lists: list[list[str]]) -> list[list[str]]:
+        """Lists of left weights, those first whose uses are most like that of a right weight."""
+        mine, yours = self.clues.uses
+        use = yours.get(name, frozenset())
+
+        def fitness(members: list[str]) -> float:
+            return likeness(frozenset().union(*(mine.get(member, frozenset()) for member in members)), use)
+
+        return sorted(lists, key=fitness, reverse=True)
+
+    def lists(self, side: Mapping[str, torch.Tensor]) -> list[list[str]]:
+        """Weights that are not settled and whose names differ in their first number only, in the order of it."""
+        found: dict[str, dict[int, str]] = defaultdict(dict)
+        for name in side:
+            if name not in (self.users if side is self.left else self.found.layouts):
+                pattern, number = numbered(name)
+                found[pattern][number] = name
+        return [[held[k] for k in sorted(held)] for held in found.values() if len(held) > 1]
+
+    def multiple(self, name: str) -> bool:
+        """Settle a weight that is exactly a constant times one of the left that nothing has taken."""
+        layout = next(filter(self.free, _multiples(self.wide[name], self.index)), None)
+        return layout is not None and self.settle(name, layout, USE if is_uniform(self.wide[name]) else "")
 
 
-def _common_words(a: str, b: str) -> tuple[bool, int]:
-    return (a == b, len(set(a.split(".")) & set(b.split("."))))
+def turned(name: str, mine: Sequence[int], yours: Sequence[int]) -> Layout:
+    """A tensor of one shape as one of the other, which has the same sizes but for those that are one; its dimensions
+    are moved only where they must be."""
+    before, after = (tuple(size for size in shape if size != 1) for shape in (mine, yours))
+    dims = next(order for order in permutations(range(len(before))) if tuple(before[d] for d in order) == after)
+    inner = permuted(reshaped(Whole(name), tuple(mine), before), dims)
+    return reshaped(inner, after, tuple(yours))
 
 
-def _digest(tensor: torch.Tensor) -> tuple[object, ...]:
+def repeats(held: Mapping[str, torch.Tensor], keys: Keys, missing: Collection[str]) -> dict[str, Layout | None]:
+    """The weights of one side whose numbers say little: they hold one number throughout, or those of another weight.
+    Of `missing` ones also those that are a part, a rearrangement or a multiple of others, with the layout that says
+    so."""
+    often = Counter(keys[name] for name in held)
+    found: dict[str, Layout | None] = dict.fromkeys(
+        name for name, tensor in held.items() if often[keys[name]] > 1 or is_uniform(tensor)
+    )
+    for name in set(missing) - set(found):
+        others = _Index({other: tensor for other, tensor in held.items() if other != name})
+        wide = widened(held[name])
+        layout = next(_layouts(wide, others), None) or next(_multiples(wide, others), None)
+        if layout is not None:
+            found[name] = layout
+    return found
+
+
+def _multiples(value: torch.Tensor, index: _Index) -> Iterator[Layout]:
+    """Exact multiples of one left weight."""
+    for name in index.of_size(value):
+        factor = _factor(index.values[name], value) if index.values[name].shape == value.shape else None
+        if factor is not None:
+            yield Scaled(Whole(name), factor)
+
+
+def _common(mine: list[str], yours: list[str]) -> list[str]:
+    same = [a == b for a, b in zip(mine, yours, strict=False)]
+    return mine[: same.index(False)] if False in same else mine[: len(same)]
+
+
+def _factor(mine: torch.Tensor, yours: torch.Tensor) -> Fraction | None:
+    """The constant that the one is of the other, exactly; None where there is none or they are zero throughout."""
+    if mine.dtype != torch.float64 or not bool(torch.isfinite(mine).all() & torch.isfinite(yours).all()):
+        return None
+    place = int(mine.abs().flatten().argmax()) if mine.numel() else 0
+    if mine.numel() == 0 or not float(mine.flatten()[place]) or not float(yours.flatten()[place]):
+        return None
+    factor = Fraction(float(yours.flatten()[place])) / Fraction(float(mine.flatten()[place]))
+    if max(abs(factor.numerator), factor.denominator) > _LARGEST_FACTOR or factor == 1:
+        return None
+    exact = torch.equal(mine * factor.numerator, yours * factor.denominator)
+    return factor if exact else None
+
+
+def _same_numbers(parts: Sequence[torch.Tensor], value: torch.Tensor) -> bool:
+    """Does each part hold one number throughout, that of `value`?"""
+    return all(is_uniform(p) and p.dtype == value.dtype and bool(p.flatten()[0] == value.flatten()[0]) for p in parts)
+
+
+def _gathered(places: list[tuple[str, int]], held: Mapping[str, torch.Tensor]) -> Layout:
+    """The vector of these elements, each given as a left vector and a position in it, in as few pieces as can be."""
+    runs: list[tuple[str, int, int]] = []
+    for name, at in places:
+        if runs and runs[-1][0] == name and runs[-1][2] == at:
+            runs[-1] = (name, runs[-1][1], at + 1)
+        else:
+            runs.append((name, at, at + 1))
+    parts = tuple(
+        Whole(name) if (start, stop) == (0, len(held[name])) else Slice(Whole(name), 0, start, stop)
+        for name, start, stop in runs
+    )
+    return parts[0] if len(parts) == 1 else Concat(parts, 0)
+
+
+def digest(tensor: torch.Tensor) -> tuple[object, ...]:
     """Equal for tensors of the same shape, kind and values, whatever their dtype."""
     plain = widened(tensor).resolve_conj()
-    return (tuple(plain.shape), plain.dtype, plain.numpy().tobytes())
+    return (tuple(plain.shape), plain.dtype, hashlib.sha256(plain.numpy().tobytes()).digest())
 
 
 class _Index:
@@ -105,8 +415,9 @@ class _Index:
         self.equal: dict[tuple[object, ...], list[str]] = defaultdict(list)
         self.by_size: dict[tuple[torch.dtype, int], list[str]] = defaultdict(list)
         self.by_first: dict[tuple[torch.dtype, complex], list[str]] = defaultdict(list)
+        self.keys = {name: digest(value) for name, value in self.values.items()}
         for name, value in self.values.items():
-            self.equal[_digest(value)].append(name)
+            self.equal[self.keys[name]].append(name)
             self.by_size[value.dtype, value.numel()].append(name)
             if value.numel():
                 self.by_first[value.dtype, value.flatten()[0].item()].append(name)
@@ -121,7 +432,7 @@ class _Index:
 
 def _layouts(value: torch.Tensor, index: _Index) -> Iterator[Layout]:
     """Layouts over left parameters with these values, the simplest kind first."""
-    if value.numel() == 0 or bool((value == value.flatten()[0]).all()):
+    if value.numel() == 0 or is_uniform(value):
         return  # a constant tensor says nothing about where it came from
     yield from _rearranged(value, index)
     yield from _concatenated(value, index)

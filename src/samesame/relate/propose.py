@@ -81,7 +81,7 @@ class Proposer:
         for position, name in enumerate(names):
             value = left[self._draw][name]
             if is_telling(value):
-                order[value.numel()].append((_moment(value), position, name))
+                order[value.numel()].append((moment(value), position, name))
         self._by_size = {size: sorted(rows) for size, rows in order.items()}
 
     def candidates(self, right: Values, name: str, shape: tuple[int, ...]) -> list[tuple[str, Layout]]:
@@ -90,10 +90,10 @@ class Proposer:
         rows = self._by_size.get(value.numel(), [])
         if not rows or not is_telling(value):
             return []
-        moment = _moment(value)
-        slack = abs(moment) * 1e-8 + 1e-300
-        low = bisect_left(rows, (moment - slack, -1, ""))
-        high = bisect_right(rows, (moment + slack, len(self.left[0]) + 1, ""))
+        wanted = moment(value)
+        slack = abs(wanted) * 1e-8 + 1e-300
+        low = bisect_left(rows, (wanted - slack, -1, ""))
+        high = bisect_right(rows, (wanted + slack, len(self.left[0]) + 1, ""))
         found: list[tuple[int, int, str, Layout]] = []
         for _, position, other in rows[low:high]:
             layout = self._layout(other, right, name, shape)
@@ -120,7 +120,7 @@ def is_telling(value: torch.Tensor) -> bool:
     return not bool((flat == flat[0]).all())
 
 
-def _moment(value: torch.Tensor) -> float:
+def moment(value: torch.Tensor) -> float:
     """The same for every arrangement of the elements, to within rounding."""
     x = torch.nan_to_num(value.double(), nan=0.5, posinf=3.0, neginf=-2.0)
     return float((x * x).sum() + 0.25 * x.abs().sum())

@@ -24,7 +24,7 @@ from samesame.formula.expr import Expr, Size, walk
 from samesame.graph import Graph, Node, TensorType
 from samesame.relate.blocks import Block, TooLarge, cut
 from samesame.relate.layout import Layout, Whole, over_symbols, share, wholes
-from samesame.relate.parameters import InputRelation, relate_parameters
+from samesame.relate.parameters import NAME, PLACE, USE, InputRelation, relate_parameters
 from samesame.relate.propose import Proposer, Proposes, Values, agree, difference
 from samesame.relate.prove import FURTHER, GLANCE, Prover
 from samesame.relate.world import BIJECTIVE, SOURCES, World
@@ -34,6 +34,14 @@ _FRONTIERS = 6              # of one claim: twice constants are looked into, and
 GENERAL, GENERAL_TIMES = 0.5, 3.0       # for a proof over symbols: seconds, and times what the guide's proof took
 _PIECES = ["expand", "slice", "select", "split", "split_with_sizes", "chunk", "unbind", "narrow", "cat", "stack"]
 MOVES = BIJECTIVE | {"getitem", *(f"aten.{name}" for name in _PIECES)}
+PAIRED = {
+    "given": "given",
+    "": "equal values of the loaded weights",
+    NAME: "equal values that others have, too, and the same name",
+    PLACE: "equal values that others have, too, and the same place among weights that values identify",
+    USE: "equal values that others have, too, and the same use",
+}
+BY_USE = "weights that hold equal numbers are paired by use, not by name, as the relation above says"
 Progress = Callable[[int, int, str], None]
 Candidates = list[tuple[str, Layout]]
 Way = Callable[[Block, int], Evidence | None]        # for a block, and how often its frontier moved back
@@ -112,8 +120,9 @@ class Relating:
         for node in self.right.nodes:
             if node.is_source and node.name in self.inputs.layouts:
                 layout = self.inputs.layouts[node.name]
-                told = "equal values of the loaded weights" if node.operator == "parameter" else "given"
-                evidence = Evidence(self.prover.rung, "input", detail=told)
+                how = self.inputs.how.get(node.name, "") if node.operator == "parameter" else "given"
+                conditions = (BY_USE,) if how == USE else ()
+                evidence = Evidence(self.prover.rung, "input", detail=PAIRED[how], conditions=conditions)
                 found.append(self._relation(node, layout, evidence))
             elif node in self.related:
                 _, layout, evidence = self.related[node]

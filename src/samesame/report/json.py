@@ -69,6 +69,8 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
     }
     if isinstance(verdict, Refinement):
         document |= _refinement(verdict)
+    else:
+        document |= {"weights": verdict.weights, "because": verdict.because, "only": verdict.only}
     found = plain(document)
     assert isinstance(found, dict)
     return found

@@ -100,7 +100,8 @@ def headline(verdict: Verdict) -> Text:
 
 def _same(verdict: Verdict) -> str:
     at_least = "at least " if any(root.evidence.rung > verdict.evidence for root in verdict.roots) else ""
-    return f"every output {at_least}{_scope(verdict)}{only_with(verdict)}{tally(verdict.relations)}"
+    scope = ", ".join((_scope(verdict), *verdict.only))
+    return f"every output {at_least}{scope}{only_with(verdict)}{tally(verdict.relations)}"
 
 
 def _scope(verdict: Verdict) -> str:
@@ -116,6 +117,11 @@ def _scope(verdict: Verdict) -> str:
 def _different(verdict: Verdict) -> str:
     if verdict.sizes.apart:
         return f"the outputs differ at {verdict.sizes.apart}; the same, {_scope(verdict)}"
+    because = f": {verdict.because}" if verdict.because else ""
+    return f"{_outputs_that_differ(verdict)}{because}"
+
+
+def _outputs_that_differ(verdict: Verdict) -> str:
     refuted = [root for root in verdict.roots if root.evidence.rung is Rung.REFUTED]
     if not refuted:
         return "the outputs of the two sides do not correspond"
@@ -373,7 +379,7 @@ def _layout(relation: Relation) -> tuple[str, str]:
 
 
 def _renames(relation: Relation) -> bool:
-    return len(relation.left) == 1 and relation.layout == relation.left[0]
+    return len(relation.left) == 1 and relation.layout == relation.left[0] and not relation.evidence.conditions
 
 
 def _right_name(relation: Relation) -> str:
@@ -437,7 +443,7 @@ def footer(verdict: Verdict) -> Text:
 SECTIONS: tuple[tuple[str, Callable[[Verdict, bool], Iterator[RenderableType]]], ...] = (
     ("where they part", _parting),
     ("effect on the outputs, on the inputs given", _effect),
-    ("without a counterpart: no layout of the other side's weights holds these values", _unpaired),
+    ("without a counterpart of its own among the other side's weights", _unpaired),
     ("what would mend it", _edits),
     ("outputs", _outputs),
     ("sizes", _sizes),
