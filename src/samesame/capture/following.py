@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from samesame.capture.exits import OF_NUMBERS
 from samesame.capture.followed import (
     NOTHING,
     Atoms,
@@ -33,7 +34,7 @@ from samesame.capture.followed import (
 )
 from samesame.capture.memory import place_of
 from samesame.capture.program import Program
-from samesame.capture.record import OF_NUMBERS, ONLY_WARN, Recorder
+from samesame.capture.record import ONLY_WARN, Recorder
 from samesame.evidence import SamesameError
 from samesame.execute import few_threads
 from samesame.formula.expr import Expr, Size, add, const, floordiv
