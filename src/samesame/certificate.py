@@ -70,6 +70,8 @@ class _Certificate:
             "seed": verdict.seed,
             "evidence": str(verdict.evidence),
             "sizes": dict(self.prover.sizes),
+            "region": verdict.sizes.region.form(),
+            "not_followed": list(verdict.sizes.lost),
             "left": left,
             "right": right,
             "weights": weights,

@@ -20,7 +20,8 @@ import torch
 
 from samesame.budget import Run
 from samesame.capture import capture
-from samesame.capture.family import Family, Recording
+from samesame.capture.family import Apart, Family, Following, Recording
+from samesame.capture.following import follow
 from samesame.certificate import certificate
 from samesame.configs import configured
 from samesame.diagnose import diagnose, effect_of
@@ -33,7 +34,7 @@ from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values, agree, difference
 from samesame.relate.prove import Prover
 from samesame.relate.relating import Progress, Relating, input_relation
-from samesame.relate.roots import apart, resting
+from samesame.relate.roots import ROUNDED, apart, difference_of_roots, resting
 from samesame.relate.rules import Rulebook
 from samesame.relate.settle import families_of, settle
 from samesame.store import Store
@@ -101,7 +102,9 @@ def _establish(
         differ = apart(graphs, values)
         if not run.over and not differ and not any(isinstance(side, Graph) for side in programs):
             alike = partial(_recorded_alike, record)
-            families = run.sparing(families_of(programs[0], example, alike, graphs), _SHARE, _NOT_CAPTURED)
+            follow = partial(_followed, programs, how, example, graphs)
+            found = families_of(programs[0], example, alike, graphs, follow)
+            families = run.sparing(found, _SHARE, _NOT_CAPTURED)
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
         if differ:
             prover.patience, prover.until = _PATIENCE, time.monotonic() + _APART
@@ -109,12 +112,14 @@ def _establish(
         relating = settled.relating
         _decide(verdict, settled.roots, relating, run)
         verdict.sizes = settled.sizes
+        if settled.sizes.apart and verdict.verdict == "same":
+            verdict.verdict, verdict.evidence = "different", Rung.REFUTED
         run.seconds["proofs"] = settled.seconds
         book.save()
         if book.closed and verdict.verdict == "same":
             verdict.certificate = certificate(relating, verdict)
     with run.during("diagnose"):
-        if verdict.verdict == "different":
+        if verdict.verdict == "different" and not verdict.sizes.apart:
             verdict.effect = effect_of(graphs, values)
             other = configured(programs, example, graphs, taken, values)
             configs = None if other is None else other.edits
@@ -140,12 +145,23 @@ def _recorded(programs: tuple[Any, Any], how: str, example: Any) -> tuple[Graph,
     return left, in_order_of(left, right, by_name=isinstance(example, Mapping))
 
 
+def _followed(programs: tuple[Any, Any], how: str, example: Any, graphs: tuple[Graph, Graph]) -> Following:
+    """What both programs ask of their sizes on these inputs, on which they were recorded as these graphs."""
+    left, right = (
+        follow(program, example, graph, how) for program, graph in zip(programs, graphs, strict=True)
+    )
+    return left, right
+
+
 def _recorded_alike(record: Recording, example: Any) -> tuple[Graph, Graph]:
-    """The graphs on inputs of other sizes. Raises Refused where the programs differ in value there."""
+    """The graphs on inputs of other sizes. Raises Apart where the programs differ in value there."""
     graphs = record(example)
     values: tuple[Any, Any] = tuple([execute(graph, graph.tensors)] for graph in graphs)   # type: ignore[assignment]
     if apart(graphs, values):
-        raise Refused("the outputs of the two programs differ at other sizes")
+        worst = max(difference_of_roots(graphs, values))
+        if worst > ROUNDED:
+            raise Apart("the outputs of the two programs differ at other sizes")
+        raise Refused(f"the outputs of the two programs differ by {worst:.2g} at other sizes, perhaps by rounding")
     return graphs
 
 

@@ -7,10 +7,14 @@ proved.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+from samesame.formula.region import Region, listed
+from samesame.formula.sizes import size_text, symbols, value_at
+from samesame.formula.tensor import Dim
 from samesame.graph import NOWHERE, Origin
 
 
@@ -137,14 +141,84 @@ class Numeric:
     draws: int
 
 
+SHOWN = 3                                                  # sizes that stayed numbers, in one line
+Shapes = Mapping[str, tuple[int, ...]]                     # of inputs, by name
+
+
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What "for all sizes" ranges over: sizes that vary, such as `B = x.shape[0] ≥ 2`; those that stayed numbers, each
-    with the reason; and the sizes at which the programs ran to tell."""
+    """For which sizes of the inputs something was proved.
+
+    In words: sizes that vary, such as `B = x.shape[0] ≥ 2`; those that stayed numbers, each with the reason; the sizes
+    at which the programs ran to tell; conditions that bound the region, each with the line that asks; and where a size
+    could not be followed. As data: the example's `shapes`; what each dimension that varies is in the symbols of the
+    `region`; and the values of the symbols in each run. `apart` are sizes at which the two programs differ, with the
+    output.
+    """
 
     varying: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     ran: tuple[str, ...] = ()
+    shapes: Shapes = field(default_factory=dict)
+    places: Mapping[tuple[str, int], Dim] = field(default_factory=dict)
+    region: Region = field(default_factory=Region)
+    points: tuple[Mapping[str, int], ...] = ()
+    bounds: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    apart: str = ""
+
+    def symbols_at(self, shapes: Shapes) -> dict[str, int] | None:
+        """The values of the region's symbols for inputs of these shapes; None where no values give them."""
+        if {name: len(shape) for name, shape in shapes.items()} != {n: len(shape) for n, shape in self.shapes.items()}:
+            return None
+        found: dict[str, int] = {}
+        for name, shape in self.shapes.items():
+            for d, own in enumerate(shape):
+                size, n = self.places.get((name, d)), shapes[name][d]
+                if size is None:
+                    if n != own:
+                        return None
+                    continue
+                (symbol,) = symbols(size)
+                value, rest = divmod(n, value_at(size, {symbol.name: 1}))
+                if rest or found.setdefault(symbol.name, value) != value:
+                    return None
+        return found
+
+    def covered(self, shapes: Shapes, rung: Rung) -> bool:
+        """Whether a proof on this rung says something about inputs of these shapes."""
+        values = self.symbols_at(shapes)
+        if values is None or rung < Rung.PROVED_HERE:
+            return False
+        if rung is Rung.PROVED_ALIKE:
+            return values in self.points
+        return self.region.holds(values) if self.places else rung is not Rung.ROUNDED
+
+    def held(self) -> tuple[str, ...]:
+        """The sizes of 2 or more that stayed numbers, as text."""
+        places = [(name, d, n) for name, shape in self.shapes.items() for d, n in enumerate(shape) if n >= 2]
+        return tuple(f"{name}.shape[{d}] = {n}" for name, d, n in places if (name, d) not in self.places)
+
+    def spoken(self) -> str:
+        """The region in the user's names, and what is held in it: `B ≥ 2 and 2 ≤ T ≤ 64, with x.shape[2] = 6`."""
+        shown = [self._bounded(name, low, high) for name, (low, high) in self.region.bounds.items()]
+        conditions = [*map(str, self.region.conditions), *self.held()[:SHOWN]]
+        more = " and others" if len(self.held()) > SHOWN else ""
+        return listed(shown) + (f", with {listed(conditions)}{more}" if conditions else "")
+
+    def _bounded(self, name: str, low: int, high: int | None) -> str:
+        """The bounds of what varies, which is a multiple of its symbol."""
+        size = next(size for size in self.places.values() if name in {symbol.name for symbol in symbols(size)})
+        step = value_at(size, {name: 1})
+        text = size_text(size)
+        return f"{text} ≥ {step * low}" if high is None else f"{step * low} ≤ {text} ≤ {step * high}"
+
+    def range(self) -> str:
+        """The least and the largest value of each symbol in the runs: `B = 2 … 5`."""
+        names = list(self.points[0]) if self.points else []
+        ends = {name: sorted({point[name] for point in self.points}) for name in names}
+        return ", ".join(f"{name} = {ran[0]} … {ran[-1]}" if len(ran) > 1 else f"{name} = {ran[0]}"
+                         for name, ran in ends.items())
 
 
 @dataclass(slots=True)
@@ -173,6 +247,21 @@ class Verdict:
     @property
     def exit_code(self) -> int:
         return {"same": 0, "different": 1, "undecided": 3}[self.verdict]
+
+    def covers(self, inputs: Any) -> bool:
+        """Whether what was proved holds for inputs of these sizes: True where the two programs are proved to compute
+        the same there, False where nothing was proved there, or where they differ.
+
+        `inputs` are example inputs as `check` takes them (a tuple or a dict of tensors, nested or not), or the shape of
+        each input by its name, such as `{"x": (2, 64)}`. Raises SamesameError where the names are not the inputs'.
+        """
+        shapes = _shapes_of(inputs, tuple(self.sizes.shapes))
+        return (self.verdict == "same" or bool(self.sizes.apart)) and self.sizes.covered(shapes, self.proved)
+
+    @property
+    def proved(self) -> Rung:
+        """The lowest rung of the outputs: what was shown where it was, though they may differ at other sizes."""
+        return min((root.evidence.rung for root in self.roots), default=self.evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +317,28 @@ class Refinement(Verdict):
     @property
     def exit_code(self) -> int:
         return {"refines": 0, "does not refine": 1, "undecided": 3}[self.verdict]
+
+
+def _shapes_of(inputs: Any, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+    """The shape of each input by name."""
+    if isinstance(inputs, Mapping) and all(isinstance(shape, tuple | list) for shape in inputs.values()) and all(
+        isinstance(n, int) for shape in inputs.values() for n in shape
+    ):
+        found = {str(name): tuple(shape) for name, shape in inputs.items()}
+    else:
+        shapes = list(_shapes_in(inputs))
+        found = dict(zip(names, shapes, strict=False)) if len(shapes) == len(names) else {}
+    if set(found) != set(names):
+        raise SamesameError(f"the inputs are {', '.join(names)}; give tensors for these, or a shape by each name")
+    return {name: found[name] for name in names}
+
+
+def _shapes_in(inputs: Any) -> Iterator[tuple[int, ...]]:
+    if hasattr(inputs, "shape"):
+        yield tuple(inputs.shape)
+    elif isinstance(inputs, Mapping | list | tuple):
+        for part in inputs.values() if isinstance(inputs, Mapping) else inputs:
+            yield from _shapes_in(part)
 
 
 class SamesameError(Exception):

@@ -143,13 +143,15 @@ class Graph:
     """Nodes in topological order, and the roots: the tensors the program returns, with a name each.
 
     `tensors` holds, by node name, the values of parameters and constants and the example values of inputs (torch
-    tensors).
+    tensors). `unread` are nodes that no root depends on, though the program may have asked for their sizes; they are
+    no part of what the graph computes.
     """
 
     name: str
     nodes: tuple[Node, ...]
     roots: tuple[tuple[str, Node], ...]
     tensors: dict[str, Any] = field(default_factory=dict)
+    unread: tuple[Node, ...] = field(default=(), kw_only=True)
 
     def sources(self, operator: str) -> tuple[Node, ...]:
         """The nodes of one kind of source: `input`, `parameter` or `constant`."""
@@ -199,4 +201,9 @@ def at(graph: Graph, sizes: Mapping[str, Dim]) -> Graph:
         kwargs = {name: put(value) for name, value in now.kwargs.items()}
         return (replace(now, args=put(now.args), kwargs=kwargs, type=put(now.type)),)
 
-    return rewritten(graph, make)
+    found = rewritten(graph, make)
+    known = {node.name: node for node in found.nodes}
+    for node in graph.unread:
+        args = map_nodes(lambda part: known.get(part.name, part), put(node.args))
+        known[node.name] = replace(node, args=args, type=put(node.type))
+    return replace(found, unread=tuple(known[node.name] for node in graph.unread))

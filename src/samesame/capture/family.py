@@ -4,26 +4,30 @@ A program that is run at batch 2 and length 5 shows numbers; which of them are t
 second and a third run at other sizes tell. Sizes of the inputs that the programs let vary become symbols; every number
 in the graphs is read as a polynomial over them that explains all runs; the shape rules of the operators are derived
 again on these polynomials when blocks are proved, so a wrong reading proves nothing. What does not vary stays a number,
-with the reason. A branch on a size that none of the runs took is not in the family: the report says at which sizes the
-programs ran.
+with the reason. What the programs and their operators decide on sizes bounds the family: its region is where all of it
+is decided as in the example, and where a decision could not be followed the family says so (`lost`).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import count, islice
-from math import isqrt
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import chain, count, islice
+from math import isqrt, prod
 from typing import Any, cast
 
 import torch
 
+from samesame.capture.decisions import Decided, decided
 from samesame.capture.fit import Fit, Misfit
+from samesame.capture.following import Followings
 from samesame.capture.program import Program
 from samesame.capture.record import tensors_known
-from samesame.evidence import SamesameError
+from samesame.evidence import Refused, SamesameError
 from samesame.formula.expr import Expr, Size, mul
+from samesame.formula.region import Condition, Region, around
 from samesame.formula.sizes import at_least, canonical, size_text, symbols, value_at
 from samesame.formula.tensor import Dim
 from samesame.graph import Graph, Node, TensorType, at, map_nodes
@@ -31,12 +35,15 @@ from samesame.graph import Graph, Node, TensorType, at, map_nodes
 Graphs = tuple[Graph, Graph]
 Place = tuple[str, int]                                    # an input's name and one of its dimensions
 Recording = Callable[[Any], Graphs]                        # example inputs → the graphs of both programs
+Following = tuple[Followings, Followings]                  # what both programs asked of their sizes
 
 NAMES = ("B", "T", "D", "H", "K", "M", "N", "P", "Q", "R", "S", "U", "V", "W")
 LEAST = 2                                                  # sizes of 0 and 1 broadcast and vanish: other programs
 NAMELESS = Size("?", LEAST)
 SECONDS = 30.0                                             # for the whole search
 STEPS = 3                                                  # how many divisors of a size are tried as its step
+LOOKED_AT = 1 << 22                                        # elements of all tensors of a program beyond the region
+TRIED = 40                                                 # sizes that are looked at for one that may be run
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +66,22 @@ class Varying:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Both graphs over size symbols; what varies; which places stayed numbers and why; the sizes that were run."""
+    """Both graphs over size symbols; what varies; which places stayed numbers and why; the sizes that were run.
+
+    In the `region` both programs are these graphs; `bounds` are the conditions that bound it, each with the line that
+    asks. Where sizes were lost (`lost` says where), they are known to be these graphs at the sizes of the runs only.
+    `apart` are sizes just beyond the region at which the two compute different outputs.
+    """
 
     graphs: Graphs
     varying: tuple[Varying, ...]
     fixed: tuple[str, ...]
     runs: tuple[dict[str, int], ...]
+    asked: Following | None = None
+    region: Region = field(default_factory=Region)
+    bounds: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    apart: tuple[dict[Place, int], ...] = ()
 
     @property
     def example(self) -> dict[str, int]:
@@ -77,8 +94,43 @@ class Family:
         kept = tuple(v for v in self.varying if v.symbol.name not in names)
         gone = (f"{_numbered(v.places, v.value)}: {why}" for v in self.varying if v.symbol.name in names)
         left, right = (at(graph, numbers) for graph in self.graphs)
-        runs = tuple({v.symbol.name: run[v.symbol.name] for v in kept} for run in self.runs)
-        return Family((left, right), kept, (*self.fixed, *gone), runs)
+        held = self.example
+        runs = [run for run in self.runs if all(run[name] == held[name] for name in names)]
+        at_these = tuple({v.symbol.name: run[v.symbol.name] for v in kept} for run in runs)
+        return bounded(Family((left, right), kept, (*self.fixed, *gone), at_these, self.asked))
+
+
+def bounded(found: Family) -> Family:
+    """The family with the region in which both programs are its graphs. Raises Misfit where a size cannot vary in it.
+    """
+    known = Decided() if found.asked is None else decided(found.asked, found.graphs, found.example)
+    region = around(found.example, [v.symbol for v in found.varying], known.conditions)
+    held = [name for name, (low, high) in region.bounds.items() if low == high]
+    if held:
+        why = next(f"{origin.spoken} asks whether {condition}" for condition, origin in known.conditions.items()
+                   if condition.names & set(held))
+        raise Misfit(why, held)
+    least: dict[str, Dim] = {name: Size(name, low) for name, (low, _) in region.bounds.items()}
+    left, right = (at(graph, least) for graph in found.graphs)
+    varying = tuple(replace(v, symbol=cast("Size", least[v.symbol.name])) for v in found.varying)
+    bounds = [f"{condition}: {origin.spoken}" for condition, origin in known.conditions.items()
+              if _bounds(condition, region)]
+    return replace(found, graphs=(left, right), varying=varying, region=region,
+                   bounds=tuple(dict.fromkeys(bounds)), lost=tuple(known.lost))
+
+
+def _bounds(condition: Condition, region: Region) -> bool:
+    """Whether a condition is one of those that bound the region: it fails just outside of it."""
+    for name, (low, high) in region.bounds.items():
+        if condition.names == {name}:
+            beyond = [n for n in (low - 1, high and high + 1) if n and n >= LEAST]
+            if not all(condition.holds({name: n}) for n in beyond):
+                return True
+    return condition.names > set() and any(condition.names == c.names for c in region.conditions)
+
+
+class Apart(Refused):
+    """The two programs compute different outputs on the inputs that were given."""
 
 
 def _numbered(places: Sequence[Place], size: int) -> str:
@@ -89,14 +141,23 @@ def place_text(place: Place) -> str:
     return f"{place[0]}.shape[{place[1]}]"
 
 
-def family(program: Any, example: Any, record: Recording, base: Graphs, *, tied: bool = False) -> Family:
+def family(
+    program: Any,
+    example: Any,
+    record: Recording,
+    base: Graphs,
+    *,
+    tied: bool = False,
+    follow: Callable[[], Following] | None = None,
+) -> Family:
     """The family of two programs that were recorded as `base` on the example; without symbols where nothing varies.
 
     `program` is one of the two, and `record` runs both. Equal sizes of the example vary independently where the
-    programs run so; if `tied`, they vary together where the programs run so.
+    programs run so; if `tied`, they vary together where the programs run so. `follow` runs both once more, with sizes
+    that remember; without it nothing is known of what they decide.
     """
     with tensors_known():
-        return _Search(program, example, record, base, tied).family()
+        return _Search(program, example, record, base, tied, follow).family()
 
 
 @dataclass(slots=True)
@@ -110,7 +171,15 @@ class _Run:
 class _Search:
     """Finds out by running which sizes vary, and which of them vary together."""
 
-    def __init__(self, program: Any, example: Any, record: Recording, base: Graphs, tied: bool) -> None:
+    def __init__(
+        self,
+        program: Any,
+        example: Any,
+        record: Recording,
+        base: Graphs,
+        tied: bool,
+        follow: Callable[[], Following] | None,
+    ) -> None:
         self.record, self.base, self.tied = record, base, tied
         self.example = torch.utils._pytree.tree_map(_itself, example)
         self.names = {id(leaf): name for name, leaf in Program(program, self.example).given}
@@ -119,8 +188,28 @@ class _Search:
         self.sizes = {(name, d): size for name, shape in inputs.items() for d, size in enumerate(shape)}
         self.runs = [_Run(self.sizes, base)]
         self.fixed: list[str] = []
+        self.apart: list[dict[Place, int]] = []
+        self.asked = None if follow is None else follow()
+        self.questions = [] if self.asked is None else self.read(self.asked)
 
     def family(self) -> Family:
+        """What was found, after a look at the sizes just beyond it."""
+        found = self.found()
+        for values in found.region.beyond(found.example) if self.tied else ():
+            if all(_elements(graph, values) <= LOOKED_AT for graph in found.graphs):
+                self.look(_at(found.varying, [values[v.symbol.name] for v in found.varying]))
+        return replace(found, apart=tuple(self.apart))
+
+    def look(self, sizes: Mapping[Place, int]) -> None:
+        """Run there only to see whether the two programs differ."""
+        if min(sizes.values()) >= LEAST and time.monotonic() < self.until:
+            with suppress(SamesameError, SystemExit):
+                try:
+                    self.record(self.resized(sizes))
+                except Apart:
+                    self.apart.append(self.sizes | dict(sizes))
+
+    def found(self) -> Family:
         varying = [found for group in self.groups() for found in self.vary(group)][: len(NAMES)]
         while varying:
             named = [replace(v, symbol=Size(NAMES[k], LEAST)) for k, v in enumerate(varying)]
@@ -175,11 +264,54 @@ class _Search:
     def lets_vary(self, parts: Sequence[Sequence[Place]], step: int) -> str | None:
         """Run with a size of its own for each part, primes and then even ones; the reason where that fails."""
         size = self.sizes[parts[0][0]] // step
-        for fresh in (_above(size, len(parts)), [size // 4 * 4 + 4 * k for k in range(1, len(parts) + 1)]):
-            sizes = {place: step * n for part, n in zip(parts, fresh, strict=True) for place in part}
-            if (failed := self.run(sizes)) is not None:
+        found = Varying(tuple(parts[0]), size, step, NAMELESS)
+        fours = [size // 4 * 4 + 4 * k for k in range(1, TRIED)]
+        for options in (_above(size, TRIED), fours):
+            apart = [replace(found, places=tuple(part), value=step * size) for part in parts]
+            fresh = _distinct([self.choices(v, options) for v in apart])
+            if fresh is None:
+                return self.why_held(apart)
+            if (failed := self.run(_at(apart, fresh))) is not None:
                 return failed
         return None
+
+    def choices(self, v: Varying, options: Sequence[int]) -> list[int]:
+        """Values that the symbol may take in a run, the best first: of these, else smaller ones, else any."""
+        own = v.value // v.step
+        every = chain(options, range(own - 1, LEAST - 1, -1), range(own + 1, own + TRIED))
+        return [n for n in dict.fromkeys(every) if self.alike(_at([v], [n]))]
+
+    def alike(self, sizes: Mapping[Place, int]) -> bool:
+        """Whether the programs decide at these sizes as they do at the example's, as far as that is seen now."""
+        values = {place_text(place): n for place, n in (self.sizes | dict(sizes)).items()}
+        return all(question.holds(values) for question in self.questions)
+
+    def why_held(self, parts: Sequence[Varying]) -> str:
+        names = {place_text(place) for v in parts for place in v.places}
+        return "; ".join(str(q) for q in self.questions if q.names & names) + ": other sizes are decided otherwise"
+
+    def read(self, asked: Following) -> list[Condition]:
+        """What the programs ask, said of the inputs' sizes: a dimension of another tensor is taken for one of the same
+        size. That only serves to choose sizes for runs."""
+        found: dict[Condition, None] = {}
+        for followings, graph in zip(asked, self.base, strict=True):
+            own = {node.name: k for k, node in enumerate(graph.sources("input"))}
+            named = [node.name for node in self.base[0].sources("input")]
+            sizes = {f"{node.name}:{d}": n for node in followings.nodes if not isinstance(node.type, tuple)
+                     for d, n in enumerate(node.type.shape)}
+            for condition in followings.log.asked:
+                places: dict[Expr, Dim] = {}
+                for name in condition.names:
+                    node, _, d = name.rpartition(":")
+                    exact = (named[own[node]], int(d)) if node in own else None
+                    like = [place for place, n in self.sizes.items() if n == sizes.get(name) and n >= LEAST]
+                    place = exact or next(iter(like), None)
+                    if place is not None:
+                        places[Size(name, 0)] = Size(place_text(place), 0)
+                if len(places) == len(condition.names):
+                    found[condition.at(places)] = None
+        here = {place_text(place): n for place, n in self.sizes.items()}
+        return [condition for condition in found if condition.names and condition.holds(here)]
 
     def together(self, varying: list[Varying]) -> tuple[list[Varying], str | None]:
         """Run with every size changed: all larger than the example's, then smaller ones where there are any.
@@ -188,22 +320,30 @@ class _Search:
         Raises Misfit where a size cannot vary by itself.
         """
         own, n = [v.value // v.step for v in varying], len(varying)
-        larger = _distinct([_above(size, n) for size in own])
+        larger = _distinct([self.choices(v, _above(size, n)) for v, size in zip(varying, own, strict=True)])
+        if larger is None or not self.alike(_at(varying, larger)):
+            return varying, self.why_held(varying)
         failed = self.run(_at(varying, larger))
         if failed is not None:
             return varying, failed
         for v, size in zip(varying, own, strict=True):     # by itself, and far: what changes with it alone
-            failed = self.run(_at([v], _above(2 * size, 1)))
+            far = self.choices(v, _above(2 * size, 1))
+            failed = self.run(_at([v], far[:1])) if far else None
             if failed is not None:
                 raise Misfit(failed, [v.symbol.name])
-        smaller = _distinct([[*range(LEAST, size), *_above(large, n)] for size, large in zip(own, larger, strict=True)])
+        small = [self.choices(v, [*range(LEAST, size), *_above(large, n)])
+                 for v, size, large in zip(varying, own, larger, strict=True)]
+        smaller = _distinct(small) or larger
         if self.run(_at(varying, smaller)) is None:
             return varying, None
-        fits = [size > LEAST and self.run(_at([v], [LEAST])) is None for v, size in zip(varying, own, strict=True)]
+        least = [min([n for n in options if n < size], default=size) for options, size in zip(small, own, strict=True)]
+        fits = [least_here < size and self.run(_at([v], [least_here])) is None
+                for v, size, least_here in zip(varying, own, least, strict=True)]
         mixed = [small if fit else large for small, large, fit in zip(smaller, larger, fits, strict=True)]
         if not any(fits) or self.run(_at(varying, mixed)) is not None:
             fits = [False] * n
-            failed = self.run(_at(varying, _distinct([_above(size, n) for size in larger])))
+            more = _distinct([self.choices(v, _above(size, n)) for v, size in zip(varying, larger, strict=True)])
+            failed = self.run(_at(varying, more or larger))
         minima = [LEAST if fit else size for fit, size in zip(fits, own, strict=True)]
         return [replace(v, symbol=Size(v.symbol.name, m)) for v, m in zip(varying, minima, strict=True)], failed
 
@@ -261,7 +401,13 @@ class _Search:
             varying = _raised(varying, short)
             symbols_now: dict[str, Dim] = {v.symbol.name: v.symbol for v in varying}
             left, right = at(left, symbols_now), at(right, symbols_now)
-        return Family((left, right), tuple(varying), tuple(self.fixed), tuple(points))
+        return bounded(Family((left, right), tuple(varying), tuple(self.fixed), tuple(points), self.asked))
+
+
+def _elements(graph: Graph, values: Mapping[str, int]) -> int:
+    """How many elements the tensors of a graph have, all taken together, at these values of its symbols."""
+    kinds = [kind for node in graph.nodes for kind in (node.type if isinstance(node.type, tuple) else (node.type,))]
+    return sum(prod(value_at(n, values) for n in kind.shape) for kind in kinds)
 
 
 def _itself(leaf: Any) -> Any:
@@ -285,10 +431,12 @@ def _at(varying: Sequence[Varying], values: Sequence[int]) -> dict[Place, int]:
     return {place: v.step * n for v, n in zip(varying, values, strict=True) for place in v.places}
 
 
-def _distinct(choices: Sequence[Sequence[int]]) -> list[int]:
-    """One of each list, distinct where that can be."""
+def _distinct(choices: Sequence[Sequence[int]]) -> list[int] | None:
+    """One of each list, distinct where that can be; None where a list is empty."""
     found: list[int] = []
     for options in choices:
+        if not options:
+            return None
         found.append(next((n for n in options if n not in found), options[0]))
     return found
 
@@ -346,7 +494,21 @@ def _symbolic(graphs: Sequence[Graph], fit: Fit) -> Graph:
             type=type_,
         )
     roots = tuple((name, made[node]) for name, node in graphs[0].roots)
-    return replace(graphs[0], nodes=tuple(made.values()), roots=roots)
+    return replace(graphs[0], nodes=tuple(made.values()), roots=roots, unread=tuple(_unread(graphs, fit, made)))
+
+
+def _unread(graphs: Sequence[Graph], fit: Fit, made: dict[Node, Node]) -> Iterator[Node]:
+    """The nodes that no root depends on, as far as the runs have them all and their sizes are read."""
+    others = [{node.name: node for node in graph.unread} for graph in graphs[1:]]
+    for node in graphs[0].unread:
+        same = [node, *(known[node.name] for known in others if node.name in known)]
+        if len(same) == len(graphs) and len({other.operator for other in same}) == 1:
+            try:
+                args, type_ = fit.argument([other.args for other in same]), _type([other.type for other in same], fit)
+                made[node] = replace(node, args=map_nodes(made.__getitem__, args), type=type_)
+            except (Misfit, KeyError):                     # of another size that is not read, or made of one
+                continue
+            yield made[node]
 
 
 def _type(types: Sequence[Any], fit: Fit) -> Any:

@@ -78,4 +78,4 @@ class Tape:
                 live.update(node.inputs)
         nodes = tuple(node for node in self.nodes if node in live)
         tensors = {node.name: self.tensors[node.name] for node in nodes if node.name in self.tensors}
-        return Graph(name, nodes, tuple(roots), tensors)
+        return Graph(name, nodes, tuple(roots), tensors, unread=tuple(node for node in self.nodes if node not in live))

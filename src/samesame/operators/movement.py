@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from samesame.formula.expr import ZERO, Expr, Unsupported, add, and_, const, floordiv, le, lt, mod, mul, numeric, where
-from samesame.formula.sizes import size_text, symbols, value_at
+from samesame.formula.sizes import size_text
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.shapes import (
     agreeing,
@@ -33,6 +33,7 @@ from samesame.operators.shapes import (
     shape_text,
     static,
     total,
+    typical,
 )
 from samesame.operators.table import movement
 
@@ -345,8 +346,7 @@ def how_many(n: Dim, size: Dim) -> int:
     """n / size rounded up, and 1 where n is 0; refused where it depends on symbols."""
     if isinstance(n, int) and isinstance(size, int):
         return max(-(-n // size), 1)
-    large = {symbol.name: 1 << 20 for symbol in symbols(n) | symbols(size)}
-    found = max(-(-value_at(n, large) // value_at(size, large)), 1)
+    found = max(-(-typical(n, LARGE) // typical(size, LARGE)), 1)
     more_than_fewer = found == 1 or never_above(total(count((found - 1, size)), 1), n)
     if found > MOST_PIECES or not (more_than_fewer and never_above(n, count((found, size)))):
         raise Unsupported(f"how many pieces of {size_text(plain(size))} are in {size_text(n)} depends on the sizes")
@@ -354,6 +354,7 @@ def how_many(n: Dim, size: Dim) -> int:
 
 
 MOST_PIECES = 1 << 12                                      # no operator has as many results
+LARGE = 1 << 20                                            # a size at which the number of pieces is what it stays
 
 
 @movement("aten.chunk.default", "aten.unsafe_chunk.default")

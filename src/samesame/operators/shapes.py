@@ -3,12 +3,15 @@
 A size is an int or an integer polynomial over symbolic sizes, in canonical form: `H·D` and `D·H` are one object, and
 `(2·s)//2` is s. Two sizes are equal when they are so whatever their symbols are. A meaning that would hold for some
 values of the symbols only is refused, never guessed: `at_least`, `never_above` and `agreeing` are how meanings ask.
+Inside `deciding` what depends on the sizes is answered as it is at an example, and each answer is a condition.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from math import prod
 from typing import Any, TypeGuard
@@ -36,7 +39,8 @@ from samesame.formula.expr import (
     numeric,
     walk,
 )
-from samesame.formula.sizes import at_least, canonical, size_text
+from samesame.formula.region import Condition, holding, put
+from samesame.formula.sizes import at_least, canonical, size_text, symbols, value_at
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Dtype
 from samesame.operators.numbers import constant
@@ -97,12 +101,68 @@ def count(sizes: Iterable[Dim]) -> Dim:
 
 def same_size(a: Iterable[Dim], b: Iterable[Dim]) -> bool:
     """Whether two products of sizes are the same, whatever the symbols are."""
-    return count(a) == count(b)
+    own, other = count(a), count(b)
+    return own == other or _is_here("=", own, other)
+
+
+class Decisions:
+    """What depends on sizes, answered as it is at an example; `conditions` are the answers."""
+
+    def __init__(self, example: Mapping[str, int]) -> None:
+        self.example = example
+        self.conditions: dict[Condition, None] = {}
+
+    def ask(self, op: str, a: Dim, b: Dim) -> bool:
+        a, b = self.chosen(a), self.chosen(b)
+        asked = holding(op, a, b, True)
+        answer = asked.holds(self.example)
+        if symbols(difference(a, b)) and (answer or op != "="):
+            self.conditions[holding(op, a, b, answer)] = None
+        return answer
+
+    def chosen(self, size: Dim) -> Dim:
+        """The size with each maximum and minimum replaced by that part of it which it is at the example."""
+        parts = [e for e in walk(size) if isinstance(e, Extremum)] if isinstance(size, Expr) else []
+        if not parts:
+            return size
+        extremum = parts[-1]                               # an inner one
+        values = [value_at(plain(part), self.example) for part in extremum.arguments]
+        best = extremum.arguments[values.index((max if extremum.op == "max" else min)(values))]
+        for part in extremum.arguments:
+            if part is not best:
+                self.ask("≥" if extremum.op == "max" else "≤", plain(best), plain(part))
+        return self.chosen(put(size, {extremum: best}))
+
+
+_decisions: ContextVar[Decisions | None] = ContextVar("decisions", default=None)
+
+
+@contextmanager
+def deciding(example: Mapping[str, int]) -> Iterator[Decisions]:
+    """Inside, meanings decide on sizes as they are at the example, by the names of symbols."""
+    decisions = Decisions(example)
+    token = _decisions.set(decisions)
+    try:
+        yield decisions
+    finally:
+        _decisions.reset(token)
+
+
+def _is_here(op: str, a: Dim, b: Dim) -> bool:
+    decisions = _decisions.get()
+    return decisions is not None and decisions.ask(op, a, b)
+
+
+def typical(size: Dim, otherwise: int) -> int:
+    """The number that a size is at the example, while sizes are decided by one; else where every symbol is as large as
+    told."""
+    decisions = _decisions.get()
+    return value_at(size, {s.name: otherwise for s in symbols(size)} if decisions is None else decisions.example)
 
 
 def never_above(a: Dim, b: Dim) -> bool:
     """Whether a ≤ b whatever the symbols are, as far as their minima and the bounds of quotients show it."""
-    return _never_negative(difference(b, a))
+    return _never_negative(difference(b, a)) or _is_here("≤", a, b)
 
 
 @lru_cache(maxsize=1 << 14)

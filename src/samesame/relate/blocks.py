@@ -15,8 +15,9 @@ from fractions import Fraction
 from typing import Any
 
 from samesame.graph import Dtype, Graph, Node, TensorType, map_nodes
+from samesame.operators.demands import Range
 from samesame.operators.shapes import NARROW
-from samesame.relate.domain import Range, demanded, labels
+from samesame.relate.domain import demanded, labels
 from samesame.relate.layout import Layout, build, share
 from samesame.relate.world import SOURCES, Slot, Typed, World, is_table, is_uniform, moved_type
 

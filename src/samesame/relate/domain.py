@@ -14,32 +14,9 @@ from samesame.formula.expr import Expr, Extremum, add, maximum, minimum, mul
 from samesame.formula.sizes import canonical, size_text
 from samesame.formula.tensor import Dim
 from samesame.graph import Graph, Node
+from samesame.operators.demands import Range, demands, is_integer, last
 from samesame.operators.table import packet
 
-Range = tuple[Dim, Dim]
-
-def _last(size: Dim) -> Dim:
-    """The last position in a dimension."""
-    return canonical(add(size, -1))
-
-
-def _either_end(size: Dim) -> Range:
-    """Positions in a dimension, counted from its start or from its end."""
-    return canonical(mul(-1, size)), _last(size)
-
-
-# Operator → the position of its index argument, and the range it must lie in (both ends included).
-DEMANDS: dict[str, tuple[int, Callable[[Node], Range]]] = {
-    "aten.embedding": (1, lambda node: (0, _last(node.args[0].shape[0]))),
-    "aten.gather": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
-    "aten.index_add": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
-    "aten.index_copy": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
-    "aten.index_fill": (2, lambda node: _either_end(node.args[0].shape[node.args[1]])),
-    "aten.index_select": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
-    "aten.scatter": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
-    "aten.scatter_add": (2, lambda node: (0, _last(node.args[0].shape[node.args[1]]))),
-    "aten.one_hot": (0, lambda node: (0, _last(node.shape[-1]))),
-}
 # Losses of labels, their second argument: each is a class, or the number that the loss ignores (−100 if not said).
 LOSSES = frozenset(
     f"aten.{name}"
@@ -76,7 +53,7 @@ def positions(
     dim = args[place] if len(args) > place else kwargs.get("dim", default)
     if which != result or not isinstance(dim, int) or not shape:
         return None
-    return 0, _last(shape[dim])
+    return 0, last(shape[dim])
 
 
 def demanded(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]:
@@ -84,14 +61,14 @@ def demanded(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]
 
     A negative index counts from the end; where none was seen (`negative` says so of an input), none is assumed.
     """
-    return _ranges((demand for node in graph.nodes for demand in _demands(node)), negative)
+    return _ranges((demand for node in graph.nodes for demand in demands(node)), negative)
 
 
 def labels(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]:
     """The range of each input that holds labels, by name, if none of them is the negative number that a loss ignores;
     of inputs that were seen to be negative, nothing is said."""
     losses = [node for node in graph.nodes if packet(node.operator) in LOSSES and _ignored(node) <= 0]
-    demands = [(node.args[1], (0, _last(_classes(node)))) for node in losses]
+    demands = [(node.args[1], (0, last(_classes(node)))) for node in losses]
     return _ranges((demand for demand in demands if not negative(_whole(demand[0]))), negative)
 
 
@@ -111,7 +88,7 @@ def _ranges(demands: Iterable[tuple[Node, Range]], negative: Callable[[Node], bo
     found: dict[Node, Range] = {}
     for index, (low, high) in demands:
         source = _whole(index)
-        if source.operator == "input" and _is_integer(source):
+        if source.operator == "input" and is_integer(source):
             low = low if negative(source) else 0
             before = found.get(source, (low, high))
             found[source] = (_bound(maximum, low, before[0]), _bound(minimum, high, before[1]))
@@ -127,23 +104,6 @@ def _bound(extremum: Callable[..., Expr], a: Dim, b: Dim) -> Dim:
 def _is_empty(bounds: Range) -> bool:
     gap = canonical(add(bounds[0], mul(-1, bounds[1])))
     return isinstance(gap, int) and gap > 0
-
-
-def _demands(node: Node) -> list[tuple[Node, Range]]:
-    name = node.operator.rsplit(".", 1)[0]
-    if name in DEMANDS:
-        position, limits = DEMANDS[name]
-        index = node.args[position]
-        return [(index, limits(node))] if isinstance(index, Node) else []
-    if name == "aten.index":
-        sizes = node.args[0].shape
-        limits_of = [_either_end(size) for size in sizes]
-        return [(i, limits_of[d]) for d, i in enumerate(node.args[1]) if _is_integer(i)]
-    return []
-
-
-def _is_integer(index: object) -> bool:
-    return isinstance(index, Node) and not isinstance(index.type, tuple) and index.type.dtype == "int64"
 
 
 def _whole(node: Node) -> Node:

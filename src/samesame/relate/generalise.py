@@ -22,11 +22,11 @@ from samesame.formula.sizes import canonical, replaced, size_text, symbols
 from samesame.formula.tensor import Dim
 from samesame.graph import Graph, Node, TensorType
 from samesame.graph_text import variable
+from samesame.operators.demands import Range
 from samesame.operators.explain import bind
 from samesame.operators.movement import groups
 from samesame.operators.opaque import schema_of
 from samesame.operators.table import packet
-from samesame.relate.domain import Range
 
 LEAST = 2
 HUGE = 1 << 40                                             # no size: 2⁶³ − 1 means "to the end"

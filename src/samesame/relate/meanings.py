@@ -10,9 +10,9 @@ import torch
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.graph import Node
 from samesame.operators import explain
+from samesame.operators.demands import Range
 from samesame.operators.numbers import constant
 from samesame.relate.blocks import Block
-from samesame.relate.domain import Range
 from samesame.relate.world import kind_of
 
 

@@ -55,6 +55,7 @@ Way = Callable[[Block, Tensor, Tensor], Outcome]
 class Prover:
     """Decides blocks and remembers. `deadline` (seconds on time.monotonic) bounds the whole run,
     `until` what this prover does in it, and `limit` (seconds) a proof.
+    Where decisions on sizes could not be followed, blocks over symbols are proved for sizes `alike` those run.
 
     Failures may cost so much `patience` (seconds) in all; after that a proof has little time. `sizes` are the values of
     size symbols in the example, by name: blocks over symbols are proved for all sizes. `questions` are those that the
@@ -82,11 +83,12 @@ class Prover:
     literal: set[str] = field(default_factory=set)
     glances: dict[str, Attempt] = field(default_factory=dict)
     hopeless: dict[str, bool] = field(default_factory=dict)
+    alike: bool = False
 
     @property
     def rung(self) -> Rung:
         """What a proof is worth here."""
-        return Rung.PROVED if self.sizes else Rung.PROVED_HERE
+        return Rung.PROVED_HERE if not self.sizes else Rung.PROVED_ALIKE if self.alike else Rung.PROVED
 
     @property
     def late(self) -> bool:
@@ -198,7 +200,8 @@ class Prover:
         started = time.monotonic()
         budget = replace(self.budget, seconds=min(self.budget.seconds, LEARNING + LEARNING_TIMES * spent))
         learner = replace(self, budget=budget, sizes={})
-        self.book.learn(block, evidence, learner.prove)
+        of_itself = replace(evidence, rung=Rung.PROVED) if evidence.rung is Rung.PROVED_ALIKE else evidence
+        self.book.learn(block, of_itself, learner.prove)
         self.learning += time.monotonic() - started
 
     def prove(self, block: Block) -> Evidence | str:

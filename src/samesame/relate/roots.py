@@ -87,3 +87,12 @@ def apart(graphs: tuple[Graph, Graph], values: tuple[Values, Values]) -> bool:
     """Do the programs differ in value on some draw?"""
     pairs = [(a.name, b.name) for (_, a), (_, b) in zip(graphs[0].roots, graphs[1].roots, strict=True)]
     return not all(agree(x[a], y[b], AGREES) for a, b in pairs for x, y in zip(*values, strict=True))
+
+
+def difference_of_roots(graphs: tuple[Graph, Graph], values: tuple[Values, Values]) -> list[float]:
+    """How far each pair of outputs is apart, relative to its largest magnitude; infinitely where shapes differ."""
+    found = []
+    for (_, a), (_, b) in zip(graphs[0].roots, graphs[1].roots, strict=True):
+        pairs = [(x[a.name], y[b.name]) for x, y in zip(*values, strict=True)]
+        found.append(max(difference(x, y) if x.shape == y.shape else math.inf for x, y in pairs))
+    return found

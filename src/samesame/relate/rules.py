@@ -26,10 +26,10 @@ from samesame.formula import dag
 from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import decoded, encoded, size_text
 from samesame.graph_text import GraphError, from_json, text_form, to_json
+from samesame.operators.demands import Range
 from samesame.operators.ideal import idealised
 from samesame.operators.numbers import literally
 from samesame.relate.blocks import Block, key_of
-from samesame.relate.domain import Range
 from samesame.relate.generalise import General, generalise, has_pieces
 from samesame.relate.meanings import meanings
 from samesame.store import Store

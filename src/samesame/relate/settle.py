@@ -9,11 +9,14 @@ sizes; the sizes that stayed numbers are named with the reason.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
-from samesame.capture.family import Family, Recording, family
+from samesame.capture.family import Family, Following, Recording, Varying, family, place_text
+from samesame.capture.fit import Misfit
 from samesame.evidence import Root, Rung, Sizes
 from samesame.formula.sizes import symbols
 from samesame.graph import Graph
@@ -39,12 +42,15 @@ class Settled:
     seconds: float = 0.0
 
 
-def families_of(program: Any, example: Any, record: Recording, graphs: tuple[Graph, Graph]) -> Iterator[Family]:
+def families_of(
+    program: Any, example: Any, record: Recording, graphs: tuple[Graph, Graph], follow: Callable[[], Following]
+) -> Iterator[Family]:
     """Families to try: with equal sizes of the example as one, apart, without the sizes that constants depend on."""
-    tied = family(program, example, record, graphs, tied=True)
+    follow = cache(follow)
+    tied = family(program, example, record, graphs, tied=True, follow=follow)
     yield tied
     if any(len(v.places) > 1 for v in tied.varying):
-        free = family(program, example, record, graphs)
+        free = family(program, example, record, graphs, follow=follow)
         if {v.places for v in free.varying} != {v.places for v in tied.varying}:
             yield free
     own = [v.symbol.name for v in tied.varying]
@@ -58,7 +64,8 @@ def families_of(program: Any, example: Any, record: Recording, graphs: tuple[Gra
         *(({name}, "no proof was found for every one") for name in others),
     ]:
         if names and names != set(own):
-            yield tied.without(names, why)
+            with suppress(Misfit):                         # nothing else varies without them
+                yield tied.without(names, why)
 
 
 def _of_unlike_roots(found: Family) -> set[str]:
@@ -78,19 +85,22 @@ def settle(
 ) -> Settled:
     """Prove the programs equal at the sizes of the example, and then what was proved for all sizes."""
     here = _attempt(graphs, relation, values, prover, progress)
-    here.seconds = prover.seconds
+    here.seconds, here.sizes = prover.seconds, Sizes(shapes=_shapes(graphs[0]))
     if _lowest(here) < Rung.PROVED_HERE:
         return here
     seconds, fixed = prover.seconds, tuple[str, ...]()
     left = SECONDS + TIMES * sum(relation.evidence.seconds for relation in here.relating.relations())
     best: Settled | None = None
+    differ = ""
     for found in families:
+        differ = differ or _where(found)
         if best is not None and len(found.varying) <= len(best.sizes.varying):
             break
         if not found.varying:
             fixed = fixed or found.fixed
             continue
-        general = replace(prover, sizes=found.example, rules={}, seconds=0.0, learning=0.0, questions={})
+        general = replace(prover, sizes=found.example, alike=bool(found.lost), rules={}, seconds=0.0)
+        general.learning, general.questions = 0.0, {}
         general.ideal, general.literal = set(), set()
         general.proofs = general.attempts = general.by_rule = 0
         general.budget = replace(prover.budget, seconds=SYMBOLIC_SECONDS)
@@ -99,16 +109,23 @@ def settle(
         there = _attempt(found.graphs, relation, values, general, progress, here.relating)
         left -= time.monotonic() - started
         seconds += general.seconds
-        if _lowest(there) is Rung.PROVED:
+        if _lowest(there) >= Rung.PROVED_ALIKE:
             there.sizes, best = _sizes_of(found), there
         elif best is not None:
             break
         fixed = fixed or (*found.fixed, f"{', '.join(map(str, found.varying))}: {_why_not(there)}")
-    if best is not None:
-        best.seconds = seconds
-        return best
-    here.sizes, here.seconds = Sizes(fixed=fixed), seconds
-    return here
+    if best is None:
+        best, here.sizes = here, Sizes(fixed=fixed, shapes=_shapes(graphs[0]))
+    best.seconds, best.sizes = seconds, replace(best.sizes, apart=differ)
+    return best
+
+
+def _where(found: Family) -> str:
+    """Sizes at which the two programs were seen to differ: `x.shape[1] = 65`."""
+    own = {(name, d): n for name, shape in _shapes(found.graphs[0]).items() for d, n in enumerate(shape)}
+    for sizes in found.apart:
+        return ", ".join(f"{place_text(place)} = {n}" for place, n in sizes.items() if n != own[place])
+    return ""
 
 
 def _attempt(
@@ -130,9 +147,22 @@ def _lowest(settled: Settled) -> Rung:
     return min(rungs, default=Rung.PROVED)
 
 
+def _shapes(graph: Graph) -> dict[str, tuple[int, ...]]:
+    """The shapes of the example, by the names of inputs."""
+    return {node.name: tuple(graph.tensors[node.name].shape) for node in graph.sources("input")}
+
+
+def _said(v: Varying, low: int, high: int | None) -> str:
+    """`B = x.shape[0] ≥ 2`, with its upper bound where it has one: `T = x.shape[1] ≥ 2, ≤ 64`."""
+    return str(v) if high is None else f"{v}, ≤ {high * v.step}"
+
+
 def _sizes_of(found: Family) -> Sizes:
     ran = (", ".join(f"{name} = {n}" for name, n in run.items()) for run in found.runs)
-    return Sizes(tuple(map(str, found.varying)), found.fixed, tuple(dict.fromkeys(ran)))
+    places = {place: v.size for v in found.varying for place in v.places}
+    varying = tuple(_said(v, *found.region.bounds[v.symbol.name]) for v in found.varying)
+    shapes, told = _shapes(found.graphs[0]), tuple(dict.fromkeys(ran))
+    return Sizes(varying, found.fixed, told, shapes, places, found.region, found.runs, found.bounds, found.lost)
 
 
 def _why_not(settled: Settled) -> str:

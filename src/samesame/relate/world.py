@@ -24,8 +24,9 @@ from samesame.formula.expr import add, mul
 from samesame.formula.sizes import canonical
 from samesame.graph import Graph, Node, map_nodes
 from samesame.operators import meaning_of
+from samesame.operators.demands import Range
 from samesame.operators.shapes import NARROW
-from samesame.relate.domain import Range, positions
+from samesame.relate.domain import positions
 from samesame.relate.layout import Layout, Slice, Whole, build, reshaped, share
 
 _HUGE = 1e30  # a number as large stands for infinity

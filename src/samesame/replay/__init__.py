@@ -35,10 +35,10 @@ from samesame.replay.runs import DRAWS, Runs
 
 __all__ = ["Broken", "Unreadable", "digest", "read", "replay"]
 
-FORMAT, VERSION = "samesame certificate", 2
+FORMAT, VERSION = "samesame certificate", 3
 Report = tuple[list[str], list[str]]                    # what was checked, and what is trusted
 Given = tuple[dict[str, Any], Mapping[str, Any]]        # a saved graph, and its tensors by name
-TRUSTED = ["that the graphs are what the programs compute",
+TRUSTED = ["that the graphs are what the programs compute, at every size of the region",
            "that proofs are over real numbers: casts between real types are the identity in them",
            "that the second prover tries random values at small sizes: it refutes, and it proves nothing for all sizes"]
 LADDER = [
@@ -141,15 +141,23 @@ class _Replay:
                  for a, b in zip(*inputs, strict=True)]
         shapes = [f"{name} [{', '.join(map(forms.spoken, node['type'][1]))}]"
                   for name, node in zip(names, inputs[0], strict=True)]
-        symbols = [f"{name} ≥ {least}" for name, least in sorted(forms.symbols(inputs[0]))]
-        return ", ".join(shapes) + (f" for every {', '.join(symbols)}" if symbols else "")
+        return ", ".join(shapes) + (f" for every {self.region()}" if self.form["sizes"] else "")
+
+    def region(self) -> str:
+        """The sizes that the claim is about; where some decision on them was not followed, those like the runs'."""
+        region = self.form["region"]
+        bounds = [f"{name} ≥ {low}" if high is None else f"{low} ≤ {name} ≤ {high}"
+                  for name, (low, high) in region["bounds"].items()]
+        conditions = [f"{forms.spoken(left)} {op} {forms.spoken(right)}" for op, left, right in region["conditions"]]
+        return ", ".join(bounds) + (f", with {', '.join(conditions)}" if conditions else "")
 
     def rungs(self, claimed: str, proofs: list[str]) -> None:
         """The verdict is worth no more than the weakest of its proofs, and holds for all sizes only over symbols."""
         require(all(rung in LADDER for rung in [claimed, *proofs]), "the certificate claims no known evidence")
         weakest = min(map(LADDER.index, proofs), default=LADDER.index(claimed))
         require(0 < LADDER.index(claimed) <= weakest, f"a proof is {LADDER[weakest]} only, not {claimed}")
-        require(claimed != LADDER[-1] or self.form["sizes"], "no size varies, so none is proved for all sizes")
+        require(claimed not in LADDER[-2:] or self.form["sizes"], "no size varies, so none is proved for all sizes")
+        require(claimed != LADDER[-1] or not self.form["not_followed"], "decisions on sizes were not followed")
 
     # ---------------------------------------------------------------------------------------------------- the structure
 
@@ -177,6 +185,11 @@ class _Replay:
         require(len(declared) == len(form["sizes"]), "one size has two least values")
         require(forms.symbols(self.text) <= declared, "a size is not one of the inputs'")
         require(all(form["sizes"][name] >= least >= 1 for name, least in declared), "the example is below its sizes")
+        bounds = form["region"]["bounds"]
+        require(set(bounds) == set(form["sizes"]), "the region is not one of the sizes that vary")
+        require(all(bounds[name][0] >= least for name, least in declared), "the region is wider than what is proved")
+        require(all(low <= form["sizes"][name] and (high is None or form["sizes"][name] <= high)
+                    for name, (low, high) in bounds.items()), "the example is not in the region")
         for k, side in enumerate(("left", "right")):
             part = form[side]
             require(part["identity"] == digest(part["graph"]), f"the {side} graph is not the one certified")

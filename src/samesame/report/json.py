@@ -28,6 +28,7 @@ from samesame.evidence import (
     Site,
     Verdict,
 )
+from samesame.formula import sizes
 from samesame.graph import Origin
 
 FORMAT = 1
@@ -50,6 +51,12 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
             "varying": verdict.sizes.varying,
             "fixed": verdict.sizes.fixed,
             "ran": verdict.sizes.ran,
+            "shapes": {name: list(shape) for name, shape in verdict.sizes.shapes.items()},
+            "places": [[name, d, sizes.encoded(size)] for (name, d), size in verdict.sizes.places.items()],
+            "region": verdict.sizes.region.form(),
+            "bounds": verdict.sizes.bounds,
+            "not_followed": verdict.sizes.lost,
+            "apart": verdict.sizes.apart,
         },
         "unpaired": verdict.unpaired,
         "notes": verdict.notes,

@@ -21,7 +21,7 @@ from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
-from samesame.evidence import Edit, Effect, Relation, Root, Rung, Verdict
+from samesame.evidence import SHOWN, Edit, Effect, Relation, Root, Rung, Verdict
 from samesame.report.repetition import inline, repeated
 from samesame.report.words import (
     QUIET,
@@ -99,10 +99,22 @@ def headline(verdict: Verdict) -> Text:
 
 def _same(verdict: Verdict) -> str:
     at_least = "at least " if any(root.evidence.rung > verdict.evidence for root in verdict.roots) else ""
-    return f"every output {at_least}{verdict.evidence}{tally(verdict.relations)}"
+    return f"every output {at_least}{_scope(verdict)}{tally(verdict.relations)}"
+
+
+def _scope(verdict: Verdict) -> str:
+    """What was shown, and for which sizes."""
+    sizes = verdict.sizes
+    if verdict.proved is Rung.PROVED and sizes.places:
+        return f"proved for every {sizes.spoken()}"
+    if verdict.proved is Rung.PROVED_ALIKE:
+        return f"{verdict.proved}: {', '.join([sizes.range(), *sizes.held()[:SHOWN]])}"
+    return str(verdict.proved)
 
 
 def _different(verdict: Verdict) -> str:
+    if verdict.sizes.apart:
+        return f"the outputs differ at {verdict.sizes.apart}; the same, {_scope(verdict)}"
     refuted = [root for root in verdict.roots if root.evidence.rung is Rung.REFUTED]
     if not refuted:
         return "the outputs of the two sides do not correspond"
@@ -210,7 +222,7 @@ def _difference(measured: Effect | Root) -> str:
 
 
 def _edits(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
-    if verdict.verdict == "different" and not verdict.diagnosis:
+    if verdict.verdict == "different" and not verdict.diagnosis and not verdict.sizes.apart:
         yield Text("no change of a single operator was found that makes them agree")
     for number, edit in enumerate(verdict.diagnosis):
         yield from _edit(edit, "They agree again if" if number == 0 else "or if")
@@ -253,13 +265,20 @@ def _outputs(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
 
 
 def _sizes(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
-    """What "for all sizes" ranges over, and how the sizes were told from mere numbers."""
+    """For which sizes it is proved, what bounds them, and how the sizes were told from mere numbers."""
     sizes = verdict.sizes
     if sizes.varying:
         yield Text(f"for every {', '.join(sizes.varying)}")
+        for condition in sizes.region.conditions:
+            yield Text(f"where {condition}")
+        for bound in sizes.bounds:
+            yield Text(f"as {bound}", style=QUIET)
         shown = sizes.ran if verbose else sizes.ran[:1] + sizes.ran[-2:]
-        yield Text(f"read off runs at {'; '.join(shown)}: what a program does at other sizes only is not covered",
-                   style=QUIET)
+        yield Text(f"read off runs at {'; '.join(shown)}", style=QUIET)
+        for place in sizes.lost if verbose else sizes.lost[:SHOWN]:
+            yield Text(f"not followed: {place}")
+        if sizes.lost:
+            yield Text("what the programs do at sizes that were not run is not covered", style=QUIET)
     if verdict.verdict == "same":
         for reason in sizes.fixed:
             yield Text(f"not varied: {reason}", style=QUIET)

@@ -167,7 +167,8 @@ def outcome_of(probe: Probe, verdict: Verdict, direct: float | None, apart: bool
     if verdict.verdict == "same":
         return found
     effect, divergence = verdict.effect, verdict.divergence
-    note = "" if apart else f"as they run by themselves, their logits differ by {_number(direct)} only"
+    alike = f"as they run by themselves, their logits differ by {_number(direct)} only"
+    note = "" if apart else f"they differ at {verdict.sizes.apart}" if verdict.sizes.apart else alike
     return replace(
         found,
         message=note,
