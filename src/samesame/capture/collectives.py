@@ -129,9 +129,9 @@ def communicator_of(given: dict[str, Any], group: tuple[int, ...]) -> int:
     found = given.get("process_group", given.get("group_name"))
     if isinstance(found, torch.ScriptObject):
         found = dist.ProcessGroup.unbox(found)
-    name = found if isinstance(found, str) else found.group_name if found is not None else ""
+    name = str(found) if isinstance(found, str) else str(found.group_name) if found is not None else ""
     made = [own for own in _world.pg_names if own.size() == len(group)]
-    alike = [own.group_name for own in made if tuple(dist.get_process_group_ranks(own)) == group]
+    alike = [str(own.group_name) for own in made if tuple(dist.get_process_group_ranks(own)) == group]
     return alike.index(name) if name in alike else 0
 
 

@@ -460,8 +460,8 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         """A collective: its nodes, and in the tensors that take its result something of the right shape."""
         name, given = operation._opname, bound(operation, args, kwargs)
         if name in ARRIVED:
-            while (one := self.under_way.writing(args[0])) is not None:
-                self.waited(one)
+            while (coming := self.under_way.writing(args[0])) is not None:
+                self.waited(coming)
             return self.again(args[0].detach(), args[0])
         if name in IGNORED:
             return None

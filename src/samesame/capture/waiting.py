@@ -115,7 +115,7 @@ class Pending(dist.Work):
         super().__init__()
         self.done, self.refusal = done, refusal
 
-    def wait(self, timeout: timedelta | None = None) -> bool:                                       # type: ignore[override]
+    def wait(self, timeout: timedelta | None = None) -> bool:
         self.done()
         return True
 

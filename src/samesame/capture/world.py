@@ -23,7 +23,7 @@ from typing import Any
 
 from samesame.capture.collectives import is_collective
 from samesame.evidence import Refused
-from samesame.graph import Graph, Node, Origin, TensorType, map_nodes
+from samesame.graph import Graph, Node, NodeType, Origin, TensorType, map_nodes
 
 WAIT = "collective.wait"
 NOTHING = TensorType((), "NoneType")                     # the type of a collective that gives this rank nothing
@@ -173,10 +173,9 @@ class _Lockstep:
     def deliver(self, way: Way, sent: Node, asked: Node) -> None:
         sender, receiver = self.ranks[way[0]], self.ranks[way[1]]
         value, origins = sender.now[sent.inputs[0]], (sent.origin, asked.origin)
-        if isinstance(value.type, TensorType) and _as_many(value.type, asked.type):
-            name = self.unique(way[1], asked.name)       # a message is numbers one after another, in any shape
-            shaped = (value, asked.shape)
-            value = self.add(Node(name, "aten.reshape.default", shaped, {}, asked.type, asked.origin))
+        if _as_many(value.type, asked.type):             # a message is numbers one after another, in any shape
+            name = self.unique(way[1], asked.name)
+            value = self.add(Node(name, "aten.reshape.default", (value, asked.shape), {}, asked.type, asked.origin))
         if value.type != asked.type:
             sentence = f"rank {way[1]} receives {asked.type} at {asked.origin}, rank {way[0]} sends {value.type} at "
             raise Mismatch(sentence + str(sent.origin), way[:2], origins)
@@ -346,9 +345,11 @@ def _mismatch(
     return Mismatch(sentence, (group[k], group[m]), (calls[k].origin, calls[m].origin))
 
 
-def _as_many(sent: TensorType, asked: Any) -> bool:
+def _as_many(sent: NodeType, asked: NodeType) -> bool:
     """Whether these are as many numbers of one dtype, in two shapes."""
-    return sent != asked and sent.dtype == asked.dtype and prod(sent.shape) == prod(asked.shape)
+    if sent == asked or not (isinstance(sent, TensorType) and isinstance(asked, TensorType)):
+        return False
+    return sent.dtype == asked.dtype and prod(sent.shape) == prod(asked.shape)
 
 
 def _row(type_: Any, dim: int, size: int) -> TensorType:

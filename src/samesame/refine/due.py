@@ -160,7 +160,7 @@ def _grouped(pieces: Mapping[int, tuple[object, ...]]) -> Groups:
     groups: dict[tuple[object, ...], list[int]] = {}
     for rank, piece in pieces.items():
         groups.setdefault(piece, []).append(rank)
-    return tuple(tuple(groups[piece]) for piece in sorted(groups))                         # type: ignore[type-var]
+    return tuple(tuple(groups[piece]) for piece in sorted(groups))
 
 
 # ------------------------------------------------------------------------------------------------- what to say instead

@@ -157,11 +157,11 @@ def _places_of(sequential: Any, distributed: Any) -> Iterator[Place]:
     spaces = {id(space): space for function in functions for space in [_globals(function)]}
     for space in spaces.values():
         for name in [name for name, value in space.items() if value is sequential]:
-            yield lambda stack, make, space=space, name=name: stack.enter_context(patch.dict(space, {name: make}))
+            yield partial(_rename, space, name)
     for function in functions:
         for cell in getattr(function, "__closure__", None) or ():
             if _content(cell) is sequential:
-                yield lambda stack, make, cell=cell: _swap(stack, cell, make)
+                yield partial(_swap, cell)
 
 
 def _bare(function: Any) -> Any:
@@ -183,6 +183,10 @@ def _content(cell: Any) -> Any:
         return None
 
 
-def _swap(stack: ExitStack, cell: Any, make: Any) -> None:
+def _rename(space: dict[str, Any], name: str, stack: ExitStack, make: Any) -> None:
+    stack.enter_context(patch.dict(space, {name: make}))
+
+
+def _swap(cell: Any, stack: ExitStack, make: Any) -> None:
     stack.callback(setattr, cell, "cell_contents", cell.cell_contents)
     cell.cell_contents = make

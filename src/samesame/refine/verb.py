@@ -184,7 +184,8 @@ def establish(
         try:
             met = lockstep(ranks)
         except Mismatch as found:
-            return stop(verdict, found)
+            stop(verdict, found)
+            return None
         verdict.collectives = list(collectives_of(met))
         right, left = with_defaults(met.graph), with_defaults(left)
         sources = sources_of(right)
