@@ -63,6 +63,7 @@ ASKED = {
     "a slice that is written": (
         lambda x: x.clone().__setitem__((slice(None), slice(0, 9)), 0.0) or x, ["0 < x:1", "9 ≥ x:1"],
     ),
+    "the number of pieces": (lambda x: x.split(3, 1)[0] + 1, ["x:1 ≤ 6", "x:1 > 3"]),
     "inside a function of torch": (lambda x: F.avg_pool1d(F.pad(x, (1, 1)), 2), []),
     "a tensor made on the way": (choose(lambda x: torch.cat([x, x]).shape[0] > 9), ["cat:0 ≤ 9"]),
 }

@@ -326,6 +326,17 @@ class Following(TorchFunctionMode):
         return (Followed(self.log, -(-plain(n) // count), None if size is None else const(size), n.atoms),)
 
 
+    def splits(self, tensor: torch.Tensor, size: Any, dim: Any = 0) -> tuple[Any, ...]:
+        """How many pieces there are, which is asked both ways."""
+        if isinstance(size, int) and plain(size) > 0:
+            n = self.dims(tensor)[int(plain(dim))]
+            pieces = max(-(-plain(n) // plain(size)), 1)
+            self.log.ask("≤", n, pieces * size)
+            if pieces > 1:
+                self.log.ask(">", n, (pieces - 1) * size)
+        return ()
+
+
 def _rank(part: Any) -> int:
     """How many dimensions one part of an index takes."""
     if part is None or part is Ellipsis or isinstance(part, bool):
@@ -362,8 +373,9 @@ ASKED: dict[Any, Callable[..., Any]] = {
     torch.Tensor.storage_offset: Following.offset,
 }
 INDEXED = {torch.Tensor.__getitem__, torch.Tensor.__setitem__}
-# Functions that compute a size of their own in C++.
+# Functions that compute a size of their own in C++, or decide by one.
 PIECES: dict[Any, Callable[..., Any]] = {
+    torch.Tensor.split: Following.splits,
     torch.chunk: Following.chunks,
     torch.Tensor.chunk: Following.chunks,
     torch.unsafe_chunk: Following.chunks,

@@ -10,6 +10,7 @@ from samesame.formula.expr import (
     Expr,
     Extremum,
     FloorDiv,
+    Fold,
     Index,
     Mod,
     Mul,
@@ -61,6 +62,8 @@ def extent(e: Expr) -> Ends | None:
             return _hull(extent(then), extent(otherwise))
         case Truth():
             return 0, 1
+        case Fold("sum", bound, body) if (ends := extent(body)) is not None:
+            return _counted(_product([extent(i.extent) for i in bound]), ends)
     return None
 
 
@@ -85,6 +88,14 @@ def _scaled(ends: Ends | None, numbers: list[Num]) -> Ends | None:
     low, high = (canonical(mul(*numbers, const(end))) if numbers else end for end in ends)
     negative = sum(n.value < 0 for n in numbers) % 2
     return (high, low) if negative else (low, high)
+
+
+def _counted(times: Ends | None, ends: Ends) -> Ends | None:
+    """Of a sum of so many numbers, none of them negative."""
+    low = at_least(ends[0])
+    if times is None or low is None or low < 0:
+        return None
+    return 0, canonical(mul(const(times[1]), const(ends[1])))
 
 
 def _hull(a: Ends | None, b: Ends | None) -> Ends | None:
