@@ -178,6 +178,12 @@ def test_no_violation_is_one_that_a_run_does_not_show() -> None:
                 assert o.state != "violated" or shown == "yes", (name, o)
 
 
+@pytest.mark.parametrize("name", ["ignoring", "ignoring_by_a_mask"])
+def test_what_a_kernel_leaves_out_is_part_of_its_formula(name: str) -> None:
+    (kernel,) = said("promised", name).kernels
+    assert [f.text for f in kernel.formulas] == ["out[i] = {x[i, labels[i]] if 0 ≠ labels[i] + 100 else 0}"]
+
+
 @pytest.mark.parametrize("name, answer", [("picked", "same"), ("picked_ignored", "undecided")])
 def test_a_kernel_is_not_the_reference_where_its_own_data_break_the_condition(name: str, answer: str) -> None:
     file = FOLDER / "promised.py"

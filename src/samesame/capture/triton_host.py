@@ -318,7 +318,9 @@ class Host:
         for choice in list(configurations(launcher, args, keywords)):
             kept = len(self.steps)
             choice.prepare()
-            before = tuple(self.steps[kept:])
+            before = tuple(step for step in self.steps[kept:] if isinstance(step, HostStep))
+            if len(before) < len(self.steps) - kept:
+                raise Refused(f"{called.spoken}: a hook of {jit.__name__}'s configurations launches a kernel itself")
             del self.steps[kept:]
             launch = self.bound(jit, args, choice.keywords, grid, choice.label, called, number)
             launch = replace(launch, before=before, put_back=choice.put_back if choice.tuner is not None else None)
@@ -455,13 +457,17 @@ def read(value: Any, reading: Reading) -> Any:
 
 def read_step(step: Call | HostStep, reading: Reading) -> Call | HostStep:
     if isinstance(step, HostStep):
-        return HostStep(step.operator, read(step.args, reading), read(step.kwargs, reading),
-                        read(step.results, reading), step.origin)
+        return read_host_step(step, reading)
     return Call(tuple(
         replace(v, grid=read(v.grid, reading), arguments=read(v.arguments, reading),
-                before=tuple(read_step(one, reading) for one in v.before))
+                before=tuple(read_host_step(one, reading) for one in v.before))
         for v in step.variants
     ))
+
+
+def read_host_step(step: HostStep, reading: Reading) -> HostStep:
+    return HostStep(step.operator, read(step.args, reading), read(step.kwargs, reading), read(step.results, reading),
+                    step.origin)
 
 
 def is_device(value: Any) -> bool:

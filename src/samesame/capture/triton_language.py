@@ -40,7 +40,13 @@ class Oracle(Protocol):
     blank: bool
 
     def access(
-        self, pointers: np.ndarray, mask: np.ndarray, what: str, width: int, values: np.ndarray | None = None
+        self,
+        pointers: np.ndarray,
+        mask: np.ndarray,
+        what: str,
+        width: int,
+        values: np.ndarray | None = None,
+        kind: int = 0,
     ) -> tuple[np.ndarray, np.ndarray]: ...
 
     def function(self, jit: Any) -> Callable[..., Any]: ...

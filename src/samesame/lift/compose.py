@@ -11,7 +11,7 @@ from functools import reduce
 from typing import Any
 
 from samesame.evidence import Refused
-from samesame.formula.expr import ZERO, Expr, Load, Unsupported, const, le, rebuild, substitute
+from samesame.formula.expr import Expr, Load, Unsupported, const, le, rebuild, substitute
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.lift.execution.unsigned import bits_of
@@ -201,7 +201,7 @@ def fill(step: Any, held: Held, captured: Any) -> None:
     if not is_whole(view, captured.memories[view.memory]):
         raise Unsupported(f"the host applies {step.operator} to a part of a tensor, which has no formula")
     layout = layout_of("", view)
-    value = others[0] if others else 0
+    value: Any = others[0] if others else 0
     if hasattr(value, "strides"):
         if value.dtype != view.dtype:
             raise Unsupported(f"{step.operator} of a tensor of another dtype has no formula")
@@ -223,7 +223,8 @@ FILLED = ("aten.fill_.Scalar", "aten.zero_.default", "aten.copy_.default")
 def bounded(step: Any) -> Meaning | None:
     """Of an operator that gives positions: its results as leaves of which nothing is known but their range; of one that
     makes integers of floats, or shorter integers of longer ones, not even that."""
-    result, end = -1, ZERO
+    result = -1
+    end: Expr = const(0)
     if step.operator.rpartition(".")[0] in POSITIONS:
         result, last = POSITIONS[step.operator.rpartition(".")[0]]
         try:

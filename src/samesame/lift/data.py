@@ -140,7 +140,7 @@ def broken(kernel: Kernel, access: Write, use: Use) -> Obligation:
     with timed(Obligation("data", "undecided", f"{use} is needed", str(access.access.place))) as found:
         values, example = kernel.machine.launch.values, kernel.machine.launch.example
         try:
-            line = values(use.name) if values is not None else ()
+            line = values(use.name) if values is not None else np.zeros(0)
         except Refused as refused:
             found.detail += f"; {refused}"
             return found
