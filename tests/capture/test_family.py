@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from samesame.capture import capture
 from samesame.capture.family import Family, family
+from samesame.evidence import Refused
 from samesame.execute import execute
 from samesame.formula.sizes import size_text
 from samesame.graph import at
@@ -263,9 +264,14 @@ def new_weight(own, x):
     return x * own.a
 
 
-@pytest.mark.parametrize("of", [one_weight, two_buffers, two_weights, new_weight])
+@pytest.mark.parametrize("of", [one_weight, two_buffers, two_weights])
 def test_a_size_that_chooses_the_weights_stays_a_number(of):
     assert not found(Weights(of), ones(5, 3)).varying
+
+
+def test_a_weight_that_every_call_makes_anew_is_refused():
+    with pytest.raises(Refused, match="keeps something from call to call, so no two runs agree"):
+        found(Weights(new_weight), ones(5, 3))
 
 
 def test_a_fixed_size_comes_with_the_reason():
