@@ -483,6 +483,18 @@ def norms_of_ones_are_swapped() -> Job:
 
 
 @because("other numbers")
+def norms_of_ones_are_swapped_in_a_module_of_its_own() -> Job:
+    """The rank calls the class, and not what makes the sequential program."""
+    def distributed(rank, ranks):
+        torch.manual_seed(0)
+        own, other = Norms(), Norms()
+        own.first, own.second = other.second, other.first
+        return own
+
+    return {"sequential": norms, "distributed": distributed, "inputs": row}
+
+
+@because("other numbers")
 def one_norm_of_ones_is_used_twice() -> Job:
     class Twice(Norms):
         def forward(self, x: Tensor) -> Tensor:
