@@ -325,7 +325,7 @@ def _unpaired(relation: InputRelation) -> list[str]:
 
 
 def _notes(relating: Relating) -> list[str]:
-    notes = ["Proofs are over the real numbers and unbounded integers; casts are the identity in them."]
+    notes = ["Proofs are over the real numbers and unbounded integers: inputs are finite, and casts are the identity."]
     for (name, a), (_, b) in zip(relating.left.roots, relating.right.roots, strict=True):
         mine, yours = (node.type.dtype for node in (a, b))                                 # type: ignore[union-attr]
         if mine != yours:

@@ -15,6 +15,10 @@ import torch
 
 from samesame import check
 from samesame.evidence import Rung, Verdict
+from samesame.formula.equal import NotProved, Proved, prove_equal
+from samesame.formula.expr import eq, numeric, where
+from samesame.formula.tensor import leaf
+from samesame.replay import replay
 
 inf, nan = float("inf"), float("nan")
 FLOAT16, FLOAT32 = torch.finfo(torch.float16).min, torch.finfo(torch.float32).min
@@ -66,6 +70,12 @@ INFINITIES = [  # numbers that masks write for −∞, where no softmax makes 0 
          lambda x: torch.where(x > 1e5, FLOAT16 + 5, x), (X,)),
     Pair("clamp at the least half", lambda x: x.clamp(min=FLOAT16), lambda x: x * 1, (X,)),
     Pair("maximum with the least half", lambda x: torch.maximum(x, torch.tensor(FLOAT16)), lambda x: x * 1, (X,)),
+    Pair("maximum with a masked least half", lambda x, m: torch.maximum(torch.where(m, x, FLOAT16), x),
+         lambda x, m: x * 1, (X, MASK)),
+    Pair("greatest of a stack with the least half", lambda x: torch.stack([x, torch.full_like(x, FLOAT16)]).amax(0),
+         lambda x: x * 1, (X,)),
+    Pair("greatest beside the least half", lambda x: torch.cat([x, torch.full((3, 1), FLOAT16)], 1).amax(1),
+         lambda x: x.amax(1), (X,)),
     Pair("equal to the least half", lambda x: (x == FLOAT16).float(), torch.zeros_like, (X,)),
     Pair("clamp at the greatest float", lambda x: x.clamp(max=-FLOAT32), lambda x: x * 1, (X,)),
     Pair("below −1e9", lambda x: torch.where(x < -1e9, 0.0, x), lambda x: x * 1, (X,)),
@@ -114,6 +124,15 @@ ASKING = [  # programs that ask for NaN or infinities
          lambda x, m: torch.nan_to_num(torch.softmax(x.masked_fill(m, -inf), -1)), (X, MASK)),
 ]
 
+NEGATED = [  # a comparison and the negation of its contrary, which NaN tells apart
+    Pair("less, or not ≥", lambda x, y: (x < y).float(), lambda x, y: (~(x >= y)).float(), (X, Y), unless="no NaN"),
+    Pair("relu by a comparison", torch.relu, lambda x: torch.where(x > 0, x, 0.0), (X,), unless="no NaN"),
+    Pair("clamp by comparisons", lambda x: x.clamp(0, 1),
+         lambda x: torch.where(x < 0, 0.0, torch.where(x > 1, 1.0, x)), (X,), unless="no NaN"),
+    Pair("sign by comparisons", torch.sign, lambda x: (x > 0).float() - (x < 0).float(), (X,), unless="no NaN"),
+    Pair("maximum by a comparison", torch.maximum, lambda x, y: torch.where(x > y, x, y), (X, Y), unless="no NaN"),
+]
+
 DOMAINS = [  # operators without a value somewhere
     Pair("√x > y, or not ≤", lambda x, y: torch.where(x.sqrt() > y, 1.0, 0.0),
          lambda x, y: torch.where(x.sqrt() <= y, 0.0, 1.0), (P, Q), unless="a comparison hangs on it"),
@@ -150,6 +169,7 @@ WHOLE = [  # integers
     Pair("negative int8", lambda a: (-a).float(), lambda a: -(a.float()), (SHORT[1],)),
     Pair("magnitude of int8", lambda a: a.abs().float(), lambda a: a.float().abs(), (SHORT[1],)),
     Pair("cast to int32", lambda n: n.int().long(), lambda n: n * 1, (N,), unless="int32 holds"),
+    Pair("cast of a real to int64", lambda x: x.long().float(), torch.trunc, (X,), unless="int64 holds"),
     Pair("sum of int32", lambda n: (n + n).long(), lambda n: n.long() * 2, (N.int(),), unless="int32 holds"),
     Pair("shift and division", lambda n: n >> 1, lambda n: torch.div(n, 2, rounding_mode="trunc"), (N,)),
     Pair("bits and remainder", lambda n: n & 7, lambda n: torch.fmod(n, 8), (N,)),
@@ -175,13 +195,15 @@ EDGES = [  # zeros of both signs, ties, halves
     Pair("median of an even count", lambda x: x.median(-1)[0], lambda x: x.quantile(0.5, -1), (normals(3, 4),)),
 ]
 
-PARTING = [*INFINITIES, *CASTS, *INDICES, *ASKING, *DOMAINS, *WHOLE, *EDGES]
+PARTING = [*INFINITIES, *CASTS, *INDICES, *ASKING, *NEGATED, *DOMAINS, *WHOLE, *EDGES]
 
 ALIKE = [
     Pair("masks of a softmax", lambda x, m: torch.softmax(x.masked_fill(m, FLOAT16), -1),
          lambda x, m: torch.softmax(x + torch.where(m, -inf, 0.0), -1), (X, MASK)),
     Pair("two masks of a softmax", lambda x, m: torch.softmax(x.masked_fill(m, FLOAT32), -1),
          lambda x, m: torch.softmax(x + torch.where(m, FLOAT32, 0.0), -1), (X, MASK)),
+    Pair("relu of a masked least half", lambda x, m: torch.relu(torch.where(m, x, FLOAT16)),
+         lambda x, m: torch.where(m, torch.relu(x), 0.0), (X, MASK)),
     Pair("one least half", lambda x: torch.where(x > 0, x, FLOAT16), lambda x: torch.where(x <= 0, FLOAT16, x), (X,)),
     Pair("twice one cast", lambda n: n.to(torch.uint8).long() * 2, lambda n: n.to(torch.uint8).long() + n.to(
         torch.uint8).long(), (N,)),
@@ -229,6 +251,29 @@ def test_what_is_alike_is_proved(pair: Pair) -> None:
 def test_what_asks_for_nan_and_agrees_says_what_is_proved() -> None:
     verdict = check(lambda x: torch.where(x.isnan(), 0.0, x), lambda x: x.masked_fill(x != x, 0.0), (X,))
     assert any("about finite inputs" in note and "NaN in some places" in note for note in verdict.notes)
+
+
+@pytest.mark.parametrize("pair", [*ALIKE, *INDICES], ids=str)
+def test_what_is_proved_is_replayed(pair: Pair) -> None:
+    verdict = check(pair.left, pair.right, pair.inputs, certify=True)
+    checked, _ = replay(verdict.certificate)
+    assert checked[0].startswith(f"every output {verdict.evidence}")
+
+
+def test_bytes_that_wrap_around_are_told_apart() -> None:
+    mean = next(pair for pair in WHOLE if pair.name == "mean of bytes")
+    verdict = check(mean.left, mean.right, mean.inputs)
+    assert verdict.verdict == "different"
+    assert any("over the range of their dtype" in note for note in verdict.notes)
+
+
+def test_no_proof_decides_whether_a_number_is_one() -> None:
+    x, chosen = leaf("x", (3,))[0], leaf("y", (3,))[0]
+    asked = where(eq(x, x), x, chosen)
+    assert isinstance(prove_equal(asked, asked), Proved)
+    assert isinstance(prove_equal(asked, x), NotProved)
+    assert isinstance(prove_equal(asked, chosen), NotProved)
+    assert isinstance(prove_equal(where(eq(x + chosen, chosen + x), 1, 0), numeric(1)), NotProved)
 
 
 def test_an_input_that_shows_the_difference_is_named() -> None:

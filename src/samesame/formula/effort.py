@@ -52,6 +52,7 @@ class Effort:
     solver_unknown: int = 0
     conditions: dict[str, None] = field(default_factory=dict)  # in the order they were met
     limits: dict[str, None] = field(default_factory=dict)
+    dropped: bool = False  # a −∞ was left out of a maximum
     infinite: bool = False  # something was compared with −∞
 
     def seconds_left(self) -> float:

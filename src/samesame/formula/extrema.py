@@ -73,6 +73,7 @@ def _place(bound: tuple[Var, ...], guards: Guards, form: Form, found: list[tuple
     if form.has(UNDEFINED):
         raise Unsupported("a maximum over something undefined appears")
     if is_minus_infinity(form):
+        current().dropped = True
         return
     inner = [(t, c) for t, c in form.terms if _is_maximum(t)]
     if len(inner) == 1 and inner[0][1] > 0:
@@ -103,6 +104,7 @@ def _maximum_on_cell(pieces: Form) -> Form:
         return minus_infinity()
     terms = [t for t, _ in pieces.terms]
     if len(terms) == 1 and terms[0].plain:
+        current().infinite |= current().dropped          # no maximum is left to show that there was a −∞ beside it
         return piece_of(terms[0])
     if current().by_signs and any(t.plain for t in terms):
         return _by_signs(terms)

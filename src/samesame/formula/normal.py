@@ -309,7 +309,6 @@ def _extremum(op: str, arguments: tuple[Expr, ...]) -> Form:
     if all(argument.kind == "int" for argument in arguments):
         sign = 1 if op == "max" else -1
         return scale(reduce(_larger_integer, (scale(form, sign) for form in forms)), sign)
-    current().infinite |= any(form.has(MINUS_INFINITY) and form.terms[0][0].plain for form in forms)
     families = [((), NO_GUARDS, form) for form in forms]
     return maximum(families) if op == "max" else minimum(families)
 

@@ -518,7 +518,7 @@ def _output(found: Found, due: Due, roots: Sequence[Root]) -> Output:
 
 def _notes(verdict: Refinement, found: Established, run: Run) -> list[str]:
     relating = found.relating
-    notes = ["Proofs are over the real numbers and unbounded integers; casts are the identity in them."]
+    notes = ["Proofs are over the real numbers and unbounded integers: inputs are finite, and casts are the identity."]
     if verdict.unpaired:
         notes.append(f"No rank holds {_listed(verdict.unpaired)}.")
     notes += found.nowhere

@@ -64,11 +64,14 @@ ARITHMETIC = CASTS | _aten("add", "sub", "rsub", "mul", "neg", "square", "abs", 
 
 
 def _demands(graph: Graph, run: Mapping[str, Any], alike: Iterable[Node]) -> Iterator[tuple[Node, str]]:
-    """Comparisons, but for those that the other side makes `alike`, and where what they hang on has a value."""
+    """Comparisons, but for those that the other side makes `alike`, each with what it takes to hold or fail: that its
+    sides are numbers, and that what these hang on has a value."""
     constants = closed(graph)
     found = [n for n in graph.nodes if packet(n.operator) in COMPARING and n.name not in constants and n not in alike]
     signs = _signs(graph, constants, run) if found else {}
     for node in found:
+        if any(_kind(part) == "real" for part in node.inputs):
+            yield node, f"{node.operator} at {node.origin.spoken} compares numbers, and no NaN"
         for part in _real_parts(node):
             if part.name not in constants and (words := _demand(part, signs)):
                 yield node, f"{part.operator} at {part.origin.spoken} is given {words}: a comparison hangs on it"
@@ -218,8 +221,7 @@ def qualified(
         alike = set(_alike(relating, wide[side], wide[1 - side]))
         there = {node.name for node in alike}
         said += _demands(graphs[side], values[side][0], {n for n in graphs[side].nodes if n.name in there})
-        said += [(node, f"int32 holds what is computed in it at {node.origin.spoken}")
-                 for node in graphs[side].nodes if _is_narrow(node)]
+        said += [(node, words) for node in graphs[side].nodes if (words := _held(node))]
         broken += _breaks(graphs[side], values[side][0])
     return [_qualified(root, graphs, said, broken, len(values[0])) for root in roots]
 
@@ -249,7 +251,11 @@ def _behind(root: Node) -> set[Node]:
     return found
 
 
-def _is_narrow(node: Node) -> bool:
-    """Does it compute something in int32?"""
+def _held(node: Node) -> str:
+    """That its dtype holds what a node computes in int32, or casts from reals; nothing for others."""
     dtype = node.type.dtype if isinstance(node.type, TensorType) else ""
-    return dtype == "int32" and packet(node.operator) in ARITHMETIC and bool(node.inputs)
+    from_real = packet(node.operator) in CASTS and any(_kind(part) == "real" for part in node.inputs)
+    if not (dtype == "int32" and packet(node.operator) in ARITHMETIC and node.inputs) and not (
+            from_real and dtype == "int64"):
+        return ""
+    return f"{dtype} holds what is {'cast to' if from_real else 'computed in'} it at {node.origin.spoken}"
