@@ -154,6 +154,9 @@ OWN: Samples = {
     "aten.max_pool2d.default": lambda: [(r(2, 3, 7, 6), [3, 2]), (r(1, 7, 6), [3, 3], [2, 1], [1, 1])],
     "aten.clamp.default": lambda: [(r(9), -0.5, 0.5), (r(9), None, 0.1), (r(9), 0.1), (ints(9, 9), 2, 5),
                                    (r(9), 0.5, -0.5), (r(9), LOWEST)],
+    **{f"aten.index_fill.int_{kind}": lambda value=value: [(r(4, 3), 0, torch.tensor([-1, 1]), value),
+                                                           (r(3), -1, torch.tensor([-3]), value)]
+       for kind, value in (("Scalar", 5.0), ("Tensor", torch.tensor(5.0, dtype=torch.float64)))},
     "aten.clip.default": lambda: [(r(9), -0.5, 0.5)],
     "aten.clip.Tensor": lambda: [(r(3, 4), r(4), r(3, 1))],
     "aten.clamp_min.default": lambda: [(r(9), 0), (ints(9, 4), 3)],

@@ -20,7 +20,7 @@ import torch
 from samesame.evidence import Refused, SamesameError
 from samesame.execute import execute, is_torchs
 from samesame.graph import Graph, Node
-from samesame.relate.extremes import ASKED_FOR, OF_INTEGERS, OF_REALS, asks, extreme, is_asking
+from samesame.relate.extremes import ASKED_FOR, OF_INTEGERS, OF_REALS, asking, extreme, is_asking
 from samesame.relate.layout import Layout, values, wholes
 from samesame.relate.propose import TOLERANCE, Values, agree
 from samesame.relate.world import is_uniform
@@ -221,8 +221,8 @@ def take_draws(
 
 @dataclass(frozen=True, slots=True)
 class Extremes:
-    """What came of extreme inputs: the operator that `asks` for what is no number, if any; words for each draw on which
-    the programs `agree`; and the draw on which they part, if there is one, with every node's value on it."""
+    """What came of extreme inputs: the operator that `asks` by name for what is no number, if any; words for each draw
+    on which the programs `agree`; and the draw on which they part, if there is one, with every node's value on it."""
 
     asks: Node | None = None
     agree: tuple[str, ...] = ()
@@ -235,9 +235,9 @@ def at_extremes(
 ) -> Extremes:
     """Both programs on integers at the ends of short dtypes, and, if either asks for them, on NaN and infinities. The
     inputs are the left's on both sides, in order."""
-    asking = [node for graph, run in zip(graphs, values, strict=True) if (node := asks(graph, run)) is not None]
-    changes = OF_INTEGERS + (OF_REALS if asking else ()) + (ASKED_FOR if any(map(is_asking, asking)) else ())
-    first = asking[0] if asking else None
+    found = [node for graph, run in zip(graphs, values, strict=True) for node in asking(graph, run)]
+    first = next(filter(is_asking, found), None)
+    changes = OF_INTEGERS + (OF_REALS if found else ()) + (ASKED_FOR if first is not None else ())
     roots = [(a.name, b.name) for (_, a), (_, b) in zip(graphs[0].roots, graphs[1].roots, strict=True)]
     mine, yours = ([node.name for node in graph.sources("input")] for graph in graphs)
     example, agreeing = taken[0], list[str]()

@@ -35,11 +35,11 @@ COMPARING = frozenset(f"aten.{name}" for name in ("eq", "ne", "lt", "le", "gt", 
 SHARE = 0.2                 # of the elements that are replaced
 
 
-def asks(graph: Graph, values: Values) -> Node | None:
-    """The first operator that asks whether a tensor that depends on an input holds numbers, if any; `values` of its
-    nodes on the draws."""
+def asking(graph: Graph, values: Values) -> list[Node]:
+    """The operators that ask whether a tensor that depends on an input holds numbers; `values` of its nodes on the
+    draws."""
     constants = closed(graph)
-    return next((n for n in graph.nodes if n.name not in constants and (is_asking(n) or _settled(n, values))), None)
+    return [n for n in graph.nodes if n.name not in constants and (is_asking(n) or _settled(n, values))]
 
 
 def is_asking(node: Node) -> bool:

@@ -55,7 +55,7 @@ PARTIAL: dict[str, Demand] = {
 CHOOSING = _aten("where", "masked_fill", "index_put", "masked_scatter", "scatter")    # may leave out what is no number
 FILLING = CHOOSING | _aten("full", "full_like", "fill", "constant_pad_nd", "index_fill", "new_full")    # may put in −∞
 LOGARITHMS = _aten("log", "log2", "log10")
-CASTS = _aten("_to_copy", "to")
+CASTS = _aten("_to_copy", "to") | {"prims.convert_element_type"}
 ARITHMETIC = CASTS | _aten("add", "sub", "rsub", "mul", "neg", "square", "abs", "sum", "prod", "cumsum", "cumprod",
                            "mm", "bmm", "matmul", "dot", "addmm", "pow")
 
