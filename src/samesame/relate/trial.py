@@ -16,7 +16,7 @@ import torch
 from samesame.evidence import SamesameError
 from samesame.execute import execute, is_torchs
 from samesame.graph import Graph, Node
-from samesame.relate.domain import Range
+from samesame.operators.demands import Range
 from samesame.relate.extremes import is_asking
 from samesame.relate.propose import difference
 from samesame.relate.world import kind_of
