@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 
 import pytest
 import torch
@@ -43,6 +44,8 @@ ASKED = {
     "true": (choose(lambda x: x.shape[0] - 4), ["x:0 − 4 = 0"]),
     "two sizes": (choose(lambda x: x.shape[0] < x.shape[-1]), ["x:0 < x:1"]),
     "a length": (choose(lambda x: len(x) > 3), ["x:0 > 3"]),
+    "a length by its method": (choose(lambda x: x.__len__() > 3), ["x:0 > 3"]),
+    "a transposed tensor": (choose(lambda x: x.T.shape[0] > 8), ["permute:0 ≤ 8"]),
     "all elements": (choose(lambda x: x.numel() > 100), ["x:0·x:1 ≤ 100"]),
     "elements of a shape": (choose(lambda x: x.shape.numel() > 100), ["x:0·x:1 ≤ 100"]),
     "a stride": (choose(lambda x: x.stride(0) > 100), ["x:1 ≤ 100"]),
@@ -89,6 +92,7 @@ LOST = {
     "a root of whole numbers": lambda x: x * math.isqrt(x.shape[0]),
     "bits": lambda x: x * x.shape[0].bit_length(),
     "a string as often": lambda x: x * len("a" * x.shape[0]),
+    "a whole number again": lambda x: x * operator.index(x.shape[0]),
     "a tensor of a size": lambda x: x * torch.tensor(x.shape[0]),
 }
 

@@ -114,13 +114,13 @@ def _followed(program: Program) -> Followings:
         for _, output in outputs:
             recorder.memory.read(output)
     except SamesameError as refused:
-        recorder.found.failed = str(refused)
+        recorder.followings.failed = str(refused)
     finally:
-        taken_back(recorder.found.log)
+        taken_back(recorder.followings.log)
         with torch.inference_mode():
             recorder.memory.restore()
-    recorder.found.nodes = tuple(recorder.tape.nodes)
-    return recorder.found
+    recorder.followings.nodes = tuple(recorder.tape.nodes)
+    return recorder.followings
 
 
 class _Recorder(Recorder):                                 # type: ignore[no-untyped-call]
@@ -128,21 +128,21 @@ class _Recorder(Recorder):                                 # type: ignore[no-unt
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
-        self.found = Followings(Log(self.here))
+        self.followings = Followings(Log(self.here))
         self.calls = 0                                     # of torch by Python, that are under way
 
     def __torch_dispatch__(
         self, operation: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         if not self.calls:
-            self.found.log.lose("runs code that torch does not show, which may decide on sizes", UNTOLD)
+            self.followings.log.lose("runs code that torch does not show, which may decide on sizes", UNTOLD)
         return super().__torch_dispatch__(operation, types, args, kwargs)
 
     def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str) -> None:
         seen, here = list(tensors), self.here()
         super().demand_closed(iter(seen), doing)
         if (here.file, here.function) not in ONLY_WARN:
-            self.found.let_out += [LetOut(self.memory.read(tensor), doing, here) for tensor in seen]
+            self.followings.let_out += [LetOut(self.memory.read(tensor), doing, here) for tensor in seen]
 
 
 @contextmanager
@@ -206,7 +206,7 @@ class Following(TorchFunctionMode):
 
     def __init__(self, recorder: _Recorder) -> None:
         super().__init__()
-        self.recorder, self.found, self.log = recorder, recorder.found, recorder.found.log
+        self.recorder, self.found, self.log = recorder, recorder.followings, recorder.followings.log
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -365,6 +365,7 @@ def unwrapped(argument: Any, found: list[Followed]) -> Any:
 ASKED: dict[Any, Callable[..., Any]] = {
     torch.Tensor.shape.__get__: lambda mode, tensor, *_: mode.dims(tensor),      # type: ignore[attr-defined]
     torch.Tensor.size: Following.size,
+    torch.Tensor.__len__: lambda mode, tensor: mode.dims(tensor)[0],
     torch.Tensor.numel: Following.numel,
     torch.Tensor.nelement: Following.numel,
     torch.numel: Following.numel,
