@@ -8,6 +8,7 @@ of what they say, so that whatever is changed in one is noticed where it is used
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -34,12 +35,15 @@ _HELD = 1 << 14             # elements of a constant that is written down
 _EFFORT = 500_000           # the solver's own measure of work on one claim: some 0.2 s
 
 
-def certificate(relating: Relating, verdict: Verdict) -> dict[str, Any]:
-    """The certificate of a verdict of `same` and the relating that it stands on.
+def certificate(relating: Relating, verdict: Verdict, read: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """The certificate of a verdict of `same` and the relating that it stands on. `read` says of each side which stored
+    numbers are read as formulas (relate/stored.py), where some are.
 
     Raises EGraphError where a root is not related.
     """
     form = _Certificate(relating).form(verdict)
+    if read:
+        form |= {"read": {"left": read[0], "right": read[1]}}
     return {**form, "seal": digest(form)}
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -96,8 +97,9 @@ def after(node: Node, *steps: tuple[str, tuple[Any, ...]]) -> Made:
 
 
 def shown(value: float) -> str:
-    """A number as the report says it."""
-    return f"{value:.6g}"
+    """A number as the report says it: in as many digits as tell it from its neighbours."""
+    short = f"{value:.6g}"
+    return short if math.isclose(float(short), value, rel_tol=1e-9) else f"{value:.10g}"
 
 
 def floats(values: Mapping[str, Any], node: Node) -> torch.Tensor | None:

@@ -30,7 +30,7 @@ from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
 from samesame.execute import execute
 from samesame.graph import Graph, Node
 from samesame.operators.defaults import with_defaults
-from samesame.relate.coincidence import weigh
+from samesame.relate.coincidence import NOTHING, Weighed, weigh
 from samesame.relate.draws import Draw, Extremes, at_extremes, has_nan
 from samesame.relate.extremes import first_apart
 from samesame.relate.parameters import InputRelation
@@ -41,6 +41,7 @@ from samesame.relate.relating import Progress, Relating
 from samesame.relate.roots import ROUNDED, apart, difference_of_roots, resting
 from samesame.relate.rules import Rulebook
 from samesame.relate.settle import families_of, settle
+from samesame.relate.stored import Meant, meant, up_to_rounding
 from samesame.store import Store
 from samesame.versions import versions_of_packages
 
@@ -101,7 +102,7 @@ def _establish(
         programs = _instance(left), _instance(right)
         example = inputs() if callable(inputs) else _own_inputs(programs) if inputs is None else inputs
         record = partial(_recorded, programs, how)
-        graphs = record(example)
+        graphs = recorded = record(example)
         _require_comparable(*graphs)
         verdict.settings = graphs[0].setting, graphs[1].setting
         verdict.roots = [_not_reached(name, a, b) for (name, a), (_, b) in zip(*(g.roots for g in graphs), strict=True)]
@@ -112,7 +113,11 @@ def _establish(
         verdict.weights = weights
         verdict.only = ["for these weights"] if weights == AS_GIVEN else []
         verdict.only += [f"where {' and '.join(weighed.one)}"] if weighed.one else []
-        differ, ordinary = apart(graphs, values), len(taken)
+        read = None if weighed.because or weighed.frozen != NOTHING else _meant(weighed, verdict.seed)
+        if read is not None:
+            graphs, relation, taken, values = read.graphs, read.relation, read.taken, read.values
+            verdict.readings = read.readings
+        differ = apart(graphs, values)
         extremes = Extremes() if differ or run.over else at_extremes(graphs, taken, values, verdict.seed)
         if extremes.draw is not None:
             taken, differ = [*taken, extremes.draw], True
@@ -122,8 +127,8 @@ def _establish(
         alone = any(isinstance(side, Graph) for side in programs) or bool(weighed.one)
         if not run.over and not differ and not alone:
             again = partial(record, again=False)
-            alike = partial(_recorded_alike, lambda example: weighed.alike(again(example)))
-            follow = partial(_followed, programs, how, example, graphs)
+            alike = partial(_recorded_alike, lambda example: _read_alike(weighed.alike(again(example)), read))
+            follow = partial(_followed, programs, how, example, weighed.graphs)
             found = families_of(programs[0], example, alike, graphs, follow)
             families = run.sparing(found, _SHARE, _NOT_CAPTURED)
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
@@ -131,7 +136,10 @@ def _establish(
             prover.patience, prover.until = _PATIENCE, time.monotonic() + _APART
         settled = settle(graphs, families, relation, values, prover, run.advance)
         relating = settled.relating
-        _decide(verdict, qualified(settled.roots, relating, graphs, values), relating, run)
+        roots = qualified(settled.roots, relating, graphs, values)
+        _decide(verdict, roots if read is None else up_to_rounding(roots, read), relating, run)
+        if verdict.verdict == "different":
+            verdict.notes += [f"No rounding: {wrong}." for wrong in relation.refused]
         verdict.notes += _of_extremes(extremes, graphs)
         verdict.because = weighed.because if verdict.verdict == "different" else ""
         if weighed.open and verdict.verdict == "undecided":
@@ -142,7 +150,8 @@ def _establish(
         run.seconds["proofs"] = settled.seconds
         book.save()
         if book.closed and verdict.verdict == "same" and not verdict.only:
-            verdict.certificate = certificate(relating, verdict)
+            forms = () if read is None else [read.form(k, recorded[k]) for k in (0, 1)]
+            verdict.certificate = certificate(relating, verdict, forms)
     with run.during("diagnose"):
         if verdict.verdict == "different" and not verdict.sizes.apart:
             verdict.effect = effect_of(graphs, values)
@@ -151,7 +160,7 @@ def _establish(
             verdict.divergence, verdict.diagnosis = diagnose(relating, values, taken, run.deadline, configs)
             verdict.notes += [] if other is None or run.over else other.paths()
     with run.during("numeric"):
-        verdict.numeric = _numeric(graphs, taken[:ordinary], values)
+        verdict.numeric = _numeric(weighed.graphs, weighed.draws, weighed.values)
 
 
 def _of_extremes(found: Extremes, graphs: tuple[Graph, Graph]) -> list[str]:
@@ -190,6 +199,24 @@ def _followed(programs: tuple[Any, Any], how: str, example: Any, graphs: tuple[G
         follow(program, example, graph, how) for program, graph in zip(programs, graphs, strict=True)
     )
     return left, right
+
+
+def _meant(weighed: Weighed, seed: int) -> Meant | None:
+    """The programs with stored numbers read as they are meant: asked only where they differ, or where weights have no
+    partner; taken only where they come together by that, or where all that is stored is read and they still part."""
+    relation, differ = weighed.relation, apart(weighed.graphs, weighed.values)
+    if not differ and not relation.unpaired_left and not relation.unpaired_right:
+        return None
+    found = meant(weighed.graphs, relation, seed)
+    if found is None or (found.is_read_whole if found.differs else differ or found.readings):
+        return found
+    relation.suspects, relation.refused = found.unknown, found.wrong
+    return None
+
+
+def _read_alike(graphs: tuple[Graph, Graph], read: Meant | None) -> tuple[Graph, Graph]:
+    """Graphs at other sizes, their stored numbers read in the same way."""
+    return graphs if read is None else read.rewrite(graphs)
 
 
 def _recorded_alike(record: Recording, example: Any) -> tuple[Graph, Graph]:

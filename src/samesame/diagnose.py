@@ -27,6 +27,7 @@ from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.relate.draws import Draw
 from samesame.relate.propose import Proposer, Values, agree, difference, reals
 from samesame.relate.relating import MOVES, Relating, closed_values, relate
+from samesame.relate.world import kind_of
 
 SPLITS = frozenset(("aten.split", "aten.split_with_sizes", "aten.chunk", "aten.unbind"))
 
@@ -404,13 +405,16 @@ def apply(graph: Graph, change: Change) -> Graph:
 
 
 def _as_run(graph: Graph, run: Mapping[str, Any]) -> Graph:
-    """The graph with the shapes that a run of it gave: an edit may have changed them."""
+    """The graph with the shapes and kinds that a run of it gave: an edit may have changed them."""
 
     def typed(_: Node, node: Node) -> list[Node]:
         value = run[node.name]
         if not isinstance(value, torch.Tensor) or not isinstance(node.type, TensorType):
             return [node]
-        return [replace(node, type=replace(node.type, shape=tuple(value.shape)))]
+        dtype = node.type.dtype
+        if kind_of(dtype) != kind_of(str(value.dtype).removeprefix("torch.")):
+            dtype = str(value.dtype).removeprefix("torch.")
+        return [replace(node, type=TensorType(tuple(value.shape), dtype))]
 
     return rewritten(graph, typed)
 

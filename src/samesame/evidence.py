@@ -221,6 +221,29 @@ class Sizes:
                          for name, ran in ends.items())
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A stored tensor that is read as the formula that it is a rounding of. `worst` is how far an element lies from the
+    formula, `allowed` how far rounding may carry it, both in units in the last place of `dtype`, of the element for
+    which this is the tightest; `most` is the most that is allowed of any. `roundings` is the number of operators that
+    round before the result is stored."""
+
+    side: str
+    name: str
+    formula: str
+    dtype: str
+    worst: float
+    allowed: float
+    most: float
+    roundings: int = 0
+
+    def __str__(self) -> str:
+        several = f"{self.roundings} operators that round" if self.roundings > 1 else "an operator that rounds"
+        through = f", through {several}" if self.roundings else ""
+        return (f"{self.name} of the {self.side} read as {self.formula}: off by at most {self.worst:.2g} units in the "
+                f"last place of {self.dtype}, where rounding allows {self.allowed:.2g}{through}")
+
+
 @dataclass(slots=True)
 class Verdict:
     """The answer of `check`: `same`, `different` or `undecided`, and everything it stands on. `weights` are those it
@@ -242,6 +265,7 @@ class Verdict:
     counts: dict[str, int] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     seed: int = 0
+    readings: list[Reading] = field(default_factory=list)
     certificate: dict[str, Any] | None = None
     settings: tuple[Setting, Setting] | None = None         # the state that each side was captured in
     weights: str = "random"

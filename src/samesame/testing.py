@@ -17,7 +17,7 @@ from samesame.evidence import Refinement, Rung, Verdict
 from samesame.refine import refine
 from samesame.report import plain_text, refinement
 
-LEAST = {"proved": Rung.PROVED_HERE, "tested": Rung.TESTED}
+LEAST = {"proved": Rung.PROVED_HERE, "rounded": Rung.ROUNDED, "tested": Rung.TESTED}
 
 
 def assert_same(
@@ -25,7 +25,8 @@ def assert_same(
 ) -> Verdict:
     """Check that `left` and `right` compute the same function of `inputs`; the arguments are those of `check`.
 
-    `at_least` is the weakest evidence accepted: "proved" (at these sizes or for all), or "tested", which also accepts
+    `at_least` is the weakest evidence accepted: "proved" (at these sizes or for all), "rounded", which also accepts
+    stored numbers that are read as what they are roundings of (a folded batch norm), or "tested", which also accepts
     opaque kernels that agreed on every draw. Returns the verdict. Raises AssertionError with the report when the two
     differ, when nothing decides, or when the evidence is weaker than asked; SamesameError for input that cannot be
     checked; ValueError for another `at_least`.

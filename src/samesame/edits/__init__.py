@@ -17,7 +17,6 @@ from samesame.edits.kernels import other_setting
 from samesame.edits.missing import missing_bias, missing_cap, missing_factor
 from samesame.edits.modules import module_left_out
 from samesame.edits.operators import (
-    as_the_other,
     one_too_many,
     operand_too_many,
     other_activation,
@@ -80,5 +79,4 @@ GENERATORS: tuple[Generator, ...] = (
     steps_swapped,
     steps_too_many,
     other_operand,
-    as_the_other,
 )

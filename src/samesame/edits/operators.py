@@ -421,23 +421,3 @@ def _swapped_results(node: Node, a: int, b: int) -> Made:
     join = "aten.stack.default" if packet(node) == "aten.unbind" else "aten.cat.default"
     whole = Node(f"{node.name}_joined", join, (tuple(pieces), dim), {}, node.inputs[0].type, node.origin)
     return [first, *pieces, whole, with_argument(node, 0, whole)]
-
-
-def as_the_other(node: Node, hints: Hints) -> Iterator[Change]:
-    """Last resort: the operator computes what an operator of the other side computes, whatever that takes.
-
-    That an output becomes the other side's output says nothing.
-    """
-    if not isinstance(node.type, TensorType) or any(node is root for _, root in hints.graph.roots):
-        return
-    alike = [o for o in hints.others if isinstance(o.type, TensorType) and o.type.shape == node.type.shape]
-    for other in alike[:8]:
-        taken = Node(f"{node.name}_taken", "input", (), {}, other.type, other.origin)
-        yield Change(
-            node,
-            f"{packet(node)} computes what {packet(other)} computes at {other.origin}",
-            9,
-            lambda n, taken=taken: [taken, replace(n, operator="aten.alias.default", args=(taken,), kwargs={})],
-            other,
-            taken={taken.name: other},
-        )

@@ -49,6 +49,7 @@ KNOWN: tuple[tuple[float, Expr, str], ...] = (
     (1 / math.log(10), 1 / log(10), "1/log 10"),
 )
 ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
+_LARGEST_LOG = 14.0                                        # of integers up to a million
 SHORT = 11                                                 # fewer significant digits than this: a decimal
 
 class Readings(set[str]):
@@ -132,6 +133,15 @@ def exact(value: float | Fraction | Expr) -> Fraction:
     return found
 
 
+def well_known(value: float) -> Iterator[tuple[float, str]]:
+    """Known constants and simple roots so near to a float that it may be a rounding of one, with their words."""
+    yield from ((number, text) for number, _, text in KNOWN if _near(number, value))
+    for degree, text in ROOTS.items():
+        for q in _simple(Fraction(value) ** degree, degree, _single(value)) if value > 0 else ():
+            if _near(float(q) ** (1 / degree), value):
+                yield float(q) ** (1 / degree), text.format(q)
+
+
 def _recognised(value: float) -> Expr | None:
     for number, expr, text in KNOWN:
         if _near(number, value):
@@ -142,6 +152,11 @@ def _recognised(value: float) -> Expr | None:
             if _near(float(q) ** (1 / degree), value):
                 record(f"{value!r} read as {text.format(q)}")
                 return power(q, Fraction(1, degree))
+    if not _single(value) and 0 < value < _LARGEST_LOG:
+        for q in _simple(Fraction(math.exp(value)), 1, single=False):
+            if _near(math.log(q), value):
+                record(f"{value!r} read as log({q})")
+                return log(q)
     if _single(value) and _digits(str(np.float32(value))) < SHORT - 3:
         record(f"{value!r} read as {np.float32(value)}")
         return const(Fraction(str(np.float32(value))))

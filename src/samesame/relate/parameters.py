@@ -20,6 +20,7 @@ from math import prod
 
 import torch
 
+from samesame.evidence import Reading
 from samesame.relate.layout import (
     Concat,
     Layout,
@@ -48,7 +49,9 @@ Uses = Callable[[Collection[str], Collection[str]], tuple[Mapping[str, Use], Map
 class InputRelation:
     """`layouts[right name]` over left names, and weights of either side without a partner. `how` says of right weights
     whose numbers do not tell what they are, what does: their name, their place or their use; `groups` has them with the
-    left ones that they may be. `keys` tell by value which weights of either side are equal."""
+    left ones that they may be. `keys` tell by value which weights of either side are equal. `suspects` are stored
+    tensors that may be roundings of what the other side computes, None before that was looked into; `refused` says of
+    those that come near it that they are none."""
 
     layouts: dict[str, Layout] = field(default_factory=dict)
     unpaired_left: list[str] = field(default_factory=list)
@@ -56,6 +59,8 @@ class InputRelation:
     how: dict[str, str] = field(default_factory=dict)
     keys: tuple[Keys, Keys] = field(default_factory=lambda: ({}, {}))
     groups: list[Group] = field(default_factory=list)
+    suspects: frozenset[str] | None = None
+    refused: list[Reading] = field(default_factory=list)
 
     @property
     def by_name(self) -> list[str]:

@@ -45,8 +45,7 @@ def _root(name: str, left: Node, right: Node, relating: Relating, values: tuple[
             worst = mean = math.inf
         elif gap.numel():
             worst, mean = max(worst, float(gap.max())), max(mean, float(gap.mean()))
-    unpaired = relating.inputs.unpaired_left or relating.inputs.unpaired_right
-    if not agreeing and apart > (ROUNDED if relating.rounded or unpaired else REFUTES):
+    if not agreeing and apart > (ROUNDED if _may_be_rounded(relating) else REFUTES):
         told = f"they differ by {apart:.2g} of the largest magnitude, in float64"
         told = told if math.isfinite(apart) else ""
         elsewhere = _output_of(relating.left, left, values[0], right, values[1])
@@ -61,6 +60,14 @@ def _root(name: str, left: Node, right: Node, relating: Relating, values: tuple[
             Rung.UNDECIDED, "values", detail="equal on every draw, and no proof was found"
         )
     return Root(name, left.name, right.name, evidence, worst, mean)
+
+
+def _may_be_rounded(relating: Relating) -> bool:
+    """Does a side hold numbers that may be roundings of what the other side computes, though nothing shows it?"""
+    inputs = relating.inputs
+    if inputs.suspects is not None:
+        return bool(inputs.suspects)
+    return bool(relating.rounded or inputs.unpaired_left or inputs.unpaired_right)
 
 
 def _output_of(graph: Graph, node: Node, mine: Values, right: Node, yours: Values) -> str:

@@ -29,7 +29,7 @@ from typing import Any
 import torch
 
 from samesame import second
-from samesame.replay import forms, questions
+from samesame.replay import forms, questions, stored
 from samesame.replay.forms import NARROW, WIDEST, Broken, Node, digest, digest_of, kind_of, require, told, widened
 from samesame.replay.runs import DRAWS, Runs
 
@@ -49,6 +49,7 @@ LADDER = [
     "proved for sizes like those run",
     "proved for all sizes",
 ]
+ROUNDED, HALF = 2, 0.501                                # its place there; half a unit in the last place, and room
 LAYOUTS = ("aten.reshape.default", "aten.permute.default", "aten.slice.Tensor", "aten.cat.default",
            "aten.repeat.default", "aten.mul.Scalar", "aten.div.Scalar")         # and constant factors
 SOURCES = ("input", "parameter", "constant", "uninitialised")
@@ -99,6 +100,7 @@ class _Replay:
         self.held: dict[int, torch.Tensor] = {}                 # the same by term
         self.computed: dict[int, list[torch.Tensor]] = {}       # what closed terms of the graphs are
         self.trusted = list(TRUSTED)
+        self.read: dict[str, Any] = form.get("read", {})        # stored numbers that stand for formulas, by side
 
     def run(self, graphs: tuple[Given, Given] | None) -> Report:
         form, proofs = self.form, self.proofs
@@ -197,7 +199,32 @@ class _Replay:
             self.graph(side, part)
             if graphs is not None:
                 self.given(side, *graphs[k])
-        self.weights(graphs and (graphs[0][1], graphs[1][1]))
+        self.weights(self.stored(graphs))
+
+    def replaced(self, side: str) -> set[str]:
+        """What a number stands for under its own name."""
+        return {one["node"] for one in self.read[side]["stored"] if one["node"] == one["stands"]}
+
+    def stored(self, graphs: tuple[Given, Given] | None) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+        """Stored numbers lie as near to the formulas that they are read as, as the certificate says; the tensors of
+        both certified graphs, where graphs are given."""
+        claimed = [one for part in self.read.values() for one in part["stored"]]
+        rounded = not claimed or LADDER.index(self.form["evidence"]) <= ROUNDED
+        require(rounded, f"stored numbers are read as formulas, so the outputs are no more than the {LADDER[ROUNDED]}")
+        if graphs is None:
+            self.trusted += [f"that {one['node']} is a rounding of {one['words']}: give the graphs to have it checked"
+                             for one in claimed]
+            return None
+        known = {digest_of(value): value for _, tensors in graphs for value in tensors.values()} | self.constants
+        for side, (graph, tensors) in zip(("left", "right"), graphs, strict=True):
+            if side in self.read:
+                stored.require_roundings(self.form[side], self.read[side], tensors, known, self.form["sizes"], graph)
+        self.trusted += [f"that rounding may carry {one['node']} {one['most']:.2g} units from {one['words']}"
+                         for one in claimed if one["most"] > HALF]
+        left, right = ({**tensors, **{name: known[named] for name, named in self.form[side]["tensors"].items()
+                                      if name not in tensors and named in known}}
+                       for side, (_, tensors) in zip(("left", "right"), graphs, strict=True))
+        return left, right
 
     def graph(self, side: str, part: dict[str, Any]) -> None:
         """Every node's term spells out what the node says, over the terms of what it reads."""
@@ -284,6 +311,12 @@ class _Replay:
     def given(self, side: str, graph: dict[str, Any], tensors: Mapping[str, Any]) -> None:
         """The certified graph at the sizes of the example is the one given, whatever the order of its inputs."""
         mine, sizes, what = self.form[side], self.form["sizes"], f"the {side} graph given is another than certified"
+        if side in self.read:
+            stored.held_against(mine["graph"], graph, self.read[side], sizes, what)
+            for name, named in mine["tensors"].items():
+                same = name not in tensors or name in self.replaced(side) or digest_of(tensors[name]) == named
+                require(same, f"{name} of the {side} graph given holds other values")
+            return
         nodes = {node["name"]: node for node in graph["nodes"]}
         roots = [mine["graph"]["roots"], graph["roots"]]
         require(len(nodes) == len(mine["graph"]["nodes"]) and sorted(roots[0]) == sorted(roots[1]), what)

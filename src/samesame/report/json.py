@@ -21,6 +21,7 @@ from samesame.evidence import (
     Effect,
     Evidence,
     Numeric,
+    Reading,
     Refinement,
     Relation,
     Root,
@@ -60,6 +61,7 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
             "apart": verdict.sizes.apart,
         },
         "captured": {side: setting_json(setting) for side, setting in sides(verdict)},
+        "readings": [_reading(reading) for reading in verdict.readings],
         "unpaired": verdict.unpaired,
         "notes": verdict.notes,
         "counts": verdict.counts,
@@ -193,6 +195,11 @@ def _relation(relation: Relation) -> dict[str, Any]:
         "left_origin": _origin(relation.left_origin),
         "right_origin": _origin(relation.right_origin),
     }
+
+
+def _reading(reading: Reading) -> dict[str, Any]:
+    names = ("side", "name", "formula", "dtype", "worst", "allowed", "most", "roundings")
+    return {name: getattr(reading, name) for name in names}
 
 
 def _refinement(verdict: Refinement) -> dict[str, Any]:

@@ -111,7 +111,8 @@ def _scope(verdict: Verdict) -> str:
         return f"proved for every {sizes.spoken()}"
     if verdict.proved is Rung.PROVED_ALIKE:
         return f"{verdict.proved}: {', '.join([sizes.range(), *sizes.held()[:SHOWN]])}"
-    return str(verdict.proved)
+    the = "the " if verdict.evidence is Rung.ROUNDED else ""
+    return f"{the}{verdict.proved}"
 
 
 def _different(verdict: Verdict) -> str:

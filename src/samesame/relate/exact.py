@@ -1,0 +1,138 @@
+"""Constants as they are meant: worked out in float64, where the program works them out in float32.
+
+A table of angles, 1/√d or a mask that a program makes of literals is worked out in the program's own precision, and
+two spellings of it then differ in their last digits though they mean the same numbers. `exact` writes a graph in which
+such constants are made in float64. What rounds on purpose stays as it is: a constant that goes through bfloat16,
+float16 or less, and one by which an integer or a truth value is decided, if that would come out otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from samesame.evidence import SamesameError
+from samesame.execute import closed, execute, wide
+from samesame.graph import Dtype, Graph, Node, TensorType, rewritten
+from samesame.relate.propose import difference
+from samesame.relate.roundings import cone
+
+_TIMES = 8                  # constants that decide otherwise are left alone, so many at the most
+DOUBLE = Dtype("float64")
+WIDENED = {"float32": "float64", "complex64": "complex128"}
+
+
+@dataclass(frozen=True, slots=True)
+class Widened:
+    """A constant that the program works out in a dtype; `error` of its largest magnitude is what that rounds away."""
+
+    node: Node
+    dtype: str
+    error: float
+
+
+def exact(graph: Graph) -> tuple[Graph, list[Widened]]:
+    """The graph with its constants worked out in float64, and which of them that changes."""
+    names = closed(graph)
+    if not any(node.name in names and not node.is_source and _is_real(node) for node in graph.nodes):
+        return graph, []
+    kept = _narrow(graph, names)
+    try:
+        own = _constants(graph, names)
+        for _ in range(_TIMES):
+            made = _in_double(graph, names, kept)
+            values = _constants(made, closed(made))
+            fault = next((n for n in graph.nodes if n.name in names and _decides_otherwise(own, values, n)), None)
+            if fault is None:
+                changed = [Widened(node, str(node.type.dtype), difference(own[node.name], values[node.name]))  # type: ignore[union-attr]
+                           for node in _read(graph, names) if isinstance(own[node.name], torch.Tensor)]
+                changed = [found for found in changed if found.error > 0]
+                return (made, changed) if changed else (graph, [])
+            kept |= set(cone(fault))
+    except SamesameError:
+        pass                                     # an operator without float64: the constants stay as they are
+    return graph, []
+
+
+def _is_real(node: Node) -> bool:
+    return isinstance(node.type, TensorType) and node.type.dtype in WIDENED
+
+
+def _narrow(graph: Graph, names: frozenset[str]) -> set[Node]:
+    """What goes through a dtype narrower than float32, and all that it is made of."""
+    kept: set[Node] = set()
+    for node in graph.nodes:
+        dtype = getattr(torch, node.type.dtype, None) if isinstance(node.type, TensorType) else None
+        narrow = isinstance(dtype, torch.dtype) and dtype.is_floating_point and dtype.itemsize < 4
+        if narrow and node.name in names and not node.is_source:
+            kept |= set(cone(node))
+    return kept
+
+
+def _constants(graph: Graph, names: frozenset[str]) -> dict[str, Any]:
+    """The values of the constants, each in its own dtype."""
+    nodes = tuple(node for node in graph.nodes if node.name in names)
+    return execute(replace(graph, nodes=nodes, roots=()), {}, precision="own")
+
+
+def _in_double(graph: Graph, names: frozenset[str], kept: set[Node]) -> Graph:
+    tensors = dict(graph.tensors)
+    feeds = {part for node in graph.nodes if node.name in names and node not in kept for part in node.inputs}
+
+    def make(node: Node, now: Node) -> list[Node]:
+        if node.name not in names or node in kept:
+            return [now]
+        if node.is_source:
+            if node in feeds and _is_real(node):
+                value = tensors[node.name]
+                tensors[node.name] = value.to(wide(value.dtype))
+                return [replace(now, type=_doubled(now.type))]
+            return [now]
+        casts = list(_whole_arguments(now)) if _is_real(node) else []
+        put = {cast.inputs[0]: cast for cast in casts}
+        args = _replaced(now.args, put)
+        kwargs = {name: _replaced(value, put) for name, value in now.kwargs.items()}
+        return [*casts, replace(now, args=args, kwargs=kwargs, type=_doubled(now.type))]
+
+    return replace(rewritten(graph, make), tensors=tensors)
+
+
+def _whole_arguments(node: Node) -> Iterator[Node]:
+    """Casts of what an operator is given, where that is integers only and its result is real."""
+    types = [part.type for part in node.inputs]
+    if types and all(isinstance(t, TensorType) and "int" in t.dtype for t in types):
+        for number, part in enumerate(dict.fromkeys(node.inputs)):
+            type_ = replace(part.type, dtype=DOUBLE.name)    # type: ignore[type-var]
+            yield Node(f"{node.name}_given{number}", "aten._to_copy.default", (part,), {"dtype": DOUBLE}, type_)
+
+
+def _replaced(argument: Any, put: dict[Node, Node]) -> Any:
+    if isinstance(argument, tuple):
+        return tuple(_replaced(part, put) for part in argument)
+    if isinstance(argument, Dtype):
+        return Dtype(WIDENED.get(argument.name, argument.name))
+    return put.get(argument, argument) if isinstance(argument, Node) else argument
+
+
+def _doubled(type_: Any) -> Any:
+    if isinstance(type_, tuple):
+        return tuple(map(_doubled, type_))
+    return replace(type_, dtype=WIDENED.get(type_.dtype, type_.dtype))
+
+
+def _decides_otherwise(own: dict[str, Any], values: dict[str, Any], node: Node) -> bool:
+    """Is a constant of integers or truth values another one?"""
+    a, b = own[node.name], values[node.name]
+    if not isinstance(a, torch.Tensor) or a.dtype.is_floating_point or a.dtype.is_complex:
+        return False
+    return not torch.equal(a, b)
+
+
+def _read(graph: Graph, names: frozenset[str]) -> list[Node]:
+    """The constants that the rest of the program reads."""
+    roots = {root for _, root in graph.roots}
+    read = {part for node in graph.nodes if node.name not in names for part in node.inputs} | roots
+    return [node for node in graph.nodes if node in read and node.name in names and not node.is_source]

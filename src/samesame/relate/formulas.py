@@ -1,0 +1,359 @@
+"""Formulas for a stored tensor: what the other program computes that it may be a rounding of.
+
+A stored tensor is looked for, simplest first, as the other's own stored tensors in a coarser dtype, however they are
+packed; as a tensor that the other program computes of its weights or of literals; as a multiple of a stored one; and
+as the gain, matrix, kernel or shift of what the other program makes of the same tensor (`affine.py`), where this one
+applies it. A number is looked for among those that the programs write and their functions. Values of one run only
+propose; `stored.py` asks how far rounding may carry each formula, and the proof is about the formula.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from samesame.execute import rerun
+from samesame.graph import Graph, Node, TensorType, nodes_in
+from samesame.operators.numbers import well_known
+from samesame.relate.affine import Affine, Weights, affine, bare
+from samesame.relate.layout import Layout, build
+from samesame.relate.parameters import relate_parameters
+from samesame.relate.propose import difference
+from samesame.relate.roundings import packet, units
+from samesame.relate.world import BIJECTIVE, is_uniform
+
+NEAR = 1e-2                 # of the largest magnitude: so near a formula's value must be to be looked at
+_AFTER = 3                  # operators after the one that reads a stored tensor
+_PLACES = 6                 # tensors of the other side that are near one of this side
+_LARGEST = 1 << 24
+_SAMPLED = 64               # elements that are compared before all are
+_SHORT, _LONG = 4, 6        # digits of a decimal that is taken before functions of numbers, and after
+FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "1/{}": lambda c: 1 / c,
+    "√{}": math.sqrt,
+    "1/√{}": lambda c: 1 / math.sqrt(c),
+    "log({})": math.log,
+    "-log({})": lambda c: -math.log(c),
+    "exp({})": math.exp,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that every element of a stored tensor is a rounding of, how it is said, and how many units in the last
+    place it may be off by: half of one, or a whole one where it is a function of a number."""
+
+    value: float
+    words: str
+    allowed: float = 0.5
+
+
+class Near:
+    """Tensors of a run by value, to within a hundredth."""
+
+    def __init__(self, graph: Graph, values: Mapping[str, Any], extra: Sequence[Node] = ()) -> None:
+        self.values = values
+        self.by_size: dict[int, list[Node]] = {}
+        for node in (*graph.nodes, *extra):
+            value = values.get(node.name)
+            if isinstance(value, torch.Tensor) and value.is_floating_point() and 1 < value.numel() <= _LARGEST:
+                self.by_size.setdefault(value.numel(), []).append(node)
+
+    def find(self, value: torch.Tensor) -> list[Node]:
+        """The tensors of this shape and value, the nearest first."""
+        alike = [node for node in self.by_size.get(value.numel(), ())
+                 if node.shape == value.shape and is_near_in_places(self.values[node.name], value)]
+        rows = [(difference(self.values[node.name], value), position, node) for position, node in enumerate(alike)]
+        return [node for gap, _, node in sorted(rows, key=lambda row: row[:2]) if gap <= NEAR][:_PLACES]
+
+
+def is_near_in_places(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Are the two near in a few places? Cheap, and wrong only by saying yes too often."""
+    step = max(1, a.numel() // _SAMPLED)
+    return difference(a.reshape(-1)[::step], b.reshape(-1)[::step]) <= 2 * NEAR
+
+
+class Formulas:
+    """Formulas over the weights of one side, `theirs`, for stored tensors of the other, `mine`."""
+
+    def __init__(self, mine: Graph, theirs: Graph, runs: tuple[Mapping[str, Any], Mapping[str, Any]]) -> None:
+        self.mine, self.theirs, self.values = mine, theirs, runs[0]
+        self.weights = Weights.of(theirs, runs[1])
+        self.own = Weights.of(mine, runs[0])
+        norms = [inner for node in theirs.nodes if (inner := bare(node)) is not None]
+        for inner in norms:
+            self.weights.values[inner.name] = self.run(inner)
+        self.near = Near(theirs, self.weights.values, norms)
+        self.users: dict[Node, list[Node]] = {}
+        for node in mine.nodes:
+            for part in dict.fromkeys(node.inputs):
+                self.users.setdefault(part, []).append(node)
+        self.pieces: dict[Node, dict[int, tuple[int, Node]]] = {}
+        self.layouts: dict[str, Layout] = {}
+
+    def run(self, node: Node) -> Any:
+        return rerun(self.theirs, {}, self.weights.values, [node])[node.name]
+
+    def of(self, node: Node) -> Iterator[Node]:
+        """Formulas for a stored tensor, or what is only a movement of one; each a node over the weights. Of one that
+        holds the same number everywhere only where it is applied says something."""
+        value = self.values[node.name]
+        if node.name in self.layouts:
+            yield self.laid_out(self.layouts[node.name])
+        if not is_uniform(value):
+            yield from self.computed(value)
+        if node.is_source and not is_uniform(value):
+            yield from self.multiples(value)
+        if node.is_source:
+            yield from self.applied(node)
+
+    # --------------------------------------------------------------------------------------- what the other side holds
+
+    def look_for(self, stored: Sequence[Node]) -> None:
+        """Find those that are the other's tensors, packed in whatever way, each number rounded."""
+        held = {n.name: self.theirs.tensors[n.name] for k in ("parameter", "constant") for n in self.theirs.sources(k)}
+        for dtype in {self.mine.tensors[node.name].dtype for node in stored}:
+            narrow = {name: value.to(dtype) for name, value in held.items() if value.is_floating_point()}
+            wanted = {node.name: value for node in stored if (value := self.mine.tensors[node.name]).dtype == dtype}
+            self.layouts |= relate_parameters(narrow, wanted).layouts
+
+    def laid_out(self, layout: Layout) -> Node:
+        def make(operator: str, arguments: tuple[Any, ...]) -> Node:
+            return self.weights.make(operator, *arguments)
+
+        return build(layout, self.theirs.__getitem__, make)
+
+    def computed(self, value: torch.Tensor) -> Iterator[Node]:
+        """What the other computes of no input, as it is, transposed or reshaped."""
+        for node in self.near.find(value):
+            if node in self.weights.fixed:
+                yield node
+        if value.dim() == 2 and value.shape[0] != value.shape[1]:
+            for node in self.near.find(value.T):
+                if node in self.weights.fixed:
+                    yield self.weights.make("aten.permute.default", node, (1, 0))
+        for node in self.near.by_size.get(value.numel(), ()):
+            other = node in self.weights.fixed and node.shape != value.shape
+            if other and difference(self.weights.value(node).reshape(value.shape), value) <= NEAR:
+                yield self.weights.shaped(node, tuple(value.shape))
+
+    def multiples(self, value: torch.Tensor) -> Iterator[Node]:
+        """A stored tensor times a number that the other program speaks of, or 1/√n of a size n in it."""
+        for kind in ("parameter", "constant"):
+            for node in self.theirs.sources(kind):
+                other = self.weights.values[node.name]
+                if not other.is_floating_point() or other.shape != value.shape or other.numel() < 2:
+                    continue
+                step = max(1, value.numel() // _SAMPLED)
+                some, few = other.reshape(-1)[::step], value.reshape(-1)[::step]
+                if difference(some * float((some * few).sum() / (some * some).sum().clamp(min=1e-300)), few) > 1e-4:
+                    continue
+                factor = float((other * value).sum() / (other * other).sum().clamp(min=1e-300))
+                if factor and factor != 1 and difference(other * factor, value) <= 1e-5:
+                    for number in self.factors(factor):
+                        yield self.weights.make("aten.mul.Tensor", node, number)
+
+    def factors(self, factor: float) -> Iterator[float]:
+        """Numbers within a millionth of the factor, which is known that well."""
+        sizes = {float(size) for node in self.theirs.nodes if isinstance(node.type, TensorType) for size in node.shape
+                 if isinstance(size, int) and size > 1}
+        for number in dict.fromkeys([*numbers_in(self.theirs), *sorted(sizes)]):
+            for function in (float, *FUNCTIONS.values()):
+                found = _or_none(function, number)
+                if found and math.isclose(found, factor, rel_tol=1e-6):
+                    yield found
+
+    # ---------------------------------------------------------------------------------------------- where it is applied
+
+    def applied(self, stored: Node) -> Iterator[Node]:
+        """The formula for a stored tensor from what the other program makes of the same tensor."""
+        for anchor, target in self.uses(stored):
+            targets = self.near.find(self.own.value(target))
+            anchors = self.near.find(self.own.value(anchor)) if targets else []
+            mine = affine(target, anchor, self.own) if anchors else None
+            for there in targets if mine is not None else ():
+                for other in anchors:
+                    theirs = affine(there, other, self.weights)
+                    if mine is not None and theirs is not None:
+                        yield from self.solved(stored, mine, theirs)
+
+    def uses(self, stored: Node) -> Iterator[tuple[Node, Node]]:
+        """Pairs of tensors that the program makes one of the other with the stored one."""
+        for node in self.readers(stored):
+            anchors = [part for part in node.inputs if part not in self.own.fixed]
+            if len(anchors) != 1:
+                continue
+            waiting = [(node, 0)]
+            found: list[Node] = []
+            while waiting:
+                target, far = waiting.pop(0)
+                if isinstance(target.type, TensorType):
+                    found.append(target)
+                if far < _AFTER:
+                    waiting += [(user, far + 1) for user in self.users.get(target, ())]
+            starts = [anchors[0]]
+            if packet(node) in ("aten.add", "aten.sub") and len(anchors[0].inputs) >= 1:
+                starts += [part for part in anchors[0].inputs if part not in self.own.fixed]    # x·scale + shift
+            for start in starts:
+                yield from ((start, target) for target in found)
+
+    def readers(self, stored: Node) -> Iterator[Node]:
+        """The first operators on inputs that read a tensor or what is made of it."""
+        waiting = [stored]
+        while waiting:
+            for user in self.users.get(waiting.pop(), ()):
+                if user in self.own.fixed:
+                    waiting.append(user)
+                else:
+                    yield user
+
+    def solved(self, stored: Node, mine: Affine, theirs: Affine) -> Iterator[Node]:
+        """What the stored tensor must be for the two to be one map and one shift."""
+        if mine.kind != theirs.kind or mine.settings != theirs.settings:
+            return
+        for own, other in ((mine.map, theirs.map), (mine.shift, theirs.shift)):
+            if own is not None and other is not None and stored in _sources(own):
+                yield from self.solve(stored, own, other)
+
+    def solve(self, stored: Node, own: Node, other: Node) -> Iterator[Node]:
+        """own(stored) = other, where `own` only moves elements."""
+        weights = self.weights
+        while own is not stored:
+            name = packet(own)
+            if name in BIJECTIVE and len(own.inputs) == 1:
+                inner = own.inputs[0]
+                if name in ("aten.permute", "aten.t", "aten.transpose"):
+                    other = weights.make("aten.permute.default", other, _back(own))
+                else:
+                    other = weights.shaped(other, inner.shape)
+                own = inner
+            elif name == "aten._to_copy":
+                own = own.inputs[0]
+            elif name == "aten.slice" and own.args[0] is stored and own.args[1] == 0:
+                yield from self.joined(stored, own.args[2], own.args[3], other)
+                return
+            else:
+                return
+        if other.shape != stored.shape:
+            size = math.prod(other.shape)
+            if size == math.prod(stored.shape):
+                other = weights.shaped(other, stored.shape)
+            elif size == 1:
+                other = weights.make("aten.expand.default", weights.shaped(other, ()), stored.shape)
+            else:
+                return
+        yield other
+
+    def joined(self, stored: Node, start: int, stop: int, piece: Node) -> Iterator[Node]:
+        """The formula from those of its pieces over the first dimension, once these are all known."""
+        if piece.shape != (stop - start, *stored.shape[1:]):
+            return
+        pieces = self.pieces.setdefault(stored, {})
+        pieces.setdefault(start, (stop, piece))
+        parts, at = list[Node](), 0
+        while at in pieces:
+            at, part = pieces[at]
+            parts.append(part)
+        if at == stored.shape[0] and len(parts) > 1:
+            yield self.weights.make("aten.cat.default", tuple(parts), 0)
+
+    # -------------------------------------------------------------------------------------------------------- numbers
+
+    def numbers(self, value: float, dtype: torch.dtype) -> Iterator[Number]:
+        """Numbers that a stored number may be a rounding of: those that the programs write, the other's first; short
+        decimals and well-known ones; functions of those that the programs write."""
+        written = list(dict.fromkeys([*numbers_in(self.theirs), *numbers_in(self.mine)]))
+        yield from (Number(number, f"{number!r}") for number in written if rounded(number, dtype) == value)
+        yield from _decimals(value, dtype, _SHORT)
+        yield from (Number(known, words) for known, words in well_known(value) if rounded(known, dtype) == value)
+        for number in written:
+            for words, function in FUNCTIONS.items():
+                found = _or_none(function, number)
+                if found is not None and within_a_unit(found, value, dtype):
+                    yield Number(found, words.format(f"{number!r}"), 1.0)
+        yield from _decimals(value, dtype, _LONG)
+
+    def plainer(self, value: float) -> Iterator[Number]:
+        """Numbers near one that was worked out in float64: written ones and well-known ones."""
+        written = dict.fromkeys([*numbers_in(self.theirs), *numbers_in(self.mine)])
+        yield from (Number(number, f"{number!r}") for number in written)
+        for number in written:
+            found = ((function, words) for words, function in FUNCTIONS.items())
+            yield from (Number(made, words.format(f"{number!r}")) for function, words in found
+                        if (made := _or_none(function, number)) is not None)
+        yield from (Number(known, words) for known, words in well_known(value))
+
+
+    def held(self) -> Iterator[Number]:
+        """The numbers that the other program keeps in tensors."""
+        for node in self.theirs.sources("constant"):
+            value = self.theirs.tensors[node.name]
+            if value.is_floating_point() and is_uniform(value):
+                yield Number(float(value.flatten()[0]), node.origin.parameter or str(node.origin))
+
+
+def _decimals(value: float, dtype: torch.dtype, digits: int) -> Iterator[Number]:
+    """The shortest decimal of so many digits at the most that the dtype holds as this value."""
+    for count in range(1, digits + 1):
+        decimal = float(f"{value:.{count}g}")
+        if rounded(decimal, dtype) == value:
+            yield Number(decimal, f"{decimal!r}")
+            return
+
+
+def within_a_unit(meant: float, value: float, dtype: torch.dtype) -> bool:
+    number = torch.tensor(meant, dtype=torch.float64)
+    return abs(meant - value) <= float(units(number, dtype))
+
+
+def rounded(value: float, dtype: torch.dtype) -> float:
+    """The number as a dtype holds it."""
+    return float(torch.tensor(value, dtype=torch.float64).to(dtype))
+
+
+def numbers_in(graph: Graph) -> Iterator[float]:
+    """The numbers that a program writes, each once, as absolute values and as they are."""
+    found: dict[float, None] = {}
+    for node in graph.nodes:
+        for argument in (*node.args, *node.kwargs.values()):
+            if isinstance(argument, int | float) and not isinstance(argument, bool) and math.isfinite(argument):
+                found[float(argument)] = None
+    for node in graph.sources("constant"):
+        value = graph.tensors[node.name]
+        if value.numel() == 1 and value.dtype in (torch.float64, torch.int64) and math.isfinite(float(value)):
+            found[float(value)] = None
+    yield from found
+
+
+def _or_none(function: Callable[[float], float], number: float) -> float | None:
+    try:
+        return function(number)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return None
+
+
+def _sources(node: Node) -> set[Node]:
+    found: set[Node] = set()
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if part not in found:
+            found.add(part)
+            stack += nodes_in((part.args, tuple(part.kwargs.values())))
+    return found
+
+
+def _back(node: Node) -> tuple[int, ...]:
+    """The permutation that undoes a permuting operator."""
+    rank = len(node.shape)
+    order = list(range(rank))
+    if packet(node) == "aten.permute":
+        order = [d % rank for d in node.args[1]]
+    else:
+        a, b = (0, 1) if packet(node) == "aten.t" else (node.args[1] % rank, node.args[2] % rank)
+        order[a], order[b] = order[b], order[a]
+    return tuple(order.index(d) for d in range(rank))

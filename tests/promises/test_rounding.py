@@ -1,0 +1,147 @@
+"""Rounded constants are no difference: what one program stores and the other computes is the same up to rounding, and a
+stored number that is no rounding of it is a difference."""
+
+from __future__ import annotations
+
+import copy
+import math
+import sys
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from promises.rounding_pairs import EQUAL, WRONG, Program, conv_bn, folded, lively, nudged, sinusoids, still
+from samesame import check
+from samesame.evidence import Rung
+
+# Nothing is stored there that has to be read: the same buffers and weights, the same table bit for bit.
+NOTHING_ROUNDED = {
+    "bn written out", "frozen bn of detection models", "a table against its expression", "a window in a buffer",
+}
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_what_rounding_explains_is_the_same(name):
+    verdict = check(*EQUAL[name]())
+    assert verdict.verdict == "same"
+    assert verdict.evidence >= Rung.PROVED_HERE if name in NOTHING_ROUNDED else verdict.evidence is Rung.ROUNDED
+    assert bool(verdict.readings) == (name not in NOTHING_ROUNDED)
+    for reading in verdict.readings:
+        assert reading.worst <= reading.allowed
+        assert any(str(reading) in root.evidence.conditions for root in verdict.roots)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_rounding_does_not_explain_is_a_difference(name):
+    verdict = check(*WRONG[name]())
+    assert verdict.verdict == "different"
+    assert not any("computes what" in edit.description for edit in verdict.diagnosis)
+
+
+def test_a_reading_says_formula_bound_and_worst_error():
+    verdict = check(*EQUAL["bn folded by torch"]())
+    found = {reading.name: reading for reading in verdict.readings}
+    assert found["weight"].formula == "0.weight·1.weight/√(1.running_var + 1e-05)"
+    assert found["weight"].side == "right" and found["weight"].dtype == "float32"
+    assert found["weight"].roundings == 4 and 0 < found["weight"].worst < found["weight"].allowed < 6
+
+
+def test_a_tenth_is_read_as_a_tenth_within_half_a_unit():
+    (reading,) = check(*EQUAL["a tenth in a buffer"]()).readings
+    assert (reading.formula, reading.allowed) == ("0.1", 0.5)
+    assert reading.worst < 0.5
+
+
+@pytest.mark.parametrize("factor", [1 + 1e-4, 1 + 1e-5, 1 + 2e-6])
+def test_no_stored_number_is_excused_that_is_off_by_more_than_rounding(factor):
+    torch.manual_seed(0)
+    block = conv_bn()
+    fused = folded(block)
+    for place in range(0, fused.weight.numel(), 7):
+        other = copy.deepcopy(fused)
+        other.weight.data.view(-1)[place] *= factor
+        verdict = check(still(block), still(other), (torch.randn(2, 3, 6, 6),), timeout=60)
+        assert verdict.verdict == "different", place
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_bias_of_a_fold_is_not_excused_either(place):
+    torch.manual_seed(0)
+    block = conv_bn()
+    fused = folded(block)
+    fused.bias.data[place] *= 1 + 1e-4
+    assert check(still(block), still(fused), (torch.randn(2, 3, 6, 6),)).verdict == "different"
+
+
+def test_one_unit_apart_may_be_two_roundings_of_one_number():
+    torch.manual_seed(0)
+    linear = nn.Linear(6, 5)
+    other = copy.deepcopy(linear)
+    other.weight = nn.Parameter(nudged(linear.weight, 1, at=7))
+    verdict = check(still(linear), still(other), (torch.randn(3, 6),))
+    assert verdict.verdict == "undecided"
+
+
+def test_a_fold_in_bfloat16_is_undecided_with_the_reason():
+    torch.manual_seed(0)
+    block = nn.Sequential(nn.Linear(6, 5), nn.BatchNorm1d(5)).eval()
+    block[1].weight.data.uniform_(0.5, 2)
+    block[1].running_var.uniform_(0.5, 2)
+    scale = (block[1].weight.bfloat16() / torch.sqrt(block[1].running_var.bfloat16() + 1e-5))
+    weight = nn.Parameter((block[0].weight.bfloat16() * scale[:, None]).detach())
+    bias = nn.Parameter((block[0].bias.bfloat16() * scale).detach())
+    right = Program(lambda m, x: F.linear(x, m.weight.float(), m.bias.float()), weight=weight, bias=bias)
+    verdict = check(still(block), still(right), (torch.randn(3, 6),))
+    assert verdict.verdict == "undecided"
+    assert "too coarse to tell" in verdict.roots[0].evidence.detail
+
+
+def test_a_table_that_is_wrong_where_no_run_looked_is_not_the_same_for_every_length():
+    torch.manual_seed(0)
+    table = sinusoids(32, 8)
+    table[20] += 1
+    left = Program(lambda m, x: x + m.table[: x.shape[1]], table=table)
+    right = Program(lambda m, x: x + sinusoids(x.shape[1], 8) * 1.0)
+    verdict = check(left, right, (torch.randn(2, 7, 8),))
+    assert verdict.evidence < Rung.PROVED or not any("shape[1]" in size for size in verdict.sizes.varying)
+
+
+def test_what_is_read_in_part_only_is_no_difference():
+    """A fold that is not followed (a transposed convolution in groups) leaves the pair undecided, not different."""
+    torch.manual_seed(0)
+    block = lively(nn.Sequential(nn.ConvTranspose2d(4, 4, 3, groups=2), nn.BatchNorm2d(4), nn.Conv2d(4, 3, 1),
+                                 nn.BatchNorm2d(3)))
+    scale = block[1].weight / torch.sqrt(block[1].running_var + block[1].eps)
+    first = copy.deepcopy(block[0])
+    first.weight.data *= scale.reshape(2, 1, 2).repeat_interleave(2, 0).reshape(4, 2, 1, 1)
+    first.bias.data = ((block[0].bias - block[1].running_mean) * scale + block[1].bias).detach()
+    other = nn.Sequential(first, folded(block[2:]))
+    example = torch.randn(2, 4, 5, 5)
+    assert torch.allclose(block(example), other(example), atol=1e-5)
+    verdict = check(still(block), still(other), (example,))
+    assert verdict.verdict != "different"
+
+
+def test_a_wrong_number_is_named_with_what_it_is_near():
+    verdict = check(*WRONG["a fold with another epsilon"]())
+    assert any(note.startswith("No rounding: weight of the right") for note in verdict.notes)
+
+
+def test_an_ordinary_pair_is_not_searched(monkeypatch):
+    def searched(*_):
+        raise AssertionError("searched")
+
+    monkeypatch.setattr(sys.modules["samesame.check"], "meant", searched)
+    left, right = nn.Linear(4, 3), nn.Linear(4, 3)
+    right.load_state_dict(left.state_dict())
+    assert check(left, right, (torch.randn(2, 4),)).verdict == "same"
+
+
+def test_the_formula_holds_for_all_weights_not_for_these():
+    """What is proved is the formula: a fold that is right for these statistics only is not."""
+    torch.manual_seed(0)
+    norm = nn.BatchNorm1d(4).eval()                                     # mean 0, variance 1, gain 1, bias 0
+    verdict = check(norm, lambda x: x / math.sqrt(1 + 1e-5), (torch.randn(3, 4),))
+    assert verdict.verdict != "same"
