@@ -4,6 +4,7 @@ stored number that is no rounding of it is a difference."""
 from __future__ import annotations
 
 import copy
+import json
 import math
 import sys
 
@@ -14,7 +15,11 @@ from torch.nn import functional as F
 
 from promises.rounding_pairs import EQUAL, WRONG, Program, conv_bn, folded, lively, nudged, sinusoids, still
 from samesame import check
+from samesame.capture import capture
 from samesame.evidence import Rung
+from samesame.graph_text import to_json
+from samesame.operators.defaults import with_defaults
+from samesame.replay import Broken, replay
 
 # Nothing is stored there that has to be read: the same buffers and weights, the same table bit for bit.
 NOTHING_ROUNDED = {
@@ -145,3 +150,28 @@ def test_the_formula_holds_for_all_weights_not_for_these():
     norm = nn.BatchNorm1d(4).eval()                                     # mean 0, variance 1, gain 1, bias 0
     verdict = check(norm, lambda x: x / math.sqrt(1 + 1e-5), (torch.randn(3, 4),))
     assert verdict.verdict != "same"
+
+
+def graphs_of(left, right, inputs):
+    captured = [with_defaults(capture(part, inputs, name=name)) for part, name in ((left, "left"), (right, "right"))]
+    return tuple((json.loads(json.dumps(to_json(graph))), graph.tensors) for graph in captured)
+
+
+@pytest.mark.parametrize("name", ["lora merged", "bn as scale and shift", "two expressions of one table",
+                                  "weights stored in bfloat16 packed", "a tenth in a parameter"])
+def test_replay_works_readings_out_again(name):
+    left, right, inputs = EQUAL[name]()
+    form = json.loads(json.dumps(check(left, right, inputs, certify=True).certificate))
+    _, trusted = replay(form)
+    assert any("give the graphs to have it checked" in line for line in trusted)
+    given = graphs_of(left, right, inputs)
+    _, trusted = replay(form, given)
+    assert not any("give the graphs" in line for line in trusted)
+
+
+def test_replay_refuses_a_stored_number_that_is_no_rounding():
+    left, right, inputs = EQUAL["lora merged"]()
+    form = json.loads(json.dumps(check(left, right, inputs, certify=True).certificate))
+    right.weight.data[3, 2] *= 1.0001
+    with pytest.raises(Broken, match="weight is off by"):
+        replay(form, graphs_of(left, right, inputs))
