@@ -205,8 +205,6 @@ def test_a_weight_of_ones_and_a_bias_of_zeros_do_not_hide_their_absence():
 @pytest.mark.parametrize(
     ("left", "right", "inputs", "said"),
     [
-        (silu, lambda x: silu(x)[:, :5], X, r"output 0 is float32\[4, 6\] on the left and float32\[4, 5\]"),
-        (silu, lambda x: (silu(x), x), X, "left returns 1 output .* right returns 2 outputs"),
         (
             lambda x: x.log() * 2,
             spelled,
@@ -220,7 +218,7 @@ def test_a_weight_of_ones_and_a_bias_of_zeros_do_not_hide_their_absence():
         (silu, torch.ops.planted.noisy, X, "random"),
         (silu, silu, X, "how is 'guess'"),
     ],
-    ids=["shapes", "outputs", "NaN", "NaN given", "inputs", "examples", "random", "says it is random", "how"],
+    ids=["NaN", "NaN given", "inputs", "examples", "random", "says it is random", "how"],
 )
 def test_what_cannot_be_compared_is_refused(left, right, inputs, said):
     with pytest.raises(Refused, match=said):

@@ -21,7 +21,7 @@ FLOORS = [
     {"configs", "diagnose", "edits", "change", "likewise", "relate"},
     {"definitions", "execute", "operators", "capture", "lift"},       # lift: what a kernel means, for every verb
     {"replay", "store", "store_entry", "store_exchange", "store_pages", "store_tried"},
-    {"graph", "graph_text", "formula", "egraph", "evidence", "second", "versions", "supervised"},
+    {"graph", "graph_text", "formula", "egraph", "evidence", "interface", "second", "versions", "supervised"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 VERBS = {"check", "refine", "fuzz", "optimize"}

@@ -11,15 +11,13 @@ from __future__ import annotations
 import inspect
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterator
 from functools import partial
 from typing import Any
 
 import torch
 
 from samesame.budget import Run
-from samesame.capture import capture
 from samesame.capture.family import Apart, Family, Following, Recording
 from samesame.capture.following import follow
 from samesame.capture.program import Program
@@ -29,9 +27,8 @@ from samesame.diagnose import diagnose, effect_of
 from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
 from samesame.execute import execute
 from samesame.graph import Graph, Node
-from samesame.operators.defaults import with_defaults
 from samesame.relate.coincidence import NOTHING, Weighed, weigh
-from samesame.relate.draws import Draw, Extremes, at_extremes, has_nan
+from samesame.relate.draws import Draw, Extremes, at_extremes
 from samesame.relate.extremes import first_apart
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values, agree, difference
@@ -41,11 +38,11 @@ from samesame.relate.relating import Progress, Relating
 from samesame.relate.roots import ROUNDED, apart, difference_of_roots, resting
 from samesame.relate.rules import Rulebook
 from samesame.relate.settle import families_of, settle
+from samesame.relate.sides import Sides
 from samesame.relate.stored import Meant, meant, up_to_rounding
 from samesame.store import Store
 from samesame.versions import versions_of_packages
 
-_NAMES = 8
 _REASONS = 5
 _SHARE = 0.4                # of the time that is left, for capturing the programs at other sizes
 _PATIENCE = 4.0             # seconds for what cannot be proved, where the outputs differ and proofs only say where
@@ -67,6 +64,7 @@ def check(
     store: Store | None = None,
     certify: bool = False,
     weights: str = RANDOM,
+    ignore: Collection[str] = (),
 ) -> Verdict:
     """Decide whether `left` and `right` compute the same function of `inputs`.
 
@@ -79,15 +77,17 @@ def check(
     begun, with a limit and progress of its own. A `store` has rules that were learnt before, and is given those learnt
     now; to `certify` (verdict.certificate, what `samesame replay` reads) everything is proved anew. `weights` are
     "random" (the two are the same if they agree for all weights) or "as-given" (where they agree only because some of
-    the given ones hold equal numbers, these are constants). Raises SamesameError (Refused) where a program cannot be
-    captured or the two cannot be compared, ValueError for other `weights`.
+    the given ones hold equal numbers, these are constants). To `ignore` are kinds of differences beside numbers
+    (interface.KINDS): structure, values, dtype, shape, aliasing, state. Raises SamesameError (Refused) where a program
+    cannot be captured or the two cannot be compared, ValueError for other `weights`.
     """
     if weights not in (RANDOM, AS_GIVEN):
         raise ValueError(f"weights is {weights!r}; give {RANDOM!r} or {AS_GIVEN!r}")
     run = run or Run(timeout, progress)
     verdict = Verdict("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed)
     with run.bounded():
-        _establish(verdict, left, right, inputs, how, weights, run, Rulebook(store, closed=certify))
+        sides = Sides((left, right), how, ignore)
+        _establish(verdict, sides, inputs, weights, run, Rulebook(store, closed=certify))
     verdict.notes += run.notes()
     verdict.timing = run.seconds
     verdict.left, verdict.right = _title(left), _title(right)
@@ -95,16 +95,20 @@ def check(
 
 
 def _establish(
-    verdict: Verdict, left: Any, right: Any, inputs: Any, how: str, weights: str, run: Run, book: Rulebook
+    verdict: Verdict, sides: Sides, inputs: Any, weights: str, run: Run, book: Rulebook
 ) -> None:
     """Write into the verdict what is found, stage by stage: what stands there when the run is stopped is kept."""
     with run.during("capture"):
-        programs = _instance(left), _instance(right)
+        programs = sides.programs = _instance(sides.programs[0]), _instance(sides.programs[1])
         example = inputs() if callable(inputs) else _own_inputs(programs) if inputs is None else inputs
-        record = partial(_recorded, programs, how)
-        graphs = recorded = record(example)
-        _require_comparable(*graphs)
-        verdict.settings = graphs[0].setting, graphs[1].setting
+        graphs = recorded = sides.first(example)
+        verdict.settings = sides.settings
+        verdict.differences, verdict.ignored, verdict.scope = sides.differences, sides.ignored, sides.scope
+        unlike = [_not_comparable(*pair) for pair in sides.unpaired]
+        if not graphs[0].roots:
+            verdict.verdict, verdict.evidence, verdict.roots = "different", Rung.REFUTED, unlike
+            verdict.notes = list(sides.notes)
+            return
         verdict.roots = [_not_reached(name, a, b) for (name, a), (_, b) in zip(*(g.roots for g in graphs), strict=True)]
     with run.during("execute"):
         weighed = weigh(graphs, verdict.seed, as_given=weights == AS_GIVEN,
@@ -124,20 +128,21 @@ def _establish(
             values = [*values[0], extremes.values[0]], [*values[1], extremes.values[1]]
     with run.during("prove"):
         families: Iterator[Family] = iter(())
-        alone = any(isinstance(side, Graph) for side in programs) or bool(weighed.one)
+        alone = any(isinstance(side, Graph) for side in programs) or bool(weighed.one) or bool(sides.differences)
         if not run.over and not differ and not alone:
-            again = partial(record, again=False)
+            again = sides.at_other_sizes
             alike = partial(_recorded_alike, lambda example: _read_alike(weighed.alike(again(example)), read))
-            follow = partial(_followed, programs, how, example, weighed.graphs)
+            follow = partial(_followed, programs, sides.how, example, weighed.graphs)
             found = families_of(programs[0], example, alike, graphs, follow)
             families = run.sparing(found, _SHARE, _NOT_CAPTURED)
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
-        if differ:
+        if differ or sides.differences:
             prover.patience, prover.until = _PATIENCE, time.monotonic() + _APART
         settled = settle(graphs, families, relation, values, prover, run.advance)
         relating = settled.relating
         roots = qualified(settled.roots, relating, graphs, values)
-        _decide(verdict, roots if read is None else up_to_rounding(roots, read), relating, run)
+        _decide(verdict, roots if read is None else up_to_rounding(roots, read), relating, run, unlike)
+        verdict.notes += sides.notes
         if verdict.verdict == "different":
             verdict.notes += [f"No rounding: {wrong}." for wrong in relation.refused]
         verdict.notes += _of_extremes(extremes, graphs)
@@ -153,7 +158,7 @@ def _establish(
             forms = () if read is None else [read.form(k, recorded[k]) for k in (0, 1)]
             verdict.certificate = certificate(relating, verdict, forms)
     with run.during("diagnose"):
-        if verdict.verdict == "different" and not verdict.sizes.apart:
+        if verdict.verdict == "different" and not verdict.sizes.apart and differ:
             verdict.effect = effect_of(graphs, values)
             other = configured(programs, example, graphs, taken, values)
             configs = None if other is None else other.edits
@@ -181,16 +186,12 @@ def _not_reached(name: str, left: Node, right: Node) -> Root:
     return Root(name, left.name, right.name, Evidence(Rung.UNDECIDED, "values", detail="it was not compared"))
 
 
+def _not_comparable(name: str, left: Node, right: Node) -> Root:
+    told = f"{left.type} on the left and {right.type} on the right"
+    return Root(name, left.name, right.name, Evidence(Rung.REFUTED, "shape", detail=told))
+
+
 # -------------------------------------------------------------------------------------------------------- the two sides
-
-
-def _recorded(programs: tuple[Any, Any], how: str, example: Any, again: bool = True) -> tuple[Graph, Graph]:
-    """The graphs of both programs on these inputs, with inputs and outputs in one order."""
-    left, right = (
-        with_defaults(capture(program, example, how=how, name=name, again=again))
-        for program, name in zip(programs, ("left", "right"), strict=True)
-    )
-    return left, in_order_of(left, right, by_name=isinstance(example, Mapping))
 
 
 def _followed(programs: tuple[Any, Any], how: str, example: Any, graphs: tuple[Graph, Graph]) -> Following:
@@ -258,74 +259,16 @@ def _instance(program: Any) -> Any:
     return program
 
 
-def in_order_of(left: Graph, right: Graph, *, by_name: bool) -> Graph:
-    """The right graph with what it shares by name with the left in the left's order: outputs, and, where they are given
-    `by_name`, inputs. Raises Refused where some outputs share their names, but not all.
-    """
-    roots, nodes = dict(right.roots), right.nodes
-    names = [name for name, _ in left.roots]
-    moved = [name for name, (other, _) in zip(names, right.roots, strict=False) if name in roots and name != other]
-    if moved and set(names) != set(roots):
-        raise Refused(
-            f"left returns {_counted(left.roots, 'output')} and right returns {_counted(right.roots, 'output')}, and "
-            f"{moved[0]} stands in another place; give the outputs the same names"
-        )
-    mine, yours = ({node.name: node for node in graph.sources("input")} for graph in (left, right))
-    if by_name and set(mine) == set(yours):
-        nodes = (*(yours[name] for name in mine), *(node for node in nodes if node.operator != "input"))
-    return replace(right, nodes=nodes, roots=tuple((name, roots[name]) for name in names) if moved else right.roots)
-
-
-def _require_comparable(left: Graph, right: Graph) -> None:
-    """Same inputs, same number of outputs and same shapes; else there is nothing to compare."""
-    mine, yours = left.sources("input"), right.sources("input")
-    if len(mine) != len(yours):
-        raise Refused(
-            f"left takes {_counted(mine, 'input')} and right takes {_counted(yours, 'input')}; "
-            "give both the same example inputs"
-        )
-    for a, b in zip(mine, yours, strict=True):
-        x, y = left.tensors[a.name], right.tensors[b.name]
-        for tensor in x, y:
-            if has_nan(tensor):
-                raise Refused(f"input {a.name} holds NaN, on which no two programs can be compared; give numbers")
-        if x.shape != y.shape or x.dtype != y.dtype:
-            raise Refused(
-                f"input {a.name} is {a.type} on the left and {b.type} on the right; capture both on the same inputs"
-            )
-        if not agree(x, y, 0.0):
-            raise Refused(
-                f"input {a.name} has different example values on the two sides; capture both on the same inputs"
-            )
-    if len(left.roots) != len(right.roots):
-        raise Refused(
-            f"left returns {_counted(left.roots, 'output')} and right returns {_counted(right.roots, 'output')}; "
-            "make both return the same tensors"
-        )
-    for (name, a), (_, b) in zip(left.roots, right.roots, strict=True):
-        if a.shape != b.shape:
-            raise Refused(
-                f"output {name} is {a.type} on the left and {b.type} on the right; "
-                "make both return the same shapes, since outputs are compared element by element"
-            )
-
-
-def _counted(things: tuple[Node, ...] | tuple[tuple[str, Node], ...], word: str) -> str:
-    """`2 outputs (logits, loss)`."""
-    names = ", ".join(thing.name if isinstance(thing, Node) else thing[0] for thing in things[:_NAMES])
-    more = ", …" if len(things) > _NAMES else ""
-    number = f"{len(things)} {word}{'' if len(things) == 1 else 's'}"
-    return f"{number} ({names}{more})" if things else f"no {word}"
-
-
 # ---------------------------------------------------------------------------------------------------------- the verdict
 
 
-def _decide(verdict: Verdict, roots: list[Root], relating: Relating, run: Run) -> None:
-    """Write the answer into the verdict, and what it stands on."""
+def _decide(verdict: Verdict, roots: list[Root], relating: Relating, run: Run, unlike: list[Root]) -> None:
+    """Write the answer into the verdict, and what it stands on. Outputs that are `unlike` have no common shape."""
     relations = relating.relations()
-    roots = [resting(root, relating, relations) for root in roots]
+    roots = [*(resting(root, relating, relations) for root in roots), *unlike]
     lowest = min((root.evidence.rung for root in roots), default=Rung.UNDECIDED)
+    if verdict.differences:
+        lowest = Rung.REFUTED
     verdict.verdict = {Rung.REFUTED: "different", Rung.UNDECIDED: "undecided"}.get(lowest, "same")
     verdict.evidence, verdict.roots, verdict.relations = lowest, roots, relations
     verdict.unpaired = _unpaired(relating.inputs)
@@ -353,10 +296,6 @@ def _unpaired(relation: InputRelation) -> list[str]:
 
 def _notes(relating: Relating) -> list[str]:
     notes = ["Proofs are over the real numbers and unbounded integers: inputs are finite, and casts are the identity."]
-    for (name, a), (_, b) in zip(relating.left.roots, relating.right.roots, strict=True):
-        mine, yours = (node.type.dtype for node in (a, b))                                 # type: ignore[union-attr]
-        if mine != yours:
-            notes.append(f"Output {name} is {mine} on the left and {yours} on the right.")
     if relating.inputs.unpaired_left or relating.inputs.unpaired_right:
         notes.append(
             "Weights without a partner take part with numbers of their own; to be compared, both sides must load the "

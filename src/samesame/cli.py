@@ -25,6 +25,7 @@ import typer
 
 from samesame.evidence import Rung, SamesameError, Verdict
 from samesame.graph import Graph
+from samesame.interface import KINDS
 from samesame.lift_cli import EPILOG as LIFT_EXITS
 from samesame.lift_cli import lift_command
 from samesame.refine_cli import EPILOG as REFINE_EXITS
@@ -85,6 +86,8 @@ Inputs = Annotated[str | None, option("--inputs", metavar="TARGET", words=EXAMPL
 HowOption = Annotated[How, option("--how", words="Capture by recording one run, or by torch.export.")]
 WEIGHTS = "Compare for all weights; or as-given, where it hangs on weights that happen to hold equal numbers."
 WeightsOption = Annotated[Weights, option("--weights", words=WEIGHTS)]
+IGNORE = f"Differences beside numbers to leave aside, separated by commas: {', '.join(KINDS)}."
+Ignore = Annotated[str, option("--ignore", metavar="KINDS", show_default=False, words=IGNORE)]
 Json = Annotated[str | None, option("--json", metavar="FILE", words="Write the verdict as JSON too; - for stdout.")]
 Save = Annotated[str | None, option("--save", metavar="FILE", words="Save the graph here instead of showing it.")]
 Seed = Annotated[int, option("--seed", min=0, words="Seed of the random draws; same seed, same result.")]
@@ -112,6 +115,7 @@ def check(
     store: StoreOption = None,
     certificate: CertificateOption = None,
     how: HowOption = How.record,
+    ignore: Ignore = "",
     tiny: Tiny = False,
     weights: WeightsOption = Weights.random,
 ) -> None:
@@ -134,8 +138,10 @@ def check(
         for file in (json, certificate):
             if file not in (None, "-"):
                 require_writable(Path(file))
-        settings = {"seed": seed, "timeout": timeout, "how": how.value, "certify": certificate is not None,
-                    "weights": weights.value}
+        settings = {
+            "seed": seed, "timeout": timeout, "how": how.value, "certify": certificate is not None,
+            "weights": weights.value, "ignore": ignored_kinds(ignore),
+        }
         verdicts, interrupted = decide([*targets, *(more or [])], inputs, settings, quiet=quiet, store=store, tiny=tiny)
         if more:
             from samesame.several import alone, exit_code
@@ -239,6 +245,15 @@ def options(show_version: Version = False) -> None:
 
 
 # ------------------------------------------------------------------------------------------------- what the commands do
+
+
+def ignored_kinds(text: str) -> tuple[str, ...]:
+    """The kinds of differences that --ignore names."""
+    kinds = tuple(kind.strip() for kind in text.split(",") if kind.strip())
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown:
+        raise SamesameError(f"--ignore {unknown[0]}: there is no such kind of difference; give {', '.join(KINDS)}")
+    return kinds
 
 
 def pair(left: str, right: str | None, inputs: str | None) -> tuple[str, str, str | None]:

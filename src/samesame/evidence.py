@@ -16,6 +16,7 @@ from samesame.formula.region import Region, listed
 from samesame.formula.sizes import size_text, symbols, value_at
 from samesame.formula.tensor import Dim
 from samesame.graph import NOWHERE, Origin, Setting
+from samesame.interface import Difference
 
 
 class Rung(IntEnum):
@@ -49,8 +50,9 @@ class Evidence:
     """What establishes (or refutes) one equality.
 
     `method` is one of: input (given by the input relation), congruence, rule, normal form, smt, constant, test,
-    values. `proof` names the rule or proof by its id, so that the report can say which equalities share one.
-    `conditions` are the assumptions used, each a sentence such as `x[i] ≠ 0` or `-3.4e38 read as −∞`.
+    values, shape (the two have none in common). `proof` names the rule or proof by its id, so that the report can say
+    which equalities share one. `conditions` are the assumptions used, each a sentence such as `x[i] ≠ 0` or
+    `-3.4e38 read as −∞`.
     """
 
     rung: Rung
@@ -248,7 +250,9 @@ class Reading:
 class Verdict:
     """The answer of `check`: `same`, `different` or `undecided`, and everything it stands on. `weights` are those it
     holds for: "random" ones, that is all, or "as-given"; `because` says why they agree for the given ones only, and
-    `only` to what "same" is limited besides."""
+    `only` to what "same" is limited besides. `differences` are those beside numbers (how results are put together,
+    dtypes, shared memory, state), `ignored` those that were to be ignored; `scope` says for how many calls the answer
+    holds, and is empty where it holds for all."""
 
     verdict: str
     evidence: Rung
@@ -260,6 +264,9 @@ class Verdict:
     numeric: list[Numeric] = field(default_factory=list)
     sizes: Sizes = field(default_factory=Sizes)
     unpaired: list[str] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    ignored: list[Difference] = field(default_factory=list)
+    scope: str = ""
     notes: list[str] = field(default_factory=list)
     timing: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)

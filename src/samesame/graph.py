@@ -185,6 +185,18 @@ class Graph:
         raise KeyError(name)
 
 
+def with_roots(graph: Graph, roots: Sequence[tuple[str, Node]]) -> Graph:
+    """The graph with these roots, and what they depend on; inputs stay even if nothing reads them."""
+    live = {root for _, root in roots} | set(graph.sources("input"))
+    for node in reversed(graph.nodes):
+        if node in live:
+            live.update(node.inputs)
+    nodes = tuple(node for node in graph.nodes if node in live)
+    dropped = (node for node in graph.nodes if node not in live)
+    tensors = {node.name: graph.tensors[node.name] for node in nodes if node.name in graph.tensors}
+    return replace(graph, nodes=nodes, roots=tuple(roots), tensors=tensors, unread=(*graph.unread, *dropped))
+
+
 def rewritten(graph: Graph, make: Callable[[Node, Node], Sequence[Node]]) -> Graph:
     """The graph with nodes in the place of each node; whatever read it reads the last of them.
 

@@ -7,12 +7,13 @@ node. `targets` finds programs and inputs by name on disk; `files` keeps graphs 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from samesame.capture.export import export
+from samesame.capture.calls import Recorded, record_calls
+from samesame.capture.export import export, exported
 from samesame.capture.files import load_graph, save_graph
 from samesame.capture.program import Program
 from samesame.capture.record import record
@@ -22,7 +23,9 @@ from samesame.execute import few_threads
 from samesame.graph import Graph
 from samesame.graph_text import text_form
 
-__all__ = ["capture", "load_graph", "load_inputs", "load_target", "save_graph", "text_form"]
+__all__ = [
+    "Recorded", "capture", "capture_calls", "load_graph", "load_inputs", "load_target", "save_graph", "text_form",
+]
 
 WAYS: dict[str, Callable[[Program, str, bool], Graph]] = {
     "record": record,
@@ -31,12 +34,26 @@ WAYS: dict[str, Callable[[Program, str, bool], Graph]] = {
 }
 
 
+def capture_calls(
+    program: Any, inputs: Any, *, how: str = "record", name: str = "left", calls: int = 1,
+    watched: Collection[str] = (), probing: bool = False, repeats: bool = False, again: bool = False,
+) -> Recorded:
+    """The graph of one or two calls of `program`, with what they leave behind as roots beside what they return, and
+    what they show beside numbers; see calls.py. Else as `capture`."""
+    if how not in WAYS:
+        raise Refused(f"how is {how!r}; give {', '.join(map(repr, WAYS))}")
+    target = Program(program, inputs)
+    with few_threads(tensor.numel() for tensor in target.held):
+        made = exported(target, how == "export+decompose") if how != "record" else target
+        return record_calls(made, name, calls=calls, watched=watched, probing=probing, repeats=repeats, again=again)
+
+
 def capture(program: Any, inputs: Any, *, how: str = "record", name: str = "left", again: bool = True) -> Graph:
     """The graph of `program`, a module or a function over tensors (or a Graph, which is returned under this name).
 
     `inputs` are example arguments: a tuple, or a dict by name. Tensors in them, also inside lists, tuples and dicts,
     become inputs of the graph, and their sizes its sizes; whatever else they hold is part of the program. Roots are the
-    tensors that the program returns, flattened and named by key or position; None and key-value caches are left out.
+    tensors that the program returns, flattened and named by key or position; all else that it returns is left out.
     The program runs on copies of the inputs, and its parameters and buffers hold afterwards what they held before.
 
     `how` is "record" (run it once and note what torch dispatches), "export" (torch.export), or "export+decompose" (the

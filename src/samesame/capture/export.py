@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, redirect_stderr
+from copy import copy
 from dataclasses import replace
-from functools import partial
 from io import StringIO
 from traceback import StackSummary
 from typing import Any
@@ -26,16 +26,17 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._pytree import tree_leaves, tree_unflatten
 
-from samesame.capture.again import Ways, confirm, demand_same, put
+from samesame.capture.again import Outputs, Ways, confirm, demand_same, put
 from samesame.capture.asked import setting_of
 from samesame.capture.memory import has_memory, place_of
 from samesame.capture.origins import OURS, is_users, line_in_text, line_of_error
 from samesame.capture.program import Program, referred
-from samesame.capture.record import recorded, unwatched
+from samesame.capture.record import Recorder, recorded, unwatched
 from samesame.evidence import Refused, SamesameError
 from samesame.graph import Graph, Origin
 
 DATA_DECIDES = (GuardOnDataDependentSymNode, DataDependentOutputException, DynamicOutputShapeException)
+MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)
 SOURCES = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "constant", InputKind.CONSTANT_TENSOR: "constant"}
 
 
@@ -44,13 +45,30 @@ MISSED = "torch.export misses something that the program does; record it instead
 
 def export(program: Program, name: str, again: bool = True, *, decompose: bool = False) -> Graph:
     """The graph that torch.export makes of `program`; with `decompose`, in terms of torch's core operators."""
-    graph, recorder, _ = recorded(Exported(program, exported_program(program, decompose)), name)
+    made = exported(program, decompose)
+    graph, recorder, _ = recorded(made, name)
+    return assured(made, graph, recorder, again)
+
+
+def assured(
+    made: Exported, graph: Graph, recorder: Recorder, again: bool, afresh: Callable[[], None] = lambda: None
+) -> Graph:
+    """The graph of what was exported, once the program itself computes the same: on the example, or if `again` on other
+    values. `afresh` leaves the program as it was before."""
+    program = made.original
+
+    def run(gradients: bool = False) -> Outputs:
+        try:
+            return unwatched(program, gradients)
+        finally:
+            afresh()
+
     if not again:
         with put({}, program.held):
-            confirm(graph, unwatched(program), MISSED)
+            confirm(graph, run(), MISSED)
         return graph
     ways = Ways(
-        run=partial(unwatched, program),
+        run=run,
         recorded=None,
         weights={name: tensor for name, tensor in recorder.weights.items() if program.named(tensor) is not None},
         others=program.parameters,
@@ -59,6 +77,11 @@ def export(program: Program, name: str, again: bool = True, *, decompose: bool =
         otherwise=MISSED,
     )
     return replace(graph, setting=setting_of(program.program, demand_same(program, graph, ways)))
+
+
+def exported(program: Program, decompose: bool) -> Exported:
+    """The program as torch.export sees it."""
+    return Exported(program, exported_program(program, decompose))
 
 
 def exported_program(program: Program, decompose: bool) -> ExportedProgram:
@@ -123,8 +146,11 @@ class Exported(Program):
     """An exported program as a program: `call` runs it node by node."""
 
     def __init__(self, program: Program, exported: ExportedProgram) -> None:
-        self.program, self.exported = program.program, exported
+        self.original, self.program, self.exported = program, program.program, exported
         self.args, self.kwargs, self.inputs, self.modules = program.args, program.kwargs, program.inputs, {}
+        self.arguments, self.parts, self.held, self.tensors = (
+            program.arguments, program.parts, program.held, program.tensors
+        )
         self.where = Origin()
         held = exported.constants | exported.state_dict
         self.names = {
@@ -136,6 +162,11 @@ class Exported(Program):
     def here(self, module: str) -> Origin:
         return self.where
 
+    def plain(self) -> Program:
+        other = copy(self.original)
+        other.args, other.kwargs, other.inputs = self.args, self.kwargs, self.inputs
+        return other
+
     def call(self) -> Any:
         exported = self.exported
         given = iter(tree_leaves((self.args, self.kwargs)))
@@ -146,6 +177,12 @@ class Exported(Program):
         ]
         flat = Replay(exported.graph_module, self).run(*values)
         specs = exported.graph_signature.output_specs
+        taken = zip(exported.graph_signature.input_specs, values, strict=True)
+        places = {spec.arg.name: value for spec, value in taken}
+        for part, spec in zip(flat, specs, strict=True):
+            if spec.kind in MUTATIONS:      # what a pure graph has its caller write
+                target = held.get(str(spec.target), places.get(str(spec.target)))
+                target.copy_(part)
         outputs = [part for part, spec in zip(flat, specs, strict=True) if spec.kind is OutputKind.USER_OUTPUT]
         return tree_unflatten(outputs, exported.call_spec.out_spec)
 

@@ -184,7 +184,8 @@ class _Search:
         self.example = torch.utils._pytree.tree_map(_itself, example)
         self.names = {id(leaf): name for name, leaf in Program(program, self.example).given}
         self.until = time.monotonic() + SECONDS
-        inputs = {node.name: node.shape for node in base[0].sources("input")}
+        given = set(self.names.values())                   # inputs of a second call have the sizes of the first one's
+        inputs = {node.name: node.shape for node in base[0].sources("input") if node.name in given}
         self.sizes = {(name, d): size for name, shape in inputs.items() for d, size in enumerate(shape)}
         self.runs = [_Run(self.sizes, base)]
         self.fixed: list[str] = []

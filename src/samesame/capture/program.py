@@ -8,22 +8,23 @@ parameters and tensors that it, its `partial` or the object it is bound to refer
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from enum import Enum
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from copy import copy
 from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._pytree import tree_flatten_with_path, tree_unflatten
+from torch.utils._pytree import tree_flatten_with_path, tree_map, tree_unflatten
 
 from samesame.capture.memory import has_memory, kind_in_words, place_of
 from samesame.capture.origins import line_of_error, users_line
+from samesame.capture.outputs import PLAIN, kind_of_value, names_of, taken_apart
 from samesame.evidence import Refused
 from samesame.execute import out_of_memory
 from samesame.graph import Origin
-
-PLAIN = (type(None), bool, int, float, complex, str, Enum, torch.dtype, torch.device)
+from samesame.interface import path_name as named_by_keys
 
 
 def signature(target: Any) -> inspect.Signature:
@@ -43,6 +44,8 @@ class Program:
         self.program = program
         self.args, self.kwargs = arguments_of(inputs)
         self.modules, named = holdings(program)
+        self.parts = [thing for _, thing in referred(program) if isinstance(thing, nn.Module)]
+        self.tensors = {name: tensor for _, name, tensor in named}
         self.held = [tensor for _, _, tensor in named if has_memory(tensor)]
         self.parameters = [x for kind, _, x in named if kind == "parameter" and has_memory(x)]
         self.names = {place_of(tensor): (kind, name) for kind, name, tensor in reversed(named) if has_memory(tensor)}
@@ -50,11 +53,30 @@ class Program:
         self.given: list[tuple[str, torch.Tensor]] = []    # the caller's own tensors, by the same names
         self.args, self.kwargs = self.copied(self.bound())
 
+    def again(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Program:
+        """The same program on other inputs: `change` makes each tensor of this one's."""
+        other = copy(self)
+        other.inputs = {name: change(tensor) for name, tensor in self.inputs.items()}
+        fresh = {id(tensor): other.inputs[name] for name, tensor in self.inputs.items()}
+        arguments = tree_map(lambda leaf: fresh.get(id(leaf), leaf), dict(self.arguments.arguments))
+        other.arguments = inspect.BoundArguments(self.arguments.signature, arguments)
+        other.args, other.kwargs = other.arguments.args, other.arguments.kwargs
+        return other
+
+    def plain(self) -> Program:
+        """The program as it runs without us."""
+        return self
+
     @property
     def stand_ins(self) -> Mapping[str, Callable[..., Any]]:
         """What the recorder is to do where the program applies an operator with hidden arguments, by its name."""
         found: Mapping[str, Callable[..., Any]] = getattr(self.program, "stand_ins", {})
         return found
+
+    @property
+    def remembers(self) -> bool:
+        """Whether a call may leave something behind for the next; a program can say that each begins anew."""
+        return bool(getattr(self.program, "remembers", True))
 
     @property
     def title(self) -> str:
@@ -86,11 +108,17 @@ class Program:
 
     def copied(self, bound: inspect.BoundArguments) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with a copy of each tensor, noted as an input under its name."""
+        opened: dict[str, tuple[list[str], list[Any], Any]] = {}
         for name, value in bound.arguments.items():
             by_keyword = bound.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
             leaves, structure = tree_flatten_with_path(value)
-            parts = [self.copy(leaf, path_name(() if by_keyword else (name,), path)) for path, leaf in leaves]
+            places = [path_name(() if by_keyword else (name,), path) for path, _ in leaves]
+            opened[name] = places, [leaf for _, leaf in leaves], structure
+        names = distinct([place for places, _, _ in opened.values() for place in places])
+        for name, (places, found, structure) in opened.items():
+            parts = [self.copy(leaf, names[place]) for place, leaf in zip(places, found, strict=True)]
             bound.arguments[name] = tree_unflatten(parts, structure)
+        self.arguments = bound
         return bound.args, bound.kwargs
 
     def copy(self, leaf: Any, name: str) -> Any:
@@ -108,18 +136,9 @@ class Program:
         return leaf
 
     def roots(self, outputs: Any) -> list[tuple[str, torch.Tensor]]:
-        """The tensors that the program returned, with a name each. Key-value caches and None are left out."""
-        leaves, _ = tree_flatten_with_path(outputs, is_leaf=is_cache)
-        found: list[tuple[str, torch.Tensor]] = []
-        for path, leaf in leaves:
-            name = path_name((), path) or "0"
-            if isinstance(leaf, torch.Tensor):
-                found.append((name, leaf))
-            elif leaf is not None and not is_cache(leaf):
-                raise Refused(
-                    f"{self.title} returns {kind_of_value(leaf)} (output {name}), which is no tensor; return "
-                    "tensors, or lists, tuples or dicts of them"
-                )
+        """The tensors that the program returned, with a name each. Key-value caches, None and plain values are left
+        out."""
+        _, found = taken_apart(outputs, self.title)
         if not found:
             raise Refused(f"{self.title} returns no tensor, so there is nothing to compare")
         return found
@@ -186,23 +205,24 @@ def kind_of(tensor: torch.Tensor) -> str:
     return "parameter" if isinstance(tensor, nn.Parameter) else "constant"
 
 
-def kind_of_value(value: Any) -> str:
-    """What kind of thing this is, in a sentence: `an int`, `a Tensor`, `None`."""
-    if value is None:
-        return "None"
-    kind = type(value).__name__
-    return f"{'an' if kind[:1].lower() in 'aeio' else 'a'} {kind}"
-
-
-def is_cache(value: Any) -> bool:
-    """Whether this is one of Transformers' caches of keys and values, which a model returns for its own use."""
-    return any(kind.__module__ == "transformers.cache_utils" for kind in type(value).__mro__)
-
-
 def path_name(prefix: tuple[str, ...], path: Any) -> str:
-    """A place in nested tuples, lists and dicts, such as `states.0.key`."""
-    parts = [getattr(key, "key", getattr(key, "idx", getattr(key, "name", key))) for key in path]
-    return ".".join((*prefix, *map(str, parts)))
+    """A place in nested tuples, lists and dicts that torch's pytrees give, such as `states.0.key`."""
+    return named_by_keys(prefix, names_of(path))
+
+
+def distinct(names: Collection[str]) -> dict[str, str]:
+    """For each name one of letters, digits, `_` and `.` only: no two alike, whatever order they are given in."""
+    found: dict[str, str] = {}
+    taken = {name for name in names if not re.search(r"[^\w.]", name)}
+    for name in sorted(names):
+        plain = stem = re.sub(r"[^\w.]+", "_", name).strip("_") or "x"
+        count = 0
+        while name != plain and plain in taken:
+            count += 1
+            plain = f"{stem}_{count}"
+        taken.add(plain)
+        found[name] = plain
+    return found
 
 
 def failed(error: BaseException, here: str) -> Refused:

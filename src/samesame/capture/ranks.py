@@ -242,6 +242,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
 
     program: RankProgram
     has_gradients = True
+    follows_statistics = False                             # below autograd, by KEEPING
 
     def __init__(self, program: RankProgram, rank: int, backward: bool) -> None:
         super().__init__(program)

@@ -18,7 +18,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import torch
@@ -34,19 +33,12 @@ from samesame.capture.exits import Exits, guarded
 from samesame.capture.memory import Memory, Step, address
 from samesame.capture.origins import running_modules, thread_line
 from samesame.capture.program import Program, failed
+from samesame.capture.statistics import SPELLED_OUT
 from samesame.capture.tape import Tape, dtype_of, type_of
 from samesame.capture.twins import functional, positional, returned
 from samesame.capture.views import demand_no_views
 from samesame.evidence import Refused, SamesameError
-from samesame.execute import (
-    UNINITIALISED,
-    bound,
-    draws_numbers,
-    pure,
-    tensors_in,
-    undefined_,
-    written,
-)
+from samesame.execute import UNINITIALISED, bound, draws_numbers, pure, tensors_in, undefined_, written
 from samesame.graph import Graph, Node, Origin
 
 
@@ -143,11 +135,30 @@ def record(program: Program, name: str, again: bool = True) -> Graph:
     if not again:
         confirm(graph, outputs, UNSEEN)
         return graph
+    return assured(program, graph, recorder)
+
+
+def assured(program: Program, graph: Graph, recorder: Recorder, afresh: Callable[[], None] = lambda: None) -> Graph:
+    """The graph of a run, once the program has computed the same on other values. `afresh` leaves the program as it was
+    before a run."""
     demand_no_views(program, recorder.memory.written)
+
+    def run(gradients: bool = False) -> Outputs:
+        try:
+            return unwatched(program, gradients)
+        finally:
+            afresh()
+
+    def recorded_again() -> Graph:
+        try:
+            return recorded(program, graph.name)[0]
+        finally:
+            afresh()
+
     fixed = bool(program.stand_ins)                        # these keep what they made of their weights
     ways = Ways(
-        run=partial(unwatched, program),
-        recorded=lambda: recorded(program, name)[0],
+        run=run,
+        recorded=recorded_again,
         weights={} if fixed else recorder.weights,
         others=[] if fixed else program.parameters,
         written=recorder.memory.written,
@@ -157,16 +168,21 @@ def record(program: Program, name: str, again: bool = True) -> Graph:
     return replace(graph, setting=setting_of(program.program, demand_same(program, graph, ways)))
 
 
-def recorded(program: Program, name: str) -> tuple[Graph, Recorder, Outputs]:
-    """The graph of one run, what recorded it, and what the run returned."""
-    recorder = Recorder(program)
+def recorded(
+    program: Program, name: str, make: Callable[[Program], Recorder] | None = None
+) -> tuple[Graph, Recorder, Outputs]:
+    """The graph of one run, what recorded it, and what the run returned. A recorder of another kind is one to
+    `make`."""
+    recorder = (make or Recorder)(program)
     try:
         outputs = recorder.run()
         roots = [(root, recorder.memory.read(output)) for root, output in outputs]
-        return recorder.tape.graph(name, roots), recorder, [(root, x.clone()) for root, x in outputs]
+        graph = recorder.tape.graph(name, roots)
+        kept = [(root, x.clone()) for root, x in outputs]
+        recorder.ended(graph)
+        return graph, recorder, kept
     finally:
-        with torch.inference_mode():
-            recorder.memory.restore()
+        recorder.restore()
 
 
 def unwatched(program: Program, gradients: bool = False) -> list[tuple[str, torch.Tensor]]:
@@ -200,8 +216,10 @@ Failure = tuple[Origin, OpOverload, tuple[Any, ...], dict[str, Any], Exception]
 
 
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes operators as torch dispatches them."""
+    """Notes operators as torch dispatches them. One that `follows_statistics` notes how norms move running statistics;
+    for another, a program that does so is refused."""
 
+    follows_statistics = True
     has_gradients = False
 
     def __init__(self, program: Program) -> None:
@@ -260,7 +278,19 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             stack.enter_context(guarded(self))
             stack.enter_context(Exits(self))
             stack.enter_context(self)
-            return self.program.roots(self.program.call())
+            return self.results()
+
+    def results(self) -> list[tuple[str, torch.Tensor]]:
+        """What the run gives, by name: what the program returns."""
+        return self.program.roots(self.program.call())
+
+    def ended(self, graph: Graph) -> None:
+        """Called when the graph is made, before anything is put back."""
+
+    def restore(self) -> None:
+        """Put back what the run changed."""
+        with torch.inference_mode():
+            self.memory.restore()
 
     def source(self, tensor: torch.Tensor) -> Node:
         """The node of a tensor that the program found rather than computed: a parameter, or a constant."""
@@ -268,16 +298,16 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if named is not None:
             operator, name = named
             module = name.rpartition(".")[0]
-            return self.found(operator, name, tensor, Origin(module=module, parameter=name))
+            return self.introduced(operator, name, tensor, Origin(module=module, parameter=name))
         if id(tensor) not in self.outside:
             raise self.refusal(
                 "uses a tensor that was made in a way torch does not show (an extension, a file); make "
                 "it beforehand, or register the code that makes it as a torch operator"
             )
         operator = "parameter" if isinstance(tensor, torch.nn.Parameter) else "constant"
-        return self.found(operator, operator, tensor, self.here())
+        return self.introduced(operator, operator, tensor, self.here())
 
-    def found(self, operator: str, name: str, tensor: torch.Tensor, origin: Origin) -> Node:
+    def introduced(self, operator: str, name: str, tensor: torch.Tensor, origin: Origin) -> Node:
         node = self.tape.source(operator, name, tensor, origin)
         if operator == "parameter":
             self.weights[node.name] = tensor
@@ -309,8 +339,12 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             with self:
                 return operation.decompose(*args, **kwargs)
         if given.get(UPDATES.get(operation._opname, "")) and given.get("running_mean") is not None:
-            name = operation._opname
-            raise self.refusal(f"updates running statistics ({name}); call .eval() on the module")
+            spelled_out = SPELLED_OUT.get(name)
+            if spelled_out is None or not self.follows_statistics:
+                name = operation._opname
+                raise self.refusal(f"updates running statistics ({name}); call .eval() on the module")
+            with self:
+                return spelled_out(given)
         if draws_numbers(operation, args, kwargs):
             raise self.refusal(
                 f"draws random numbers ({operation._opname}), so no two runs agree; call .eval() on the module "

@@ -29,7 +29,7 @@ from torch import nn
 from samesame.capture.checkpoints import Checkpoint, is_checkpoint, parse, tiny
 from samesame.capture.files import is_graph_file, load_graph
 from samesame.capture.origins import line_of_error
-from samesame.capture.program import kind_of_value
+from samesame.capture.outputs import kind_of_value
 from samesame.capture.transformers_models import load_hf
 from samesame.capture.vllm_models import load_vllm
 from samesame.evidence import Refused, SamesameError

@@ -29,7 +29,8 @@ from triton.backends.compiler import BaseBackend
 
 from samesame.capture.host_sizes import HostSizes, Reading
 from samesame.capture.origins import is_users, line_of_error, place
-from samesame.capture.program import kind_of_value, path_name
+from samesame.capture.outputs import kind_of_value
+from samesame.capture.program import path_name
 from samesame.capture.targets import module_of_file, module_of_name, named
 from samesame.capture.triton_device import (
     KernelInterface,

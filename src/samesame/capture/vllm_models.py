@@ -69,6 +69,8 @@ class VllmProgram(nn.Module):
     """A causal language model of vLLM over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and `decode_logits`
     [B, 1, V]; with a T of one, of the prompt alone."""
 
+    remembers = False                                      # every run has caches of its own
+
     def __init__(
         self, model: Any, config: Any, unpacked: Mapping[int, nn.Parameter], checkpoint: Checkpoint | None = None
     ) -> None:

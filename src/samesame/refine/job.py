@@ -19,7 +19,7 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.parallel import parallelize_module
 
-from samesame.capture.program import kind_of_value
+from samesame.capture.outputs import kind_of_value
 from samesame.capture.ranks import RankGraph, capture_ranks, capture_sequential
 from samesame.capture.targets import asks_for, called, module_of_file, shown
 from samesame.capture.waiting import Unawaited

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import stat
+from dataclasses import asdict
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,14 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
     if isinstance(verdict, Refinement):
         document |= _refinement(verdict)
     else:
-        document |= {"weights": verdict.weights, "because": verdict.because, "only": verdict.only}
+        document |= {
+            "weights": verdict.weights,
+            "because": verdict.because,
+            "only": verdict.only,
+            "differences": [asdict(difference) for difference in verdict.differences],
+            "ignored": [asdict(difference) for difference in verdict.ignored],
+            "scope": verdict.scope,
+        }
     found = plain(document)
     assert isinstance(found, dict)
     return found

@@ -22,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from samesame.evidence import SHOWN, Edit, Effect, Relation, Root, Rung, Verdict
+from samesame.interface import KINDS, spoken
 from samesame.report.repetition import inline, repeated
 from samesame.report.setting import captured, only_with
 from samesame.report.words import (
@@ -30,6 +31,7 @@ from samesame.report.words import (
     code_in_words,
     counted,
     indented,
+    listed,
     number_in_words,
     place_in_words,
     rung_in_words,
@@ -42,6 +44,7 @@ UNSEEN = 100                                      # columns where no terminal sa
 COLOUR = {"same": "bold green", "different": "bold red", "undecided": "bold yellow"}
 PROOFS = ("normal form", "smt")                   # methods that decide a relation by a proof of its own
 WAYS = {"rule": "by rule", "congruence": "by congruence", "constant": "by constant", "test": "tested"}
+_TOLD = 2                                         # differences that the headline names
 WITHIN = ("total", "proofs")                      # timings that are no stage: the sum of all, and a part of proving
 HONESTY = "Proofs are over the real numbers: a cast counts as the identity, and rounding is measured, not proved."
 
@@ -100,7 +103,9 @@ def headline(verdict: Verdict) -> Text:
 
 def _same(verdict: Verdict) -> str:
     at_least = "at least " if any(root.evidence.rung > verdict.evidence for root in verdict.roots) else ""
-    scope = ", ".join((_scope(verdict), *verdict.only))
+    calls = [verdict.scope] if verdict.scope else []
+    aside = listed([kind for kind in KINDS if any(difference.kind == kind for difference in verdict.ignored)])
+    scope = ", ".join((_scope(verdict), *verdict.only, *calls, *([f"{aside} aside"] if aside else [])))
     return f"every output {at_least}{scope}{only_with(verdict)}{tally(verdict.relations)}"
 
 
@@ -119,20 +124,26 @@ def _different(verdict: Verdict) -> str:
     if verdict.sizes.apart:
         return f"the outputs differ at {verdict.sizes.apart}; the same, {_scope(verdict)}"
     because = f": {verdict.because}" if verdict.because else ""
-    return f"{_outputs_that_differ(verdict)}{because}"
+    told = [*_in_numbers(verdict), *(difference.text for difference in verdict.differences)]
+    more = f", and {counted(len(told) - _TOLD, 'difference')} more" if len(told) > _TOLD else ""
+    said = "; ".join(told[:_TOLD]) + more if told else "the outputs of the two sides do not correspond"
+    return f"{said}{because}"
 
 
-def _outputs_that_differ(verdict: Verdict) -> str:
-    refuted = [root for root in verdict.roots if root.evidence.rung is Rung.REFUTED]
+def _in_numbers(verdict: Verdict) -> Iterator[str]:
+    """Which outputs differ in value."""
+    compared = [root for root in verdict.roots if root.evidence.method != "shape"]
+    refuted = [root for root in compared if root.evidence.rung is Rung.REFUTED]
     if not refuted:
-        return "the outputs of the two sides do not correspond"
+        return
     worst = max(refuted, key=lambda root: root.max_error if math.isfinite(root.max_error) else math.inf)
     amount = _amount(worst.max_error)
-    if len(verdict.roots) == 1:
-        return f"output {worst.name} differs{amount}"
-    if len(refuted) == 1:
-        return f"1 of {len(verdict.roots)} outputs differs: {worst.name}{amount}"
-    return f"{len(refuted)} of {len(verdict.roots)} outputs differ, output {worst.name} the most{amount}"
+    if len(compared) == 1:
+        yield f"{spoken(worst.name)} differs{amount}"
+    elif len(refuted) == 1:
+        yield f"1 of {len(compared)} outputs differs: {worst.name}{amount}"
+    else:
+        yield f"{len(refuted)} of {len(compared)} outputs differ, {spoken(worst.name)} the most{amount}"
 
 
 def _amount(error: float) -> str:
@@ -151,7 +162,7 @@ def _undecided(verdict: Verdict) -> str:
     if not left:
         return "not every output could be compared"
     if len(verdict.roots) == 1:
-        return f"output {left[0].name} is neither proved the same nor refuted"
+        return f"{spoken(left[0].name)} is neither proved the same nor refuted"
     return f"{len(left)} of {len(verdict.roots)} outputs neither proved the same nor refuted: {_names(left)}"
 
 
@@ -229,8 +240,21 @@ def _difference(measured: Effect | Root) -> str:
     return f"difference at most {most}, on average {mean}"
 
 
+def _besides(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    """What differs besides numbers, each with the option that leaves it aside."""
+    for difference in verdict.differences:
+        aside = "" if difference.final else f"   (--ignore {difference.kind})"
+        yield Text.assemble(difference.text, (aside, QUIET))
+
+
+def _ignored(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
+    for difference in verdict.ignored:
+        yield Text.assemble(difference.text, (f"   ({difference.kind})", QUIET))
+
+
 def _edits(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
-    if verdict.verdict == "different" and not verdict.diagnosis and not verdict.sizes.apart:
+    differ = any(_in_numbers(verdict)) and not verdict.sizes.apart
+    if verdict.verdict == "different" and not verdict.diagnosis and differ:
         yield Text("no change of a single operator was found that makes them agree")
     for number, edit in enumerate(verdict.diagnosis):
         yield from _edit(edit, "They agree again if" if number == 0 else "or if")
@@ -264,7 +288,7 @@ def _outputs(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     for root in verdict.roots:
         found = root.evidence
         words = rung_in_words(found)
-        if found.rung <= Rung.UNDECIDED:
+        if found.rung <= Rung.UNDECIDED and found.method != "shape":
             words.append(f": {_difference(root)}, over all draws" if root.max_error else ": no difference on any draw")
         if found.detail and (verbose or found.rung <= Rung.TESTED):
             words.append(f"\n{found.detail}", style=QUIET)
@@ -442,6 +466,8 @@ def footer(verdict: Verdict) -> Text:
 
 
 SECTIONS: tuple[tuple[str, Callable[[Verdict, bool], Iterator[RenderableType]]], ...] = (
+    ("what differs besides numbers", _besides),
+    ("what differs and was to be ignored", _ignored),
     ("where they part", _parting),
     ("effect on the outputs, on the inputs given", _effect),
     ("without a counterpart of its own among the other side's weights", _unpaired),

@@ -58,6 +58,11 @@ def counted(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
+def listed(words: list[str]) -> str:
+    """`dtype`, `dtype and state`, `dtype, shape and state`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
 def number_in_words(value: float) -> str:
     if not math.isfinite(value):
         return "not finite"
