@@ -74,7 +74,8 @@ TRUE = {
     "a table": (looked_up(TABLE), lambda x: F.embedding(torch.arange(x.shape[1]), TABLE) + x,
                 "B ≥ 2 and 2 ≤ T ≤ 64, with x.shape[2] = 6"),
     "printing": (lambda x: x * 2, lambda x: (print(x.shape), x + x)[1], "B ≥ 2, T ≥ 2 and D ≥ 2"),
-    "its length": (lambda x: x.new_ones(len(x)).sum() + x, lambda x: x + len(x), "B ≥ 2, T ≥ 2 and D ≥ 2"),
+    "its length": (lambda x: x.new_ones(len(x)).sum() + x, lambda x: x + len(x),
+                   "2 ≤ B ≤ 16777216, T ≥ 2 and D ≥ 2"),        # a count in float32
     "a shape taken apart": (lambda x: x.permute(2, 0, 1).reshape(x.shape[2], -1),
                             lambda x: x.reshape(math.prod(x.shape[:-1]), -1).T, "B ≥ 2, T ≥ 2 and D ≥ 2"),
 }
