@@ -143,16 +143,18 @@ def listed(model: Stack, **options: Any) -> nn.Module:
 
 class Attention(nn.Module):
     """Two norms, queries, keys, values and a gated map. `swapped` uses the norms in the other order, `crossed` the
-    biases of queries and keys for each other, `gated` the gate's weight for both."""
+    biases of queries and keys for each other, `gated` the gate's weight for both, `up_first` what is gated first."""
 
-    def __init__(self, swapped: bool = False, crossed: bool = False, gated: bool = False) -> None:
+    def __init__(
+        self, swapped: bool = False, crossed: bool = False, gated: bool = False, up_first: bool = False
+    ) -> None:
         super().__init__()
         self.norm1, self.norm2 = nn.RMSNorm(D), nn.RMSNorm(D)
         self.q, self.k, self.v, self.o = (nn.Linear(D, D) for _ in range(4))
         self.gate, self.up, self.down = (nn.Linear(D, D, bias=False) for _ in range(3))
         for part in (self.q, self.k, self.v, self.o):
             nn.init.zeros_(part.bias)
-        self.swapped, self.crossed, self.gated = swapped, crossed, gated
+        self.swapped, self.crossed, self.gated, self.up_first = swapped, crossed, gated, up_first
 
     def forward(self, x):
         first, second = (self.norm2, self.norm1) if self.swapped else (self.norm1, self.norm2)
@@ -161,6 +163,8 @@ class Attention(nn.Module):
         q, k = F.linear(y, self.q.weight, biases[0]), F.linear(y, self.k.weight, biases[1])
         x = x + self.o(torch.softmax(q @ k.transpose(-1, -2) * D**-0.5, -1) @ self.v(y))
         y = second(x)
+        if self.up_first:
+            return x + self.down(self.up(y) * F.silu(self.gate(y)))
         return x + self.down(F.silu(self.gate(y)) * (self.gate if self.gated else self.up)(y))
 
 
@@ -332,6 +336,45 @@ class Scaled(nn.Module):
         return torch.tanh(x) @ getattr(self, self.name) * self.after
 
 
+class Closed(nn.Module):
+    """A residual block whose last matrix is zeros, as it is or `turned`, under these names."""
+
+    def __init__(self, names: str, turned: bool) -> None:
+        super().__init__()
+        self.names, self.turned = names.split(), turned
+        for name, value in zip(self.names, (W, torch.zeros(D, D)), strict=True):
+            self.register_parameter(name, nn.Parameter(value.clone()))
+
+    def forward(self, x):
+        first, last = (getattr(self, name) for name in self.names)
+        return x + torch.tanh(x @ first) @ (last.T if self.turned else last)
+
+
+class Clones(nn.Module):
+    """Layers that start as copies of one; `order` says which is used when."""
+
+    def __init__(self, order: tuple[int, ...] = (0, 1, 2)) -> None:
+        super().__init__()
+        self.parts = nn.ParameterList(nn.Parameter(W.clone()) for _ in range(3))
+        self.order = order
+
+    def forward(self, x):
+        for number in self.order:
+            x = torch.tanh(x @ self.parts[number])
+        return x
+
+
+class ClonesInOne(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.all = nn.Parameter(torch.stack([W.T] * 3))
+
+    def forward(self, x):
+        for weight in self.all:
+            x = torch.tanh(F.linear(x, weight))
+        return x
+
+
 class Gain(nn.Module):
     """A gain that is a parameter, a buffer, or a plain tensor."""
 
@@ -438,6 +481,7 @@ class Pair:
     right: Any
     inputs: Any = None
     names: tuple[str, ...] = ()
+    as_given: str = "same"
 
 
 HONEST = {
@@ -454,6 +498,9 @@ HONEST = {
     "fused projections, the other way round": Pair(FusedAttention(ATTENTION), ATTENTION),
     "gate and up alike, the same names": Pair(ALIKE, loaded(Attention(), ALIKE)),
     "gate and up alike, fused": Pair(ALIKE, FusedAttention(ALIKE)),
+    "gate and up alike, taken apart": Pair(FusedAttention(ALIKE), ALIKE),
+    "gate and up alike, taken apart and used in the other order": Pair(
+        FusedAttention(ALIKE), loaded(Attention(up_first=True), ALIKE)),
     "fresh statistics, the same names": Pair(NORMS, loaded(Norms(), NORMS)),
     "fresh statistics by hand": Pair(NORMS, norms_by_hand(NORMS)),
     "fresh statistics by hand, the other way round": Pair(norms_by_hand(NORMS), NORMS),
@@ -474,6 +521,10 @@ HONEST = {
         Gain(torch.ones(D), "parameter", "w"), Gain(torch.ones(D), "buffer", "gain")),
     "names counted from another number": Pair(Numbered("n1", "n2", "n3"), Numbered("n0", "n1", "n2")),
     "names in other words": Pair(Numbered("n1", "n2", "n3"), Numbered("first", "second", "third")),
+    "a matrix of zeros": Pair(Closed("w o", False), Closed("u v", False)),
+    "a matrix of zeros, transposed": Pair(Closed("w o", False), Closed("u v", True)),
+    "cloned layers in one tensor": Pair(Clones(), ClonesInOne()),
+    "cloned layers in one tensor, the other way round": Pair(ClonesInOne(), Clones()),
     "a trained norm with a fresh bias": Pair(Normed(), Normed("ln fc")),
     "one norm twice on both sides": Pair(Numbered("a", "b", "a"), Numbered("p", "q", "p")),
     "integers that are equal": Pair(Quantised(), Quantised()),
@@ -525,6 +576,10 @@ WRONG = {
         PART, loaded(Part(cut=True), PART), names=("small.weight", "large.weight")),
     "a zero bias left out": Pair(Biased(W, torch.zeros(D)), Biased(W, None), names=("bias, which the right has not,",)),
     "a zero bias put in": Pair(Biased(W, None), Biased(W, torch.zeros(D)), names=("bias, which the left has not,",)),
+    "one cloned layer twice": Pair(Clones(), Clones((0, 1, 1)), names=("parts.1 and parts.2 hold equal numbers",)),
+    "cloned layers in another order": Pair(
+        ClonesInOne(), Clones((1, 0, 2)), names=("parts.0", "parts.1"),
+        as_given="undecided"),
     "a fresh bias with the wrong sign": Pair(Normed(), Normed("ln fc", -1.0), names=("norm.bias",)),
     "names in another order": Pair(Numbered("n1", "n2", "n3"), Numbered("n2", "n1", "n3"), names=("n1 and n2",)),
     "one of three names": Pair(Numbered("n1", "n2", "n3"), Numbered("n1", "n1", "n3"), names=("n1 and n2",)),
@@ -557,7 +612,7 @@ def test_a_wrong_port_is_different_and_the_weights_that_hide_it_are_named(pair: 
 @pytest.mark.parametrize("pair", WRONG.values(), ids=WRONG)
 def test_for_the_weights_as_given_it_is_the_same(pair: Pair) -> None:
     verdict = verdict_of(pair, weights="as-given")
-    assert verdict.verdict == "same" and verdict.weights == "as-given"
+    assert verdict.verdict == pair.as_given and verdict.weights == "as-given"
 
 
 # --------------------------------------------------------------------------------------------------------------- inputs

@@ -25,8 +25,8 @@ from samesame.execute import Value
 from samesame.graph import Graph
 from samesame.relate.buffers import Names, as_one, as_sources, buffers_as_weights
 from samesame.relate.draws import LABELS, Draw, draw, may_be_bold, run_both, take_draws
-from samesame.relate.layout import Layout, Whole, renamed, wholes
-from samesame.relate.pairing import Assignment, Group, Use, uses
+from samesame.relate.layout import Layout, Permute, Whole, renamed, wholes
+from samesame.relate.pairing import Assignment, Group, Use, numbered, uses
 from samesame.relate.parameters import USE, InputRelation, digest, relate_parameters, repeats
 from samesame.relate.propose import Values
 from samesame.relate.roots import apart
@@ -137,7 +137,8 @@ class _Weighing:
         made of both."""
         missing = self.relation.unpaired_left, self.relation.unpaired_right
         made = [any(name not in self.repeats[side] for name in missing[side]) for side in (0, 1)]
-        lefts: set[str] = set(self.repeats[0])
+        paired = (self.relation.layouts[name] for name in self.repeats[1] if name in self.relation.layouts)
+        lefts = {*self.repeats[0], *(part for layout in paired for part in wholes(layout))}
         rights: set[str] = set()
         for side, names in enumerate(self.repeats):
             for name in names if not made[1 - side] else ():
@@ -228,6 +229,8 @@ class _Weighing:
         groups = [group for group in self.relation.groups if not self.settled(group)]
         by_use = [self.exchanged(group, group.assigned(by_use=True)) for group in groups]
         yield from self.fitting({name: other for change in by_use for name, other in change.items()})
+        yield from self.transposed()
+        yield from self.redealt()
         alike = self.exchangeable()
         ways = product(*(permutations(members) for members in alike.values()))
         for way in islice(ways, 1, _PAIRINGS):
@@ -235,6 +238,37 @@ class _Weighing:
                 return
             pairs = zip(alike.values(), way, strict=True)
             yield from self.fitting({a: b for members, moved in pairs for a, b in zip(members, moved, strict=True)})
+
+    def transposed(self) -> Iterator[InputRelation]:
+        """The relation with square matrices of one number transposed, as their numbers allow."""
+        squares = {name for side, name in self.culprits if side == 0 and name in self.held[0] and self.is_square(name)}
+        turned = {
+            right: Permute(layout, (1, 0)) for right, layout in self.relation.layouts.items()
+            if isinstance(layout, Whole) and layout.name in squares
+        }
+        for some in (turned, *({right: layout} for right, layout in turned.items())) if turned else ():
+            yield replace(self.relation, layouts={**self.relation.layouts, **some})
+
+    def redealt(self) -> Iterator[InputRelation]:
+        """The relation with pieces of left weights dealt otherwise to right weights that are equal: halves of a fused
+        matrix, say. Pieces of numbered lists stay in order."""
+        classes = list(self.dealt().values())
+        for way in islice(product(*map(permutations, classes)), 1, _PAIRINGS) if classes else ():
+            moved = {right: self.relation.layouts[other] for members, dealt in zip(classes, way, strict=True)
+                     for right, other in zip(members, dealt, strict=True)}
+            yield replace(self.relation, layouts={**self.relation.layouts, **moved})
+
+    def dealt(self) -> dict[tuple[object, ...], list[str]]:
+        names = {name for side, name in self.culprits if side == 0}
+        found: dict[tuple[object, ...], list[str]] = defaultdict(list)
+        for right, layout in self.relation.layouts.items():
+            if not isinstance(layout, Whole) and names & set(wholes(layout)) and numbered(right)[1] < 0:
+                found[self.keys[1][right]].append(right)
+        return {key: members for key, members in found.items() if len(members) > 1}
+
+    def is_square(self, name: str) -> bool:
+        value = self.held[0][name]
+        return value.dim() == 2 and value.shape[0] == value.shape[1] and is_uniform(value)
 
     def exchangeable(self) -> dict[tuple[object, ...], list[str]]:
         """Left weights that it hangs on, equal ones together, without those that names or places decide."""
@@ -279,7 +313,8 @@ class _Weighing:
         if alone:
             numbers = [{self.value(k, name).flatten()[0].item() for side, name in alone if side == k} for k in (0, 1)]
             return not numbers[0] & numbers[1]
-        ways = prod(factorial(len(names)) for names in self.exchangeable().values())
+        classes = [*self.exchangeable().values(), *self.dealt().values()]
+        ways = prod(factorial(len(names)) for names in classes)
         return ways <= _PAIRINGS and time.monotonic() < self.until
 
     # --------------------------------------------------------------------------------------------- what is said of it
@@ -311,7 +346,11 @@ class _Weighing:
             lacking = f", which the {('right', 'left')[side]} has not," if name in missing[side] else ""
             return f"{name}{lacking} {throughout}"
         names = [other for at, other in members if at == side]
-        names = names if len(names) > 1 else [n for n, key in self.keys[side].items() if key == self.keys[side][name]]
+        if len(names) == 1:
+            names = [n for n, key in self.keys[side].items() if key == self.keys[side][name]]
+        if len(names) == 1 and side == 0:                   # its pieces are equal, then: they are weights of the right
+            made = (right for right, found in self.relation.layouts.items() if name in wholes(found))
+            names = [right for right in made if right in self.repeats[1]] or names
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN + 1 else ""
         shown = names[:_SHOWN] if more else names
         words = f"{', '.join(shown)}{more}" if more else " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))

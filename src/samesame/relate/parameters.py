@@ -253,10 +253,12 @@ class _Search:
             for right in filter(self.may_share, names):
                 if right not in self.found.layouts:
                     self.settle(right, Whole((lefts or self.index.equal[key])[-1]), USE)
-        for name in waiting:
-            guess = self.guesses[name]
-            layout = None if guess is None or self.keys[name] in self.index.equal else self.one_to_one(guess)
-            if layout is not None and (self.may_share(name) or self.free(layout)):
+        for name in sorted(waiting, key=numbered) if self.clues.in_order else waiting:
+            if self.guesses[name] is None or self.keys[name] in self.index.equal:
+                continue
+            fitting = map(self.one_to_one, _layouts(self.wide[name], self.index))
+            layout = next((found for found in fitting if self.may_share(name) or self.free(found)), None)
+            if layout is not None:
                 self.settle(name, layout, USE)
 
     def turned(self, waiting: list[str]) -> None:
