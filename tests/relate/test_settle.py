@@ -199,9 +199,10 @@ def test_what_a_program_does_when_it_is_run_again_makes_no_verdict_worse(program
 
 @pytest.mark.parametrize("program", [counting, tiring])
 def test_every_recording_begins_where_the_first_one_did(program):
-    """Both count their calls, and do something else at the third: the claim is of two, and at all sizes."""
+    """Both count their calls, and do something else at the third: the claim is of two."""
     verdict = check(program, lambda x: x + x, (ones(5, 3),))
-    assert (verdict.verdict, verdict.evidence, verdict.scope) == ("same", Rung.PROVED, "for the first two calls")
+    assert (verdict.verdict, verdict.scope) == ("same", "for the first two calls")
+    assert verdict.evidence >= Rung.PROVED_HERE
 
 
 def test_a_program_that_prints_or_remembers_is_checked_as_any_other(capsys):

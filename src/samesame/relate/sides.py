@@ -16,6 +16,7 @@ from typing import Any
 
 from samesame.capture import Recorded, capture, capture_calls
 from samesame.capture.calls import SECOND_INPUT
+from samesame.capture.family import Apart
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node, Setting, TensorType, with_roots
 from samesame.interface import (
@@ -121,7 +122,7 @@ class Sides:
         graphs, differences = self.paired(self.recorded(example), isinstance(example, Mapping))
         for difference in differences:
             if difference.final or difference.kind not in self.ignore:
-                raise Refused(f"at other sizes {difference.text}")
+                raise Apart(f"at other sizes {difference.text}")
         return graphs
 
     def recorded(
