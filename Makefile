@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint types bench soundness clean
+.PHONY: demo test test-all lint types bench soundness clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -13,6 +13,11 @@ test: $(READY)
 	$(BIN)/ruff check src tests examples benchmarks
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 --dist worksteal tests
+
+test-all: $(READY)    # the long runs too
+	$(BIN)/ruff check src tests examples benchmarks
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2 --dist worksteal -m '' tests
 
 lint: $(READY)
 	$(BIN)/ruff check src tests examples benchmarks
