@@ -69,9 +69,7 @@ ASKS = {
     Tensor.stride: "strides",
     Tensor.is_contiguous: "strides",
     Tensor.storage_offset: "strides",
-    Tensor.requires_grad.__get__: "gradients",                                         # type: ignore[attr-defined]
-    Tensor.grad_fn.__get__: "gradients",                                               # type: ignore[attr-defined]
-    Tensor.is_leaf.__get__: "gradients",                                               # type: ignore[attr-defined]
+    **{getattr(Tensor, name).__get__: "gradients" for name in ("requires_grad", "grad_fn", "is_leaf")},
     Tensor.is_inference: "gradients",
 }
 
@@ -210,10 +208,10 @@ def guarded(recorder: Watcher) -> Iterator[None]:
 
     with ExitStack() as stack:
         stack.callback(running.clear)
-        for holder, name in STARTS:
-            _replace(stack, holder, name, starting)
-        for holder, name in HANDS_ON:
-            _replace(stack, holder, name, handing)
+        for library, name in STARTS:
+            _replace(stack, library, name, starting)
+        for kind, name in HANDS_ON:
+            _replace(stack, kind, name, handing)
         for holder, name in SWITCHES:
             _replace(stack, holder, name, partial(refusing, doing=SWITCHED))
         for holder, name, doing in LEAVING:

@@ -19,7 +19,8 @@ from torch import nn
 
 from samesame.capture.memory import has_memory
 from samesame.capture.origins import INSTALLED, is_users
-from samesame.capture.program import Program, holdings, kind_of_value, referred
+from samesame.capture.outputs import kind_of_value
+from samesame.capture.program import Program, holdings, referred
 from samesame.evidence import Refused
 
 DEEP = 4                                    # containers and functions within one another
