@@ -175,3 +175,36 @@ def test_replay_refuses_a_stored_number_that_is_no_rounding():
     right.weight.data[3, 2] *= 1.0001
     with pytest.raises(Broken, match="weight is off by"):
         replay(form, graphs_of(left, right, inputs))
+
+
+class Exponentiated(nn.Module):
+    """x times the exponential of a stored number, of which nothing else is said."""
+
+    def __init__(self, number, kind=torch.Tensor):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(number)) if kind is nn.Parameter else torch.tensor(number)
+
+    def forward(self, x):
+        return x * self.scale.exp()
+
+
+class Scaled(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.gain = nn.Parameter(torch.as_tensor(number))
+
+    def forward(self, x):
+        return x * self.gain
+
+
+def test_the_number_that_a_program_keeps_says_nothing_of_what_it_is_a_rounding_of():
+    given = (torch.randn(3, 4),)
+    assert check(still(lambda x: x * 100.0), Exponentiated(math.log(100)), given).evidence is Rung.ROUNDED
+    assert check(still(lambda x: x * 100.0), Exponentiated(4.6052), given).verdict == "different"
+
+
+def test_a_weight_that_may_be_made_of_the_others_in_an_unknown_way_is_no_difference():
+    """exp of a parameter, stored: no formula is found for it, and draws of both apart say nothing."""
+    left, given = Exponentiated(math.log(1 / 0.07), nn.Parameter), (torch.randn(3, 4),)
+    assert check(left, Scaled(left.scale.detach().exp()), given).verdict == "undecided"
+    assert check(left, Scaled(torch.tensor(14.2)), given).verdict == "different"

@@ -265,8 +265,10 @@ class Formulas:
 
     def numbers(self, value: float, dtype: torch.dtype) -> Iterator[Number]:
         """Numbers that a stored number may be a rounding of: those that the programs write, the other's first; short
-        decimals and well-known ones; functions of those that the programs write."""
-        written = list(dict.fromkeys([*numbers_in(self.theirs), *numbers_in(self.mine)]))
+        decimals and well-known ones; functions of those that the programs write. That this program keeps the number
+        itself says nothing."""
+        own = (number for number in numbers_in(self.mine) if number != value)
+        written = list(dict.fromkeys([*numbers_in(self.theirs), *own]))
         yield from (Number(number, f"{number!r}") for number in written if rounded(number, dtype) == value)
         yield from _decimals(value, dtype, _SHORT)
         yield from (Number(known, words) for known, words in well_known(value) if rounded(known, dtype) == value)

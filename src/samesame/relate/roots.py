@@ -35,10 +35,12 @@ def compare_roots(relating: Relating, values: tuple[Values, Values]) -> list[Roo
 def _root(name: str, left: Node, right: Node, relating: Relating, values: tuple[Values, Values]) -> Root:
     worst = mean = apart = 0.0
     agreeing = True
-    for mine, yours in zip(*values, strict=True):
+    suspect = bool(relating.inputs.suspects)
+    for position, (mine, yours) in enumerate(zip(*values, strict=True)):
         x, y = mine[left.name], yours[right.name]
         agreeing = agreeing and agree(x, y, AGREES)
-        apart = max(apart, difference(x, y))
+        if position == 0 or not suspect:         # a weight that may be made of others is drawn without regard to them
+            apart = max(apart, difference(x, y))
         gap = torch.sub(*reals(x, y)).abs()
         gap = gap[torch.isfinite(gap)]
         if difference(x, y) == math.inf:
