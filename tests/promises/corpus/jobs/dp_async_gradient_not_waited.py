@@ -1,0 +1,34 @@
+import torch
+import torch.distributed as dist
+
+TRUTH = "does not refine"
+WHY = 'the all-reduce of the gradient is never waited for before the step reads it'
+world_size = 2
+
+
+def step(weight, x, y):
+    return 2 * x.t() @ (x @ weight - y) / x.shape[0]
+
+
+def sequential():
+    def train(weight, x, y):
+        return weight - 0.1 * step(weight, x, y)
+
+    return train
+
+
+def distributed(rank, world_size):
+    def train(weight, x, y):
+        grad = step(weight, x, y)
+        dist.all_reduce(grad, async_op=True)
+        return weight - 0.1 * grad / world_size
+
+    return train
+
+
+def inputs():
+    torch.manual_seed(1)
+    return {"weight": torch.randn(5, 3), "x": torch.randn(8, 5), "y": torch.randn(8, 3)}
+
+
+relations = {"x": "shard(0)", "y": "shard(0)"}

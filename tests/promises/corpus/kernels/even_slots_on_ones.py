@@ -1,0 +1,26 @@
+import torch
+import triton
+import triton.language as tl
+
+TRUTH = "different"
+WHY = "the odd elements stay at the ones that the host filled in; the reference has zeros there"
+
+
+@triton.jit
+def dilate_kernel(x, out, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + offs, mask=offs < n)
+    tl.store(out + 2 * offs, v, mask=offs < n)
+
+
+def launch(n=100):
+    torch.manual_seed(0)
+    x = torch.randn(n)
+    out = torch.empty(2 * n)
+    out.fill_(1.0)
+    dilate_kernel[(triton.cdiv(n, 64),)](x, out, n, BLOCK=64)
+    return out
+
+
+def reference(x):
+    return torch.stack([x, torch.zeros_like(x)], dim=-1).reshape(-1)

@@ -1,0 +1,35 @@
+import torch
+import triton
+import triton.language as tl
+
+TRUTH = "verified"
+WHY = "two passes over the row in tiles, any width"
+
+
+@triton.jit
+def rmsnorm_kernel(x, w, out, N, eps, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    acc = tl.zeros([BLOCK], dtype=tl.float32)
+    for start in range(0, N, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        v = tl.load(x + row * N + cols, mask=cols < N, other=0.0)
+        acc += v * v
+    scale = 1.0 / tl.sqrt(tl.sum(acc, 0) / N + eps)
+    for start in range(0, N, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        v = tl.load(x + row * N + cols, mask=cols < N, other=0.0)
+        g = tl.load(w + cols, mask=cols < N)
+        tl.store(out + row * N + cols, v * scale * g, mask=cols < N)
+
+
+def launch(M=4, N=100):
+    torch.manual_seed(0)
+    x = torch.randn(M, N)
+    w = torch.randn(N)
+    out = torch.empty(M, N)
+    rmsnorm_kernel[(M,)](x, w, out, N, 1e-6, BLOCK=32)
+    return out
+
+
+def reference(x, w):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * w

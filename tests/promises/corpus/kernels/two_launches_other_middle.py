@@ -1,0 +1,28 @@
+import torch
+import triton
+import triton.language as tl
+
+TRUTH = "different"
+WHY = "the middle is at (n + 1) // 2 in the reference and n // 2 in the launch: out[150] has factor 3 instead of 2"
+
+
+@triton.jit
+def part_kernel(x, out, lo, hi, factor, BLOCK: tl.constexpr):
+    offs = lo + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + offs, mask=offs < hi)
+    tl.store(out + offs, v * factor, mask=offs < hi)
+
+
+def launch(n=301):
+    torch.manual_seed(0)
+    x = torch.randn(n)
+    out = torch.empty(n)
+    h = n // 2
+    part_kernel[(triton.cdiv(h, 64),)](x, out, 0, h, 2.0, BLOCK=64)
+    part_kernel[(triton.cdiv(n - h, 64),)](x, out, h, n, 3.0, BLOCK=64)
+    return out
+
+
+def reference(x):
+    h = (x.shape[0] + 1) // 2
+    return torch.cat([2 * x[:h], 3 * x[h:]])

@@ -1,0 +1,54 @@
+"""Programs by people who know the documentation and not the code: no verdict on any of them may be false.
+
+`corpus/` has them: pairs for `check` in one file a class, launches for `lift` in `kernels/`, jobs for `refine` in
+`jobs/`. Each says what is true of it (`case.py`). The suite takes one of six; all of them with the long tests.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from promises.corpus.case import judge
+from samesame.cli import app
+
+CORPUS = Path(__file__).parent / "corpus"
+CLASSES = ("sizes", "weights", "state", "hiding", "rounding", "formulas")
+EVERY = 6
+CASES = [(name, case) for name in CLASSES for case in importlib.import_module(f"promises.corpus.{name}").CASES]
+HOLDS = ("verified", "refines")
+
+
+def sampled(things, name):
+    """One of six as it is, the others among the long tests."""
+    marks = [() if number % EVERY == 0 else (pytest.mark.long,) for number in range(len(things))]
+    return [pytest.param(thing, id=name(thing), marks=mark) for thing, mark in zip(things, marks, strict=True)]
+
+
+@pytest.mark.parametrize("case", sampled(CASES, lambda case: f"{case[0]}-{case[1].name}"))
+def test_no_verdict_on_a_pair_is_false(case):
+    outcome = judge(case[1])
+    assert not outcome.false, f"{outcome.said}: {outcome.detail}"
+
+
+@pytest.mark.parametrize("file", sampled(sorted((CORPUS / "kernels").glob("*.py")), lambda file: file.stem))
+def test_no_verdict_on_a_kernel_is_false(file):
+    reference = ["--against", f"{file}:reference"] if re.search(r"^(def )?reference\b", file.read_text(), re.M) else []
+    require_true(["lift", f"{file}:launch", "--quiet", *reference], file)
+
+
+@pytest.mark.parametrize("file", sampled(sorted((CORPUS / "jobs").glob("*.py")), lambda file: file.stem))
+def test_no_verdict_on_a_job_is_false(file):
+    require_true(["refine", str(file), "--quiet", "--timeout", "60"], file)
+
+
+def require_true(command: list[str], file: Path) -> None:
+    """Exit code 0 where the truth is that it holds, 1 where it does not; 3 and 2 claim nothing."""
+    truth = re.search(r'^TRUTH = "(.*)"', file.read_text(), re.M)
+    assert truth is not None, "the file does not say what is true"
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code != (1 if truth[1] in HOLDS else 0), result.output
