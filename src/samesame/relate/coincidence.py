@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, permutations, product
@@ -300,6 +300,9 @@ class _Weighing:
         touched = (group for group in self.relation.groups if moved & set(group.rights))
         if any(group.contradicts(self.assigned(group, layouts)) for group in touched):
             return
+        still = [layout for right, layout in layouts.items() if right not in moved]
+        if any(_is_shuffled(layouts[right], still) for right in moved):
+            return
         yield replace(self.relation, layouts=layouts, how=self.relation.how | dict.fromkeys(moved, USE))
 
     def settled(self, group: Group) -> bool:
@@ -372,3 +375,17 @@ class _Weighing:
             placed = (self.relation.layouts[name] for name in right if name in self.relation.layouts)
             left |= {part for layout in placed for part in wholes(layout)}
         return frozenset(left), frozenset(right)
+
+
+def _is_shuffled(layout: Layout, others: Iterable[Layout]) -> bool:
+    """Does a stack of a numbered list have its members in another order than every stack that values identify?"""
+    order = _order(layout)
+    known = {other for other in map(_order, others) if other is not None}
+    return order is not None and order not in known and any(sorted(other) == sorted(order) for other in known)
+
+
+def _order(layout: Layout) -> tuple[int, ...] | None:
+    """The numbers of the members of one numbered list, in the order in which the layout has them; None for others."""
+    names = [numbered(name) for name in wholes(layout)]
+    one_list = len(names) > 1 and len({pattern for pattern, _ in names}) == 1
+    return tuple(number for _, number in names) if one_list else None
