@@ -240,14 +240,16 @@ class _Weighing:
             yield from self.fitting({a: b for members, moved in pairs for a, b in zip(members, moved, strict=True)})
 
     def transposed(self) -> Iterator[InputRelation]:
-        """The relation with square matrices of one number transposed, as their numbers allow."""
+        """The relation with square matrices of one number transposed, as their numbers allow; a name that both sides
+        have says that they are not."""
         squares = {name for side, name in self.culprits if side == 0 and name in self.held[0] and self.is_square(name)}
         turned = {
             right: Permute(layout, (1, 0)) for right, layout in self.relation.layouts.items()
-            if isinstance(layout, Whole) and layout.name in squares
+            if isinstance(layout, Whole) and layout.name in squares and layout.name != right
         }
         for some in (turned, *({right: layout} for right, layout in turned.items())) if turned else ():
-            yield replace(self.relation, layouts={**self.relation.layouts, **some})
+            how = self.relation.how | dict.fromkeys(some, USE)
+            yield replace(self.relation, layouts={**self.relation.layouts, **some}, how=how)
 
     def redealt(self) -> Iterator[InputRelation]:
         """The relation with pieces of left weights dealt otherwise to right weights that are equal: halves of a fused
