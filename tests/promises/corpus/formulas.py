@@ -146,8 +146,8 @@ same("the smaller by minimum or by where", "a comparison against minimum", lambd
 
 different("sqrt(x) above y, or not at most y", "sqrt of a negative number is NaN: neither above nor at most", lambda x, y: torch.sqrt(x) > y,
           lambda x, y: ~(torch.sqrt(x) <= y), xy)
-different("sqrt(x) above y where the example is positive", "finite negative x", lambda x, y: (torch.sqrt(x) > y).float(),
-          lambda x, y: 1 - (torch.sqrt(x) <= y).float(), two_positive, xy)
+same("sqrt(x) above y where the example is positive", "for x < 0 neither holds", lambda x, y: (torch.sqrt(x) > y).float(),
+     lambda x, y: 1 - (torch.sqrt(x) <= y).float(), two_positive, "x ≥ 0, which the report lists")
 same("x above y, or not at most y", "no NaN comes in", lambda x, y: (x > y).float(), lambda x, y: 1 - (x <= y).float(), xy, "no NaN in x or y")
 different("square root kept where it is a number", "where(isnan(√x), 0, √x) against √|x|",
           lambda x: torch.where(torch.isnan(torch.sqrt(x)), 0.0, torch.sqrt(x)), lambda x: torch.sqrt(x.abs()), positive, x)
