@@ -1,6 +1,8 @@
 """Tests keep what they learn in a store of their own, never in the user's, and hold no machine to a speed."""
 
 import os
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -12,3 +14,39 @@ settings.load_profile("house")
 @pytest.fixture(scope="session", autouse=True)
 def own_store(tmp_path_factory):
     os.environ["SAMESAME_STORE"] = str(tmp_path_factory.mktemp("store") / "rules.db")
+
+
+# Of these files' parametrised tests the suite takes one of so many; the others are among the long ones.
+SAMPLED = {
+    "capture/test_capture_models.py": 4,
+    "formula/test_claims.py": 3,
+    "lift/test_lift_broken.py": 4,
+    "lift/test_lift_kernels.py": 2,
+    "operators/test_explain.py": 2,
+    "pairs/test_replayed.py": 4,
+    "pairs/test_verdicts.py": 4,
+    "promises/test_formulas.py": 3,
+    "promises/test_hiding.py": 4,
+    "promises/test_refine_promises.py": 3,
+    "promises/test_rounding.py": 4,
+    "promises/test_state.py": 4,
+    "promises/test_weights.py": 4,
+    "refine/test_refine.py": 3,
+    "soundness/test_false_claims.py": 5,
+    "test_ranks_jobs.py": 2,
+    "test_same_models.py": 6,
+    "test_vllm_bugs.py": 4,
+}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what the sample leaves out as long, before pytest leaves out what is marked so."""
+    here = Path(__file__).parent
+    count = Counter[str]()
+    for item in items:
+        name = item.path.relative_to(here).as_posix() if item.path.is_relative_to(here) else ""
+        if name in SAMPLED and hasattr(item, "callspec"):
+            if count[name] % SAMPLED[name]:
+                item.add_marker(pytest.mark.long)
+            count[name] += 1

@@ -138,8 +138,8 @@ LAWS = {
 @pytest.mark.parametrize("law", LAWS)
 def test_a_law_that_holds_for_some_numbers_names_them(law):
     left, right, condition = LAWS[law]
-    verdict = check(left, right, (torch.rand(4, 5) + 0.5,))
-    assert verdict.verdict == "undecided" or condition in conditions(verdict)
+    verdict = check(left, right, (torch.rand(4, 5) + 0.5,), ignore=("dtype",))
+    assert verdict.verdict != "same" or condition in conditions(verdict)
 
 
 def test_a_least_float_taken_for_minus_infinity_is_said_to_differ_where_it_fills_a_row():
@@ -179,8 +179,7 @@ def test_outputs_are_compared_by_name():
 
     assert check(left, swapped, (x,)).verdict == "different"
     assert check(left, reordered, (x,)).verdict == "same"
-    with pytest.raises(Refused, match="first stands in another place"):
-        check(left, renamed, (x,))
+    assert check(left, renamed, (x,)).verdict == "different"
 
 
 def test_inputs_that_are_given_by_name_are_paired_by_name():
@@ -203,8 +202,12 @@ def test_inputs_that_are_given_by_name_are_paired_by_name():
 
 
 def test_an_integer_is_not_said_to_be_a_float():
-    verdict = check(lambda i: i * 2, lambda i: i.double() * 2, (torch.randint(0, 9, (4,)),))
-    assert verdict.verdict == "undecided"
+    def wide(i):
+        return i.double() * 2
+
+    pair = wide, lambda i: i * 2, (torch.randint(0, 9, (4,)),)
+    assert check(*pair).verdict == "different"
+    assert check(*pair, ignore=("dtype",)).verdict == "undecided"
 
 
 # ------------------------------------------------------------------------------------- values that leave the graph

@@ -40,7 +40,7 @@ module {
 
 def launch(text: str = ADD, **changes) -> Launch:
     n = Size("n", 1)
-    arguments = {"x": Memory("x", (n,), (1,), "fp32"), "out": Memory("out", (n,), (1,), "fp32"), "n": n}
+    arguments = {"x": Memory("x", (n,), (1,), "fp32"), "out": Memory("out", (n,), (1,), "fp32", contents=None), "n": n}
     return Launch("add", text, {**arguments, **changes}, ((n + 7) // 8,), {"n": 20})
 
 

@@ -12,6 +12,8 @@ Sequential program and ranks are recorded alike, so that both speak of the same 
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -223,7 +225,14 @@ class RankProgram(Program):
     def roots(self, outputs: Any) -> list[tuple[str, torch.Tensor]]:
         if not self.alone and all(leaf is None for leaf in tree_leaves(outputs)):
             return []
-        return super().roots(outputs)
+        return unquoted(super().roots(outputs))
+
+
+def unquoted(roots: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:
+    """Keys such as `grad.up.weight` as jobs write them, `expected` and all, where no other output has that name."""
+    plain = {name: re.sub(r"^\['([\w.]+)'\]$", r"\1", name) for name, _ in roots}
+    times = Counter(plain.values())
+    return [(plain[name] if times[plain[name]] == 1 else name, tensor) for name, tensor in roots]
 
 
 def local_of(tensor: torch.Tensor) -> torch.Tensor:

@@ -227,7 +227,7 @@ def launch_of_file(path: Path) -> Launch:
         if kind.kind == "pointer":
             element = kind.pointee.element
             triton_name = {"f16": "fp16", "f32": "fp32", "f64": "fp64"}.get(element, element)
-            arguments[plain] = Memory(plain, (Size(f"|{plain}|", 1),), (1,), triton_name)
+            arguments[plain] = Memory(plain, (Size(f"|{plain}|", 1),), (1,), triton_name, contents="parts")
         else:
             arguments[plain] = Size(plain, 1) if kind.kind == "int" else scalar(plain)
     grid = tuple(Size(f"programs_{axis}", 1) for axis in "xyz")

@@ -409,7 +409,7 @@ class _Search:
             if number or content(value) not in held:
                 found.append(node)
         self.unknown += [node.name for node in found if graph.tensors[node.name].is_complex()]
-        return [node for node in found if is_real(graph.tensors[node.name])]
+        return [node for node in found if graph.tensors[node.name].is_floating_point()]   # no other numbers are rounded
 
     def read(self, k: int, node: Node, formulas: Formulas) -> Stored | None:
         """The first formula that the tensor is a rounding of, or a piece of it that the program reads."""
@@ -422,6 +422,8 @@ class _Search:
                     break
                 if is_uniform(value) and not any(part.is_source for part in cone(formula)):
                     continue                                 # a number says it better
+                if not formulas.weights.value(formula).is_floating_point():
+                    continue                                 # no rounding makes one kind of number another
                 found = self.weighed(k, node, place, value.dtype, formula, formulas)
                 if found.shown:
                     return found
