@@ -191,7 +191,7 @@ def test_what_was_reached_stays(monkeypatch):
 
 def test_outputs_are_named_even_if_they_were_not_compared(monkeypatch):
     module = sys.modules["samesame.check"]
-    monkeypatch.setattr(module, "take_draws", lambda *_: time.sleep(30))
+    monkeypatch.setattr(module, "weigh", lambda *_, **__: time.sleep(30))
     verdict = check(silu, spelled, X, timeout=3.0)
     assert [(root.name, root.evidence.rung) for root in verdict.roots] == [("0", Rung.UNDECIDED)]
     assert "while running both programs" in verdict.notes[-1]
