@@ -190,7 +190,8 @@ DECIDED = {
         1,
     ),
     "nested outputs": (
-        "def left(x):\n    return {'a': [x, (x + x, None)]}\n\n\ndef right(x):\n    return {'a': [x, (x * 2, None)]}\n\n\n"
+        "def left(x):\n    return {'a': [x, (x + x, None)]}\n\n\n"
+        "def right(x):\n    return {'a': [x, (x * 2, None)]}\n\n\n"
         + INPUTS,
         0,
     ),
