@@ -208,3 +208,18 @@ def test_a_weight_that_may_be_made_of_the_others_in_an_unknown_way_is_no_differe
     left, given = Exponentiated(math.log(1 / 0.07), nn.Parameter), (torch.randn(3, 4),)
     assert check(left, Scaled(left.scale.detach().exp()), given).verdict == "undecided"
     assert check(left, Scaled(torch.tensor(14.2)), given).verdict == "different"
+
+
+class WithNothing(nn.Module):
+    """A weight without elements, as libraries keep in the place of one that a config leaves out."""
+
+    def __init__(self, factor):
+        super().__init__()
+        self.factor, self.nothing = factor, nn.Parameter(torch.empty(0))
+
+    def forward(self, x):
+        return torch.cat([x * self.factor, self.nothing.expand(0).reshape(0, 1).expand(0, x.shape[1])])
+
+
+def test_a_weight_without_elements_is_no_rounding():
+    assert check(WithNothing(2.0), still(lambda x: x * 3.0), (torch.randn(3, 4),)).verdict == "different"

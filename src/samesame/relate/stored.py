@@ -409,7 +409,8 @@ class _Search:
             if number or content(value) not in held:
                 found.append(node)
         self.unknown += [node.name for node in found if graph.tensors[node.name].is_complex()]
-        return [node for node in found if graph.tensors[node.name].is_floating_point()]   # no other numbers are rounded
+        values = ((node, graph.tensors[node.name]) for node in found)                     # no other numbers are rounded
+        return [node for node, value in values if value.is_floating_point() and value.numel()]
 
     def read(self, k: int, node: Node, formulas: Formulas) -> Stored | None:
         """The first formula that the tensor is a rounding of, or a piece of it that the program reads."""
