@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -18,7 +19,7 @@ import pytest
 import torch
 import z3
 
-from samesame.budget import TOLERANCE, Deadline, Run, Stopped
+from samesame.budget import TIME, TOLERANCE, Deadline, Run, Stopped
 from samesame.check import check
 from samesame.evidence import Rung
 from samesame.formula import effort
@@ -369,6 +370,19 @@ def test_attempts_that_take_too_long_are_left_out_and_said():
         time.sleep(30)
     assert 2.0 < time.monotonic() - run._started < 4.0
     assert run.notes()[0] == "too slow" and "while relating" in run.notes()[1]
+
+
+def test_no_alarm_is_raised_where_contexts_are_left():
+    """Raised there, Stopped would leave `bounded` before it has disarmed the alarm, and hit whatever runs next."""
+    leaving = compile("signal.raise_signal(signal.SIGALRM)\nleft = True", contextlib.__file__, "exec")
+    seen: dict[str, object] = {"signal": signal}
+    run = Run(timeout=0.01)
+    run._started -= 100.0
+    with run.bounded():
+        exec(leaving, seen)
+        time.sleep(30)                       # it comes again where it can be raised
+    assert seen.get("left") and run.why == TIME
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL and not any(signal.getitimer(signal.ITIMER_REAL))
 
 
 def test_stopped_is_no_exception_that_a_program_catches():

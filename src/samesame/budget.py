@@ -13,6 +13,7 @@ stages' own checks and nothing else.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import signal
 import threading
@@ -37,6 +38,8 @@ TOLERANCE = 1.1                             # the deadline's factor at which a s
 AGAIN = 0.1                                 # seconds between two alarms, for a proof that begins meanwhile
 AGAIN_RAISED = 0.3                          # the same after Stopped was raised: it is lost in a destructor, say
 PATIENCE = 2.0                              # seconds in which proving may finish after Ctrl-C
+
+LEAVING = {__file__, contextlib.__file__}   # raised in these, Stopped could keep `bounded` from disarming the alarm
 
 TIME, CTRL_C = "the time limit", "Ctrl-C"
 GENTLY = "prove"                            # the stage that is asked to end, and interrupted only if it does not
@@ -192,8 +195,8 @@ class Run:
             yield
         finally:
             if signal.SIGALRM in before:
-                signal.setitimer(signal.ITIMER_REAL, 0)
                 self._armed = False
+                signal.setitimer(signal.ITIMER_REAL, 0)
             for number, handler in before.items():
                 signal.signal(number, handler)
 
@@ -222,7 +225,9 @@ class Run:
             _cut_proof()
         if now >= min(self._patience, -math.inf if gently and self._trying else self._trying or math.inf):
             self._wait(AGAIN_RAISED)
-            raise Stopped
+            if frame is None or frame.f_code.co_filename not in LEAVING:
+                raise Stopped
+            return
         self._wait(AGAIN if gently else self._next() - now)
 
     def _next(self) -> float:

@@ -134,7 +134,7 @@ def test_nothing_stated_but_names_finds_every_gradient_that_is_not_reduced(tmp_p
         "unstated": "by name and shape",
         "const_tensor_value": 0,
     })
-    verdict = refine_case(file, timeout=20)
+    verdict = refine_case(file)
     assert verdict.verdict == "does not refine" and len(verdict.outputs) == 22
     wrong = {output.name for output in verdict.outputs if output.evidence.rung is Rung.REFUTED}
     assert wrong == {"add_8", "add_13", "add_14", "add_15", "add_17", "add_19", "add_20", "add_24", "add_25"}
