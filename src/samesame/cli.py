@@ -24,6 +24,8 @@ from typing import Annotated, Any
 import typer
 
 from samesame.evidence import Rung, SamesameError, Verdict
+from samesame.fuzz_cli import EPILOG as FUZZ_EXITS
+from samesame.fuzz_cli import fuzz_command
 from samesame.graph import Graph
 from samesame.interface import KINDS
 from samesame.lift_cli import EPILOG as LIFT_EXITS
@@ -483,6 +485,7 @@ def rule_in_words(entry: Any) -> str:
 
 app.command(epilog=LIFT_EXITS)(lift_command(reported, to_stdout))
 app.command(epilog=REFINE_EXITS)(refine_command(reported, progress_bar, rules_of, stdout_guarded))
+app.command(epilog=FUZZ_EXITS)(fuzz_command(reported, stdout_guarded))
 app.command(epilog=SWEEP_EXITS)(sweep_command(reported, progress_bar, stdout_guarded))
 app.add_typer(rules_commands(rule_versions, reprover, reported, rule_in_words), name="rules")
 

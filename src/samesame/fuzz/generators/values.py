@@ -1,0 +1,127 @@
+"""Values and layouts: tensors on which compilers slip, as expressions of torch.
+
+What a tensor holds and how it lies in memory are chosen apart. Lengths stand around the width of a vector register,
+where a compiler leaves its vector loop for the scalar rest; numbers are ordinary ones mostly, and now and then those
+that are not: NaN, infinities, −0.0, denormals, the ends of an integer's range.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import torch
+
+FLOATS = ("float32", "float32", "float32", "float64", "bfloat16", "float16")  # by how often they are drawn
+INTEGERS = ("int64", "int64", "int32", "int16", "int8", "uint8")
+DTYPES = (*FLOATS, *INTEGERS, "bool")
+LENGTHS = (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65)  # around 8, 16, 32 lanes
+COMMON = (2, 3, 4, 5, 8, 16, 17)
+SPECIAL = "nan, inf, -inf, 0.0, -0.0, 1e-40, 1.0, -1.0, 2.5, -3.5, 1e30"
+
+Content = Callable[[random.Random, Sequence[int], str], str]
+Layout = Callable[[random.Random, Sequence[int]], tuple[tuple[int, ...], str]]
+
+
+def any_shape(dice: random.Random) -> tuple[int, ...]:
+    """Few dimensions; lengths around the vector width, and now and then none."""
+    rank = dice.choice((0, 1, 1, 2, 2, 2, 3, 3, 4))
+    lengths = [dice.choice(LENGTHS if dice.random() < 0.4 else COMMON) for _ in range(rank)]
+    while rank > 2 and torch.Size(lengths).numel() > 4096:
+        lengths[dice.randrange(rank)] = 2
+    return tuple(lengths)
+
+
+def any_tensor(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
+    """An expression that makes a tensor of this shape and dtype."""
+    layout = LAYOUTS[dice.choices(list(LAYOUTS), [6, 1, 1, 1, 1])[0]] if len(shape) else LAYOUTS["contiguous"]
+    base, moved = layout(dice, tuple(shape))
+    kind = torch.zeros((), dtype=getattr(torch, dtype))
+    names = CONTENTS["bool" if dtype == "bool" else "float" if kind.is_floating_point() else "integer"]
+    content = dice.choices(list(names), [4, 1, 1][: len(names)])[0]
+    return names[content](dice, base, dtype) + moved
+
+
+# ------------------------------------------------------------------------------------------------------------ contents
+
+
+def _normal(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
+    seed = dice.randrange(1000)
+    text = f"torch.randn({tuple(shape)}, generator=torch.Generator().manual_seed({seed}))"
+    return text if dtype == "float32" else f"{text}.to(torch.{dtype})"
+
+
+def _halves(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
+    """Multiples of 1/2, on which sums and products are exact in any order."""
+    seed = dice.randrange(1000)
+    text = f"torch.randint(-8, 9, {tuple(shape)}, generator=torch.Generator().manual_seed({seed}))"
+    return f"({text} / 2).to(torch.{dtype})"
+
+
+def _integers(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
+    low, high = (0, 9) if dtype == "uint8" else (-8, 9)
+    seed = dice.randrange(1000)
+    text = f"torch.randint({low}, {high}, {tuple(shape)}, generator=torch.Generator().manual_seed({seed}))"
+    return text if dtype == "int64" else f"{text}.to(torch.{dtype})"
+
+
+def _repeated(numbers: str, shape: Sequence[int], dtype: str) -> str:
+    """These numbers again and again."""
+    size = torch.Size(shape).numel()
+    times = -(-size // len(numbers.split(",")))
+    return f"torch.tensor([{numbers}], dtype=torch.{dtype}).repeat({max(times, 1)})[:{size}].reshape({tuple(shape)})"
+
+
+def _special(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
+    return _repeated(SPECIAL, shape, dtype)
+
+
+def _extremes(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
+    info = torch.iinfo(getattr(torch, dtype))
+    numbers = dict.fromkeys((info.min, info.max, 0, 1, info.min + 1, info.max - 1, max(info.min, -1)))
+    return _repeated(", ".join(map(str, numbers)), shape, dtype)
+
+
+def _booleans(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
+    seed = dice.randrange(1000)
+    return f"torch.randint(0, 2, {tuple(shape)}, generator=torch.Generator().manual_seed({seed})).bool()"
+
+
+CONTENTS: dict[str, dict[str, Content]] = {
+    "float": {"normal": _normal, "halves": _halves, "special": _special},
+    "integer": {"small": _integers, "extremes": _extremes},
+    "bool": {"any": _booleans},
+}
+
+
+# ------------------------------------------------------------------------------------------------------------- layouts
+
+
+def _transposed(dice: random.Random, shape: Sequence[int]) -> tuple[tuple[int, ...], str]:
+    a, b = dice.randrange(len(shape)), dice.randrange(len(shape))
+    base = list(shape)
+    base[a], base[b] = base[b], base[a]
+    return tuple(base), f".transpose({a}, {b})"
+
+
+def _expanded(dice: random.Random, shape: Sequence[int]) -> tuple[tuple[int, ...], str]:
+    base = list(shape)
+    base[dice.randrange(len(shape))] = 1
+    return tuple(base), f".expand({tuple(shape)})"
+
+
+def _strided(dice: random.Random, shape: Sequence[int]) -> tuple[tuple[int, ...], str]:
+    return (*shape[:-1], 2 * shape[-1]), "[..., ::2]"
+
+
+def _offset(dice: random.Random, shape: Sequence[int]) -> tuple[tuple[int, ...], str]:
+    return (shape[0] + 1, *shape[1:]), "[1:]"
+
+
+LAYOUTS: dict[str, Layout] = {
+    "contiguous": lambda dice, shape: (tuple(shape), ""),
+    "transposed": _transposed,
+    "expanded": _expanded,
+    "strided": _strided,
+    "offset": _offset,
+}

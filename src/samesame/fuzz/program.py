@@ -1,0 +1,208 @@
+"""A program as data: inputs, steps, outputs; printed as torch code that anybody can run.
+
+What is generated, rewritten, compiled, reduced and reported is one and the same thing: a straight line of calls, with a
+loop or a branch here and there. Each input is an expression of torch that makes it, so a program says everything about
+itself, and a finding is its text.
+
+    Program     (Input, …), (Step | Block, …), (name, …)
+    Input       name = expression, such as `torch.arange(6.).reshape(2, 3).t()`
+    Step        names = call(arguments): `torch.add`, or `.add_` for a method of the first argument
+    Block       a `for` or `if` line, and the steps under it
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+from types import ModuleType
+from typing import Any
+
+import torch
+
+INDENT = "    "
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A value of the program, by name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A tensor that the program is given: `text` is the expression that makes it."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`results = call(*args, **kwargs)`; without results a statement that is run for what it writes."""
+
+    results: tuple[str, ...]
+    call: str
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    unpacked: bool = False  # whether the call gives a tuple of `results`, and not the one result
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A line that ends in a colon, and what stands under it."""
+
+    head: str
+    body: tuple[Step | Block, ...]
+
+
+Line = Step | Block
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """`outputs` are names of values that the program returns, inputs among them."""
+
+    inputs: tuple[Input, ...]
+    steps: tuple[Line, ...]
+    outputs: tuple[str, ...]
+
+    def function(self) -> Callable[..., Any]:
+        """The program as a Python function of its inputs, with source that a tracer can read."""
+        return made(source(self), "program")
+
+    def make_inputs(self) -> list[torch.Tensor]:
+        """The inputs, new ones each time, with the same values."""
+        return [evaluated(given.text) for given in self.inputs]
+
+    def __len__(self) -> int:
+        return sum(1 for _ in steps_in(self.steps))
+
+
+def steps_in(lines: Iterable[Line]) -> Iterator[Step]:
+    """All steps, those under a line among them."""
+    for line in lines:
+        if isinstance(line, Step):
+            yield line
+        else:
+            yield from steps_in(line.body)
+
+
+def refs_in(argument: Any) -> Iterator[str]:
+    """The names of the values that an argument holds."""
+    if isinstance(argument, Ref):
+        yield argument.name
+    elif isinstance(argument, list | tuple):
+        for part in argument:
+            yield from refs_in(part)
+    elif isinstance(argument, Mapping):
+        for part in argument.values():
+            yield from refs_in(part)
+
+
+def used(lines: Iterable[Line]) -> Iterator[str]:
+    """The names of the values that steps take."""
+    for step in steps_in(lines):
+        yield from refs_in(step.args)
+        yield from refs_in(step.kwargs)
+
+
+def without_unused_inputs(program: Program) -> Program:
+    taken = {*used(program.steps), *program.outputs}
+    return replace(program, inputs=tuple(given for given in program.inputs if given.name in taken))
+
+
+# ------------------------------------------------------------------------------------------------------------ as text
+
+
+def source(program: Program, name: str = "program") -> str:
+    """The program as the text of a Python function."""
+    head = f"def {name}({', '.join(given.name for given in program.inputs)}):"
+    results = f"{', '.join(program.outputs)}{',' if len(program.outputs) == 1 else ''}" or "()"
+    tail = f"{INDENT}return {results}"
+    return "\n".join([head, *lines_of(program.steps, 1), tail, ""])
+
+
+def lines_of(lines: Iterable[Line], depth: int) -> Iterator[str]:
+    for line in lines:
+        if isinstance(line, Block):
+            yield f"{INDENT * depth}{line.head}"
+            yield from lines_of(line.body, depth + 1)
+        else:
+            yield f"{INDENT * depth}{line_of(line)}"
+
+
+def line_of(step: Step) -> str:
+    """`a, b = torch.sort(x, dim=1)`."""
+    args = step.args
+    call = step.call
+    if call.startswith("."):
+        call, args = f"{text_of(args[0])}{call}", args[1:]
+    given = [*map(text_of, args), *(f"{name}={text_of(value)}" for name, value in step.kwargs.items())]
+    target = ", ".join(step.results) + ("," if step.unpacked and len(step.results) == 1 else "")
+    applied = f"{call}({', '.join(given)})" if call != "[]" else f"{text_of(args[0])}[{index_text(args[1])}]"
+    return f"{target} = {applied}" if step.results else applied
+
+
+def text_of(value: Any) -> str:
+    """An argument as Python text."""
+    if isinstance(value, Ref):
+        return value.name
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    if isinstance(value, tuple):
+        return f"({', '.join(map(text_of, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, list):
+        return f"[{', '.join(map(text_of, value))}]"
+    return repr(value)
+
+
+def index_text(index: Any) -> str:
+    """What stands between the brackets of `x[…]`."""
+    return ", ".join(map(one_index, index)) if isinstance(index, tuple) else one_index(index)
+
+
+def one_index(part: Any) -> str:
+    if isinstance(part, slice):
+        bounds = ["" if n is None else str(n) for n in (part.start, part.stop)]
+        return ":".join([*bounds, *([] if part.step is None else [str(part.step)])])
+    return "..." if part is Ellipsis else text_of(part)
+
+
+# ------------------------------------------------------------------------------------------------------ made to run
+
+_NUMBER = count()
+NAMESPACE = {"torch": torch, "inf": math.inf, "nan": math.nan}
+
+
+def made(text: str, name: str) -> Callable[..., Any]:
+    """The function `name` that a text defines."""
+    function: Callable[..., Any] = defined(text)[name]
+    return function
+
+
+def defined(text: str) -> dict[str, Any]:
+    """What a text defines, by name; tracebacks and tracers find its lines. Executes it."""
+    name = f"fuzzed_{next(_NUMBER)}"
+    file = f"<{name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    module = sys.modules[name] = ModuleType(name)      # tracers look modules up by their names
+    space = module.__dict__
+    space.update(NAMESPACE)
+    exec(compile(text, file, "exec"), space)
+    return space
+
+
+def evaluated(text: str) -> Any:
+    """The value of an expression of torch."""
+    return eval(text, dict(NAMESPACE))
+
+
+def literal(tensor: torch.Tensor) -> str:
+    """A small tensor as text that makes it, strides apart."""
+    numbers = text_of(tensor.detach().resolve_conj().resolve_neg().to("cpu").tolist())
+    return f"torch.tensor({numbers}, dtype={tensor.dtype})"

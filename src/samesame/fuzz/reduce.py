@@ -1,0 +1,236 @@
+"""Reduce a program that shows a difference, while it shows the same one.
+
+First outputs and steps go, many at a time and then one by one (delta debugging); a step that something needs may become
+an input, or another value of the same kind. Then sizes shrink, everywhere at once, and then values become plain: ones,
+counts, a literal. `shows(program)` runs a candidate and says what it shows, or None; only candidates that show what the
+original shows are kept.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from samesame.fuzz.program import (
+    Block,
+    Input,
+    Line,
+    Program,
+    Ref,
+    Step,
+    evaluated,
+    literal,
+    steps_in,
+    used,
+    without_unused_inputs,
+)
+
+Shows = Callable[[Program], str | None]
+Size = tuple[int, int, int]
+NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
+
+
+def reduced(program: Program, shows: Shows, label: str, until: float) -> Program:
+    """The smallest program found before the clock (time.monotonic) says `until`."""
+    program = flattened(program, shows, label)
+    improved = True
+    while improved and time.monotonic() < until:
+        improved = False
+        for candidates in (fewer_outputs, fewer_steps, substituted, smaller_sizes, plainer_values, plainer_arguments):
+            program, better = _descend(program, candidates, shows, label, until)
+            improved = improved or better
+    return renamed(program)
+
+
+def _descend(
+    program: Program, candidates: Callable[[Program], Iterator[Program]], shows: Shows, label: str, until: float
+) -> tuple[Program, bool]:
+    """Take the first candidate that shows the same, again and again."""
+    better = False
+    found = True
+    while found:
+        found = False
+        for candidate in candidates(program):
+            if time.monotonic() > until:
+                return program, better
+            if size(candidate) < size(program) and shows(candidate) == label:
+                program, better, found = candidate, True, True
+                break
+    return program, better
+
+
+def size(program: Program) -> tuple[int, ...]:
+    """What is reduced, the most important first."""
+    text = sum(len(given.text) for given in program.inputs)
+    numbers = sum(int(n) for given in program.inputs for n in NUMBER.findall(given.text))
+    arguments = sum(int(n) for step in steps_in(program.steps) for n in NUMBER.findall(repr((step.args, step.kwargs))))
+    blocks = sum(isinstance(line, Block) for line in program.steps)
+    return len(program) + blocks, len(program.outputs), len(program.inputs), arguments + numbers + text
+
+
+def flattened(program: Program, shows: Shows, label: str) -> Program:
+    """Without lines that only hold others, if it shows the same without them."""
+    flat = replace(program, steps=tuple(steps_in(program.steps)))
+    return flat if flat != program and shows(flat) == label else program
+
+
+# ----------------------------------------------------------------------------------------------------------- fewer
+
+
+def fewer_outputs(program: Program) -> Iterator[Program]:
+    for name in program.outputs:
+        rest = tuple(other for other in program.outputs if other != name)
+        if rest:
+            yield pruned(replace(program, outputs=rest))
+
+
+def fewer_steps(program: Program) -> Iterator[Program]:
+    """Without runs of steps, long ones first; what needed their results goes with them."""
+    lines = program.steps
+    length = len(lines) // 2
+    while length:
+        for start in range(len(lines) - length, -1, -1):
+            yield without(program, lines[start : start + length])
+        length //= 2
+
+
+def without(program: Program, gone: Sequence[Line]) -> Program:
+    """The program without these lines, and without what takes their results."""
+    lost = {name for step in steps_in(gone) for name in step.results}
+    kept: list[Line] = []
+    for line in program.steps:
+        if any(line is other for other in gone):
+            continue
+        if lost & set(used([line])):
+            lost |= {name for step in steps_in([line]) for name in step.results}
+            continue
+        kept.append(line)
+    outputs = tuple(name for name in program.outputs if name not in lost)
+    made = [name for step in steps_in(kept) for name in step.results]
+    inputs = [given.name for given in program.inputs]
+    return pruned(replace(program, steps=tuple(kept), outputs=outputs or tuple(made[-1:] or inputs[-1:])))
+
+
+def pruned(program: Program) -> Program:
+    """Without inputs that nothing takes."""
+    return without_unused_inputs(program)
+
+
+def substituted(program: Program) -> Iterator[Program]:
+    """A step's result replaced by one of its own arguments, so that the step can go."""
+    for line in program.steps:
+        if isinstance(line, Step) and len(line.results) == 1:
+            for name in dict.fromkeys(used([line])):
+                rest = tuple(other for other in program.steps if other is not line)
+                table = {line.results[0]: name}
+                outputs = tuple(dict.fromkeys(table.get(out, out) for out in program.outputs))
+                yield pruned(Program(program.inputs, tuple(_with_names(part, table) for part in rest), outputs))
+
+
+# --------------------------------------------------------------------------------------------------------- smaller
+
+
+def smaller_sizes(program: Program) -> Iterator[Program]:
+    """One number, wherever it stands, replaced by a smaller one."""
+    texts = [given.text for given in program.inputs]
+    texts += [repr((step.args, step.kwargs)) for step in steps_in(program.steps)]
+    numbers = sorted({int(n) for text in texts for n in NUMBER.findall(text)}, reverse=True)
+    for number in numbers:
+        for smaller in dict.fromkeys((1, 2, 3, number // 2, number - 1)):
+            if 0 < smaller < number:
+                yield _with_number(program, number, smaller)
+
+
+def _with_number(program: Program, number: int, smaller: int) -> Program:
+    inputs = tuple(
+        replace(given, text=NUMBER.sub(lambda m: str(smaller) if int(m[0]) == number else m[0], given.text))
+        for given in program.inputs
+    )
+    return replace(program, inputs=inputs, steps=tuple(_in_line(line, number, smaller) for line in program.steps))
+
+
+def _in_line(line: Line, number: int, smaller: int) -> Line:
+    if isinstance(line, Block):
+        return replace(line, body=tuple(_in_line(part, number, smaller) for part in line.body))
+    return replace(line, args=_in_value(line.args, number, smaller), kwargs=_in_value(line.kwargs, number, smaller))
+
+
+def _in_value(value: Any, number: int, smaller: int) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _in_value(part, number, smaller) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_in_value(part, number, smaller) for part in value)
+    if isinstance(value, slice):
+        return slice(*(_in_value(part, number, smaller) for part in (value.start, value.stop, value.step)))
+    return smaller if type(value) is int and value == number else value
+
+
+# --------------------------------------------------------------------------------------------------------- plainer
+
+
+def plainer_values(program: Program) -> Iterator[Program]:
+    """Inputs as ones, counts or a short literal; without their layout."""
+    for k, given in enumerate(program.inputs):
+        for text in _plainer(given):
+            yield replace(program, inputs=(*program.inputs[:k], Input(given.name, text), *program.inputs[k + 1 :]))
+
+
+def _plainer(given: Input) -> Iterator[str]:
+
+    try:
+        value = evaluated(given.text)
+    except Exception:  # a text that makes no tensor has nothing plainer
+        return
+    shape, kind = tuple(value.shape), value.dtype
+    named = "" if str(kind) == "torch.float32" else f", dtype={kind}"
+    yield f"torch.ones({shape}{named})"
+    yield f"torch.zeros({shape}{named})"
+    if len(shape) == 1:
+        yield f"torch.arange({shape[0]}, dtype={kind})"
+    yield f"torch.arange({value.numel()}, dtype={kind}).reshape({shape})"
+    if value.numel() <= 4:
+        yield literal(value)
+    yield re.sub(r"\.(transpose|expand)\([^()]*(\([^()]*\))?[^()]*\)$|\[[^\[\]]*\]$", "", given.text)
+
+
+def plainer_arguments(program: Program) -> Iterator[Program]:
+    """Without one keyword argument."""
+    for position, line in enumerate(program.steps):
+        if isinstance(line, Step):
+            for name in line.kwargs:
+                rest = {other: value for other, value in line.kwargs.items() if other != name}
+                steps = (*program.steps[:position], replace(line, kwargs=rest), *program.steps[position + 1 :])
+                yield pruned(replace(program, steps=steps))
+
+
+# ----------------------------------------------------------------------------------------------------------- names
+
+
+def renamed(program: Program) -> Program:
+    """Inputs a, b, … and results y0, y1, …"""
+    made = [name for step in steps_in(program.steps) for name in step.results]
+    table = {given.name: f"x{k}" for k, given in enumerate(program.inputs)} | {n: f"y{k}" for k, n in enumerate(made)}
+    inputs = tuple(Input(table[given.name], given.text) for given in program.inputs)
+    return Program(
+        inputs, tuple(_with_names(line, table) for line in program.steps), tuple(table[n] for n in program.outputs)
+    )
+
+
+def _with_names(line: Line, table: Mapping[str, str]) -> Line:
+    if isinstance(line, Block):
+        return replace(line, body=tuple(_with_names(part, table) for part in line.body))
+    results = tuple(table.get(name, name) for name in line.results)
+    return replace(line, results=results, args=_named(line.args, table), kwargs=_named(line.kwargs, table))
+
+
+def _named(value: Any, table: Mapping[str, str]) -> Any:
+    if isinstance(value, Ref):
+        return Ref(table.get(value.name, value.name))
+    if isinstance(value, Mapping):
+        return {name: _named(part, table) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_named(part, table) for part in value)
+    return value

@@ -1,0 +1,137 @@
+"""A campaign: workers lose one case at a time, a folder goes on where it was, and bad input is one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from samesame.evidence import SamesameError
+from samesame.fuzz import worker
+from samesame.fuzz.campaign import Settings, fuzz, fuzz_own
+from samesame.fuzz.corpus import Corpus, Finding, read_findings
+from samesame.fuzz.encode import encoded
+from samesame.fuzz.finding import script, write_finding
+from samesame.fuzz.program import Input, Program, Ref, Step, source
+
+LIMITS = {"seconds": 3.0, "gigabytes": 4.0}
+QUICK = Settings(backends=("aot_eager",), cases=6, bisect=False)
+
+
+def test_a_case_that_does_not_come_back_costs_itself_only(monkeypatch):
+    def crash(case, settings, say):
+        say("compiled")
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+    def hang(case, settings, say):
+        say("twin")
+        time.sleep(60)
+
+    def takes_all(case, settings, say):
+        return {"status": "agrees", "length": len(bytearray(16 << 30))}
+
+    tasks = {"crash": crash, "hang": hang, "all": takes_all, "ok": lambda *_: {"status": "agrees"}}
+    monkeypatch.setattr(worker, "TASKS", tasks)
+    crashed = worker.run_apart({"task": "crash"}, LIMITS)
+    assert (crashed["status"], crashed["stage"], crashed["detail"]) == ("crashed", "compiled", "signal 11")
+    hung = worker.run_apart({"task": "hang", "seconds": 0.5}, LIMITS)
+    assert (hung["status"], hung["stage"]) == ("hung", "twin")
+    assert worker.run_apart({"task": "all"}, LIMITS)["status"] == "out of memory"
+    assert worker.run_apart({"task": "missing"}, LIMITS)["status"] == "failed"
+    assert worker.run_apart({"task": "ok"}, LIMITS)["status"] == "agrees"
+
+
+def test_a_campaign_goes_on_where_it_was(tmp_path):
+    first = fuzz(tmp_path / "found", QUICK)
+    assert first.cases == 6 and not [f for f in first.findings if f.kind == "wrong value"]
+    with pytest.raises(SamesameError, match="holds a campaign; go on with --resume"):
+        fuzz(tmp_path / "found", QUICK)
+    with pytest.raises(SamesameError, match="has seed 0, not 1"):
+        fuzz(tmp_path / "found", Settings(backends=("aot_eager",), seed=1), resume=True)
+    fuzz(tmp_path / "found", QUICK, resume=True)
+    corpus = Corpus(tmp_path / "found", QUICK.kept(), resume=True)
+    assert corpus.next_number() == 12 and sum(corpus.statuses().values()) == 12
+    with pytest.raises(SamesameError, match="another campaign is at work"):
+        Corpus(tmp_path / "found", QUICK.kept(), resume=True)
+    corpus.database.execute("UPDATE about SET format = 99")
+    corpus.close()
+    with pytest.raises(SamesameError, match="written by another version"):
+        read_findings(tmp_path / "found")
+
+
+def finding() -> Finding:
+    program = Program((Input("x", "torch.ones(2)"),), (Step(("y",), "torch.neg", (Ref("x"),)),), ("y",))
+    what = "aot_eager", "wrong value", "output 0", "1.0 for -1.0"
+    return Finding(1, *what, encoded(program), source(program), calls=["torch.neg"], dtypes=["float"])
+
+
+def test_a_finding_is_a_script_that_runs_with_torch_alone(tmp_path):
+    place = write_finding(tmp_path, finding())
+    text = (place / "script.py").read_text()
+    assert len(text.splitlines()) <= 20 and "samesame" not in text
+    run = subprocess.run([sys.executable, place / "script.py"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr              # nothing is wrong with neg: the script passes
+    assert json.loads((place / "finding.json").read_text())["kind"] == "wrong value"
+    assert "def test_aot_eager_wrong_value():" in (place / "test_regression.py").read_text()
+    assert script(finding(), Program((), (), ("y",)))
+
+
+OWN = """
+import torch
+class Module(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = torch.nn.Linear(4, 8)
+    def forward(self, x):
+        return torch.softmax(self.up(x) + 1, -1)
+module = Module()
+inputs = (torch.randn(3, 4),)
+def fails(x):
+    return x.reshape(7)
+"""
+
+
+def test_a_program_of_ones_own(tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    target, inputs = f"{tmp_path / 'own.py'}:module", f"{tmp_path / 'own.py'}:inputs"
+    found = fuzz_own(target, inputs, tmp_path, QUICK, twins=3)
+    assert found.verdict == "compiled rightly" and found.twins == 3 and found.exit_code == 0
+    with pytest.raises(SamesameError, match="does not run on"):
+        fuzz_own(f"{tmp_path / 'own.py'}:fails", inputs, tmp_path, QUICK)
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        (["--backend", "nonesuch"], "there is no back end nonesuch; there are eager, aot_eager"),
+        (["--generators", "poems=1"], "there is no generator poems; there are operators, statements"),
+        (["--generators", "operators=many"], "the share of the generator operators is 'many'; give a number"),
+        (["model.py:module"], "model.py:module needs inputs to run on; give --inputs file.py:name"),
+        (["--list", "nowhere"], "nowhere holds no campaign; name the folder that was given as --out"),
+        (["--replay", "nowhere"], "nowhere holds no finding; name a folder such as found/0001"),
+    ],
+)
+def test_bad_input_is_one_sentence(options, sentence, tmp_path, monkeypatch, capsys):
+    from typer.testing import CliRunner
+
+    from samesame.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["fuzz", *options])
+    assert result.exit_code == 2 and sentence in " ".join(result.output.split()), result.output
+    assert not list(tmp_path.iterdir()), "nothing is left behind"
+
+
+def test_a_back_end_that_is_not_installed_says_what_to_do(tmp_path):
+    from samesame.fuzz.backends import BACKENDS
+
+    missing = next((name for name, backend in BACKENDS.items() if backend.missing()), None)
+    if missing is None:
+        pytest.skip("every back end is installed")
+    with pytest.raises(SamesameError, match=f"the back end {missing} cannot run here: .* pip install"):
+        fuzz(tmp_path / "found", Settings(backends=(missing,)))

@@ -1,0 +1,134 @@
+"""The oracle accuses a compiler of what it did, and of nothing else: faults are planted into what it returns."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from samesame.fuzz.backends.backend import Backend
+from samesame.fuzz.judge import judge
+from samesame.fuzz.program import Input, Program, Ref, Step
+from samesame.fuzz.reduce import reduced
+from samesame.fuzz.undefined import leaves_open
+
+RANDOM = "torch.randn((4, 5), generator=torch.Generator().manual_seed(0))"
+
+
+def of(*steps: Step, x: str = RANDOM, out: tuple[str, ...] = ("y",)) -> Program:
+    return Program((Input("x", x),), steps, out)
+
+
+def planted(change) -> Backend:
+    """A compiler that runs eager torch and then changes what it returns."""
+
+    def compile_(function, inputs):
+        return lambda *given: change(given, function(*given))
+
+    return Backend("planted", "planted", compile_)
+
+
+SQUARE = of(Step(("y",), "torch.square", (Ref("x"),)))
+FAULTS = {
+    "wrong value": lambda given, out: (out[0] * 1.01,),
+    "wrong dtype": lambda given, out: (out[0].double(),),
+    "wrong shape": lambda given, out: (out[0][:2],),
+    "wrong strides": lambda given, out: (out[0].t().contiguous().t(),),
+    "wrong aliasing": lambda given, out: (given[0].copy_(out[0]),),
+    "wrong input after the call": lambda given, out: (given[0].add_(1), out)[1],
+}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_each_kind_of_fault_is_seen(kind):
+    program = of(Step(("y",), "torch.clone", (Ref("x"),))) if kind == "wrong aliasing" else SQUARE
+    found = judge(program, planted(FAULTS[kind]))
+    assert (found.status, found.kind) == ("found", kind)
+
+
+def test_an_error_of_the_compiled_program_is_a_crash():
+    def raises(given, out):
+        raise ValueError("no code")
+
+    found = judge(SQUARE, planted(raises))
+    assert (found.kind, found.detail) == ("crash", "ValueError: no code")
+
+
+def test_rounding_is_no_fault():
+    """A sum in another order, and a result a unit in the last place off."""
+    total = of(Step(("y",), "torch.sum", (Ref("x"),)))
+    nudge = planted(lambda given, out: (torch.nextafter(out[0], out[0] + 1),))
+    assert judge(total, nudge).status == judge(SQUARE, nudge).status == "agrees"
+
+
+def test_nan_equals_nan_and_minus_zero_zero():
+    special = of(Step(("y",), "torch.neg", (Ref("x"),)), x="torch.tensor([nan, inf, 0.0, -0.0])")
+    assert judge(special, planted(lambda given, out: (out[0] + 0.0,))).status == "agrees"
+    assert judge(special, planted(lambda given, out: (out[0].nan_to_num(0.0, posinf=None),))).kind == "wrong value"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        of(Step(("y",), ".to", (Ref("x"), torch.int8)), x="torch.tensor([nan, 1e9])"),
+        of(Step(("y",), "torch.bitwise_left_shift", (Ref("x"), 70)), x="torch.tensor([1, 2])"),
+        of(Step(("y",), "torch.empty_like", (Ref("x"),))),
+        of(Step(("v", "y"), "torch.sort", (Ref("x"),), {}, True), x="torch.tensor([1., 1., 2.])"),
+        of(Step(("y",), "torch.floor_divide", (Ref("x"), -1)), x="torch.tensor([-128, 1], dtype=torch.int8)"),
+    ],
+    ids=["cast", "shift", "empty", "ties", "division"],
+)
+def test_what_torch_leaves_open_accuses_nobody(program):
+    assert leaves_open(program)
+    assert judge(program, planted(lambda given, out: tuple(o + 1 for o in out))).status in ("undefined", "unsteady")
+
+
+def test_a_step_function_of_a_rounded_number_accuses_nobody():
+    steps = Step(("a",), "torch.mul", (Ref("x"), 3.0)), Step(("y",), "torch.floor", (Ref("a"),))
+    tie = of(*steps, x="torch.ones(3) / 3")
+    assert judge(tie, planted(lambda given, out: (out[0] - 1,))).status == "unsteady"
+
+
+def test_a_wrong_twin_accuses_the_rewrite():
+    twin = of(Step(("y",), "torch.abs", (Ref("x"),)))
+    assert judge(SQUARE, planted(lambda given, out: out), twin).status == "wrong twin"
+
+
+def test_a_compiler_that_spoils_the_twin_alone_is_accused():
+    twin = of(Step(("y",), "torch.mul", (Ref("x"), Ref("x"))))
+
+    def compile_(function, inputs):
+        spoil = "torch.mul" in open_text(function)
+        return lambda *given: tuple(out * 2 if spoil else out for out in function(*given))
+
+    found = judge(SQUARE, Backend("planted", "planted", compile_), twin)
+    assert (found.status, found.stage) == ("found", "twin")
+
+
+def open_text(function) -> str:
+    import inspect
+
+    return inspect.getsource(function)
+
+
+def test_reduction_leaves_the_step_that_is_wrong():
+    """Twelve steps and four outputs, of which one cumulative sum is compiled wrongly."""
+
+    def compile_(function, inputs):
+        text = open_text(function)
+        return lambda *given: tuple(out + ("cumsum" in text) for out in function(*given))
+
+    chain = [Step((f"a{k}",), "torch.add", (Ref(f"a{k - 1}" if k else "x"), 1.0)) for k in range(6)]
+    wide = [Step((f"b{k}",), "torch.mul", (Ref("a5"), 2.0)) for k in range(5)]
+    program = of(*chain, *wide, Step(("y",), "torch.cumsum", (Ref("b0"), 0)), out=("a1", "b3", "b4", "y"))
+    backend = Backend("planted", "planted", compile_)
+
+    def shows(candidate):
+        try:
+            judged = judge(candidate, backend)
+        except Exception:
+            return None
+        return judged.kind if judged.status == "found" else None
+
+    small = reduced(program, shows, "wrong value", until=float("inf"))
+    assert [step.call for step in small.steps] == ["torch.cumsum"]
+    assert len(small.inputs) == len(small.outputs) == 1 and small.make_inputs()[0].numel() <= 2
