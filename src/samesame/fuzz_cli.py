@@ -11,8 +11,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -87,54 +86,55 @@ def fuzz_command(reported: Streams, guarded: Streams) -> Callable[..., None]:
         """
         with reported(verbose):
             from samesame.report import require_writable
+            from samesame.report.json import write_text
 
             if json not in (None, "-"):
                 require_writable(Path(json))
             if backend == "list":
-                with guarded():
-                    print(backends_in_words())
-                raise typer.Exit
-            if list_ is not None:
-                with guarded():
-                    from samesame.fuzz.corpus import read_findings
-
-                    print(findings_in_words(read_findings(Path(list_)), Path(list_)))
-                raise typer.Exit
-            if replay is not None:
-                code, text = replayed(Path(replay))
-                with guarded():
-                    print(text)
-                raise typer.Exit(code)
-            from samesame.fuzz.campaign import Settings
-
-            settings = Settings(
-                backends=tuple(name.strip() for name in backend.split(",")),
-                seed=seed,
-                jobs=jobs,
-                twins=not no_twins,
-                minutes=minutes,
-                cases=cases,
-            )
-            if (llm is None) != (model is None):
-                raise SamesameError("--llm and --model belong together: a URL, and the name of a model there")
-            if llm is not None and model is not None:
-                settings.llm, settings.model = llm, model
-                settings.generators["written"] = 1.0
-            if generators is not None:
-                settings.generators = shares(generators)
-            if target is not None:
-                code, text, data = on_own(target, inputs, settings)
+                told = backends_in_words()
+            elif list_ is not None:
+                told = listed(Path(list_))
+            elif replay is not None:
+                told = replayed(Path(replay))
             else:
-                code, text, data = on_generated(Path(out), settings, resume, quiet)
+                settings = settings_of(backend, generators, llm, model)
+                settings.seed, settings.jobs, settings.twins = seed, jobs, not no_twins
+                settings.minutes, settings.cases = minutes, cases
+                if target is not None:
+                    told = on_own(target, inputs, settings)
+                else:
+                    told = on_generated(Path(out), settings, resume, quiet)
+            data = json_.dumps(told.data, indent=1) + "\n"
             with guarded():
-                print(json_.dumps(data, indent=1) if json == "-" else text.splitlines()[0] if quiet else text)
+                print(data if json == "-" else told.text.splitlines()[0] if quiet else told.text)
             if json not in (None, "-"):
-                from samesame.report.json import write_text
-
-                write_text(json_.dumps(data, indent=1) + "\n", Path(json))
-            raise typer.Exit(code)
+                write_text(data, Path(json))
+            raise typer.Exit(told.code)
 
     return fuzz
+
+
+class Answer(NamedTuple):
+    """What the command says: its exit code, text for people, data for machines."""
+
+    code: int
+    text: str
+    data: dict[str, Any]
+
+
+def settings_of(backend: str, generators: str | None, llm: str | None, model: str | None) -> Settings:
+    """What a campaign is to do. Raises SamesameError."""
+    from samesame.fuzz.campaign import Settings
+
+    settings = Settings(backends=tuple(dict.fromkeys(name.strip() for name in backend.split(","))))
+    if (llm is None) != (model is None):
+        raise SamesameError("--llm and --model belong together: a URL, and the name of a model there")
+    if llm is not None and model is not None:
+        settings.llm, settings.model = llm, model
+        settings.generators["written"] = 1.0
+    if generators is not None:
+        settings.generators = shares(generators)
+    return settings
 
 
 def shares(text: str) -> dict[str, float]:
@@ -149,24 +149,23 @@ def shares(text: str) -> dict[str, float]:
     return found
 
 
-def on_own(target: str, inputs: str | None, settings: Settings) -> tuple[int, str, dict[str, Any]]:
+def on_own(target: str, inputs: str | None, settings: Settings) -> Answer:
     """A program of one's own."""
     if inputs is None:
         raise SamesameError(f"{target} needs inputs to run on; give --inputs file.py:name")
-    from samesame.fuzz.campaign import RIGHTLY, fuzz_own
+    if len(settings.backends) > 1:
+        raise SamesameError("a program of one's own is compiled by one back end at a time; give --backend one name")
+    from samesame.fuzz.campaign import fuzz_own
 
-    with TemporaryDirectory() as folder, redirect_stdout(sys.stderr):
-        found = fuzz_own(target, inputs, Path(folder), settings)
-    if found.verdict == RIGHTLY:
-        twins = f"{found.twins} twins by {len(found.rewrites)} rewrites"
-        text = f"{RIGHTLY}   {target}, {settings.backends[0]}, {twins}"
-    else:
-        text = f"not compiled rightly   {target}, {settings.backends[0]}: {found.verdict}"
-    data = {"verdict": found.verdict, "twins": found.twins, "rewrites": list(found.rewrites), "seconds": found.seconds}
-    return found.exit_code, text, data
+    with redirect_stdout(sys.stderr):
+        found = fuzz_own(target, inputs, settings)
+    twins = f"{found.twins} equal twins by {len(found.rewrites)} rewrites agree"
+    silent = f", {found.silent} said nothing" if found.silent else ""
+    text = f"{found.verdict}   {target}, {settings.backends[0]}: {found.why or twins + silent}"
+    return Answer(found.exit_code, "\n\n".join(filter(None, (text, found.text))), asdict(found))
 
 
-def on_generated(out: Path, settings: Settings, resume: bool, quiet: bool) -> tuple[int, str, dict[str, Any]]:
+def on_generated(out: Path, settings: Settings, resume: bool, quiet: bool) -> Answer:
     """A campaign."""
     from samesame.fuzz.campaign import fuzz
 
@@ -177,16 +176,24 @@ def on_generated(out: Path, settings: Settings, resume: bool, quiet: bool) -> tu
 
     with redirect_stdout(sys.stderr):
         progress = fuzz(out, settings, resume=resume, told=told)
-    text = f"{progress.line}\n\n{findings_in_words(progress.findings, out)}"
-    data = {
-        "cases": progress.cases,
-        "agreed": progress.agreed,
-        "dropped": progress.dropped,
-        "wrong_twins": progress.wrong_twins,
-        "seconds": progress.seconds,
-        "findings": [asdict(finding) for finding in progress.findings],
-    }
-    return FOUND if progress.findings else UNDECIDED if not progress.cases else 0, text, data
+    rows = [progress.line, "", findings_in_words(progress.findings, out)]
+    if failed := progress.statuses["failed"]:
+        rows.append(f"{failed} programs say nothing because samesame itself failed on them; {out} keeps what it said")
+    if wrong := progress.statuses["wrong twin"]:
+        rows.append(f"{wrong} twins were not equal in eager torch: their rewrites are wrong, and accuse nobody")
+    findings = [asdict(finding) for finding in progress.findings]
+    data = {"cases": progress.cases, "statuses": progress.statuses, "seconds": progress.seconds, "findings": findings}
+    code = FOUND if findings else 0 if progress.decided else UNDECIDED
+    return Answer(code, "\n".join(rows), data)
+
+
+def listed(folder: Path) -> Answer:
+    """The findings of a campaign's folder."""
+    from samesame.fuzz.corpus import read_findings
+
+    findings = read_findings(folder)
+    data = {"findings": [asdict(finding) for finding in findings]}
+    return Answer(FOUND if findings else 0, findings_in_words(findings, folder), data)
 
 
 def findings_in_words(findings: list[Finding], folder: Path) -> str:
@@ -204,19 +211,21 @@ def findings_in_words(findings: list[Finding], folder: Path) -> str:
     return "\n".join(rows)
 
 
-def backends_in_words() -> str:
+def backends_in_words() -> Answer:
     """Every back end, and why it cannot run here where it cannot."""
     from samesame.fuzz.backends import BACKENDS
 
-    return "\n".join(f"{name:30} {backend.missing() or 'runs here'}" for name, backend in BACKENDS.items())
+    missing = {name: backend.missing() for name, backend in BACKENDS.items()}
+    rows = [f"{name:30} {why or 'runs here'}" for name, why in missing.items()]
+    return Answer(0, "\n".join(rows), {"missing": missing})
 
 
-def replayed(folder: Path) -> tuple[int, str]:
+def replayed(folder: Path) -> Answer:
     """One finding again, stage by stage."""
     file = folder / "finding.json"
     if not file.exists():
         raise SamesameError(f"{folder} holds no finding; name a folder such as found/0001")
-    from samesame.fuzz.campaign import replay
+    from samesame.fuzz.campaign import replay, told
     from samesame.fuzz.corpus import Finding
 
     try:
@@ -225,6 +234,7 @@ def replayed(folder: Path) -> tuple[int, str]:
         raise SamesameError(f"{file} was written by another version, or is damaged ({error})") from None
     with redirect_stdout(sys.stderr):
         stages = replay(finding)
-    rows = [finding.text.rstrip(), "", *(f"{name:30} {words}" for name, words in stages)]
-    shows = any(words.startswith(finding.kind) for _, words in stages)
-    return (FOUND if shows else 0), "\n".join([*rows, "", "it still shows" if shows else "it does not show here"])
+    rows = [finding.text.rstrip(), "", *(f"{name:30} {told(result)}" for name, result in stages)]
+    shows = any((result.get("kind") or result["status"]) == finding.kind for _, result in stages)
+    rows += ["", "it still shows" if shows else "it does not show here"]
+    return Answer(FOUND if shows else 0, "\n".join(rows), {"shows": shows, "stages": dict(stages)})

@@ -12,38 +12,38 @@ import time
 import pytest
 
 from samesame.evidence import SamesameError
-from samesame.fuzz import worker
 from samesame.fuzz.campaign import Settings, fuzz, fuzz_own
 from samesame.fuzz.corpus import Corpus, Finding, read_findings
 from samesame.fuzz.encode import encoded
 from samesame.fuzz.finding import script, write_finding
 from samesame.fuzz.program import Input, Program, Ref, Step, source
+from samesame.fuzz.tasks import accuses
+from samesame.fuzz.worker import run_apart
 
-LIMITS = {"seconds": 3.0, "gigabytes": 4.0}
 QUICK = Settings(backends=("aot_eager",), cases=6, bisect=False)
 
 
-def test_a_case_that_does_not_come_back_costs_itself_only(monkeypatch):
-    def crash(case, settings, say):
-        say("compiled")
-        os.kill(os.getpid(), signal.SIGSEGV)
+def test_a_case_that_does_not_come_back_costs_itself_only():
+    def crash(say):
+        say("compiled program")
+        os.kill(os.getpid(), signal.SIGKILL)
 
-    def hang(case, settings, say):
+    def hang(say):
         say("twin")
         time.sleep(60)
 
-    def takes_all(case, settings, say):
+    def takes_all(say):
+        say("compiled program")
         return {"status": "agrees", "length": len(bytearray(16 << 30))}
 
-    tasks = {"crash": crash, "hang": hang, "all": takes_all, "ok": lambda *_: {"status": "agrees"}}
-    monkeypatch.setattr(worker, "TASKS", tasks)
-    crashed = worker.run_apart({"task": "crash"}, LIMITS)
-    assert (crashed["status"], crashed["stage"], crashed["detail"]) == ("crashed", "compiled", "signal 11")
-    hung = worker.run_apart({"task": "hang", "seconds": 0.5}, LIMITS)
-    assert (hung["status"], hung["stage"]) == ("hung", "twin")
-    assert worker.run_apart({"task": "all"}, LIMITS)["status"] == "out of memory"
-    assert worker.run_apart({"task": "missing"}, LIMITS)["status"] == "failed"
-    assert worker.run_apart({"task": "ok"}, LIMITS)["status"] == "agrees"
+    crashed = run_apart(crash, 3.0, 4.0)
+    assert (crashed["status"], crashed["stage"], crashed["detail"]) == ("crashed", "compiled program", "signal 9")
+    assert accuses(crashed)
+    hung = run_apart(hang, 0.5, 4.0)
+    assert (hung["status"], hung["stage"]) == ("hung", "twin") and not accuses(hung), "eager torch hangs by itself"
+    assert run_apart(takes_all, 3.0, 4.0)["status"] == "out of memory"
+    assert run_apart(lambda say: {}["nothing"], 3.0, 4.0)["status"] == "failed"
+    assert run_apart(lambda say: {"status": "agrees"}, 3.0, 4.0)["status"] == "agrees"
 
 
 def test_a_campaign_goes_on_where_it_was(tmp_path):
@@ -55,7 +55,7 @@ def test_a_campaign_goes_on_where_it_was(tmp_path):
         fuzz(tmp_path / "found", Settings(backends=("aot_eager",), seed=1), resume=True)
     fuzz(tmp_path / "found", QUICK, resume=True)
     corpus = Corpus(tmp_path / "found", QUICK.kept(), resume=True)
-    assert corpus.next_number() == 12 and sum(corpus.statuses().values()) == 12
+    assert corpus.done() == frozenset(range(12)) and sum(corpus.statuses().values()) == 12
     with pytest.raises(SamesameError, match="another campaign is at work"):
         Corpus(tmp_path / "found", QUICK.kept(), resume=True)
     corpus.database.execute("UPDATE about SET format = 99")
@@ -75,7 +75,7 @@ def test_a_finding_is_a_script_that_runs_with_torch_alone(tmp_path):
     text = (place / "script.py").read_text()
     assert len(text.splitlines()) <= 20 and "samesame" not in text
     run = subprocess.run([sys.executable, place / "script.py"], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr              # nothing is wrong with neg: the script passes
+    assert run.returncode == 0, run.stderr  # nothing is wrong with neg: the script passes
     assert json.loads((place / "finding.json").read_text())["kind"] == "wrong value"
     assert "def test_aot_eager_wrong_value():" in (place / "test_regression.py").read_text()
     assert script(finding(), Program((), (), ("y",)))
@@ -99,10 +99,10 @@ def fails(x):
 def test_a_program_of_ones_own(tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     target, inputs = f"{tmp_path / 'own.py'}:module", f"{tmp_path / 'own.py'}:inputs"
-    found = fuzz_own(target, inputs, tmp_path, QUICK, twins=3)
+    found = fuzz_own(target, inputs, QUICK, twins=3)
     assert found.verdict == "compiled rightly" and found.twins == 3 and found.exit_code == 0
     with pytest.raises(SamesameError, match="does not run on"):
-        fuzz_own(f"{tmp_path / 'own.py'}:fails", inputs, tmp_path, QUICK)
+        fuzz_own(f"{tmp_path / 'own.py'}:fails", inputs, QUICK)
 
 
 @pytest.mark.parametrize(

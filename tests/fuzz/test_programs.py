@@ -69,8 +69,9 @@ def test_twins_compute_what_their_programs_compute():
         twin = twin_of(program, dice)
         if twin is None or leaves_open(program):
             continue
-        eager, other = observe(program.function(), program.make_inputs, 1), observe(
-            twin.program.function(), twin.program.make_inputs, 1
+        eager, other = (
+            observe(program.function(), program.make_inputs, 1),
+            observe(twin.program.function(), twin.program.make_inputs, 1),
         )
         apart = [d for d in compare(eager, other, None) if d.kind not in ("wrong strides", "wrong aliasing")]
         assert not apart, (twin.rules, source(program), source(twin.program), apart)

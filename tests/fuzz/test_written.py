@@ -89,7 +89,7 @@ def test_a_campaign_of_written_programs(server, tmp_path):
     server.answers = [server.answers[0], bad, "prose", server.answers[0]]
     settings = Settings(("aot_eager",), {"written": 1.0}, cases=4, bisect=False, llm=server.url, model="m")
     progress = fuzz(tmp_path / "found", settings)
-    assert (progress.cases, progress.agreed, progress.dropped) == (4, 2, 2) and not progress.findings
+    assert progress.statuses == {"agrees": 2, "invalid": 2} and not progress.findings
     with pytest.raises(SamesameError, match="needs a language model; give --llm URL"):
         fuzz(tmp_path / "other", Settings(("aot_eager",), {"written": 1.0}))
 

@@ -10,7 +10,6 @@ import fcntl
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,14 +17,15 @@ from typing import IO, Any
 
 from samesame.evidence import SamesameError
 
-FORMAT = 1
+FORMAT = 2
 FILE = "campaign.sqlite"
 TABLES = (
     "CREATE TABLE about (format INTEGER NOT NULL, settings TEXT NOT NULL)",
     """CREATE TABLE cases (number INTEGER PRIMARY KEY, generator TEXT NOT NULL, backend TEXT NOT NULL,
-    status TEXT NOT NULL, kind TEXT NOT NULL, finding INTEGER, seconds REAL NOT NULL, rewrites INTEGER NOT NULL)""",
-    "CREATE TABLE findings (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, data TEXT NOT NULL)",
+    status TEXT NOT NULL, seconds REAL NOT NULL, rewrites INTEGER NOT NULL, finding INTEGER, told TEXT NOT NULL)""",
+    "CREATE TABLE findings (number INTEGER PRIMARY KEY, data TEXT NOT NULL)",
 )
+TOLD = ("failed", "wrong twin", "hung", "crashed", "out of memory")     # of these all is kept that the worker said
 
 
 @dataclass
@@ -42,19 +42,19 @@ class Finding:
     guilty: dict[str, str] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     dtypes: list[str] = field(default_factory=list)
-    dynamic: bool = False
-    vector: str = ""  # vector or scalar code, where telling them apart was possible
-    agrees_under: list[str] = field(default_factory=list)
     found_by: str = ""  # the generator
-    stage: str = ""
+    stage: str = ""  # program, or twin where only a rewritten program showed it
+    first: str = ""  # the line after which eager and compiled part
+    twin: str = ""  # an equal program that is compiled rightly
     times: int = 1
     versions: dict[str, str] = field(default_factory=dict)
 
     @property
-    def key(self) -> str:
-        """What makes two findings one: back end, kind of fault, guilty pass or the operators, class of dtype."""
+    def key(self) -> tuple[str, ...]:
+        """What makes two findings one: back end (which says whether it is dynamic, or scalar), kind of fault, guilty
+        pass, operators, class of dtype."""
         who = self.guilty.get("place") or self.guilty.get("subsystem") or self.guilty.get("backend") or ""
-        return json.dumps([self.backend, self.kind, who, sorted(set(self.calls)), self.dtypes])
+        return self.backend, self.kind, who, *sorted(set(self.calls)), *self.dtypes
 
 
 class Corpus:
@@ -62,6 +62,9 @@ class Corpus:
 
     def __init__(self, folder: Path, settings: dict[str, Any], resume: bool) -> None:
         self.folder = folder
+        existed = (folder / FILE).exists()
+        if existed and not resume:
+            raise SamesameError(f"{folder} holds a campaign; go on with --resume, or name another folder with --out")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self.lock: IO[str] = (folder / ".lock").open("w")
@@ -71,84 +74,72 @@ class Corpus:
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise SamesameError(f"another campaign is at work in {folder}; name another folder with --out") from None
-        existed = (folder / FILE).exists()
-        if existed and not resume:
-            raise SamesameError(f"{folder} holds a campaign; go on with --resume, or name another folder with --out")
-        self.database = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False)
         try:
+            self.database = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False)
             if existed:
                 self._demand_same(settings)
             else:
                 self._begin(settings)
-        except sqlite3.Error as error:
-            raise SamesameError(f"{folder / FILE} cannot be used: {error}") from None
+        except (sqlite3.Error, ValueError, TypeError) as error:
+            raise SamesameError(f"{folder / FILE} cannot be used ({error}); name another folder with --out") from None
 
     def _begin(self, settings: dict[str, Any]) -> None:
-        with closing(self.database.cursor()) as cursor:
-            cursor.execute("BEGIN")
-            for table in TABLES:
-                cursor.execute(table)
-            cursor.execute("INSERT INTO about VALUES (?, ?)", (FORMAT, json.dumps(settings, sort_keys=True)))
-            cursor.execute("COMMIT")
+        self.database.execute("BEGIN")
+        for table in TABLES:
+            self.database.execute(table)
+        self.database.execute("INSERT INTO about VALUES (?, ?)", (FORMAT, json.dumps(settings, sort_keys=True)))
+        self.database.execute("COMMIT")
 
     def _demand_same(self, settings: dict[str, Any]) -> None:
-        format_, kept = self.database.execute("SELECT format, settings FROM about").fetchone()
-        if format_ != FORMAT:
-            raise SamesameError(f"{self.folder} was written by another version (format {format_}); begin a new folder")
-        before = json.loads(kept)
+        _demand_format(self.database, self.folder)
+        before = json.loads(*self.database.execute("SELECT settings FROM about").fetchone())
         for name, value in settings.items():
             if before.get(name) != value:
-                raise SamesameError(
-                    f"the campaign in {self.folder} has {name} {before.get(name)}, not {value}; give the same options "
-                    "to go on with it"
-                )
+                told = f"the campaign in {self.folder} has {name} {before.get(name)}, not {value}"
+                raise SamesameError(f"{told}; give the same options to go on with it")
 
     def close(self) -> None:
         self.database.close()
         self.lock.close()
 
-    def next_number(self) -> int:
-        (last,) = self.database.execute("SELECT max(number) FROM cases").fetchone()
-        return 0 if last is None else last + 1
+    def done(self) -> frozenset[int]:
+        """The numbers of the cases that are done; one that a kill cut off is not among them."""
+        return frozenset(number for (number,) in self.database.execute("SELECT number FROM cases"))
 
-    def add(self, number: int, case: dict[str, Any], result: dict[str, Any], finding: int | None) -> None:
+    def add(self, case: dict[str, Any], result: dict[str, Any], finding: int | None) -> None:
         """Write one case. Raises SamesameError where the disk is full."""
-        row = (
-            number,
-            case["generator"],
-            case["backend"],
-            result["status"],
-            result.get("kind", ""),
-            finding,
-            result.get("seconds", 0.0),
-            len(result.get("rewrites", ())),
-        )
+        told = json.dumps(result) if result["status"] in TOLD else ""
+        what = case["number"], case["generator"], case["backend"], result["status"]
+        row = (*what, result.get("seconds", 0.0), len(result.get("rewrites", ())), finding, told)
         self._write("INSERT OR REPLACE INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def keep(self, finding: Finding) -> None:
-        self._write(
-            "INSERT OR REPLACE INTO findings VALUES (?, ?, ?)",
-            (finding.number, finding.key, json.dumps(asdict(finding))),
-        )
+        row = finding.number, json.dumps(asdict(finding))
+        self._write("INSERT OR REPLACE INTO findings VALUES (?, ?)", row)
 
     def _write(self, statement: str, row: tuple[Any, ...]) -> None:
         try:
             self.database.execute(statement, row)
         except sqlite3.OperationalError as error:
-            raise SamesameError(
-                f"{self.folder / FILE} cannot be written ({error}): what was found so far is kept; make room, then "
-                "--resume"
-            ) from None
+            told = f"{self.folder / FILE} cannot be written ({error})"
+            raise SamesameError(f"{told}; what was found so far is kept: make room, then --resume") from None
 
     def findings(self) -> list[Finding]:
-        rows = self.database.execute("SELECT data FROM findings ORDER BY number")
-        return [Finding(**json.loads(data)) for (data,) in rows]
+        return _findings(self.database)
 
     def statuses(self) -> Counter[str]:
         return Counter(dict(self.database.execute("SELECT status, count(*) FROM cases GROUP BY status")))
 
-    def by_generator(self) -> Iterator[tuple[str, str, int]]:
-        yield from self.database.execute("SELECT generator, status, count(*) FROM cases GROUP BY generator, status")
+
+def _findings(database: sqlite3.Connection) -> list[Finding]:
+    rows = database.execute("SELECT data FROM findings ORDER BY number")
+    return [Finding(**json.loads(data)) for (data,) in rows]
+
+
+def _demand_format(database: sqlite3.Connection, folder: Path) -> None:
+    (found,) = database.execute("SELECT format FROM about").fetchone()
+    if found != FORMAT:
+        raise SamesameError(f"{folder} was written by another version (format {found}, not {FORMAT}); use that version")
 
 
 def read_findings(folder: Path) -> list[Finding]:
@@ -158,10 +149,7 @@ def read_findings(folder: Path) -> list[Finding]:
         raise SamesameError(f"{folder} holds no campaign; name the folder that was given as --out")
     try:
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
-            (format_,) = database.execute("SELECT format FROM about").fetchone()
-            if format_ != FORMAT:
-                raise SamesameError(f"{folder} was written by another version (format {format_}); use that version")
-            rows = database.execute("SELECT data FROM findings ORDER BY number").fetchall()
-    except sqlite3.Error as error:
+            _demand_format(database, folder)
+            return _findings(database)
+    except (sqlite3.Error, ValueError, TypeError) as error:
         raise SamesameError(f"{file} cannot be read: {error}") from None
-    return [Finding(**json.loads(data)) for (data,) in rows]

@@ -3,18 +3,21 @@
 script.py            at most 20 lines that run with torch alone, and fail while the fault is there
 finding.json         everything known, for machines and for --replay
 test_regression.py   a test to propose
-twin.diff            the nearest spelling that is compiled rightly, where one is known
+twin.diff            an equal program that is compiled rightly, where one is known
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from difflib import unified_diff
 from pathlib import Path
 
+from samesame.evidence import SamesameError
 from samesame.fuzz.corpus import Finding
 from samesame.fuzz.encode import decoded
 from samesame.fuzz.program import Program, source
+from samesame.fuzz.worker import CRASHED, HUNG, OUT_OF_MEMORY
 
 COMPILED = {
     "inductor": "torch.compile(program)",
@@ -28,30 +31,49 @@ COMPILED = {
     "aot_eager_decomp_partition": 'torch.compile(program, backend="aot_eager_decomp_partition")',
     "trace": "torch.jit.trace(program, tuple(inputs()), check_trace=False)",
 }
+# Back ends that take a module: how they make a function of it.
+AS_MODULE = {
+    "export": "exported.run_decompositions().module()",
+    "aotinductor": "torch._inductor.aoti_load_package(torch._inductor.aoti_compile_and_package(exported))",
+    "onnxruntime": "torch.onnx.export(module, tuple(inputs()), dynamo=True)",
+}
+MODULE = ("module = torch.nn.Module()", "module.forward = program",
+          "exported = torch.export.export(module, tuple(inputs()), strict=False)")  # fmt: skip
 
 
 def write_finding(folder: Path, finding: Finding) -> Path:
-    """The finding's own folder, whole or not at all."""
+    """The finding's own folder, whole or not at all. Raises SamesameError where it cannot be written."""
     place, making = folder / f"{finding.number:04d}", folder / f".{finding.number:04d}"
-    making.mkdir(exist_ok=True)
-    (making / "finding.json").write_text(json.dumps(asdict(finding), indent=1) + "\n")
-    if finding.program:
-        program = decoded(finding.program)
-        (making / "script.py").write_text(script(finding, program))
-        (making / "test_regression.py").write_text(regression_test(finding, program))
-    else:
-        (making / "script.py").write_text(script_of_module(finding))
-    if place.exists():
-        for old in place.iterdir():
-            old.unlink()
-        place.rmdir()
-    making.rename(place)
+    try:
+        making.mkdir(exist_ok=True)
+        for name, text in files_of(finding).items():
+            (making / name).write_text(text)
+        if place.exists():
+            for old in place.iterdir():
+                old.unlink()
+            place.rmdir()
+        making.rename(place)
+    except OSError as error:
+        told = f"{place} cannot be written: {error.strerror}"
+        raise SamesameError(f"{told}; what was found before is kept: make room, then --resume") from None
     return place
+
+
+def files_of(finding: Finding) -> dict[str, str]:
+    files = {"finding.json": json.dumps(asdict(finding), indent=1) + "\n"}
+    if not finding.program:
+        return files | {"script.py": script_of_module(finding)}
+    program = decoded(finding.program)
+    files |= {"script.py": script(finding, program), "test_regression.py": regression_test(finding, program)}
+    if finding.twin:
+        before, after = (text.splitlines(keepends=True) for text in (source(program), finding.twin))
+        files["twin.diff"] = "".join(unified_diff(before, after, "compiled wrongly", "compiled rightly"))
+    return files
 
 
 def script(finding: Finding, program: Program) -> str:
     """A script that shows the fault with torch alone."""
-    return "\n".join([f"# {headline(finding)}", *_body(finding, program, "compiled"), *CHECKS[_check(finding)], ""])
+    return "\n".join([f"# {headline(finding)}", *_body(finding, program), *CHECKS[_check(finding)], ""])
 
 
 def script_of_module(finding: Finding) -> str:
@@ -63,29 +85,23 @@ def script_of_module(finding: Finding) -> str:
     return "\n".join([*head, finding.text.strip(), *made, *check, ""])
 
 
-def _body(finding: Finding, program: Program, name: str) -> list[str]:
+def _body(finding: Finding, program: Program) -> list[str]:
     made = ", ".join(given.text for given in program.inputs)
-    compiled = COMPILED.get(finding.backend, "torch.compile(program)")
+    ways = AS_MODULE.get(finding.backend)
     return [
         "import torch",
         *(["from torch import inf, nan"] if "nan" in made or "inf" in made else []),
         *source(program).rstrip().splitlines(),
         f"inputs = lambda: [{made}]",
-        f"{name} = {compiled}",
+        *(MODULE if ways else ()),
+        f"compiled = {ways or COMPILED.get(finding.backend, f'torch.compile(program, backend={finding.backend!r})')}",
     ]
 
 
+VALUES = ("a, b = inputs(), inputs()", "for x, y in zip([*program(*a), *a], [*compiled(*b), *b]):")
 CHECKS = {
-    "value": (
-        "a, b = inputs(), inputs()",
-        "for x, y in zip([*program(*a), *a], [*compiled(*b), *b]):",
-        "    torch.testing.assert_close(y, x, equal_nan=True)",
-    ),
-    "exact": (
-        "a, b = inputs(), inputs()",
-        "for x, y in zip([*program(*a), *a], [*compiled(*b), *b]):",
-        "    torch.testing.assert_close(y, x, rtol=0, atol=0, equal_nan=True)",
-    ),
+    "value": (*VALUES, "    torch.testing.assert_close(y, x, equal_nan=True)"),
+    "exact": (*VALUES, "    torch.testing.assert_close(y, x, rtol=0, atol=0, equal_nan=True)"),
     "strides": (
         "for x, y in zip(program(*inputs()), compiled(*inputs())):",
         "    assert x.stride() == y.stride(), (x.stride(), y.stride())",
@@ -98,23 +114,19 @@ CHECKS = {
     ),
     "crash": ("program(*inputs())                      # eager torch runs it", "compiled(*inputs())"),
 }
+CHECK_OF = {"wrong strides": "strides", "wrong aliasing": "aliasing"} | dict.fromkeys(
+    ("crash", "refusal", CRASHED, HUNG, OUT_OF_MEMORY), "crash"
+)
 
 
 def _check(finding: Finding) -> str:
-    known = {
-        "wrong strides": "strides",
-        "wrong aliasing": "aliasing",
-        "crash": "crash",
-        "crashed": "crash",
-        "hung": "crash",
-    }
-    exact = "float" not in " ".join(finding.dtypes) and "complex" not in " ".join(finding.dtypes)
-    return known.get(finding.kind, "exact" if exact else "value")
+    floats = any("float" in kind or "complex" in kind for kind in finding.dtypes)
+    return CHECK_OF.get(finding.kind, "value" if floats else "exact")
 
 
 def regression_test(finding: Finding, program: Program) -> str:
     """The same as a test."""
-    body = [*_body(finding, program, "compiled"), *CHECKS[_check(finding)]]
+    body = [*_body(finding, program), *CHECKS[_check(finding)]]
     imports = [line for line in body if line.startswith(("import", "from"))]
     rest = [f"    {line}" for line in body if not line.startswith(("import", "from"))]
     name = "_".join(finding.kind.split())

@@ -12,18 +12,28 @@ memory knows where.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
+
+import torch
 
 from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.backends.backend import Backend
-from samesame.fuzz.oracle import Discrepancy, Observation, compare, in_float64, observe, repeatable
+from samesame.fuzz.oracle import Discrepancy, Observation, compare, in_float64, observe, repeatable, words_of
 from samesame.fuzz.program import Program, steps_in
 from samesame.fuzz.undefined import leaves_open
 
 PRECISE = "inductor-precise"
 Stage = Callable[[str], None]
+
+
+class Subject(Protocol):
+    """What is compiled: a program as data, or one of the user's own."""
+
+    def function(self) -> Callable[..., Any]: ...
+
+    def make_inputs(self) -> list[torch.Tensor]: ...
 
 
 @dataclass(frozen=True)
@@ -58,33 +68,32 @@ def judge(
     if not repeatable(program, eager):
         return Judgement("unsteady", why="eager torch gives another result again, or for inputs that are a unit off")
     wide = in_float64(program)
+    subjects = [("program", program, eager)]
     if twin is not None:
         say("twin")
         other = observe(twin.function(), twin.make_inputs)
-        wrong = _of_values(eager, other, None if exact else wide, exact)
-        if wrong:
-            return Judgement("wrong twin", "twin", wrong.kind, wrong.where, wrong.detail)
-    for stage, subject, seen in _subjects(program, twin, eager):
-        say(f"compiled {stage}".strip())
+        if wrong := of_twin(eager, other, wide, exact):
+            return wrong
+        subjects.append(("twin", twin, other))
+    for stage, subject, seen in subjects:
+        say(f"compiled {stage}")
         found = accusation(subject, backend, seen, wide)
         if found is not None:
             return Judgement("found", stage, found.kind, found.where, found.detail)
     return Judgement("agrees")
 
 
-def _subjects(program: Program, twin: Program | None, eager: Observation) -> Iterator[tuple[str, Program, Observation]]:
-    yield "program", program, eager
-    if twin is not None:
-        yield "twin", twin, observe(twin.function(), twin.make_inputs)
+def of_twin(eager: Observation, twin: Observation, wide: Observation | None, exact: bool) -> Judgement | None:
+    """What differs between a program and its twin in eager; None if nothing. Memory and strides are the twin's own
+    affair."""
+    if twin.error:
+        return Judgement("wrong twin", "twin", "crash", "", twin.error)
+    differences = compare(eager, twin, None if exact else wide)
+    wrong = next((d for d in differences if d.kind not in ("wrong aliasing", "wrong strides")), None)
+    return Judgement("wrong twin", "twin", wrong.kind, wrong.where, wrong.detail) if wrong else None
 
 
-def _of_values(a: Observation, b: Observation, wide: Observation | None, exact: bool) -> Discrepancy | None:
-    """What differs between a program and its twin in eager: memory and strides are the twin's own affair."""
-    apart = compare(a, b, wide)
-    return next((d for d in apart if d.kind not in ("wrong aliasing", "wrong strides")), None)
-
-
-def accusation(program: Program, backend: Backend, eager: Observation, wide: Observation | None) -> Discrepancy | None:
+def accusation(program: Subject, backend: Backend, eager: Observation, wide: Observation | None) -> Discrepancy | None:
     """What the compiled program does otherwise than eager torch; None if nothing."""
     found = compare(eager, compiled(program, backend), wide)
     if not found:
@@ -104,7 +113,7 @@ def _is_rounding(found: Discrepancy, eager: Observation) -> bool:
     return eager.outputs[0][position].value.is_floating_point()
 
 
-def compiled(program: Program, backend: Backend) -> Observation:
+def compiled(program: Subject, backend: Backend) -> Observation:
     """What the compiled program does."""
     function = program.function()
 
@@ -114,7 +123,7 @@ def compiled(program: Program, backend: Backend) -> Observation:
     try:
         ready = backend.compile(function, program.make_inputs())
     except Exception as error:
-        return Observation(error=f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}")
+        return Observation(error=words_of(error))
     return observe(call, program.make_inputs)
 
 

@@ -9,6 +9,7 @@ run in float64: a compiled result is accused only where it is far from it and ea
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from samesame.fuzz.program import Program
 CALLS = 3
 FACTOR = 16.0  # how many times as far as eager a compiled result may be from the float64 run …
 STEPS = 64.0  # … or how many units in the last place of the largest number, where eager is exact
+# What a compiler says that knows what it cannot do.
+REFUSED = re.compile(r"Unsupported|NotImplemented|[Nn]ot (supported|implemented)|UserError|DataDependent|Exporter")
 SENSITIVE = 64.0  # a result that moves so many times more than its inputs were nudged says nothing
 
 
@@ -64,8 +67,15 @@ def observe(call: Callable[..., Any], make_inputs: Callable[[], list[torch.Tenso
             outputs.append(seen(given, result))
             inputs.append(tuple(tensor.clone() for tensor in given))
     except Exception as error:
-        return Observation(error=f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}")
+        return Observation(error=words_of(error))
     return Observation(tuple(outputs), tuple(inputs))
+
+
+def words_of(error: Exception) -> str:
+    """An error in one line. Raises MemoryError where it says that there is no memory left."""
+    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+        raise MemoryError from None
+    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
 
 
 def seen(given: Sequence[torch.Tensor], result: Any) -> tuple[Seen, ...]:
@@ -95,7 +105,10 @@ def compare(eager: Observation, compiled: Observation, exact: Observation | None
     if eager.error:
         return []  # the program is not valid: nothing is asked of the compiler
     if compiled.error:
-        return [Discrepancy("crash", "", compiled.error)]
+        return [Discrepancy("refusal" if REFUSED.search(compiled.error) else "crash", "", compiled.error)]
+    wrong = [(len(a), len(b)) for a, b in zip(eager.outputs, compiled.outputs, strict=True) if len(a) != len(b)]
+    if wrong:
+        return [Discrepancy("wrong shape", "the result", f"{wrong[0][1]} outputs for {wrong[0][0]}")]
     found: list[Discrepancy] = []
     for call, (mine, yours) in enumerate(zip(eager.outputs, compiled.outputs, strict=True)):
         wide = exact.outputs[call] if exact is not None and not exact.error else None
@@ -150,10 +163,10 @@ def gap(eager: torch.Tensor, compiled: torch.Tensor, wide: torch.Tensor | None) 
         return ""
     scale = float(a[both].abs().max())
     unit = torch.finfo(eager.dtype).eps
-    apart = torch.where(both, (a - b).abs(), 0.0)
+    between = torch.where(both, (a - b).abs(), 0.0)
     if wide is None or wide.shape != a.shape or not bool(torch.isfinite(wide[both]).all()):
         allowed = STEPS * STEPS * unit * scale
-        return _worst(apart, a, b, scale) if float(apart.max()) > allowed else ""
+        return _worst(between, a, b, scale) if float(between.max()) > allowed else ""
     true = wide.to(kind)
     mine, yours = (torch.where(both, (x - true).abs(), 0.0) for x in (a, b))
     allowed = FACTOR * float(mine.max()) + STEPS * unit * max(scale, torch.finfo(eager.dtype).tiny)
@@ -204,7 +217,7 @@ def repeatable(program: Program, eager: Observation) -> bool:
     """Whether eager torch gives the same again, and nearly the same on inputs that are off by a unit in the last place:
     a step function of a rounded number says nothing about a compiler."""
     again = observe(program.function(), program.make_inputs, calls=1)
-    if again.error or any(_differ(a.value, b.value) for a, b in zip(eager.outputs[0], again.outputs[0], strict=True)):
+    if again.error or any(apart(a.value, b.value) for a, b in zip(eager.outputs[0], again.outputs[0], strict=True)):
         return False
     return all(_withstands(program, eager, towards) for towards in (math.inf, -math.inf))
 
@@ -223,7 +236,8 @@ def _nudged(tensor: torch.Tensor, towards: float) -> torch.Tensor:
     return torch.where(tensor.isfinite(), torch.nextafter(tensor, torch.full_like(tensor, towards)), tensor)
 
 
-def _differ(a: torch.Tensor, b: torch.Tensor) -> bool:
+def apart(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two tensors of one shape differ; NaN equals NaN."""
     return not torch.equal(
         a.nan_to_num(nan=0.5) if a.is_floating_point() else a, b.nan_to_num(nan=0.5) if b.is_floating_point() else b
     )
@@ -232,7 +246,7 @@ def _differ(a: torch.Tensor, b: torch.Tensor) -> bool:
 def _steady(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Whether a nudge of the inputs moved this little."""
     if not a.is_floating_point():
-        return not _differ(a, b)
+        return not apart(a, b)
     x, y = a.double(), b.double()
     if bool(_unlike(x, y).any()):
         return False

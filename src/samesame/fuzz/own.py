@@ -8,8 +8,9 @@ other.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import random
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,16 @@ import torch
 from torch.utils._pytree import tree_flatten
 
 from samesame.capture import capture, load_inputs, load_target
-from samesame.capture.program import arguments_of, is_cache
+from samesame.capture.outputs import is_cache
+from samesame.capture.program import arguments_of
 from samesame.evidence import Refused
+from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.backends.backend import Backend
-from samesame.fuzz.judge import Judgement, Stage, accusation
-from samesame.fuzz.oracle import Observation, compare, observe
-from samesame.fuzz.program import Input, Program, Ref, Step, defined
+from samesame.fuzz.judge import Judgement, Stage, accusation, of_twin
+from samesame.fuzz.oracle import Observation, apart, in_float64, observe, words_of
+from samesame.fuzz.program import Input, Program, Ref, Step, defined, source
 from samesame.fuzz.swaps import swapped
-from samesame.fuzz.twins import POINTWISE
+from samesame.fuzz.twins import POINTWISE, twin_of
 from samesame.graph import Dtype, Graph, Node
 
 WEIGHTS = "seed.pt"
@@ -83,18 +86,38 @@ def loaded(target: str, inputs: str) -> Own:
     return own
 
 
-def judge_own(own: Own, backend: Backend) -> Judgement:
+def judge_own(own: Own, backend: Backend, say: Stage) -> Judgement:
     """The module itself, eager against compiled."""
+    say("eager")
     with torch.no_grad():
         eager = observe(own.function(), own.make_inputs)
         again = observe(own.function(), own.make_inputs, calls=1)
-        for a, b in zip(eager.outputs[0], again.outputs[0], strict=True):
-            if not torch.equal(a.value.nan_to_num(), b.value.nan_to_num()):
-                return Judgement("unsteady", why="two eager runs differ: call .eval() on the module")
-        found = accusation(own, backend, eager, own.wide())  # type: ignore[arg-type]
+        if any(apart(a.value, b.value) for a, b in zip(eager.outputs[0], again.outputs[0], strict=True)):
+            return Judgement("unsteady", why="two eager runs differ: call .eval() on the module")
+        wide = own.wide()
+        say("compiled program")
+        found = accusation(own, backend, eager, wide)
     if found is None:
         return Judgement("agrees")
     return Judgement("found", "program", found.kind, found.where, found.detail)
+
+
+def judge_twin(program: Program, backend: str, number: int, say: Stage) -> dict[str, Any]:
+    """The twin of a number of the user's program: equal to it in eager, and compiled rightly?"""
+    say("twin")
+    twin = twin_of(program, random.Random(number))
+    if twin is None:
+        return {"status": "no twin", "rewrites": []}
+    with torch.no_grad():
+        eager, wide = observe(program.function(), program.make_inputs), in_float64(program)
+        seen = observe(twin.program.function(), twin.program.make_inputs)
+        judged = of_twin(eager, seen, wide, twin.exact)
+        if judged is None:
+            say("compiled twin")
+            found = accusation(twin.program, BACKENDS[backend], seen, wide)
+            told = (found.kind, found.where, found.detail) if found else ()
+            judged = Judgement("found" if found else "agrees", "twin", *told)
+    return {**asdict(judged), "rewrites": list(twin.rules), "text": source(twin.program)}
 
 
 def judge_written(text: str, backend: Backend, twins: bool, say: Stage) -> Judgement:
@@ -103,13 +126,12 @@ def judge_written(text: str, backend: Backend, twins: bool, say: Stage) -> Judge
     try:
         own = from_text(text)
     except Exception as error:
-        return Judgement("invalid", why=f"{type(error).__name__}: {error}")
+        return Judgement("invalid", why=words_of(error))
     with torch.no_grad():
         seen = observe(own.function(), own.make_inputs)
     if seen.error:
         return Judgement("invalid", why=seen.error)
-    say("compiled program")
-    judged = judge_own(own, backend)
+    judged = judge_own(own, backend, say)
     changed, count = swapped(text)
     if judged.status != "agrees" or not twins or not count:
         return judged
@@ -117,11 +139,10 @@ def judge_written(text: str, backend: Backend, twins: bool, say: Stage) -> Judge
     twin = from_text(changed)
     twin.program.load_state_dict(own.program.state_dict())
     with torch.no_grad():
-        wrong = compare(seen, observe(twin.function(), twin.make_inputs), own.wide())
-    if wrong:
-        return Judgement("wrong twin", "twin", wrong[0].kind, wrong[0].where, wrong[0].detail)
-    say("compiled twin")
-    return replace(judge_own(twin, backend), stage="twin")
+        wrong = of_twin(seen, observe(twin.function(), twin.make_inputs), own.wide(), False)
+    if wrong is not None:
+        return wrong
+    return replace(judge_own(twin, backend, lambda stage: say(stage.replace("program", "twin"))), stage="twin")
 
 
 def from_text(text: str) -> Own:
@@ -165,10 +186,3 @@ def _call(operator: str) -> str:
     plain = f"torch.{operator.split('.')[1]}"
     return plain if plain in POINTWISE or plain in ALIKE else f"torch.ops.{operator}"
 
-
-def checked_twin(original: Program, twin: Program, inputs: Sequence[torch.Tensor]) -> str:
-    """What `check` says of a twin: its verdict, and what it stands on."""
-    from samesame.check import check
-
-    verdict = check(original.function(), twin.function(), tuple(inputs), timeout=20.0)
-    return f"{verdict.verdict}, {verdict.evidence}"

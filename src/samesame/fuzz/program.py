@@ -190,7 +190,7 @@ def defined(text: str) -> dict[str, Any]:
     name = f"fuzzed_{next(_NUMBER)}"
     file = f"<{name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    module = sys.modules[name] = ModuleType(name)      # tracers look modules up by their names
+    module = sys.modules[name] = ModuleType(name)  # tracers look modules up by their names
     space = module.__dict__
     space.update(NAMESPACE)
     exec(compile(text, file, "exec"), space)

@@ -2,7 +2,7 @@
 
 First outputs and steps go, many at a time and then one by one (delta debugging); a step that something needs may become
 an input, or another value of the same kind. Then sizes shrink, everywhere at once, and then values become plain: ones,
-counts, a literal. `shows(program)` runs a candidate and says what it shows, or None; only candidates that show what the
+counts, a literal. `shows(program)` runs a candidate and says what it shows, or ""; only candidates that show what the
 original shows are kept.
 """
 
@@ -22,14 +22,15 @@ from samesame.fuzz.program import (
     Ref,
     Step,
     evaluated,
+    line_of,
     literal,
+    refs_in,
     steps_in,
     used,
     without_unused_inputs,
-)
+)  # fmt: skip
 
-Shows = Callable[[Program], str | None]
-Size = tuple[int, int, int]
+Shows = Callable[[Program], str]
 NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 
 
@@ -77,6 +78,17 @@ def flattened(program: Program, shows: Shows, label: str) -> Program:
     return flat if flat != program and shows(flat) == label else program
 
 
+def first_wrong(program: Program, shows: Shows) -> str:
+    """The line after which eager and compiled part: the last of the shortest beginning that shows anything."""
+    for count, line in enumerate(program.steps, 1):
+        if not isinstance(line, Step):
+            return ""
+        made = line.results or tuple(refs_in(line.args[:1]))
+        if shows(without_unused_inputs(replace(program, steps=program.steps[:count], outputs=made))):
+            return line_of(line)
+    return ""
+
+
 # ----------------------------------------------------------------------------------------------------------- fewer
 
 
@@ -84,7 +96,7 @@ def fewer_outputs(program: Program) -> Iterator[Program]:
     for name in program.outputs:
         rest = tuple(other for other in program.outputs if other != name)
         if rest:
-            yield pruned(replace(program, outputs=rest))
+            yield without_unused_inputs(replace(program, outputs=rest))
 
 
 def fewer_steps(program: Program) -> Iterator[Program]:
@@ -111,12 +123,8 @@ def without(program: Program, gone: Sequence[Line]) -> Program:
     outputs = tuple(name for name in program.outputs if name not in lost)
     made = [name for step in steps_in(kept) for name in step.results]
     inputs = [given.name for given in program.inputs]
-    return pruned(replace(program, steps=tuple(kept), outputs=outputs or tuple(made[-1:] or inputs[-1:])))
-
-
-def pruned(program: Program) -> Program:
-    """Without inputs that nothing takes."""
-    return without_unused_inputs(program)
+    left = replace(program, steps=tuple(kept), outputs=outputs or tuple(made[-1:] or inputs[-1:]))
+    return without_unused_inputs(left)
 
 
 def substituted(program: Program) -> Iterator[Program]:
@@ -127,7 +135,8 @@ def substituted(program: Program) -> Iterator[Program]:
                 rest = tuple(other for other in program.steps if other is not line)
                 table = {line.results[0]: name}
                 outputs = tuple(dict.fromkeys(table.get(out, out) for out in program.outputs))
-                yield pruned(Program(program.inputs, tuple(_with_names(part, table) for part in rest), outputs))
+                steps = tuple(_with_names(part, table) for part in rest)
+                yield without_unused_inputs(Program(program.inputs, steps, outputs))
 
 
 # --------------------------------------------------------------------------------------------------------- smaller
@@ -179,7 +188,6 @@ def plainer_values(program: Program) -> Iterator[Program]:
 
 
 def _plainer(given: Input) -> Iterator[str]:
-
     try:
         value = evaluated(given.text)
     except Exception:  # a text that makes no tensor has nothing plainer
@@ -203,7 +211,7 @@ def plainer_arguments(program: Program) -> Iterator[Program]:
             for name in line.kwargs:
                 rest = {other: value for other, value in line.kwargs.items() if other != name}
                 steps = (*program.steps[:position], replace(line, kwargs=rest), *program.steps[position + 1 :])
-                yield pruned(replace(program, steps=steps))
+                yield without_unused_inputs(replace(program, steps=steps))
 
 
 # ----------------------------------------------------------------------------------------------------------- names

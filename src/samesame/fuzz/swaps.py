@@ -28,8 +28,17 @@ def _swapped(name, plain, *args):
     first = args[0] if isinstance(args[0], torch.Tensor) else torch.as_tensor(args[0])
     return getattr(torch, name)(first, *args[1:])
 """
-PLAIN = {"add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "matmul": "matmul", "pow": "pow", "neg": "neg",
-         "logical_not": "not_", "bitwise_not": "invert"}
+PLAIN = {
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "div": "truediv",
+    "matmul": "matmul",
+    "pow": "pow",
+    "neg": "neg",
+    "logical_not": "not_",
+    "bitwise_not": "invert",
+}
 
 
 def swapped(text: str) -> tuple[str, int]:

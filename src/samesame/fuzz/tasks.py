@@ -1,6 +1,7 @@
-"""What a worker does in a fork: generate and judge a program, reduce one, find the guilty pass.
+"""What a worker does with a case: generate and judge a program, reduce one, find the guilty pass.
 
-A task is a function of a case and the settings, both JSON, and says which stage it is in.
+A task is a function of a case, the settings (both JSON) and a way to say which stage it is in. All run in a fork, but
+for the reduction, which forks for each candidate: a candidate that crashes is what it is about.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import random
+import re
 import time
 import warnings
 from collections.abc import Callable
@@ -16,9 +18,10 @@ from typing import Any
 
 from samesame.fuzz.encode import decoded, encoded
 from samesame.fuzz.program import Program, source
+from samesame.fuzz.worker import DIED, Result, Say, run_apart
 
-Say = Callable[[str], None]
-Result = dict[str, Any]
+TWINS_TRIED = 4              # twins of a reduced program that are tried for one that is compiled rightly
+Task = Callable[[dict[str, Any], dict[str, Any], Say], Result]
 
 
 def warm(settings: dict[str, Any]) -> None:
@@ -31,37 +34,61 @@ def warm(settings: dict[str, Any]) -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     from samesame.fuzz.backends import BACKENDS
-    from samesame.fuzz.generators import GENERATORS
     from samesame.fuzz.generators.operators import operators
 
     operators()
-    assert GENERATORS
     example = [torch.ones(3)]
     for name in settings["backends"]:
         BACKENDS[name].compile(lambda x: x + 1, example)(*example)
     torch._dynamo.reset()
 
 
+def done(case: dict[str, Any], settings: dict[str, Any]) -> Result:
+    """The result of a case."""
+    seconds = case.get("seconds") or settings["seconds"]
+    if case["task"] == "shrink":
+        return shrink(case, settings)
+    return run_apart(lambda say: TASKS[case["task"]](case, settings, say), seconds, settings["gigabytes"])
+
+
+def accuses(result: Result) -> bool:
+    """Whether a result accuses the compiler: what does not come back must have been in the compiler's hands."""
+    return result["status"] == "found" or (result["status"] in DIED and result["stage"].startswith("compiled"))
+
+
+def label(result: Result) -> str:
+    """What is wrong, as coarse as reduction must keep it: the kind, and for an error what it says, but for numbers."""
+    if not accuses(result):
+        return ""
+    kind = result.get("kind") or result["status"]
+    return f"{kind} {re.sub(r'[0-9]+', '', result['detail'])[:60]}" if kind in ("crash", "refusal") else kind
+
+
+def generated(case: dict[str, Any], settings: dict[str, Any]) -> tuple[Program, random.Random]:
+    """The program of a case's number, and the dice that made it."""
+    from samesame.fuzz.generators import GENERATORS
+
+    dice = random.Random(f"{settings['seed']}/{case['number']}")
+    return GENERATORS[case["generator"]](dice, frozenset(case["avoid"])), dice
+
+
 def probe(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """Generate the program of a number, and judge it and its twin."""
     from samesame.fuzz.backends import BACKENDS
-    from samesame.fuzz.generators import GENERATORS
     from samesame.fuzz.judge import judge
     from samesame.fuzz.twins import twin_of
 
-    dice = random.Random(f"{settings['seed']}/{case['number']}")
     say("generate")
-    program = GENERATORS[case["generator"]](dice, frozenset(case["avoid"]))
+    program, dice = generated(case, settings)
     twin = twin_of(program, dice) if settings["twins"] else None
-    judged = judge(
-        program, BACKENDS[case["backend"]], twin.program if twin else None, twin.exact if twin else True, say
-    )
+    exact = twin.exact if twin else True
+    judged = judge(program, BACKENDS[case["backend"]], twin.program if twin else None, exact, say)
     result = {**asdict(judged), "size": len(program), "rewrites": list(twin.rules) if twin else []}
-    if judged.status not in ("agrees", "invalid"):
-        subject = twin.program if twin and judged.stage == "twin" else program
+    if judged.status == "wrong twin":
+        result["original"] = source(program)
+    if judged.status in ("found", "wrong twin"):
+        subject = twin.program if twin and judged.stage.endswith("twin") else program
         result |= {"program": encoded(subject), "text": source(subject)}
-        if twin and judged.status == "wrong twin":
-            result["original"] = encoded(program)
     return result
 
 
@@ -73,29 +100,50 @@ def rejudge(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     return asdict(judge(decoded(case["program"]), BACKENDS[case["backend"]], say=say))
 
 
-def shrink(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
-    """Reduce a program that shows a difference; each candidate is judged in this fork."""
-    from samesame.fuzz.backends import BACKENDS
-    from samesame.fuzz.judge import judge
-    from samesame.fuzz.reduce import reduced
+def shrink(case: dict[str, Any], settings: dict[str, Any]) -> Result:
+    """Reduce a program that shows a difference, each candidate in a fork of its own; then say after which line it shows
+    first, and look for an equal spelling that is compiled rightly."""
+    from samesame.fuzz.reduce import first_wrong, reduced
 
-    backend, label, tried = BACKENDS[case["backend"]], case["kind"], 0
+    tried, last = 0, {}
+    until = time.monotonic() + case["budget"]
 
-    def shows(candidate: Program) -> str | None:
-        nonlocal tried
+    def shows(candidate: Program) -> str:
+        nonlocal tried, last
         tried += 1
-        try:
-            judged = judge(candidate, backend)
-        except Exception:  # a candidate that cannot even be written down shows nothing
-            return None
-        return judged.kind if judged.status == "found" else None
+        asked = {"program": encoded(candidate), "backend": case["backend"]}
+        judged = run_apart(lambda say: rejudge(asked, settings, say), settings["seconds"], settings["gigabytes"])
+        last = judged
+        return label(judged)
 
     program = decoded(case["program"])
-    if shows(program) != label:
+    wanted = shows(program)
+    if not wanted:
         return {"status": "gone", "tried": tried}
-    small = reduced(program, shows, label, time.monotonic() + case["budget"])
-    judged = judge(small, backend)
-    return {**asdict(judged), "program": encoded(small), "text": source(small), "tried": tried, "size": len(small)}
+    small = reduced(program, shows, wanted, until)
+    if shows(small) != wanted:
+        return {"status": "gone", "tried": tried}
+    told = {**last, "program": encoded(small), "text": source(small), "first": first_wrong(small, shows)}
+    asked = {"program": encoded(small), "backend": case["backend"]}
+    right = run_apart(lambda say: right_twin(asked, settings, say), settings["seconds"], settings["gigabytes"])
+    return {**told, "tried": tried, "size": len(small), "twin": right.get("text", "")}
+
+
+def right_twin(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
+    """A twin of the program that is compiled rightly."""
+    from samesame.fuzz.backends import BACKENDS
+    from samesame.fuzz.judge import judge
+    from samesame.fuzz.twins import twin_of
+
+    program = decoded(case["program"])
+    for number in range(TWINS_TRIED):
+        twin = twin_of(program, random.Random(number))
+        if twin is None:
+            break
+        agree = judge(program, BACKENDS["eager"], twin.program, twin.exact).status == "agrees"
+        if agree and judge(twin.program, BACKENDS[case["backend"]]).status == "agrees":
+            return {"status": "agrees", "text": source(twin.program)}
+    return {"status": "none"}
 
 
 def bisect(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
@@ -106,12 +154,13 @@ def bisect(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
 
 
 def generate(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
-    """The program of a number, for a case that did not come back."""
-    from samesame.fuzz.generators import GENERATORS
+    """The program of a number and its twin, for a case that did not come back."""
+    from samesame.fuzz.twins import twin_of
 
-    dice = random.Random(f"{settings['seed']}/{case['number']}")
-    program = GENERATORS[case["generator"]](dice, frozenset(case["avoid"]))
-    return {"status": "made", "program": encoded(program), "text": source(program)}
+    program, dice = generated(case, settings)
+    twin = twin_of(program, dice) if settings["twins"] and case["stage"].endswith("twin") else None
+    subject = twin.program if twin else program
+    return {"status": "made", "program": encoded(subject), "text": source(subject)}
 
 
 def own(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
@@ -119,26 +168,14 @@ def own(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     from samesame.fuzz.backends import BACKENDS
     from samesame.fuzz.own import judge_own, loaded
 
-    say("eager")
-    return asdict(judge_own(loaded(case["target"], case["inputs"]), BACKENDS[case["backend"]]))
+    return asdict(judge_own(loaded(case["target"], case["inputs"]), BACKENDS[case["backend"]], say))
 
 
 def own_twin(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """One twin of the user's program."""
-    from samesame.fuzz.backends import BACKENDS
-    from samesame.fuzz.judge import judge
-    from samesame.fuzz.twins import twin_of
+    from samesame.fuzz.own import judge_twin
 
-    program = decoded(case["program"])
-    twin = twin_of(program, random.Random(f"{settings['seed']}/{case['number']}"))
-    if twin is None:
-        return {"status": "no twin", "rewrites": []}
-    judged = judge(program, BACKENDS[case["backend"]], twin.program, twin.exact, say)
-    result = {**asdict(judged), "rewrites": list(twin.rules)}
-    if judged.status == "found":
-        subject = twin.program if judged.stage == "twin" else program
-        result |= {"program": encoded(subject), "text": source(subject)}
-    return result
+    return judge_twin(decoded(case["program"]), case["backend"], case["number"], say)
 
 
 def written(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
@@ -150,13 +187,7 @@ def written(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     return {**asdict(judged), "text": case["text"]}
 
 
-TASKS: dict[str, Callable[[dict[str, Any], dict[str, Any], Say], Result]] = {
-    "probe": probe,
-    "rejudge": rejudge,
-    "shrink": shrink,
-    "bisect": bisect,
-    "generate": generate,
-    "own": own,
-    "written": written,
+TASKS: dict[str, Task] = {
+    "probe": probe, "rejudge": rejudge, "bisect": bisect, "generate": generate, "own": own, "written": written,
     "own twin": own_twin,
-}
+}  # fmt: skip

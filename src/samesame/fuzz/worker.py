@@ -1,7 +1,7 @@
 """A worker: a process in which torch and the compiler are warm, and which forks for every case.
 
 A case is a JSON line on stdin and its result a JSON line on stdout. What a case does (generated code runs, a compiler
-crashes, hangs or takes all memory) happens in the fork, under limits of time and memory, and costs that one case. The
+crashes, hangs or takes all memory) happens in a fork, under limits of time and memory, and costs that one case. The
 fork says through a pipe which stage it is in, so that a case that does not come back is told as what it is.
 """
 
@@ -14,71 +14,74 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from samesame.fuzz.tasks import TASKS, warm
-
+Say = Callable[[str], None]
+Result = dict[str, Any]
 GIGABYTE = 1 << 30
+HUNG, CRASHED, OUT_OF_MEMORY = DIED = ("hung", "crashed", "out of memory")     # statuses of what did not come back
 
 
 def main() -> None:
     """Read cases until stdin ends."""
+    from samesame.fuzz.tasks import done, warm
+
     settings = json.loads(sys.stdin.readline())
     results = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what programs and compilers print is no result
     warm(settings)
     print(json.dumps({"ready": True}), file=results, flush=True)
     for line in sys.stdin:
-        case = json.loads(line)
-        print(json.dumps(run_apart(case, settings)), file=results, flush=True)
+        print(json.dumps(done(json.loads(line), settings)), file=results, flush=True)
 
 
-def run_apart(case: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
-    """Run one case in a fork; a status of crashed, hung or `out of memory` where it does not come back by itself."""
+def run_apart(task: Callable[[Say], Result], seconds: float, gigabytes: float) -> Result:
+    """What a task gives in a fork; where it does not come back by itself, a status of hung, crashed or out of memory
+    and the stage it said last; where it raises something, failed."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
         os.setsid()  # what it starts (a C++ compiler) ends with it
-        _in_the_fork(case, settings, writer)
+        _in_the_fork(task, gigabytes, writer)
     os.close(writer)
     begun = time.monotonic()
-    limit = case.get("seconds", settings["seconds"])
-    stage, result, ended = _listen(reader, begun + limit)
+    stage, result, ended = _listen(reader, begun + seconds)
     if not ended:
         with suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     os.close(reader)
-    seconds = round(time.monotonic() - begun, 3)
+    took = {"seconds": round(time.monotonic() - begun, 3)}
     if result is not None:
-        return {**result, "seconds": seconds}
+        return {"stage": stage, **result, **took}
     if not ended:
-        return {"status": "hung", "stage": stage, "detail": f"after {limit:g} seconds", "seconds": seconds}
+        return {"status": HUNG, "stage": stage, "detail": f"after {seconds:g} seconds", **took}
     how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit code {os.WEXITSTATUS(status)}"
-    return {"status": "crashed", "stage": stage, "detail": how, "seconds": seconds}
+    return {"status": CRASHED, "stage": stage, "detail": how, **took}
 
 
-def _in_the_fork(case: dict[str, Any], settings: dict[str, Any], writer: int) -> None:
-    """Run the case, write the result, and leave without a trace. Never returns."""
-    memory = int(settings["gigabytes"] * GIGABYTE)
+def _in_the_fork(task: Callable[[Say], Result], gigabytes: float, writer: int) -> None:
+    """Run the task, write its result, and leave without a trace. Never returns."""
+    memory = int(gigabytes * GIGABYTE)
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-    def say(stage: str) -> None:
-        os.write(writer, json.dumps({"at": stage}).encode() + b"\n")
-
     try:
-        result = TASKS[case["task"]](case, settings, say)
+        result = task(lambda stage: _write(writer, {"at": stage}))
     except MemoryError:
-        result = {"status": "out of memory", "stage": "", "detail": f"more than {settings['gigabytes']:g} GB"}
+        result = {"status": OUT_OF_MEMORY, "detail": f"more than {gigabytes:g} GB"}
     except BaseException as error:  # ours: told with its place, and never taken for a finding
         result = {"status": "failed", "detail": _told(error)}
-    data = json.dumps(result).encode() + b"\n"
+    _write(writer, result)
+    os._exit(0)
+
+
+def _write(writer: int, told: Result) -> None:
+    data = json.dumps(told).encode() + b"\n"
     while data:
         data = data[os.write(writer, data) :]
-    os._exit(0)
 
 
 def _told(error: BaseException) -> str:
@@ -89,7 +92,7 @@ def _told(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}{place}"
 
 
-def _listen(reader: int, until: float) -> tuple[str, dict[str, Any] | None, bool]:
+def _listen(reader: int, until: float) -> tuple[str, Result | None, bool]:
     """The last stage that was said, the result if one came, and whether the fork ended in time."""
     stage, result, rest = "", None, b""
     while (left := until - time.monotonic()) > 0:

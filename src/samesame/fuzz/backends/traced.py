@@ -10,7 +10,7 @@ from samesame.fuzz.backends.backend import Backend
 
 
 def _traced(function: Any, inputs: Any) -> Any:
-    trace: Any = torch.jit.trace                 # it is not typed
+    trace: Any = torch.jit.trace  # it is not typed
     return trace(function, tuple(inputs), check_trace=False)
 
 

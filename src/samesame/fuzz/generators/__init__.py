@@ -14,7 +14,4 @@ from samesame.fuzz.program import Program
 
 Generator = Callable[[random.Random, frozenset[str]], Program]
 
-GENERATORS: dict[str, Generator] = {
-    "operators": operators.generate,
-    "statements": statements.generate,
-}
+GENERATORS: dict[str, Generator] = {"operators": operators.generate, "statements": statements.generate}

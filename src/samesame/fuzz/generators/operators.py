@@ -25,7 +25,6 @@ TRIES = 12
 PLAIN = (type(None), bool, int, float, str, torch.dtype)
 
 
-
 def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 

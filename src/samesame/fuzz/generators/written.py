@@ -18,8 +18,8 @@ from typing import Any
 from samesame.evidence import SamesameError
 
 FILE = "written.jsonl"
-TRIES = 3                                        # answers in a row without a program, before the model is given up
-SECONDS = 120.0                                  # for one answer
+TRIES = 3  # answers in a row without a program, before the model is given up
+SECONDS = 120.0  # for one answer
 FENCED = re.compile(r"```(?:python|py)?\s*\n(.*?)```", re.DOTALL)
 TOPICS = (
     "views and in-place writes into them", "reductions over several dimensions", "integer and boolean arithmetic",
@@ -70,8 +70,8 @@ class Writer:
             raise SamesameError("--llm needs the openai client: pip install 'samesame[fuzz]'") from None
         try:
             client = OpenAI(base_url=self.url, api_key="none", timeout=SECONDS, max_retries=1)
-            told = client.chat.completions.create(model=self.model, messages=[{"role": "user", "content": prompt}])
-            return told.choices[0].message.content or ""
+            answer = client.chat.completions.create(model=self.model, messages=[{"role": "user", "content": prompt}])
+            return answer.choices[0].message.content or ""
         except OpenAIError as error:
             told = f"no answer from {self.url}: {error}"
             raise SamesameError(f"{told}; is the server running, and the model's name right?") from None
