@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")      # two workers on two cores: threads of their own only wait for each other
+os.environ.setdefault("OMP_NUM_THREADS", "1")    # two workers on two cores: more threads only wait for each other
 settings.register_profile("house", deadline=None)
 settings.load_profile("house")
 
