@@ -75,7 +75,8 @@ def rows_of(name: str, corpus: bool, without: tuple[str, ...] = ()) -> Iterator[
     """Capture one operator and lift each of its launches, `without` some means of finding closed forms of loops."""
     import torch
 
-    from samesame.capture.triton_launch import Call, capture_launches
+    from samesame.capture.triton_launch import Call
+    from samesame.capture.triton_launches import capture_launches
     from samesame.evidence import Refused
     from samesame.lift.example import Example
 
@@ -115,7 +116,7 @@ def library_target(name: str) -> tuple[Any, Any, Any]:
 
 def corpus_target(name: str) -> tuple[Any, Any, Any]:
     from kernel_corpus import target
-    from samesame.capture.targets import named
+    from samesame.programs.named import named
 
     return target(name), None, named(target(name, "reference"))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launch import capture_launches
+from samesame.capture.triton_launches import capture_launches
 from samesame.lift import KernelVerdict, LiftVerdict, lift
 from samesame.lift.front import passed_of
 from samesame.lift.numerics import error_of

@@ -16,9 +16,9 @@ from typing import Any
 import torch
 
 from samesame.capture.ranks import RankGraph, capture_ranks, capture_sequential
-from samesame.capture.targets import module_of_file, seeded
 from samesame.capture.world import World, lockstep
 from samesame.execute import execute
+from samesame.programs.named import module_of_file, seeded
 
 JOBS = Path(__file__).parent / "jobs"
 TOLERANCE = 1e-6                          # closed tensors are float32

@@ -9,9 +9,9 @@ pytest.importorskip("triton")
 import torch
 
 from kernel_corpus import KERNELS, OBLIGATIONS, broken_variants, target
-from samesame.capture.targets import named
 from samesame.capture.triton_interpret import Run, interpret
-from samesame.capture.triton_launch import capture_launches
+from samesame.capture.triton_launches import capture_launches
+from samesame.programs.named import named
 
 
 def agree(run: Run, reference: object) -> bool:

@@ -22,10 +22,10 @@ from rankwise import JOBS, captured, load, run
 from samesame.capture.group import one_of
 from samesame.capture.placements import placed
 from samesame.capture.ranks import capture_ranks, capture_sequential, placements
-from samesame.capture.targets import seeded
 from samesame.capture.world import lockstep, world
 from samesame.evidence import Refused
 from samesame.execute import execute
+from samesame.programs.named import seeded
 
 
 class Net(nn.Module):

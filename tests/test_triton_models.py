@@ -13,8 +13,8 @@ import torch
 from kernel_corpus import broken_variants, target
 from samesame import check
 from samesame.capture import capture
-from samesame.capture.targets import named
 from samesame.evidence import Refused, Rung
+from samesame.programs.named import named
 
 torch.manual_seed(0)
 X, WEIGHT = torch.randn(6, 20), torch.randn(20)

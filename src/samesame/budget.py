@@ -26,12 +26,12 @@ from typing import TypeVar
 
 import z3
 
-from samesame.capture.origins import line_of_error
 from samesame.formula import effort
 from samesame.graph import Origin
-from samesame.relate.relating import Progress
+from samesame.programs.origins import line_of_error
 
 T = TypeVar("T")
+Progress = Callable[[int, int, str], None]    # how many operators are done, of how many, and the place
 
 STARTING = 3.0                              # seconds in which no run is interrupted, however short its limit
 TOLERANCE = 1.1                             # the deadline's factor at which a stage that goes on is interrupted

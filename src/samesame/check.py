@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from samesame.budget import Run
+from samesame.budget import Progress, Run
 from samesame.capture.family import Apart, Family, Following, Recording
 from samesame.capture.following import follow
 from samesame.capture.program import Program
@@ -34,7 +34,7 @@ from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values, agree, difference
 from samesame.relate.prove import Prover
 from samesame.relate.reals import qualified
-from samesame.relate.relating import Progress, Relating
+from samesame.relate.relating import Relating
 from samesame.relate.roots import ROUNDED, apart, difference_of_roots, resting
 from samesame.relate.rules import Rulebook
 from samesame.relate.settle import families_of, settle

@@ -12,7 +12,8 @@ pytest.importorskip("triton")
 import torch
 
 from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launch import Call, Captured, HostStep, capture_launches
+from samesame.capture.triton_launch import Call, Captured, HostStep
+from samesame.capture.triton_launches import capture_launches
 from samesame.evidence import Refused
 from samesame.formula.expr import Size
 from samesame.formula.sizes import size_text

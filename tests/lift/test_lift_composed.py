@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("triton")
 
-from samesame.capture.triton_launch import capture_launches
+from samesame.capture.triton_launches import capture_launches
 from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.expr import Expr, Fold, Leaf, Load, Size, add, const, floordiv, index, minimum, mul, walk
 from samesame.lift import KernelVerdict, concrete, lift, reference

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("triton")
 
 from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launch import capture_launches
+from samesame.capture.triton_launches import capture_launches
 from samesame.formula.expr import TRUE, FloorDiv, Size, const, index, substitute
 from samesame.lift import KernelVerdict, Settings, lift
 from samesame.lift.front import passed_of

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("triton")
 
 from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launch import capture_launches
+from samesame.capture.triton_launches import capture_launches
 from samesame.formula.expr import ZERO, Size, const
 from samesame.lift import KernelVerdict, lift
 from samesame.lift.front import passed_of

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("triton")
 
 from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launch import capture_launches
+from samesame.capture.triton_launches import capture_launches
 from samesame.lift import LiftVerdict, lift
 from samesame.lift.front import passed_of
 from samesame.lift.numerics import error_of

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("triton")
 
 from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launch import capture_launches
+from samesame.capture.triton_launches import capture_launches
 from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.expr import Fold, Leaf, Load, add, const, exp, index, log, mul, power, walk, where
 from samesame.lift import LiftVerdict, lift

@@ -12,7 +12,7 @@ pytest.importorskip("triton")
 import numpy as np
 
 from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launch import capture_launches
+from samesame.capture.triton_launches import capture_launches
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import (
     NEG_INF,

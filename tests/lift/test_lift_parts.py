@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("triton")
 
 from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launch import capture_launches
+from samesame.capture.triton_launches import capture_launches
 from samesame.formula.expr import Leaf, Load, Size, const
 from samesame.formula.tensor import tensor
 from samesame.lift import KernelVerdict, LiftVerdict, lift

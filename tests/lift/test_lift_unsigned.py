@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("triton")
 
 from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launch import capture_launches
+from samesame.capture.triton_launches import capture_launches
 from samesame.formula.expr import Leaf, Load, const, where
 from samesame.lift import KernelVerdict, lift
 from samesame.lift.execution.unsigned import signed, unsigned, unsigned_in

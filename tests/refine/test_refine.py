@@ -12,8 +12,8 @@ import pytest
 import torch
 from torch import nn
 
-from samesame.capture.targets import module_of_file
 from samesame.evidence import Refinement, Refused, Rung
+from samesame.programs.named import module_of_file
 from samesame.refine import load_job, refine
 from samesame.report.refinement import plain_text
 

@@ -19,10 +19,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from samesame.capture.origins import place
 from samesame.capture.program import referred
 from samesame.capture.views import is_written_by_user
 from samesame.graph import Asked, Origin, Setting
+from samesame.programs.origins import place
 
 # What is asked for, by the name of the function that tells.
 TELLS = {

@@ -22,7 +22,6 @@ from samesame.capture.again import agree, confirm
 from samesame.capture.export import Exported
 from samesame.capture.export import assured as assured_export
 from samesame.capture.memory import Storage, address, has_memory, place_of
-from samesame.capture.outputs import taken_apart
 from samesame.capture.program import Program
 from samesame.capture.record import UNSEEN, UPDATES, Recorder, assured, ordinary, recorded, triton_kernels
 from samesame.capture.snapshot import Snapshot, snapshot, snapshot_of_arguments
@@ -30,6 +29,7 @@ from samesame.evidence import Refused
 from samesame.execute import bound, execute, tensors_in, written
 from samesame.graph import Graph, Node, Origin, with_roots
 from samesame.interface import ITSELF, WHOLE, Interface, State, Structure, returned_root, state_root
+from samesame.programs.outputs import taken_apart
 
 SECOND_INPUT = "second_call."                              # before the name of an input of the second call
 UNNAMED = "a tensor without a name"

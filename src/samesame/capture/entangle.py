@@ -19,12 +19,12 @@ from samesame.capture.collectives import REDUCTIONS
 from samesame.capture.emit import Emit, Value
 from samesame.capture.fused import APEX, WRAPPED
 from samesame.capture.hlo import TRANSLATIONS
-from samesame.capture.origins import TRACED_FRAME
 from samesame.capture.pickled import Foreign, Ref, read
 from samesame.evidence import Refused
 from samesame.execute import UNINITIALISED, draws_numbers, resolve
 from samesame.graph import NOWHERE, Dtype, Graph, Node, Origin, TensorType
 from samesame.operators.table import STORAGE, packet
+from samesame.programs.origins import TRACED_FRAME
 
 Groups = Mapping[str, tuple[int, ...]]                     # a process group's name → its ranks
 

@@ -25,9 +25,9 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _python_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from samesame.capture.origins import is_users, shown
 from samesame.evidence import Refused
 from samesame.execute import tensors_in
+from samesame.programs.origins import is_users, shown
 
 Tensor = torch.Tensor
 

@@ -29,11 +29,11 @@ from torch.utils._pytree import tree_leaves, tree_unflatten
 from samesame.capture.again import Outputs, Ways, confirm, demand_same, put
 from samesame.capture.asked import setting_of
 from samesame.capture.memory import has_memory, place_of
-from samesame.capture.origins import OURS, is_users, line_in_text, line_of_error
 from samesame.capture.program import Program, referred
 from samesame.capture.record import Recorder, recorded, unwatched
 from samesame.evidence import Refused, SamesameError
 from samesame.graph import Graph, Origin
+from samesame.programs.origins import OURS, is_users, line_in_text, line_of_error
 
 DATA_DECIDES = (GuardOnDataDependentSymNode, DataDependentOutputException, DynamicOutputShapeException)
 MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)

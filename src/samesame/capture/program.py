@@ -19,12 +19,11 @@ from torch import nn
 from torch.utils._pytree import tree_flatten_with_path, tree_map, tree_unflatten
 
 from samesame.capture.memory import has_memory, kind_in_words, place_of
-from samesame.capture.origins import line_of_error, users_line
-from samesame.capture.outputs import PLAIN, kind_of_value, names_of, taken_apart
 from samesame.evidence import Refused
 from samesame.execute import out_of_memory
 from samesame.graph import Origin
-from samesame.interface import path_name as named_by_keys
+from samesame.programs.origins import line_of_error, users_line
+from samesame.programs.outputs import PLAIN, kind_of_value, place_name, taken_apart
 
 
 def signature(target: Any) -> inspect.Signature:
@@ -112,7 +111,7 @@ class Program:
         for name, value in bound.arguments.items():
             by_keyword = bound.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
             leaves, structure = tree_flatten_with_path(value)
-            places = [path_name(() if by_keyword else (name,), path) for path, _ in leaves]
+            places = [place_name(() if by_keyword else (name,), path) for path, _ in leaves]
             opened[name] = places, [leaf for _, leaf in leaves], structure
         names = distinct([place for places, _, _ in opened.values() for place in places])
         for name, (places, found, structure) in opened.items():
@@ -203,11 +202,6 @@ def held(module: nn.Module) -> Iterator[tuple[str, str, torch.Tensor]]:
 
 def kind_of(tensor: torch.Tensor) -> str:
     return "parameter" if isinstance(tensor, nn.Parameter) else "constant"
-
-
-def path_name(prefix: tuple[str, ...], path: Any) -> str:
-    """A place in nested tuples, lists and dicts that torch's pytrees give, such as `states.0.key`."""
-    return named_by_keys(prefix, names_of(path))
 
 
 def distinct(names: Collection[str]) -> dict[str, str]:

@@ -55,17 +55,17 @@ from samesame.capture.exits import Exits, guarded
 from samesame.capture.fsdp import PACKING, strided, unscattered
 from samesame.capture.group import dealing, one_of
 from samesame.capture.memory import address, extent, has_memory, place_of
-from samesame.capture.origins import name_of_value, running_modules, users_line
 from samesame.capture.placements import Placed, placed
 from samesame.capture.program import Program, failed, holdings, referred
 from samesame.capture.record import UNSEEN, Recorder, general_kernels, random_states
 from samesame.capture.statistics import KEEPING
 from samesame.capture.tape import dtype_of, type_of
-from samesame.capture.targets import seeded
 from samesame.capture.waiting import Begun, Pending, UnderWay, touched
 from samesame.evidence import Refused, SamesameError
 from samesame.execute import bound, few_threads, tensors_in
 from samesame.graph import NOWHERE, Graph, Node, Origin, TensorType, rewritten
+from samesame.programs.named import seeded
+from samesame.programs.origins import name_of_value, running_modules, users_line
 
 FAKE = torch._C._TorchDispatchModeKey.FAKE
 LEADS_BACK = _engine_run_backward.__code__

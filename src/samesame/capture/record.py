@@ -31,7 +31,6 @@ from samesame.capture.alive import tensors_alive
 from samesame.capture.asked import setting_of
 from samesame.capture.exits import Exits, guarded
 from samesame.capture.memory import Memory, Step, address
-from samesame.capture.origins import running_modules, thread_line
 from samesame.capture.program import Program, failed
 from samesame.capture.statistics import SPELLED_OUT
 from samesame.capture.tape import Tape, dtype_of, type_of
@@ -40,6 +39,7 @@ from samesame.capture.views import demand_no_views
 from samesame.evidence import Refused, SamesameError
 from samesame.execute import UNINITIALISED, bound, draws_numbers, pure, tensors_in, undefined_, written
 from samesame.graph import Graph, Node, Origin
+from samesame.programs.origins import running_modules, thread_line
 
 
 def aten(names: str) -> frozenset[str]:

@@ -22,9 +22,9 @@ import numpy
 import torch
 from torch import nn
 
-from samesame.capture.origins import INSTALLED, is_users
-from samesame.capture.outputs import PLAIN
 from samesame.interface import Key, path_name
+from samesame.programs.origins import INSTALLED, is_users
+from samesame.programs.outputs import PLAIN
 
 MOST = 100_000                                             # holders that are looked into
 LARGEST = 1 << 20                                          # elements of an array that is copied

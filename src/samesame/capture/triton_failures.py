@@ -15,8 +15,8 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from samesame.capture.origins import line_of_error
 from samesame.evidence import Refused
+from samesame.programs.origins import line_of_error
 
 DATA_DECIDES = (
     DataDependentOutputException,

@@ -28,10 +28,6 @@ from triton._C.libtriton import native_specialize_impl
 from triton.backends.compiler import BaseBackend
 
 from samesame.capture.host_sizes import HostSizes, Reading
-from samesame.capture.origins import is_users, line_of_error, place
-from samesame.capture.outputs import kind_of_value
-from samesame.capture.program import path_name
-from samesame.capture.targets import module_of_file, module_of_name, named
 from samesame.capture.triton_device import (
     KernelInterface,
     TimeUp,
@@ -47,6 +43,9 @@ from samesame.capture.triton_failures import about_import, reason
 from samesame.capture.triton_launch import UNDEFINED, Call, Captured, HostStep, Launch, Memory, View
 from samesame.evidence import Refused
 from samesame.graph import Origin
+from samesame.programs.named import module_of_file, module_of_name, named
+from samesame.programs.origins import is_users, line_of_error, place
+from samesame.programs.outputs import kind_of_value, place_name
 
 CUDA = "cuda"
 ADDRESSES = 40                              # each memory has 2^40 addresses of its own
@@ -401,7 +400,7 @@ class Host:
 
     def captured(self, returned: Any, refused: tuple[str, ...]) -> Captured:
         leaves, _ = tree_flatten_with_path(returned)
-        outputs = [(path_name((), path) or "0", self.view(leaf)) for path, leaf in leaves
+        outputs = [(place_name((), path) or "0", self.view(leaf)) for path, leaf in leaves
                    if isinstance(leaf, torch.Tensor)]
         reading = self.sizes.finished()
         steps = tuple(read_step(step, reading) for step in self.steps)

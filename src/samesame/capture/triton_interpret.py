@@ -26,9 +26,6 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, interpreter_builder
 from triton.runtime.jit import mangle_type
 
-from samesame.capture.origins import line_of_error
-from samesame.capture.program import path_name
-from samesame.capture.targets import seeded
 from samesame.capture.triton_device import (
     TimeUp,
     compiled,
@@ -42,6 +39,9 @@ from samesame.capture.triton_language import Rewriter, interpreted, kernels_line
 from samesame.capture.triton_launch import UNDEFINED
 from samesame.evidence import Refused
 from samesame.graph import Origin
+from samesame.programs.named import seeded
+from samesame.programs.origins import line_of_error
+from samesame.programs.outputs import place_name
 
 MOST_FAULTS = 16                            # noted for one kernel
 TRIED = 2                                   # runs in which an autotuner tries a configuration
@@ -150,7 +150,7 @@ def interpret(
             text = (str(cause).strip().splitlines() or ["no message"])[0]
             raise Refused(f"{where.spoken} fails in the interpreter: {type(cause).__name__}: {text}") from error
     leaves, _ = tree_flatten_with_path(returned)
-    outputs = {path_name((), path) or "0": leaf for path, leaf in leaves if isinstance(leaf, torch.Tensor)}
+    outputs = {place_name((), path) or "0": leaf for path, leaf in leaves if isinstance(leaf, torch.Tensor)}
     return Run(oracle.inputs, outputs, tuple(oracle.executions))
 
 

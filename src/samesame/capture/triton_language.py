@@ -24,11 +24,11 @@ from triton.language.extra.cuda import libdevice as cuda_libdevice
 from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, interpreter_builder, interpreter_semantic
 
-from samesame.capture.origins import is_users, place
 from samesame.capture.triton_bfloat import rounded_bfloats
 from samesame.capture.triton_device import JITFunction, replaced
 from samesame.evidence import Refused
 from samesame.graph import Origin
+from samesame.programs.origins import is_users, place
 
 GARBAGE = 0x5EADBEEF                        # what undefined integers hold, cut to their width
 

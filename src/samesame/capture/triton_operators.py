@@ -23,7 +23,6 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from samesame.capture.origins import users_line
 from samesame.capture.triton_device import compiled, configurations, jit_of, launching
 from samesame.capture.triton_host import triton_type
 from samesame.capture.triton_interpret import Execution, run_kernel
@@ -39,6 +38,7 @@ from samesame.lift import KernelVerdict, Launch, Memory, Settings, lift_launch
 from samesame.lift.front import element_name
 from samesame.operators.shapes import kind_of
 from samesame.operators.table import REAL
+from samesame.programs.origins import users_line
 
 NAMESPACE = "triton"
 LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")     # type: ignore[no-untyped-call]

@@ -18,10 +18,10 @@ import torch
 from torch import nn
 
 from samesame.capture.memory import has_memory
-from samesame.capture.origins import INSTALLED, is_users
-from samesame.capture.outputs import kind_of_value
 from samesame.capture.program import Program, holdings, referred
 from samesame.evidence import Refused
+from samesame.programs.origins import INSTALLED, is_users
+from samesame.programs.outputs import kind_of_value
 
 DEEP = 4                                    # containers and functions within one another
 STORAGES = (torch.UntypedStorage, torch.TypedStorage)

@@ -18,7 +18,6 @@ import torch
 from torch.utils._pytree import tree_flatten
 
 from samesame.capture import capture, load_inputs, load_target
-from samesame.capture.outputs import is_cache
 from samesame.capture.program import arguments_of
 from samesame.evidence import Refused
 from samesame.fuzz.backends import BACKENDS
@@ -29,6 +28,7 @@ from samesame.fuzz.program import Input, Program, Ref, Step, defined, source
 from samesame.fuzz.swaps import swapped
 from samesame.fuzz.twins import POINTWISE, twin_of
 from samesame.graph import Dtype, Graph, Node
+from samesame.programs.outputs import is_cache
 
 WEIGHTS = "seed.pt"
 ALIKE = frozenset(("torch.matmul", "torch.mm", "torch.softmax", "torch.sum", "torch.amax", "torch.amin"))

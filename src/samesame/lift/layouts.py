@@ -19,7 +19,7 @@ STEP = 2
 
 def layouts_needed(target: Any, inputs: Any, captured: Any) -> dict[int, list[str]]:
     """By the number of a launch: which tensors have to lie as they do in the example."""
-    from samesame.capture.triton_launch import capture_launches
+    from samesame.capture.triton_launches import capture_launches
 
     try:
         other = capture_launches(target, inputs, symbolic=False, step=STEP)

@@ -66,7 +66,7 @@ def lift(
         kernel = named(lift_launch(launch_of_file(Path(target)), settings), settings)
         return LiftVerdict(title, [kernel], notes=[OF_A_FILE] if kernel.verdict == "undecided" else [])
     demand_triton()
-    from samesame.capture.triton_launch import capture_launches
+    from samesame.capture.triton_launches import capture_launches
 
     captured = capture_launches(target, inputs)
     verdict = LiftVerdict(title, unsupported=list(captured.refused))

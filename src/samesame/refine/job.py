@@ -19,11 +19,11 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.parallel import parallelize_module
 
-from samesame.capture.outputs import kind_of_value
 from samesame.capture.ranks import RankGraph, capture_ranks, capture_sequential
-from samesame.capture.targets import asks_for, called, module_of_file, shown
 from samesame.capture.waiting import Unawaited
 from samesame.evidence import Refused
+from samesame.programs.named import asks_for, called, module_of_file, shown
+from samesame.programs.outputs import kind_of_value
 from samesame.refine.placement import Mesh, parsed, piece
 from samesame.refine.telling import Telling
 from samesame.relate.layout import values

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from samesame.budget import Run
+from samesame.budget import Progress, Run
 from samesame.capture.ranks import AFTER, idle_weights, placements
 from samesame.capture.waiting import Unawaited
 from samesame.capture.world import Mismatch, World, lockstep
@@ -38,7 +38,7 @@ from samesame.relate.pieces import PieceProposer
 from samesame.relate.propose import Values
 from samesame.relate.prove import Prover
 from samesame.relate.rank_rules import RankRules
-from samesame.relate.relating import Progress, Relating, closed_values, relate
+from samesame.relate.relating import Relating, closed_values, relate
 from samesame.relate.roots import compare_roots, resting
 from samesame.relate.rules import Rulebook
 from samesame.relate.world import Typed, moved_type

@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 
+from samesame.budget import Progress
 from samesame.evidence import Evidence, Relation
 from samesame.execute import closed, few_threads
 from samesame.formula.expr import Expr, Size, walk
@@ -42,7 +43,6 @@ PAIRED = {
     USE: "equal values that others have, too, and the same use",
 }
 BY_USE = "weights that hold equal numbers are paired by use, not by name, as the relation above says"
-Progress = Callable[[int, int, str], None]
 Candidates = list[tuple[str, Layout]]
 Way = Callable[[Block, int], Evidence | None]        # for a block, and how often its frontier moved back
 Claims = Callable[[Block], Block | None]

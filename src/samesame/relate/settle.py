@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from samesame.budget import Progress
 from samesame.capture.family import Family, Following, Recording, Varying, family, place_text
 from samesame.capture.fit import Misfit
 from samesame.evidence import Root, Rung, Sizes
@@ -23,7 +24,7 @@ from samesame.graph import Graph
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values
 from samesame.relate.prove import Prover
-from samesame.relate.relating import Progress, Relating, closed_values, relate, symbols_of_constants
+from samesame.relate.relating import Relating, closed_values, relate, symbols_of_constants
 from samesame.relate.roots import compare_roots, resting
 
 SYMBOLIC_SECONDS = 2.0      # for the normal form of one block over size symbols

@@ -86,6 +86,11 @@ def kind_of_value(value: Any) -> str:
     return f"{'an' if kind[:1].lower() in 'aeio' else 'a'} {kind}"
 
 
+def place_name(prefix: tuple[str, ...], path: Any) -> str:
+    """A place in nested tuples, lists and dicts that torch's pytrees give, such as `states.0.key`."""
+    return path_name(prefix, names_of(path))
+
+
 def names_of(path: Any) -> Iterator[Any]:
     """The keys of a path that torch's pytrees give."""
     for key in path:
