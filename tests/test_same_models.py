@@ -31,6 +31,7 @@ def test_the_exported_and_decomposed_model_is_proved_the_same(name, attention):
     assert verdict.evidence >= Rung.PROVED_HERE
 
 
+@pytest.mark.long
 def test_a_cap_that_one_attention_drops_is_found():
     """Transformers' own sdpa path leaves Gemma 2's soft cap out: the paths differ, and the report says so."""
     (eager, inputs), (sdpa, _) = build("gemma2_capped", "eager"), build("gemma2_capped", "sdpa")

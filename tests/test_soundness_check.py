@@ -46,6 +46,7 @@ def scaled(weight, x):
     return weight * x
 
 
+@pytest.mark.long
 def test_complex_weights_with_one_real_part_are_two_weights():
     real, x = torch.randn(5), torch.randn(4, 5)
     a, b = (torch.complex(real, torch.randn(5)) for _ in range(2))
@@ -75,6 +76,7 @@ def test_a_weight_of_another_kind_is_another_weight(numbers, by_proof_alone):
 # ------------------------------------------------------------------------------------------------------ integers
 
 
+@pytest.mark.long
 def test_positions_along_a_dimension_given_by_its_name_are_below_its_size(by_proof_alone):
     def looked_up(x, table):
         return table[torch.argsort(x, dim=0, stable=True)]
@@ -162,6 +164,7 @@ def test_a_least_float_taken_for_minus_infinity_is_said_to_differ_where_it_fills
 # ----------------------------------------------------------------------------------------- which tensor is which
 
 
+@pytest.mark.long
 def test_outputs_are_compared_by_name():
     x = torch.randn(4, 5)
 
@@ -182,6 +185,7 @@ def test_outputs_are_compared_by_name():
     assert check(left, renamed, (x,)).verdict == "different"
 
 
+@pytest.mark.long
 def test_inputs_that_are_given_by_name_are_paired_by_name():
     x = torch.randn(4, 5)
 

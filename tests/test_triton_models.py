@@ -55,6 +55,7 @@ def test_a_kernel_is_the_reference_for_every_number_of_rows() -> None:
     assert any("x.shape[0]" in size for size in verdict.sizes.varying)
 
 
+@pytest.mark.long
 def test_a_kernel_that_both_sides_launch_is_told() -> None:
     """Patching a module changes it for the plain model too, which then proves nothing."""
     norm = normed(target("rms_norm"))

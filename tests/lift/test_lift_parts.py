@@ -49,6 +49,7 @@ def test_what_is_put_together_wrongly_is_refused(name: str) -> None:
     assert "a reduction of 3 values at once" in why
 
 
+@pytest.mark.long
 def test_the_demand_is_looked_at_where_the_counts_come_from_another_kernel() -> None:
     """The wrapper's own counts are counts; those of a part behind the end are not."""
     assert "is right only where" not in said("moments", "reference").against_detail

@@ -444,6 +444,7 @@ def test_what_is_missing_cannot_be_left_aside():
     assert check(plain, lambda x: plain(x)[:2], X, ignore=("shape",)).verdict == "different"
 
 
+@pytest.mark.long
 def test_export_refuses_what_only_python_does_in_a_second_call():
     with pytest.raises(Refused, match=r"a second call changes calls, which torch.export does not show; record it"):
         check(counts(2, lambda x: x), module(), X, how="export")

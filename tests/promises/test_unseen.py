@@ -1,7 +1,7 @@
 """Programs by people who know the documentation and not the code: no verdict on any of them may be false.
 
 `corpus/` has them: pairs for `check` in one file a class, launches for `lift` in `kernels/`, jobs for `refine` in
-`jobs/`. Each says what is true of it (`case.py`). The suite takes one of twelve; all of them with the long tests.
+`jobs/`. Each says what is true of it (`case.py`). The suite takes one of twenty-four; all of them with the long tests.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from samesame.cli import app
 
 CORPUS = Path(__file__).parent / "corpus"
 CLASSES = ("sizes", "weights", "state", "hiding", "rounding", "formulas")
-EVERY = 12
+EVERY = 24
 CASES = [(name, case) for name in CLASSES for case in importlib.import_module(f"promises.corpus.{name}").CASES]
 HOLDS = ("verified", "refines")
 
 
 def sampled(things, name):
-    """One of twelve as it is, the others among the long tests."""
+    """One of so many as it is, the others among the long tests."""
     marks = [() if number % EVERY == 0 else (pytest.mark.long,) for number in range(len(things))]
     return [pytest.param(thing, id=name(thing), marks=mark) for thing, mark in zip(things, marks, strict=True)]
 

@@ -124,6 +124,7 @@ def test_a_missing_all_reduce_does_not_refine_and_is_mended_by_one() -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.models
 @needs_graphs
 def test_nothing_stated_but_names_finds_every_gradient_that_is_not_reduced(tmp_path: Path) -> None:

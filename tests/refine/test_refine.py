@@ -119,6 +119,7 @@ def test_what_outputs_messages_and_micro_batches_lack_is_mended(job: str, fault:
     assert any(edit in found.description for found in decided(job, fault).diagnosis)
 
 
+@pytest.mark.long
 def test_a_gradient_that_is_a_partial_sum_fails_unless_it_is_declared() -> None:
     verdict = decided("sequence_parallel", "norm_gradients_not_reduced")
     kinds = {output.name: output.kind for output in verdict.outputs}

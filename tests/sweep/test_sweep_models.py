@@ -58,6 +58,7 @@ class TestReal:
         assert without_bias.right.module.endswith("layers.0.self_attn.o_proj")
         assert set(without_bias.outputs) == {"prefill_logits", "decode_logits"}
 
+    @pytest.mark.long
     def test_the_side_that_ignores_a_field_is_named(self, attempt):
         found = attempt("rope_parameters.attention_factor", 1.5, "longrope")
         assert found.outcome == "different" and found.ignored_by == "right"
