@@ -14,9 +14,8 @@ import pytest
 from samesame.evidence import SamesameError
 from samesame.fuzz.campaign import Settings, fuzz, fuzz_own
 from samesame.fuzz.corpus import Corpus, Finding, read_findings
-from samesame.fuzz.encode import encoded
 from samesame.fuzz.finding import script, write_finding
-from samesame.fuzz.program import Input, Program, Ref, Step, source
+from samesame.fuzz.program import Input, Program, Ref, Step, encoded, source
 from samesame.fuzz.tasks import accuses
 from samesame.fuzz.worker import run_apart
 

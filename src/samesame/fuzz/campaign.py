@@ -21,13 +21,12 @@ from typing import Any
 from samesame.evidence import SamesameError
 from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.corpus import Corpus, Finding
-from samesame.fuzz.encode import decoded, encoded
 from samesame.fuzz.finding import write_finding
 from samesame.fuzz.generators import GENERATORS
 from samesame.fuzz.generators.written import Writer
 from samesame.fuzz.own import loaded, seed_program
 from samesame.fuzz.pool import Worker
-from samesame.fuzz.program import steps_in
+from samesame.fuzz.program import decoded, encoded, steps_in
 from samesame.fuzz.tasks import accuses
 from samesame.fuzz.worker import CRASHED, DIED, HUNG, OUT_OF_MEMORY
 from samesame.versions import versions_of_packages
@@ -240,7 +239,7 @@ class _Campaign:
             kind=small.get("kind") or small["status"],
             where=small.get("where", ""),
             detail=small.get("detail", ""),
-            program=program or {},
+            program=program or "",
             text=small["text"],
             calls=[step.call for step in steps_in(decoded(program).steps)] if program else [],
             dtypes=dtypes(program) if program else [],
@@ -279,7 +278,7 @@ class _Campaign:
         return finding
 
 
-def dtypes(program: dict[str, Any]) -> list[str]:
+def dtypes(program: str) -> list[str]:
     """The classes of dtype among a program's inputs."""
     kinds = {str(tensor.dtype).removeprefix("torch.") for tensor in decoded(program).make_inputs()}
     classes = {"bool": "bool", "float16": "short float", "bfloat16": "short float", "float32": "float"}
@@ -348,7 +347,7 @@ def fuzz_own(target: str, inputs: str, settings: Settings, twins: int = TWINS) -
 
 
 def _twins_judged(
-    worker: Worker, seed: dict[str, Any], backend: str, settings: Settings, twins: int
+    worker: Worker, seed: str, backend: str, settings: Settings, twins: int
 ) -> Iterator[dict[str, Any]]:
     """The results of twins, up to the first that accuses the compiler."""
     until = time.monotonic() + TWINS_UNTIL

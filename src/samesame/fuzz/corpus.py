@@ -37,7 +37,7 @@ class Finding:
     kind: str
     where: str
     detail: str
-    program: dict[str, Any]
+    program: str  # as data; "" where it is a module that was written as text
     text: str
     guilty: dict[str, str] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)

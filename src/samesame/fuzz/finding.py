@@ -15,8 +15,7 @@ from pathlib import Path
 
 from samesame.evidence import SamesameError
 from samesame.fuzz.corpus import Finding
-from samesame.fuzz.encode import decoded
-from samesame.fuzz.program import Program, source
+from samesame.fuzz.program import Program, decoded, source
 from samesame.fuzz.worker import CRASHED, HUNG, OUT_OF_MEMORY
 
 COMPILED = {

@@ -75,7 +75,8 @@ def words_of(error: Exception) -> str:
     """An error in one line. Raises MemoryError where it says that there is no memory left."""
     if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
         raise MemoryError from None
-    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {' '.join(lines[:2])[:200]}"
 
 
 def seen(given: Sequence[torch.Tensor], result: Any) -> tuple[Seen, ...]:

@@ -26,12 +26,12 @@ from samesame.fuzz.judge import Judgement, Stage, accusation, of_twin
 from samesame.fuzz.oracle import Observation, apart, in_float64, observe, words_of
 from samesame.fuzz.program import Input, Program, Ref, Step, defined, source
 from samesame.fuzz.swaps import swapped
-from samesame.fuzz.twins import POINTWISE, twin_of
+from samesame.fuzz.twins import twin_of
+from samesame.fuzz.words import WORDS_OF
 from samesame.graph import Dtype, Graph, Node
 from samesame.programs.outputs import is_cache
 
 WEIGHTS = "seed.pt"
-ALIKE = frozenset(("torch.matmul", "torch.mm", "torch.softmax", "torch.sum", "torch.amax", "torch.amin"))
 
 
 class Own:
@@ -184,5 +184,5 @@ def _step(node: Node, names: dict[Node, str]) -> Step:
 def _call(operator: str) -> str:
     """The function that rewrites know, where there is one; else the operator itself."""
     plain = f"torch.{operator.split('.')[1]}"
-    return plain if plain in POINTWISE or plain in ALIKE else f"torch.ops.{operator}"
+    return plain if plain in WORDS_OF else f"torch.ops.{operator}"
 

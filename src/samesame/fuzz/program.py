@@ -15,6 +15,7 @@ from __future__ import annotations
 import linecache
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -81,6 +82,18 @@ class Program:
 
     def __len__(self) -> int:
         return sum(1 for _ in steps_in(self.steps))
+
+
+def encoded(program: Program) -> str:
+    """The program as text that gives it back, for workers and for findings."""
+    return repr(program)
+
+
+def decoded(text: str) -> Program:
+    """The program of such a text, which is Python and is run as such."""
+    found = eval(text, {**NAMESPACE, **{kind.__name__: kind for kind in (Program, Input, Step, Block, Ref)}})
+    assert isinstance(found, Program)
+    return found
 
 
 def steps_in(lines: Iterable[Line]) -> Iterator[Step]:
@@ -200,6 +213,28 @@ def defined(text: str) -> dict[str, Any]:
 def evaluated(text: str) -> Any:
     """The value of an expression of torch."""
     return eval(text, dict(NAMESPACE))
+
+
+def run_step(step: Step, values: Mapping[str, torch.Tensor]) -> Any:
+    """What a step gives in eager torch."""
+    args, kwargs = _resolved(step.args, values), _resolved(step.kwargs, values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if step.call == "[]":
+            return args[0][args[1]]
+        if step.call.startswith("."):
+            return getattr(args[0], step.call[1:])(*args[1:], **kwargs)
+        return evaluated(step.call)(*args, **kwargs)
+
+
+def _resolved(argument: Any, values: Mapping[str, torch.Tensor]) -> Any:
+    if isinstance(argument, Ref):
+        return values[argument.name]
+    if isinstance(argument, list | tuple):
+        return type(argument)(_resolved(part, values) for part in argument)
+    if isinstance(argument, Mapping):
+        return {name: _resolved(part, values) for name, part in argument.items()}
+    return argument
 
 
 def literal(tensor: torch.Tensor) -> str:

@@ -16,8 +16,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from samesame.fuzz.encode import decoded, encoded
-from samesame.fuzz.program import Program, source
+from samesame.fuzz.program import Program, decoded, encoded, source
 from samesame.fuzz.worker import DIED, Result, Say, run_apart
 
 TWINS_TRIED = 4              # twins of a reduced program that are tried for one that is compiled rightly

@@ -9,9 +9,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from samesame.fuzz.generators import operators, statements
+from samesame.fuzz.generators import algebra, operators, statements
 from samesame.fuzz.program import Program
 
 Generator = Callable[[random.Random, frozenset[str]], Program]
 
-GENERATORS: dict[str, Generator] = {"operators": operators.generate, "statements": statements.generate}
+GENERATORS: dict[str, Generator] = {
+    "operators": operators.generate,
+    "statements": statements.generate,
+    "algebra": algebra.generate,
+}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Mapping
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import torch
 
 from samesame.fuzz.generators.values import DTYPES, any_shape, any_tensor
-from samesame.fuzz.program import Input, Program, Ref, Step, evaluated, literal, used, without_unused_inputs
+from samesame.fuzz.program import Input, Program, Ref, Step, evaluated, literal, run_step, used, without_unused_inputs
 
 SAMPLES = 24  # of an operator at one dtype
 LONGEST_LITERAL = 48  # elements; a larger tensor of a sample is drawn anew
@@ -151,28 +150,6 @@ class Composer:
 
 def plain(tensor: torch.Tensor) -> bool:
     return tensor.layout is torch.strided and tensor.device.type == "cpu" and not tensor.is_quantized
-
-
-def run_step(step: Step, values: Mapping[str, torch.Tensor]) -> Any:
-    """What a step gives in eager torch."""
-    args, kwargs = _resolved(step.args, values), _resolved(step.kwargs, values)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if step.call == "[]":
-            return args[0][args[1]]
-        if step.call.startswith("."):
-            return getattr(args[0], step.call[1:])(*args[1:], **kwargs)
-        return evaluated(step.call)(*args, **kwargs)
-
-
-def _resolved(argument: Any, values: Mapping[str, torch.Tensor]) -> Any:
-    if isinstance(argument, Ref):
-        return values[argument.name]
-    if isinstance(argument, list | tuple):
-        return type(argument)(_resolved(part, values) for part in argument)
-    if isinstance(argument, Mapping):
-        return {name: _resolved(part, values) for name, part in argument.items()}
-    return argument
 
 
 def generate(dice: random.Random, avoid: frozenset[str] = frozenset()) -> Program:

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from samesame.fuzz.generators.operators import Composer, run_step
+from samesame.fuzz.generators.operators import Composer
 from samesame.fuzz.generators.values import any_shape, any_tensor
-from samesame.fuzz.program import Block, Line, Program, Ref, Step, without_unused_inputs
+from samesame.fuzz.program import Block, Line, Program, Ref, Step, run_step, without_unused_inputs
 
 DTYPES = ("float32", "float32", "float64", "int64", "int32", "int8", "bool")
 Statement = Callable[[Composer], bool]

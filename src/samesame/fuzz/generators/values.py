@@ -32,13 +32,14 @@ def any_shape(dice: random.Random) -> tuple[int, ...]:
     return tuple(lengths)
 
 
-def any_tensor(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
-    """An expression that makes a tensor of this shape and dtype."""
+def any_tensor(dice: random.Random, shape: Sequence[int], dtype: str, ordinary: bool = False) -> str:
+    """An expression that makes a tensor of this shape and dtype; an `ordinary` one without extremes."""
     layout = LAYOUTS[dice.choices(list(LAYOUTS), [6, 1, 1, 1, 1])[0]] if len(shape) else LAYOUTS["contiguous"]
     base, moved = layout(dice, tuple(shape))
     kind = torch.zeros((), dtype=getattr(torch, dtype))
     names = CONTENTS["bool" if dtype == "bool" else "float" if kind.is_floating_point() else "integer"]
-    content = dice.choices(list(names), [4, 1, 1][: len(names)])[0]
+    weights = {"special": 0, "extremes": 0} if ordinary else {"normal": 4, "small": 4}
+    content = dice.choices(list(names), [weights.get(name, 1) for name in names])[0]
     return names[content](dice, base, dtype) + moved
 
 

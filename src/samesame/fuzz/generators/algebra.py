@@ -1,0 +1,50 @@
+"""Algebra: graphs of the operators that rewrites know, on values of one shape, so that twins have a choice."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from samesame.fuzz.generators.operators import Composer
+from samesame.fuzz.generators.values import DTYPES, any_shape, any_tensor
+from samesame.fuzz.program import Program, Ref
+from samesame.fuzz.words import WORDS, Word
+
+ORDINARY = 0.7               # the share of programs whose numbers are moderate, which more rules may rewrite
+
+
+def generate(dice: random.Random, avoid: frozenset[str] = frozenset()) -> Program:
+    """Three to sixteen words over two or three tensors of one dtype, none of those to avoid."""
+    made = Composer(dice, avoid)
+    dtype, shape = dice.choice(DTYPES), any_shape(dice) or (4,)
+    ordinary = dice.random() < ORDINARY
+    for _ in range(dice.choice((2, 3))):
+        made.take(any_tensor(dice, shape, dtype, ordinary))
+    words = [word for word in WORDS.values() if word.tensors != 0]
+    wanted = dice.choice((3, 4, 6, 8, 12, 16))
+    for _ in range(6 * wanted):
+        if len(made.steps) < wanted:
+            _append(made, dice.choice(words))
+    return made.program()
+
+
+def _append(made: Composer, word: Word) -> bool:
+    """One more word, on the newest values rather than the oldest."""
+    dice, names = made.dice, list(made.values)
+    first = names[-1 - min(int(dice.expovariate(0.7)), len(names) - 1)]
+    others = [made.fitting(made.values[first]) or Ref(first) for _ in range((word.tensors or 2) - 1)]
+    value = made.values[first]
+    if word.name == "matmul" and value.dim() == 2 and made.apply("torch.transpose", others[0], 0, 1):
+        others = [Ref(made.steps[-1].results[0])]
+    rank = value.dim()
+    choices: dict[str, Callable[[], Any]] = {
+        "dim": lambda: dice.randrange(max(rank, 1)),
+        "int": lambda: dice.choice((0, 1, 1, 2)),
+        "bool": lambda: dice.random() < 0.5,
+        "number": lambda: dice.choice((2, 3, -1, 0) if not value.is_floating_point() else (2, 0.5, -1.5, 0)),
+        "sizes": lambda: (value.numel(),) if word.name == "reshape" else (0,),
+    }
+    attributes = tuple(choices[given.kind]() for given in word.given)
+    step = word.step("", [first, *(ref.name for ref in others)], attributes)
+    return made.apply(step.call, *step.args, **step.kwargs)
