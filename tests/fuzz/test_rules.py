@@ -75,7 +75,7 @@ def test_every_rule_is_as_exact_as_its_label_says(label):
             if used_rule(graph, rule.name):
                 used[rule.name] += 1
                 hold(graph, {known[name]: value for name, value in values.items()}, label, rule.name)
-    assert [rule.name for rule in TABLES[label] if not used[rule.name]] == [], "no program of the test is rewritten by it"
+    assert [rule.name for rule in TABLES[label] if not used[rule.name]] == [], "no program here is rewritten by it"
 
 
 def used_rule(graph, name: str) -> bool:
