@@ -19,6 +19,7 @@ from samesame.egraph.explain import explain
 from samesame.egraph.terms import Evidence as Given
 from samesame.evidence import Rung, Verdict
 from samesame.formula import dag, sizes
+from samesame.formula.smt import context
 from samesame.graph import Graph, TensorType
 from samesame.graph_text import encoded, encoded_type, to_json
 from samesame.operators.ideal import idealised
@@ -225,7 +226,7 @@ class _Certificate:
 def is_settled(claim: dict[str, Any]) -> bool:
     """Does the solver alone find that no element of the two sides differs, whatever the sizes?"""
     text = questions.whole(claim)
-    solver = z3.Solver()
+    solver = z3.Solver(ctx=context())
     solver.set("rlimit", _EFFORT)
     solver.push()                                   # as the replayer asks
     solver.from_string(text or "")

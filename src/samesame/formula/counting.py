@@ -30,17 +30,20 @@ class RealTranslation(Translation):
             return value > 0 if a.head == "positive" else value == 0
         return super().boolean(a)
 
+    def real(self, number: Fraction | int) -> Any:
+        return z3.RealVal(str(number), self.context)
+
     def form(self, form: Form) -> Any:
-        total: Any = z3.RealVal(0)
+        total = self.real(0)
         for term, c in form.terms:
-            total = total + z3.RealVal(str(c)) * self.term(term)
+            total = total + self.real(c) * self.term(term)
         return total
 
     def term(self, term: Term) -> Any:
         """A term's value: small powers are products of their atoms' values, anything else is any real."""
         if not term.plain or any(e.denominator != 1 or not 0 < e <= 4 for _, e in term.factors):
             return self._any_real(term)
-        value: Any = z3.RealVal(1)
+        value = self.real(1)
         for a, e in term.factors:
             for _ in range(int(e)):
                 value = value * self._any_real(a)
@@ -50,16 +53,16 @@ class RealTranslation(Translation):
         if isinstance(thing, IntegerAtom) and thing.integer:
             return z3.ToReal(self.atom(thing))
         if thing not in self._reals:
-            self._reals[thing] = z3.Real(f"t{len(self._reals)}")
+            self._reals[thing] = z3.Real(f"t{len(self._reals)}", self.context)
         return self._reals[thing]
 
 
 def never_counts(weighted: Sequence[tuple[Fraction, Guards]]) -> bool:
     """Whether Σ weight·[guards] = 0 at every point."""
     translation = RealTranslation()
-    total: Any = z3.RealVal(0)
+    total = none = translation.real(0)
     for weight, guards in weighted:
-        total = total + z3.If(translation.all(guards), z3.RealVal(str(weight)), z3.RealVal(0))
+        total = total + z3.If(translation.all(guards), translation.real(weight), none)
     return refuted(translation, [total != 0])
 
 
@@ -67,8 +70,8 @@ def never_differs(form: Form) -> bool:
     """Whether Σ coefficient·[guards]·body = 0 at every point and for all values of the bodies, for a form without
     bound variables."""
     translation = RealTranslation()
-    total: Any = z3.RealVal(0)
+    total = none = translation.real(0)
     for term, c in form.terms:
-        value = z3.RealVal(str(c)) * translation.term(closed((), (), term.factors))
-        total = total + z3.If(translation.all(term.guards), value, z3.RealVal(0))
+        value = translation.real(c) * translation.term(closed((), (), term.factors))
+        total = total + z3.If(translation.all(term.guards), value, none)
     return refuted(translation, [total != 0])

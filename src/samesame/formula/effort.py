@@ -1,18 +1,19 @@
 """What one proof may spend, what it assumed, and what it remembers.
 
 A proof runs inside `with spending(budget) as effort:`. Every loop that can grow calls `step()`, which raises
-`OutOfBudget` once the time or the number of terms is spent: no signals, no threads. Conditions that a step relies on
-(`x[i] ≠ 0`) are written down with `assume`. Functions marked `@remember` keep their results for one proof and forget
-them when the next one begins, so a thousand proofs need no more memory than one, and a proof never depends on those
-before it."""
+`OutOfBudget` once the time or the number of terms is spent: no signals, nobody who watches. Conditions that a step
+relies on (`x[i] ≠ 0`) are written down with `assume`. Functions marked `@remember` keep their results for one proof and
+forget them when the next one begins, so a thousand proofs need no more memory than one, and a proof never depends on
+those before it. All this is each thread's own: threads that prove at once know nothing of each other."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any, TypeVar, cast
 
 from samesame.formula.expr import Unsupported
@@ -59,36 +60,44 @@ class Effort:
         return self.deadline - time.thread_time()
 
 
-_IDLE = Effort(Budget(), float("inf"))
-_current: list[Effort] = [_IDLE]
-_remembered: list[Callable[[], None]] = []
+class _Here(threading.local):
+    """What this thread has under way: the account outside of proofs, then that of a proof; and how its memories are
+    emptied."""
+
+    def __init__(self) -> None:
+        self.idle = Effort(Budget(), float("inf"))
+        self.efforts = [self.idle]
+        self.memories: list[Callable[[], None]] = []
+
+
+_here = _Here()
 
 
 def current() -> Effort:
     """The proof under way; outside of one, a fresh account without a deadline."""
-    return _current[-1]
+    return _here.efforts[-1]
 
 
 @contextmanager
 def spending(budget: Budget, thorough: bool = False, by_signs: bool = False) -> Iterator[Effort]:
     """Begin a proof: forget the one before, and count from zero."""
-    if len(_current) > 1:
+    if len(_here.efforts) > 1:
         raise RuntimeError("a proof cannot begin inside another: it would forget what the other remembers")
     forget()
     effort = Effort(budget, time.thread_time() + budget.seconds, thorough, by_signs)
-    _current.append(effort)
+    _here.efforts.append(effort)
     try:
         yield effort
     finally:
-        _current.pop()
+        _here.efforts.pop()
         forget()
 
 
 def step(terms: int = 1) -> None:
     """Account for written terms; raises OutOfBudget when the time or the terms are spent."""
-    effort = _current[-1]
+    effort = _here.efforts[-1]
     effort.terms += terms
-    if effort is _IDLE:
+    if effort is _here.idle:
         return
     if effort.terms > effort.budget.terms * WRITTEN_PER_TERM:
         raise OutOfBudget(f"more than {effort.budget.terms} terms")
@@ -103,27 +112,39 @@ WRITTEN_PER_TERM = 10  # a term that stays is written about this often on the wa
 
 def assume(condition: str) -> None:
     """Note an assumption the proof relies on, as a sentence."""
-    _current[-1].conditions[condition] = None
+    _here.efforts[-1].conditions[condition] = None
 
 
 def limited(limit: str) -> None:
     """Note a limit that was hit without stopping the proof."""
-    _current[-1].limits[limit] = None
+    _here.efforts[-1].limits[limit] = None
+
+
+class _Memory(threading.local):
+    """This thread's results of a function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.recall = lru_cache(maxsize=None)(function)
+        on_forget(self.recall.cache_clear)
 
 
 def remember(function: F) -> F:
     """Keep results for the length of one proof. Arguments are compared by identity or as plain data."""
-    kept = lru_cache(maxsize=None)(function)
-    _remembered.append(kept.cache_clear)
-    return cast(F, kept)
+    memory = _Memory(function)
+
+    @wraps(function)
+    def remembered(*args: Any) -> Any:
+        return memory.recall(*args)
+
+    return cast(F, remembered)
 
 
 def on_forget(clear: Callable[[], None]) -> None:
-    """Have `clear` called whenever a proof begins or ends."""
-    _remembered.append(clear)
+    """Have `clear` called whenever a proof of this thread begins or ends."""
+    _here.memories.append(clear)
 
 
 def forget() -> None:
-    """Empty every memory of the prover."""
-    for clear in _remembered:
+    """Empty every memory of the prover on this thread."""
+    for clear in _here.memories:
         clear()

@@ -2,14 +2,14 @@
 
 A formula says what one element of a tensor is, in index notation: `out[i, j] = Σ_{l<k} a[i, l]·b[l, j]`. Expressions
 are immutable and hash-consed, so equal expressions are the same object and `is` compares them. The lower-case
-constructors below the grammar fold numbers and flatten; they do no further algebra: the normal form does, in
-`normal.py`.
+constructors below the grammar fold numbers and flatten; further algebra is the normal form's, in `normal.py`.
 
 Booleans, integers and reals share one grammar, told apart by `kind`. A boolean used as a number is `Where(b, 1, 0)`.
 """
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -30,13 +30,14 @@ class Interned(type):
     """Makes `Class(*fields)` return the one object that has these fields."""
 
     _table: ClassVar[weakref.WeakValueDictionary[tuple[Any, ...], Any]] = weakref.WeakValueDictionary()
+    _making: ClassVar = threading.RLock()                  # else two threads could each make it
 
     def __call__(cls, *args: Any) -> Any:
         key = (cls, *args) if cls.__name__ != "Opaque" else (cls, *args, repr(args[1]))    # 1, 1.0 and True differ
         found = Interned._table.get(key)
         if found is None:
-            found = super().__call__(*args)
-            Interned._table[key] = found
+            with Interned._making:
+                found = Interned._table.setdefault(key, super().__call__(*args))
         return found
 
 

@@ -9,10 +9,11 @@ when 0 ≤ d < D is known, and an atom otherwise."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from itertools import chain
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from samesame.formula.effort import on_forget, remember
 from samesame.formula.expr import Leaf, Unsupported
@@ -20,20 +21,29 @@ from samesame.formula.expr import Leaf, Unsupported
 T = TypeVar("T")
 
 
+class _Table(threading.local):
+    """The objects of this thread's proof by their fields."""
+
+    def __init__(self) -> None:
+        self.held: dict[tuple[Any, ...], Any] = {}
+        on_forget(self.held.clear)
+
+
+_table = _Table()
+
+
 class Consed(type):
     """Makes `Class(*fields)` return the one object of this proof that has these fields."""
 
-    table: ClassVar[dict[tuple[Any, ...], Any]] = {}
-
     def __call__(cls: Callable[..., T], *fields: Any) -> T:
         key = (cls, *fields)
-        found = Consed.table.get(key)
+        held = _table.held
+        found = held.get(key)
         if found is None:
-            found = Consed.table[key] = type.__call__(cast(type, cls), *fields)
+            found = held[key] = type.__call__(cast(type, cls), *fields)
         return cast(T, found)
 
 
-on_forget(Consed.table.clear)
 NOTHING: frozenset[Var] = frozenset()
 
 

@@ -1,10 +1,13 @@
 """The solver's side of index arithmetic: polynomials and literals as Z3 terms, and feasibility.
 
 Every query runs under Z3's own timeout, cut to the time the proof has left. Only `unsat` counts; `unknown` is never a
-proof. `with recording() as queries:` keeps the text of what was answered, for certificates."""
+proof. `with recording() as queries:` keeps the text of what was answered, for certificates.
+
+Z3 works in contexts that belong to one thread each, so every thread has its own."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,18 +36,35 @@ def recording() -> Iterator[dict[str, None]]:
         _recorded.reset(token)
 
 
+class _Here(threading.local):
+    """This thread's solver."""
+
+    def __init__(self) -> None:
+        self.context = z3.Context()
+        z3.Z3_enable_concurrent_dec_ref(self.context.ref())    # terms that lie in a circle any thread may throw away
+
+
+_here = _Here()
+
+
+def context() -> z3.Context:
+    """Z3's context of this thread."""
+    return _here.context
+
+
 class Translation:
     """Z3 terms for polynomials, and the facts their atoms bring along."""
 
     def __init__(self, forgetting: frozenset[Var] = NOTHING) -> None:
         self.forgetting = forgetting
+        self.context = context()
         self.facts: list[Any] = []
         self._atoms: dict[Atom, Any] = {}
 
     def poly(self, p: Poly) -> Any:
-        total: Any = z3.IntVal(0)
+        total: Any = z3.IntVal(0, self.context)
         for m, c in p.terms:
-            term: Any = z3.IntVal(c)
+            term: Any = z3.IntVal(c, self.context)
             for a in m:
                 term = term * self.atom(a)
             total = total + term
@@ -56,7 +76,7 @@ class Translation:
         return self._atoms[a]
 
     def _plain(self, a: Atom) -> Any:
-        found = self._atoms[a] = z3.Int(f"a{len(self._atoms)}")
+        found = self._atoms[a] = z3.Int(f"a{len(self._atoms)}", self.context)
         low, high = cast(IntegerAtom, a).range(self.forgetting)
         if low is not None:
             self.facts.append(found >= self.poly(low))
@@ -65,7 +85,7 @@ class Translation:
         return found
 
     def _quotient_or_remainder(self, a: Ratio) -> Any:
-        q, r = (z3.Int(f"{name}{len(self._atoms)}") for name in "qr")
+        q, r = (z3.Int(f"{name}{len(self._atoms)}", self.context) for name in "qr")
         self._atoms[Ratio("//", a.numerator, a.divisor)], self._atoms[Ratio("mod", a.numerator, a.divisor)] = q, r
         divisor = self.poly(a.divisor)
         self.facts += [self.poly(a.numerator) == q * divisor + r, r >= 0, r < divisor]
@@ -81,11 +101,11 @@ class Translation:
     def boolean(self, a: Atom) -> Any:
         """An opaque boolean."""
         if a not in self._atoms:
-            self._atoms[a] = z3.Bool(f"b{len(self._atoms)}")
+            self._atoms[a] = z3.Bool(f"b{len(self._atoms)}", self.context)
         return self._atoms[a]
 
     def all(self, guards: Iterable[Literal]) -> Any:
-        return z3.And(*map(self.literal, guards))
+        return z3.And(*map(self.literal, guards), self.context)
 
 
 def unsatisfiable(guards: Guards, forgetting: frozenset[Var] = NOTHING) -> bool:
@@ -99,7 +119,7 @@ def refuted(translation: Translation, claims: list[Any]) -> bool:
     step()
     effort = current()
     allowed = min(effort.budget.smt_ms, max(1, int(1000 * min(effort.seconds_left(), 3600))))
-    solver = z3.Solver()
+    solver = z3.Solver(ctx=translation.context)
     solver.set("timeout", allowed)
     solver.add(*claims, *translation.facts)
     effort.solver_calls += 1
