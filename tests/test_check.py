@@ -108,6 +108,15 @@ def test_an_output_that_does_not_rest_on_the_test_makes_the_verdict_no_stronger(
     assert (verdict.verdict, verdict.evidence) == ("same", Rung.TESTED)
 
 
+def test_what_congruence_carries_on_from_a_test_is_shown_as_tested():
+    verdict = check(lambda x: torch.exp(torch.ops.planted.swish(x)), lambda x: torch.exp(spelled(x)), X)
+    (carried,) = [relation for relation in verdict.relations if relation.evidence.method == "congruence"]
+    assert carried.evidence.rung is Rung.TESTED and "planted.swish" in carried.evidence.detail
+    proved = check(lambda x: torch.exp(silu(x)), lambda x: torch.exp(spelled(x)), X)
+    (carried,) = [relation for relation in proved.relations if relation.evidence.method == "congruence"]
+    assert carried.evidence.rung is Rung.PROVED
+
+
 def test_equal_on_every_draw_is_undecided_without_a_proof():
     """|x| below 1000 is all that the draws see."""
     verdict = check(silu, lambda x: torch.where(x > 1e3, x + 1, silu(x)), X)

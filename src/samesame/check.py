@@ -27,6 +27,7 @@ from samesame.diagnose import diagnose, effect_of
 from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
 from samesame.execute import execute
 from samesame.graph import Graph, Node
+from samesame.relate.carried import carried
 from samesame.relate.coincidence import NOTHING, Weighed, weigh
 from samesame.relate.draws import Draw, Extremes, at_extremes
 from samesame.relate.extremes import first_apart
@@ -264,7 +265,7 @@ def _instance(program: Any) -> Any:
 
 def _decide(verdict: Verdict, roots: list[Root], relating: Relating, run: Run, unlike: list[Root]) -> None:
     """Write the answer into the verdict, and what it stands on. Outputs that are `unlike` have no common shape."""
-    relations = relating.relations()
+    relations = carried(relating.relations(), relating.right)
     roots = [*(resting(root, relating, relations) for root in roots), *unlike]
     lowest = min((root.evidence.rung for root in roots), default=Rung.UNDECIDED)
     if verdict.differences:

@@ -6,7 +6,7 @@ import pytest
 
 from samesame.evidence import Evidence, Relation, Rung
 from samesame.graph import Graph, Node, Origin, TensorType
-from samesame.refine.carried import carried
+from samesame.relate.carried import carried
 
 KIND = TensorType((2,), "float32")
 
