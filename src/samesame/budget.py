@@ -50,6 +50,7 @@ DOING = {
     "prove": "relating their tensors",
     "generalise": "proving it at the captured sizes",
     "diagnose": "looking for where they part",
+    "unequal": "running the ranks on unequal parts",
     "numeric": "measuring rounding errors",
 }
 

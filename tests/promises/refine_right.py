@@ -129,7 +129,7 @@ def sums_that_are_waited_for_in_another_order() -> Job:
     return on_two(program)
 
 
-@provided(r"if every rank has equally much of x \(")
+@job
 def gradients_added_up_by_hooks() -> Job:
     class Loss(nn.Module):
         def __init__(self, alone: bool = True) -> None:
@@ -360,7 +360,7 @@ def a_mean_of_means_over_its_own_rows_of_all() -> Job:
     return {"sequential": words, "distributed": lambda *_: OwnRows(), "inputs": labelled(1, 2, 6, 0)}
 
 
-@provided(r"if every rank has equally much of x, labels \(")
+@job
 def a_mean_over_all_labels_that_there_are() -> Job:
     """Sums of losses and of labels are added up over ranks, and divided once."""
     class Mean(nn.Module):

@@ -9,6 +9,8 @@ import re
 import pytest
 import refine_right
 import refine_wrong
+import torch
+from refine_parts import Job, row, steps, summed
 
 from samesame.evidence import Rung
 from samesame.refine import refine
@@ -32,3 +34,44 @@ def test_what_is_right_refines_and_the_headline_names_what_it_stands_on(name: st
     assert verdict.verdict == "refines" and verdict.evidence >= Rung.PROVED_HERE, plain_text(verdict)
     told = headline(verdict).plain
     assert re.search(refine_right.SAYS.get(name, ""), told) and (name in refine_right.SAYS) == (", if " in told), told
+
+
+def mean_of_squares(rows: int, *, weighed: bool) -> Job:
+    """Each rank's rows come from `inputs` itself; the mean of the ranks' means, or the sum of all over their number."""
+    def program(x, rank, ranks):
+        rows = x.square().mean(1)
+        return summed(rows.sum()) / summed(torch.tensor(float(len(x)))) if weighed else summed(rows.mean()) / ranks
+
+    def inputs(rank=0, world_size=1):
+        return (torch.arange(6.0 * rows).sin().reshape(rows, 6).chunk(world_size)[rank],)
+
+    return {"sequential": lambda: lambda x: x.square().mean(), "distributed": steps(program), "inputs": inputs}
+
+
+@pytest.mark.parametrize("rows", [2, 4, 6])
+def test_parts_that_are_not_equally_large_are_tried(rows: int) -> None:
+    weighed, plain = (refine(**mean_of_squares(rows, weighed=weighed)) for weighed in (True, False))
+    assert weighed.verdict == plain.verdict == "refines"
+    assert weighed.provided == [] and plain.provided == ["every rank has equally much of x"]
+    tried = "Where the last rank has less of x than the others, "
+    assert f"{tried}every output is where it should be as well, on all draws." in weighed.notes
+    assert f"{tried}0 is not where it should be." in plain.notes
+
+
+def test_a_mesh_is_cut_unevenly_over_its_own_axis() -> None:
+    def program(x, rank, ranks):
+        return summed(x.square().sum()) / 2
+
+    mesh = {"dp": 2, "tp": 2}
+    verdict = refine(lambda: lambda x: x.square().sum(), lambda rank, ranks, mesh: lambda x: program(x, rank, ranks),
+                     row, world_size=4, mesh=mesh, relations={"x": "shard(0) over dp"})
+    assert verdict.verdict == "refines" and verdict.provided == []
+
+
+def test_where_sizes_are_written_into_a_program_evenness_is_a_condition() -> None:
+    def program(x, rank, ranks):
+        return summed(x.reshape(2, 6).square().sum())
+
+    verdict = refine(lambda: lambda x: x.square().sum(), steps(program), row, relations={"x": "shard(0)"})
+    assert verdict.provided == ["every rank has equally much of x"]
+    assert not any(note.startswith("Where the last rank") for note in verdict.notes)

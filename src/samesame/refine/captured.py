@@ -20,7 +20,8 @@ from samesame.evidence import Evidence, Refinement, Root, Rung, Sizes
 from samesame.formula.sizes import replaced
 from samesame.graph import Graph, at
 from samesame.operators.defaults import with_defaults
-from samesame.refine.verb import Established, book_of, paired, with_outputs, write
+from samesame.refine.sides import paired
+from samesame.refine.verb import Established, book_of, with_outputs, write
 from samesame.relate.blocks import Block, key_of
 from samesame.relate.case import Case, Sides
 from samesame.relate.layout import Layout, over_symbols
@@ -88,7 +89,7 @@ class Captured:
         """Both sides with the roots that were compared at small sizes."""
         left, right = with_defaults(sides.sequential), with_defaults(lockstep(sides.ranks).graph)
         pairs = paired(left, right, len(sides.ranks))
-        return with_outputs(left, right, pairs, self.found.outputs, self.found.dues, stated_parts(sides))
+        return with_outputs(left, right, pairs, self.found.outputs, self.found.sides.due, stated_parts(sides))
 
     def at_numbers(self, fixed: Mapping[str, int]) -> Relating:
         """What can be proved with these numbers for some symbols."""

@@ -2,53 +2,78 @@
 
 Ranks that take means of their own parts agree with the mean of the whole if all parts are equally large; weights and
 labels that hold one number throughout do not tell which piece of them a rank has. Where a refinement stands on that,
-its headline says so. What the example itself does not fulfil is never taken for granted: that is drawn (uneven.py).
+its headline says so, unless the job can be run on unequal parts, and agrees there too (unequal.py). What the example
+itself does not fulfil is never taken for granted: that is drawn (uneven.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from samesame.capture.world import Meeting
 from samesame.graph import Graph
+from samesame.refine.placement import Mesh, Placement, piece
+from samesame.refine.sides import Sides
 from samesame.refine.sources import COTANGENT, Source
 from samesame.relate.layout import Layout, Whole, wholes
-from samesame.relate.parameters import InputRelation
 
 _SHOWN = 3
 ADDING = ("collective.all_reduce", "collective.reduce_scatter", "collective.reduce")
 
 
-def taken_for_granted(
-    left: Graph,
-    right: Graph,
-    sources: Sequence[Source],
-    relation: InputRelation,
-    stated: Mapping[str, str],
-    meetings: Sequence[Meeting],
-) -> list[str]:
-    """What the example fulfils and the answer stands on, each the end of a sentence with `if`."""
-    cut: dict[str, set[int]] = {}
+def evenly_cut(sides: Sides, mesh: Mesh) -> dict[str, str]:
+    """The inputs of which every rank has equally much and none has all, where ranks add something up; each with the
+    placement that cuts it so, nothing where no word says it."""
+    if not any(meeting.operator in ADDING for meeting in sides.met.meetings):
+        return {}
+    cut: dict[str, dict[int, Layout]] = {}
+    sizes: dict[str, set[int]] = {}
+    for source, title, layout in _placed(sides):
+        if source.node.operator == "input" and not isinstance(layout, Whole):
+            cut.setdefault(title, {})[source.rank] = layout
+            sizes.setdefault(title, set()).add(sides.right.tensors[source.node.name].numel())
+    return {title: _word(sides.left, own, mesh) for title, own in cut.items() if len(sizes[title]) == 1}
+
+
+def equally_much(even: Iterable[str]) -> str:
+    """The condition that these inputs are cut evenly."""
+    return f"every rank has equally much of {_listed(list(even))}"
+
+
+def taken_for_granted(sides: Sides, even: Mapping[str, str], stated: Mapping[str, str]) -> list[str]:
+    """What the example fulfils and the answer stands on, each the end of a sentence with `if`: that these inputs are
+    cut `even`ly, and that pieces which nothing tells apart are where they should be, unless that is `stated`."""
     silent: dict[str, None] = {}
-    for source in sources:
-        layout, held = relation.layouts[source.node.name], right.tensors[source.node.name]
-        title = _title(left, layout)
-        if (isinstance(layout, Whole) and title == source.name) or source.name.startswith(COTANGENT):
-            continue
-        if source.node.operator == "input":
-            cut.setdefault(title, set()).add(held.numel())
+    for source, title, _ in _placed(sides):
+        held = sides.right.tensors[source.node.name]
         if title not in stated and held.numel() > 1 and bool((held == held.flatten()[0]).all()):
             silent[title] = None
-    granted = []
-    even = [name for name, numbers in cut.items() if len(numbers) == 1]
-    if even and any(meeting.operator in ADDING for meeting in meetings):
-        granted.append(f"every rank has equally much of {_listed(even)}")
+    granted = [equally_much(even)] if even else []
     if silent:
         granted.append(f"the pieces of {_listed(list(silent))} are in rank order, which one number throughout hides")
-    if relation.by_name:
-        names = dict.fromkeys(_title(left, relation.layouts[name]) for name in relation.by_name)
+    if sides.relation.by_name:
+        names = dict.fromkeys(_title(sides.left, sides.relation.layouts[name]) for name in sides.relation.by_name)
         granted.append(f"{_listed(list(names))}, which hold equal numbers, are meant as they are named")
     return granted
+
+
+def _placed(sides: Sides) -> Iterator[tuple[Source, str, Layout]]:
+    """Inputs and weights of ranks that are not whole the sequential one of their name: with that one's title."""
+    for source in sides.sources:
+        layout = sides.relation.layouts[source.node.name]
+        title = _title(sides.left, layout)
+        if not (isinstance(layout, Whole) and title == source.name) and not source.name.startswith(COTANGENT):
+            yield source, title, layout
+
+
+def _word(left: Graph, own: Mapping[int, Layout], mesh: Mesh) -> str:
+    """The placement by which ranks hold these pieces of one input, if a word says it."""
+    node = left[wholes(next(iter(own.values())))[0]]
+    for axis in ("", *(mesh if len(mesh) > 1 else ())):
+        for dim in range(len(node.shape)):
+            told = Placement("sharded", dim, axis=axis)
+            if all(piece(node.name, node.shape, [told], rank, mesh)[0] == layout for rank, layout in own.items()):
+                return str(told)
+    return ""
 
 
 def _title(left: Graph, layout: Layout) -> str:

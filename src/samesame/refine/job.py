@@ -34,7 +34,8 @@ Captured = tuple[RankGraph, tuple[RankGraph, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be captured: the two programs, the inputs of the sequential one or of each rank, and the ranks."""
+    """What is to be captured: the two programs, the inputs of the sequential one or of each rank, and the ranks. What
+    there is of the inputs to `change`, by name, is done before either program takes them."""
 
     sequential: Any
     distributed: Callable[..., Any]
@@ -42,6 +43,16 @@ class Job:
     world_size: int
     mesh: Mesh | None
     relations: Mapping[str, str]
+    change: Callable[[str, Any], Any] | None = None
+
+    @property
+    def axes(self) -> Mesh:
+        """The axes of the ranks; of one there is no need to name it."""
+        return self.mesh or {"ranks": self.world_size}
+
+    def example(self) -> Any:
+        """The sequential program's inputs."""
+        return called(self.inputs, "inputs", seed=1) if callable(self.inputs) else self.inputs
 
     def captured(self, backward: bool, fits: Callable[[Captured], bool]) -> tuple[Captured, Telling]:
         """The sequential graph and that of each rank, with weights that tell where the job lets them be told; whether
@@ -61,12 +72,14 @@ class Job:
 
     def made(self, telling: Telling, backward: bool) -> Captured:
         """The graphs with such weights."""
-        example = called(self.inputs, "inputs", seed=1) if callable(self.inputs) else self.inputs
+        example = self.example()
         with telling.made(self.sequential, self.distributed) as program:
             if not isinstance(program, nn.Module) and callable(program) and not asks_for(program):
                 program = called(program, "sequential")
             else:
                 telling.tell_all(program)
+            if self.change is not None:
+                example = _each(program, example, self.change)
             left = capture_sequential(program, example, backward=backward)
             own = self.of_rank(program, example)
             with telling.of_class(program):
@@ -78,25 +91,29 @@ class Job:
         if callable(self.inputs) and _counts_ranks(self.inputs):
             own: Callable[[int, int], Any] = self.inputs
             return own
-        mesh = self.mesh or {"ranks": self.world_size}
 
         def cut(name: str, value: Any, rank: int) -> Any:
             if name not in self.relations or not isinstance(value, torch.Tensor):
                 return value
-            layout, _ = piece(name, tuple(value.shape), parsed(self.relations[name], name, mesh), rank, mesh)
+            layout, _ = piece(name, tuple(value.shape), parsed(self.relations[name], name, self.axes), rank, self.axes)
             return values(layout, lambda _: value).contiguous()
 
         def make(rank: int, world_size: int) -> Any:
-            if isinstance(example, Mapping):
-                return {name: cut(name, value, rank) for name, value in example.items()}
-            names = _parameters(program, example)
-            return tuple(cut(name, value, rank) for name, value in zip(names, example, strict=True))
+            return _each(program, example, lambda name, value: cut(name, value, rank))
 
         return make
 
 
 def _counts_ranks(function: Any) -> bool:
     return len(inspect.signature(function).parameters) >= 2
+
+
+def _each(program: Any, example: Any, change: Callable[[str, Any], Any]) -> Any:
+    """An example with a change to each input, by the name that the program gives it."""
+    if isinstance(example, Mapping):
+        return {name: change(name, value) for name, value in example.items()}
+    names = _parameters(program, example)
+    return tuple(change(name, value) for name, value in zip(names, example, strict=True))
 
 
 def _parameters(program: Any, example: Any) -> list[str]:

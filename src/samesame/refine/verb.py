@@ -7,33 +7,40 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from math import prod
 from typing import Any
 
 import torch
 
 from samesame.budget import Progress, Run
-from samesame.capture.ranks import AFTER, idle_weights, placements
 from samesame.capture.waiting import Unawaited
-from samesame.capture.world import Mismatch, World, lockstep
-from samesame.evidence import Collective, Evidence, Output, Refinement, Refused, Root, Rung
+from samesame.capture.world import Mismatch, World
+from samesame.evidence import Collective, Evidence, Output, Refinement, Root, Rung
 from samesame.execute import execute
 from samesame.graph import Graph, Node, TensorType, rewritten
-from samesame.operators.defaults import with_defaults
-from samesame.refine.carried import carried
-from samesame.refine.due import GRADIENT, Due, as_declared, dues, missing
+from samesame.refine.due import Due, as_declared, missing
 from samesame.refine.findings import loss_of
-from samesame.refine.granted import taken_for_granted
+from samesame.refine.granted import evenly_cut, taken_for_granted
 from samesame.refine.holdings import Holdings, along_axes, programs
 from samesame.refine.job import Job
 from samesame.refine.mending import Asked, edits_of
-from samesame.refine.outputs import Found, output_relation, put_together, with_roots
-from samesame.refine.placement import Mesh, coordinate, held_part, holders, parsed
-from samesame.refine.sources import Source, input_relation
+from samesame.refine.outputs import Found, put_together, with_roots
+from samesame.refine.placement import Mesh, coordinate
+from samesame.refine.sides import (
+    NAMES,
+    Pairs,
+    Sides,
+    fits,
+    returned_besides,
+    returned_nowhere,
+    sides_of,
+    some_of,
+    without_gradient,
+)
+from samesame.refine.unequal import try_unequal
 from samesame.refine.uneven import uneven
+from samesame.relate.carried import carried
 from samesame.relate.draws import take_draws
-from samesame.relate.layout import Layout, Whole, build, wholes
-from samesame.relate.parameters import InputRelation
+from samesame.relate.layout import Layout, Whole, build
 from samesame.relate.pieces import PieceProposer
 from samesame.relate.propose import Values
 from samesame.relate.prove import Prover
@@ -45,7 +52,6 @@ from samesame.relate.world import Typed, moved_type
 from samesame.store import Store
 from samesame.versions import versions_of_packages
 
-_NAMES = 6
 SECONDS = 4.0               # for a proof
 PATIENCE = 20.0             # for proofs that fail, all together, before the next ones get little time
 IMPATIENCE, ENOUGH = 4.0, 20.0      # the same where values have refuted an output, and seconds for all proofs
@@ -53,14 +59,14 @@ IMPATIENCE, ENOUGH = 4.0, 20.0      # the same where values have refuted an outp
 
 @dataclass(frozen=True, slots=True)
 class Established:
-    """What a verdict was decided from: what is related to what, every value, how outputs lie and how they should."""
+    """What a verdict was decided from: the sides, what is related to what, every value, how outputs lie; and which
+    inputs are cut `even`ly, with how."""
 
+    sides: Sides
     relating: Relating
     values: tuple[Values, Values]
     outputs: Mapping[str, Found]
-    dues: Mapping[str, Due]
-    besides: Sequence[str] = ()         # what ranks return that the sequential program does not
-    nowhere: Sequence[str] = ()         # which ranks return nothing for an output, in sentences
+    even: Mapping[str, str]
 
 
 def refine(
@@ -101,8 +107,11 @@ def refine(
             except Unawaited as found:
                 stop(verdict, found)
         if not run.over and not verdict.stuck:
-            establish(verdict, left, ranks, mesh or {"ranks": world_size}, relations or {}, expected or {}, {}, {},
-                      run, book_of(store))
+            told = establish(verdict, left, ranks, job.axes, relations or {}, expected or {}, {}, {}, run,
+                             book_of(store))
+            if told is not None and told.even and verdict.verdict == "refines":
+                with run.during("unequal"):
+                    try_unequal(verdict, job, told.sides, told.even, expected or {}, backward=backward)
             verdict.notes += telling.notes()
     verdict.notes += run.notes()
     verdict.timing = run.seconds
@@ -140,19 +149,6 @@ def refine_graphs(
     return verdict
 
 
-def fits(left: Graph, ranks: Sequence[Graph], job: Job) -> bool:
-    """Are the ranks' inputs and weights pieces of the sequential ones?"""
-    try:
-        right, left = with_defaults(lockstep(ranks).graph), with_defaults(left)
-        mesh = job.mesh or {"ranks": len(ranks)}
-        input_relation(left, right, sources_of(right), job.relations, layouts_of(ranks, left), mesh)
-    except Mismatch:
-        return True                                        # whatever the weights, these ranks do not meet
-    except Refused:
-        return False
-    return True
-
-
 def stop(verdict: Refinement, found: Mismatch | Unawaited) -> None:
     """Write into the verdict that the ranks do not come to an end that is certain: there is nothing to compare."""
     verdict.verdict, verdict.evidence, verdict.stuck = "does not refine", Rung.REFUTED, str(found)
@@ -182,30 +178,20 @@ def establish(
     """
     with run.during("capture"):
         try:
-            met = lockstep(ranks)
+            sides = sides_of(left, ranks, mesh, relations, expected, layouts, stated)
         except Mismatch as found:
             stop(verdict, found)
             return None
-        verdict.collectives = list(collectives_of(met))
-        right, left = with_defaults(met.graph), with_defaults(left)
-        sources = sources_of(right)
-        relation = input_relation(left, right, sources, relations, {**layouts, **layouts_of(ranks, left)}, mesh)
-        verdict.provided = taken_for_granted(left, right, sources, relation, relations, met.meetings)
-        names = {**states_named(left, right), **gradients_named(left, sources, relation)}
-        right = replace(right, roots=tuple((names.get(name, name), node) for name, node in right.roots))
-        ranks = [_renamed(graph, f"r{rank}.", names) for rank, graph in enumerate(ranks)]
-        _require_known(expected, left, mesh)
-        pairs = paired(left, right, len(ranks), expected)
-        strange = returned_besides(pairs, ranks)
-        expected = {**declared_by_tensors(ranks), **expected}
-        roots = {name: root for name, (root, _) in pairs.items()}
-        due = dues(roots, ranks, sources, relation.layouts, left, expected, mesh, stated)
+        left, right, ranks, due = sides.left, sides.right, sides.ranks, sides.due
+        verdict.collectives = list(collectives_of(sides.met))
+        even = evenly_cut(sides, mesh)
+        verdict.provided = taken_for_granted(sides, even, relations)
     with run.during("execute"):
-        taken, values = take_draws((left, right), relation.layouts, verdict.seed)
-        outputs = {name: _lying(root, held, values, len(ranks)) for name, (root, held) in pairs.items()}
-        for more in uneven(left, right, sources, relation.layouts, taken[0]):
+        taken, values = take_draws((left, right), sides.relation.layouts, verdict.seed)
+        outputs = sides.lying(values)
+        for more in uneven(left, right, sides.sources, sides.relation.layouts, taken[0]):
             weighed = [*values[0], more.values[0]], [*values[1], more.values[1]]
-            others = {name: _lying(root, held, weighed, len(ranks)) for name, (root, held) in pairs.items()}
+            others = sides.lying(weighed)
             holding = [name for name, lies in outputs.items() if due[name].holds(lies)]
             failing = [name for name in holding if not due[name].holds(others[name])]
             if failing and more.beyond:
@@ -213,8 +199,8 @@ def establish(
             elif failing:
                 taken, values = [*taken, more.draw], weighed
                 outputs |= {name: replace(others[name], words=others[name].words + more.words) for name in failing}
-        outputs |= without_gradient(pairs, ranks, names)
-        left, right = with_outputs(left, right, pairs, outputs, due, stated)
+        outputs |= without_gradient(sides)
+        left, right = with_outputs(left, right, sides.pairs, outputs, due, stated)
         values = with_values(left, values[0]), with_values(right, values[1])
         verdict.outputs = [_output(lies, due[name], []) for name, lies in outputs.items()]
         if any(output.evidence.rung is Rung.REFUTED for output in verdict.outputs):
@@ -226,8 +212,8 @@ def establish(
         prover.budget = replace(prover.budget, seconds=SECONDS)
         closed = closed_values(left, values[0]), closed_values(right, values[1])
         proposer = partial(PieceProposer, factors=factors_of(mesh), places=partial(places_of, mesh))
-        relating = relate(left, right, relation, values, closed, prover, run.advance, proposer=proposer)
-        established = Established(relating, values, outputs, due, strange, returned_nowhere(pairs, ranks, due))
+        relating = relate(left, right, sides.relation, values, closed, prover, run.advance, proposer=proposer)
+        established = Established(sides, relating, values, outputs, even)
         write(verdict, established, compare_roots(relating, values), run)
         run.seconds["proofs"] = prover.seconds
         book.save()
@@ -236,159 +222,14 @@ def establish(
             failing = [output.name for output in verdict.outputs if output.evidence.rung is Rung.REFUTED]
             holdings = Holdings(relating, values, programs(ranks), proposer(values[0], tensors_of(left, values[0])),
                                 along_axes(mesh))
-            verdict.loss = loss_of(holdings, [pairs[name][0] for name in failing])
-            asked = Asked(taken, values[0], roots, due)
+            verdict.loss = loss_of(holdings, [sides.pairs[name][0] for name in failing])
+            asked = Asked(taken, values[0], {name: root for name, (root, _) in sides.pairs.items()}, due)
             lying = {name: outputs[name] for name in failing}
             verdict.diagnosis = edits_of(holdings, ranks, asked, lying, run.deadline)
     return established
 
 
 # ----------------------------------------------------------------------------------------------- the sides, and outputs
-
-
-def sources_of(right: Graph) -> list[Source]:
-    """Inputs and weights of the world, each with its rank and the name it has there."""
-    found = []
-    for node in right.nodes:
-        if node.operator in ("input", "parameter"):
-            rank, _, name = node.name.partition(".")
-            found.append(Source(int(rank.removeprefix("r")), node.origin.parameter or name, node))
-    return found
-
-
-def layouts_of(ranks: Sequence[Graph], left: Graph) -> dict[str, Layout]:
-    """What DTensor says of each rank's inputs and weights: layouts of the sequential ones of the same name."""
-    mine = {node.origin.parameter or node.name: node for node in left.nodes if node.operator in ("input", "parameter")}
-    found = {}
-    for rank, graph in enumerate(ranks):
-        placed = placements(graph)
-        for node in graph.nodes:
-            name = node.origin.parameter or node.name
-            told = placed.get(name) if node.operator in ("input", "parameter") and name in mine else None
-            if told is not None and mine[name].shape == told.shape and not any(told.partial):
-                found[f"r{rank}.{node.name}"] = held_part(mine[name].name, told)
-    return found
-
-
-def gradients_named(left: Graph, sources: Sequence[Source], relation: InputRelation) -> dict[str, str]:
-    """For the world's gradients of weights, and what it leaves in weights, new names: of the sequential weight that a
-    rank's weight is a piece of."""
-    titles = {node.name: node.origin.parameter or node.name for node in left.nodes}
-    names = {}
-    for source in sources:
-        of = set(wholes(relation.layouts[source.node.name]))
-        if len(of) == 1:
-            title = titles[of.pop()]
-            for before, after in ((GRADIENT, ""), ("", AFTER)):
-                names[f"r{source.rank}.{before}{source.name}{after}"] = f"r{source.rank}.{before}{title}{after}"
-    return names
-
-
-def states_named(left: Graph, right: Graph) -> dict[str, str]:
-    """For what ranks leave in buffers new names: of the sequential buffer whose path ends theirs, or theirs its, as
-    where a rank's module is wrapped in another."""
-    mine = [name for name, _ in left.roots if name.endswith(AFTER)]
-    names = {}
-    for name, _ in right.roots:
-        rank, _, own = name.partition(".")
-        like = [other for other in mine if f".{own}".endswith(f".{other}") or f".{other}".endswith(f".{own}")]
-        if own.endswith(AFTER) and own not in mine and len(like) == 1:
-            names[name] = f"{rank}.{like[0]}"
-    return names
-
-
-def _renamed(graph: Graph, prefix: str, names: Mapping[str, str]) -> Graph:
-    new = ((names.get(prefix + name, prefix + name).removeprefix(prefix), node) for name, node in graph.roots)
-    return replace(graph, roots=tuple(new))
-
-
-Pairs = dict[str, tuple[Node, dict[int, Node]]]
-
-
-def paired(left: Graph, right: Graph, ranks: int, expected: Mapping[str, str] | None = None) -> Pairs:
-    """Each sequential output by name, with those of the ranks that return it: of all, or of those where it is expected.
-
-    Raises Refused where no rank returns an output and its name may be at fault: an output of the program, or the
-    gradient of a weight that ranks have under another name. A gradient that is nowhere is a finding, and so is a tensor
-    that the sequential program writes into and no rank does.
-    """
-    mine, theirs = dict(left.roots), dict(right.roots)
-    own = {rank: [name.removeprefix(f"r{rank}.") for name in theirs if name.startswith(f"r{rank}.")]
-           for rank in range(ranks)}
-    missing = [name for name in mine if not any(name in names for names in own.values()) and not name.endswith(AFTER)]
-    for rank, names in own.items():
-        strange = [name for name in names if name not in mine and not name.endswith(AFTER)]
-        if missing and (strange or any(not name.startswith(GRADIENT) for name in missing)):
-            raise Refused(
-                f"the sequential program returns {_listed(missing)} and rank {rank} returns "
-                f"{_listed(strange or names)}; "
-                "make both return the same outputs, by the same names"
-            )
-    found: Pairs = {}
-    for name, node in mine.items():
-        _, where = holders((expected or {}).get(name, ""), name, ranks)
-        found[name] = node, {rank: theirs[f"r{rank}.{name}"] for rank in where if name in own[rank]}
-    return found
-
-
-def without_gradient(pairs: Pairs, ranks: Sequence[Graph], names: Mapping[str, str]) -> dict[str, Found]:
-    """Gradients that some ranks have and others, which have the weight too, have not: their copies would part."""
-    same = {old.partition(".")[2]: new.partition(".")[2] for old, new in names.items()}
-    found = {}
-    for rank, graph in enumerate(ranks):
-        for name in idle_weights(graph):
-            title = same.get(GRADIENT + name, GRADIENT + name)
-            if title in pairs and pairs[title][1] and rank not in pairs[title][1]:
-                found[title] = Found("none", f"rank {rank} has the weight, and no gradient of it")
-    return found
-
-
-def returned_besides(pairs: Pairs, ranks: Sequence[Graph]) -> list[str]:
-    """What ranks return beside the sequential outputs, such as the activations between two stages."""
-    return [f"{name} of rank {rank}" for rank, graph in enumerate(ranks) for name, _ in graph.roots
-            if name not in pairs or rank not in pairs[name][1]]
-
-
-def returned_nowhere(pairs: Pairs, ranks: Sequence[Graph], due: Mapping[str, Due]) -> list[str]:
-    """Which ranks return nothing for an output, and what they return instead. A gradient or a buffer that only some
-    ranks have is the rule where each runs a part of the program."""
-    told = []
-    for name, (_, held) in pairs.items():
-        without = [rank for rank in due[name].where if rank not in held]
-        if held and without and not name.startswith(GRADIENT) and not name.endswith(AFTER):
-            instead = {rank: [other for other, _ in ranks[rank].roots if other not in pairs] for rank in without}
-            more = "; ".join(f"rank {rank} returns {_listed(own)}" for rank, own in instead.items() if own)
-            spoken = f"Rank {without[0]} returns" if len(without) == 1 else f"Ranks {_numbers(without)} return"
-            told.append(f"{spoken} nothing for the output {name}{f'; {more}' if more else ''}.")
-    return told
-
-
-def _numbers(ranks: Sequence[int]) -> str:
-    return ", ".join(map(str, ranks))
-
-
-def _listed(names: Sequence[str]) -> str:
-    return (", ".join(names[:_NAMES]) or "nothing") + (", …" if len(names) > _NAMES else "")
-
-
-def _require_known(expected: Mapping[str, str], left: Graph, mesh: Mesh) -> None:
-    known = [name for name, _ in left.roots]
-    for name, text in expected.items():
-        if name not in known:
-            raise Refused(f"an output {name} is expected, and the programs return {_listed(known)}")
-        parsed(holders(text, name, prod(mesh.values()))[0], name, mesh)
-
-
-def declared_by_tensors(ranks: Sequence[Graph]) -> dict[str, str]:
-    """Outputs that are DTensors and say themselves that they are parts of a sum."""
-    placed = ((name, told) for graph in ranks for name, told in placements(graph).items())
-    return {name: f"partial({op})" for name, told in placed for op in told.partial if op in ("sum", "avg")}
-
-
-def _lying(root: Node, held: Mapping[int, Node], values: tuple[Values, Values], ranks: int) -> Found:
-    """How an output lies on the ranks, by values."""
-    theirs = {rank: [run[node.name] for run in values[1]] for rank, node in held.items()}
-    return output_relation([run[root.name] for run in values[0]], theirs, ranks)
 
 
 def with_outputs(
@@ -474,7 +315,7 @@ def write(verdict: Refinement, found: Established, roots: list[Root], run: Run) 
     relating = found.relating
     relations = carried(relating.relations(), relating.right)
     verdict.roots = [resting(root, relating, relations) for root in roots]
-    verdict.outputs = [_output(lies, found.dues[name], verdict.roots) for name, lies in found.outputs.items()]
+    verdict.outputs = [_output(lies, found.sides.due[name], verdict.roots) for name, lies in found.outputs.items()]
     rungs = [output.evidence.rung for output in verdict.outputs]
     lowest = min(rungs, default=Rung.UNDECIDED)
     if not all(output.holds for output in verdict.outputs) or lowest is Rung.REFUTED:
@@ -520,15 +361,15 @@ def _notes(verdict: Refinement, found: Established, run: Run) -> list[str]:
     relating = found.relating
     notes = ["Proofs are over the real numbers and unbounded integers: inputs are finite, and casts are the identity."]
     if verdict.unpaired:
-        notes.append(f"No rank holds {_listed(verdict.unpaired)}.")
-    notes += found.nowhere
-    if found.besides:
-        notes.append(f"Not compared, since it is no output of the sequential program: {_listed(found.besides)}.")
+        notes.append(f"No rank holds {some_of(verdict.unpaired)}.")
+    notes += returned_nowhere(found.sides)
+    if besides := returned_besides(found.sides):
+        notes.append(f"Not compared, since it is no output of the sequential program: {some_of(besides)}.")
     if relating.stopped and not run.interrupted and verdict.verdict != "does not refine":
         notes.append(f"Not everything was tried: {relating.stopped}.")
     if verdict.verdict == "undecided":
         failed = [rule.reason for rule in relating.prover.rules.values() if rule.evidence is None]
-        notes += [f"Not proved: {reason}" for reason in dict.fromkeys(failed) if reason][:_NAMES]
+        notes += [f"Not proved: {reason}" for reason in dict.fromkeys(failed) if reason][:NAMES]
     return notes
 
 
