@@ -11,8 +11,8 @@ from formula_claims import Claim
 from samesame.formula.equal import Proved, prove_tensors_equal
 from samesame.formula.expr import Size
 
-CLAIMS = [claim for claim in ALL if type(claim) is Claim][::10]
-THREADS = 3
+CLAIMS = [claim for claim in ALL if type(claim) is Claim][::50]
+THREADS = 2
 WRITING = Lock()                            # claims are written down one at a time: their helpers share a size
 
 
@@ -50,12 +50,12 @@ def at_once(work):
 
 def test_threads_that_prove_at_once_get_what_one_gets_alone(quick_turns):
     alone = answers(CLAIMS)
-    assert sum(proved for proved, _, _ in alone.values()) >= 12
+    assert sum(proved for proved, _, _ in alone.values()) >= 3
     for found in at_once(lambda number: answers(CLAIMS[number:] + CLAIMS[:number])):
         assert found == alone
 
 
 def test_equal_expressions_of_two_threads_are_one_object(quick_turns):
-    sizes = [f"n{number}" for number in range(3000)]
+    sizes = [f"n{number}" for number in range(5000)]
     for found in zip(*at_once(lambda _: [Size(name, 1) for name in sizes]), strict=True):
         assert len({id(size) for size in found}) == 1
