@@ -155,7 +155,7 @@ def on_own(target: str, inputs: str | None, settings: Settings) -> Answer:
         raise SamesameError(f"{target} needs inputs to run on; give --inputs file.py:name")
     if len(settings.backends) > 1:
         raise SamesameError("a program of one's own is compiled by one back end at a time; give --backend one name")
-    from samesame.fuzz.campaign import fuzz_own
+    from samesame.fuzz.single import fuzz_own
 
     with redirect_stdout(sys.stderr):
         found = fuzz_own(target, inputs, settings)
@@ -225,8 +225,9 @@ def replayed(folder: Path) -> Answer:
     file = folder / "finding.json"
     if not file.exists():
         raise SamesameError(f"{folder} holds no finding; name a folder such as found/0001")
-    from samesame.fuzz.campaign import replay, told
+    from samesame.fuzz.campaign import told
     from samesame.fuzz.corpus import Finding
+    from samesame.fuzz.single import replay
 
     try:
         finding = Finding(**json_.loads(file.read_text()))

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 
 import pytest
 
 from samesame.evidence import SamesameError
-from samesame.fuzz.campaign import Settings, fuzz, fuzz_own
+from samesame.fuzz.campaign import Settings, fuzz
 from samesame.fuzz.corpus import Corpus, Finding, read_findings
 from samesame.fuzz.finding import script, write_finding
+from samesame.fuzz.generators.taste import Taste
 from samesame.fuzz.program import Input, Program, Ref, Step, encoded, source
+from samesame.fuzz.reached import Lines, all_lines, beyond, merge, watching
+from samesame.fuzz.single import fuzz_own
 from samesame.fuzz.tasks import accuses
+from samesame.fuzz.tasks import script as script_alone
 from samesame.fuzz.worker import run_apart
 
-QUICK = Settings(backends=("aot_eager",), cases=6, bisect=False)
+QUICK = Settings(backends=("aot_eager",), cases=6, bisect=False, feedback=False)
 
 
 def test_a_case_that_does_not_come_back_costs_itself_only():
@@ -67,6 +73,31 @@ def finding() -> Finding:
     program = Program((Input("x", "torch.ones(2)"),), (Step(("y",), "torch.neg", (Ref("x"),)),), ("y",))
     what = "aot_eager", "wrong value", "output 0", "1.0 for -1.0"
     return Finding(1, *what, encoded(program), source(program), calls=["torch.neg"], dtypes=["float"])
+
+
+def test_a_script_that_does_not_fail_alone_is_no_finding():
+    case = {"text": "assert False, 'here'", "error": "AssertionError"}
+    assert script_alone(case, {}, lambda stage: None)["status"] == "fails"
+    assert script_alone({**case, "text": "nothing"}, {}, lambda stage: None)["status"] == "passes", "another error"
+    assert script_alone({**case, "text": ""}, {}, lambda stage: None)["status"] == "passes"
+
+
+def test_lines_of_the_compiler_are_seen_and_merged():
+    from torch._inductor import utils
+
+    utils.ceildiv(5, 2)
+    reached: Lines = {}
+    with watching(reached):
+        utils.ceildiv(5, 2)
+    new = beyond(reached, {})
+    assert "utils.py" in new and merge({}, new) == sum(map(len, new.values())) < all_lines()
+    assert beyond(reached, reached) == {} and merge(reached, new) == 0
+
+
+def test_what_reached_nothing_new_is_tried_less():
+    taste, dice = Taste(tried={"torch.add": 8}), random.Random(0)
+    drawn = Counter(taste.pick(dice, ["torch.add", "torch.mul"]) for _ in range(300))
+    assert drawn["torch.mul"] > 4 * drawn["torch.add"] > 0
 
 
 def test_a_finding_is_a_script_that_runs_with_torch_alone(tmp_path):

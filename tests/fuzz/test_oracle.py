@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
-from samesame.fuzz.backends.backend import Backend
 from samesame.fuzz.judge import judge
 from samesame.fuzz.program import Input, Program, Ref, Step
 from samesame.fuzz.reduce import reduced
@@ -18,13 +19,15 @@ def of(*steps: Step, x: str = RANDOM, out: tuple[str, ...] = ("y",)) -> Program:
     return Program((Input("x", x),), steps, out)
 
 
-def planted(change) -> Backend:
+def planted(change) -> SimpleNamespace:
     """A compiler that runs eager torch and then changes what it returns."""
 
-    def compile_(function, inputs):
-        return lambda *given: change(given, function(*given))
+    return compiler(lambda function: lambda *given: change(given, function(*given)))
 
-    return Backend("planted", "planted", compile_)
+
+def compiler(compile_) -> SimpleNamespace:
+    """A back end that makes another function of a function."""
+    return SimpleNamespace(name="planted", writes=True, precise="", compile=lambda function, *_: compile_(function))
 
 
 SQUARE = of(Step(("y",), "torch.square", (Ref("x"),)))
@@ -74,8 +77,11 @@ def test_nan_equals_nan_and_minus_zero_zero():
         of(Step(("y",), "torch.empty_like", (Ref("x"),))),
         of(Step(("v", "y"), "torch.sort", (Ref("x"),), {}, True), x="torch.tensor([1., 1., 2.])"),
         of(Step(("y",), "torch.floor_divide", (Ref("x"), -1)), x="torch.tensor([-128, 1], dtype=torch.int8)"),
+        of(Step(("y",), "torch.bucketize", (Ref("x"), Ref("x"))), x="torch.tensor([3., 1., 2.])"),
+        of(Step(("v", "y"), "torch.cummax", (Ref("x"), 0), {}, True), x="torch.tensor([1., 1.])"),
+        of(Step(("y",), "torch.sum", (Ref("x"),), {"dtype": torch.int8}), x="torch.tensor([nan, 1.])"),
     ],
-    ids=["cast", "shift", "empty", "ties", "division"],
+    ids=["cast", "shift", "empty", "ties", "division", "boundaries", "maxima", "cast in a sum"],
 )
 def test_what_torch_leaves_open_accuses_nobody(program):
     assert leaves_open(program)
@@ -96,11 +102,11 @@ def test_a_wrong_twin_accuses_the_rewrite():
 def test_a_compiler_that_spoils_the_twin_alone_is_accused():
     twin = of(Step(("y",), "torch.mul", (Ref("x"), Ref("x"))))
 
-    def compile_(function, inputs):
+    def compile_(function):
         spoil = "torch.mul" in open_text(function)
         return lambda *given: tuple(out * 2 if spoil else out for out in function(*given))
 
-    found = judge(SQUARE, Backend("planted", "planted", compile_), twin)
+    found = judge(SQUARE, compiler(compile_), twin)
     assert (found.status, found.stage) == ("found", "twin")
 
 
@@ -113,14 +119,14 @@ def open_text(function) -> str:
 def test_reduction_leaves_the_step_that_is_wrong():
     """Twelve steps and four outputs, of which one cumulative sum is compiled wrongly."""
 
-    def compile_(function, inputs):
+    def compile_(function):
         text = open_text(function)
         return lambda *given: tuple(out + ("cumsum" in text) for out in function(*given))
 
     chain = [Step((f"a{k}",), "torch.add", (Ref(f"a{k - 1}" if k else "x"), 1.0)) for k in range(6)]
     wide = [Step((f"b{k}",), "torch.mul", (Ref("a5"), 2.0)) for k in range(5)]
     program = of(*chain, *wide, Step(("y",), "torch.cumsum", (Ref("b0"), 0)), out=("a1", "b3", "b4", "y"))
-    backend = Backend("planted", "planted", compile_)
+    backend = compiler(compile_)
 
     def shows(candidate):
         try:
@@ -132,3 +138,36 @@ def test_reduction_leaves_the_step_that_is_wrong():
     small = reduced(program, shows, "wrong value", until=float("inf"))
     assert [step.call for step in small.steps] == ["torch.cumsum"]
     assert len(small.inputs) == len(small.outputs) == 1 and small.make_inputs()[0].numel() <= 2
+
+
+TIE = "torch.tensor([0.1, 0.2])"
+SUM = Step(("a",), "torch.sum", (Ref("x"),)), Step(("b",), "torch.cumsum", (Ref("x"), 0))
+ROUNDED = {
+    "equal sums": (
+        *SUM, Step(("c",), "torch.select", (Ref("b"), 0, 1)), Step(("y",), "torch.eq", (Ref("a"), Ref("c"))),
+    ),
+    "a zero": (
+        Step(("a",), "torch.var", (Ref("x"), 0)), Step(("b",), "torch.reciprocal", (Ref("a"),)),
+        Step(("y",), "torch.isinf", (Ref("b"),)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_what_another_rounding_on_the_way_changes_accuses_nobody(name):
+    program = of(*ROUNDED[name], x="torch.full((2,), 0.1)" if name == "a zero" else TIE)
+    other = planted(lambda given, out: tuple(~o if o.dtype == torch.bool else o + 1e-6 for o in out))
+    assert judge(program, other).status == "unsteady"
+
+
+def test_exact_numbers_are_steady_at_the_edge_of_a_step():
+    """Multiples of 1/16 have one sum in any order: a floor of it may be judged, though it stands on an edge."""
+    floor = of(Step(("a",), "torch.sum", (Ref("x"),)), Step(("y",), "torch.floor", (Ref("a"),)), x="torch.ones(4) / 2")
+    assert judge(floor, planted(lambda given, out: (out[0] - 1,))).kind == "wrong value"
+
+
+def test_integers_that_divide_are_judged_by_float64():
+    third = of(Step(("a",), "torch.div", (Ref("x"), 3)), Step(("y",), "torch.sum", (Ref("a"),)), x="torch.arange(7)")
+    wide = third.wide()
+    assert wide.function()(*wide.make_inputs())[0].dtype == torch.float64
+    assert third.function()(*third.make_inputs())[0].dtype == torch.float32

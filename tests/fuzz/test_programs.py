@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from samesame.fuzz.generators import GENERATORS
+from samesame.fuzz.generators.taste import Taste
 from samesame.fuzz.oracle import observe
 from samesame.fuzz.program import Block, Input, Program, Ref, Step, decoded, encoded, source
 
@@ -43,15 +44,15 @@ def test_json_gives_back_the_program():
 
 @pytest.mark.parametrize("generator", GENERATORS)
 def test_generated_programs_run_and_are_the_same_again(generator):
-    for seed in range(40):
-        program = GENERATORS[generator](random.Random(seed), frozenset())
+    for seed in range(12):
+        program = GENERATORS[generator](random.Random(seed))
         assert observe(program.function(), program.make_inputs, calls=1).error == "", source(program)
         assert decoded(encoded(program)) == program
-        assert source(GENERATORS[generator](random.Random(seed), frozenset())) == source(program)
+        assert source(GENERATORS[generator](random.Random(seed))) == source(program)
 
 
 def test_operators_to_avoid_do_not_occur():
-    avoid = frozenset(("torch.clone", "torch.add", ".zero_", ".add_"))
+    avoid = Taste(frozenset(("torch.clone", "torch.add", ".zero_", ".add_")))
     for seed in range(40):
         text = source(GENERATORS["statements"](random.Random(seed), avoid))
-        assert not any(f"{call.removeprefix('torch')}(" in text for call in avoid), text
+        assert not any(f"{call.removeprefix('torch')}(" in text for call in avoid.avoid), text

@@ -2,7 +2,8 @@
 
 A campaign hands numbered cases to worker processes: a case's number, the seed and the generator say which program it
 is. What a worker finds is reduced, its guilty pass is looked for, and it is kept if nothing like it was found before.
-The operators of a wrong result are avoided from then on, so that one fault does not hide the others.
+The operator of a result that was found wrong again and again is left out of most programs from then on, so that one
+fault does not hide the others.
 """
 
 from __future__ import annotations
@@ -11,34 +12,34 @@ import queue
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from samesame.evidence import SamesameError
 from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.corpus import Corpus, Finding
-from samesame.fuzz.finding import write_finding
+from samesame.fuzz.finding import error_of, files_of, write_finding
 from samesame.fuzz.generators import GENERATORS
 from samesame.fuzz.generators.written import Writer
-from samesame.fuzz.own import loaded, seed_program
 from samesame.fuzz.pool import Worker
-from samesame.fuzz.program import decoded, encoded, steps_in
-from samesame.fuzz.tasks import accuses
+from samesame.fuzz.program import decoded, steps_in
+from samesame.fuzz.reached import Lines, all_lines, merge
+from samesame.fuzz.reached import count as count_lines
+from samesame.fuzz.tasks import accuses, dtypes
 from samesame.fuzz.worker import CRASHED, DIED, HUNG, OUT_OF_MEMORY
 from samesame.versions import versions_of_packages
 
 WRITTEN = "written"
+FLOATS = ("float32", "float64")
 WORST = ("wrong value", "wrong input after the call", "wrong shape", "wrong dtype", "wrong aliasing", CRASHED, HUNG,
          OUT_OF_MEMORY, "crash", "wrong strides", "refusal")  # fmt: skip
-AVOIDED = ("wrong value", "wrong input after the call", "wrong strides", "crash", "refusal")
 SAYS_NOTHING = ("invalid", "undefined", "unsteady", "not given", "wrong twin", "failed", *DIED)
-TWINS = 12                   # of a program of one's own …
-TWINS_UNTIL = 100.0          # … none of which is begun after so many seconds
 BISECTING = 180.0            # seconds for the bisector
+OFTEN = 3                    # an operator found wrong so many times is left out of three programs in four
+TRACED = 4                   # one case in so many tells which lines of the compiler it reached
 REDUCING = 90.0              # seconds for one finding
 AGAIN = 4                    # a case that does not come back is tried once more, with so many times the seconds
 
@@ -60,12 +61,14 @@ class Settings:
     seconds: float = 60.0
     gigabytes: float = 8.0
     bisect: bool = True
+    feedback: bool = True
     llm: str = ""
     model: str = ""
 
     def kept(self) -> dict[str, Any]:
         """What must be the same when a campaign goes on."""
-        return {"backends": list(self.backends), "generators": self.generators, "seed": self.seed, "twins": self.twins}
+        return {"backends": list(self.backends), "generators": self.generators, "seed": self.seed, "twins": self.twins,
+                "feedback": self.feedback}
 
     def for_worker(self) -> dict[str, Any]:
         return {**self.kept(), "seconds": self.seconds, "gigabytes": self.gigabytes}
@@ -95,6 +98,7 @@ class Progress:
     statuses: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
+    reached: float = 0.0         # the share of the compiler's lines that were seen to run
 
     @property
     def cases(self) -> int:
@@ -112,7 +116,8 @@ class Progress:
         valid = 100 * self.decided / self.cases if self.cases else 0.0
         kinds = Counter(finding.kind for finding in self.findings)
         found = ", ".join(f"{kinds[kind]} {kind}" for kind in WORST if kind in kinds)
-        return f"{self.cases} programs, {pace:.0f}/min, {valid:.0f} % valid, findings: {found or 'none'}"
+        seen = f" {100 * self.reached:.0f} % of the compiler's lines reached," if self.reached else ""
+        return f"{self.cases} programs, {pace:.0f}/min, {valid:.0f} % valid,{seen} findings: {found or 'none'}"
 
 
 def fuzz(
@@ -146,6 +151,9 @@ class _Campaign:
         self.numbers = islice((number for number in count() if number not in done), settings.cases)
         self.writer = Writer(settings.llm, settings.model, corpus.folder) if settings.llm else None
         self.writing = count()
+        self.lines: Lines = {}
+        self.all_lines = all_lines() if settings.feedback else 0
+        self.tried: Counter[str] = Counter()
 
     def run(self) -> Progress:
         threads = [threading.Thread(target=self._feed, args=(k,), daemon=True) for k in range(self.settings.jobs)]
@@ -172,6 +180,8 @@ class _Campaign:
         """Give cases to one worker until it is over."""
         try:
             worker = Worker(self.corpus.folder / f".cache{worker_number}", self.settings.for_worker())
+            with self.lock:
+                merge(self.lines, worker.reached)
             try:
                 while not self.over.is_set():
                     with self.lock:
@@ -196,12 +206,14 @@ class _Campaign:
         generator = next(name for k, name in enumerate(names) if place < sum(shares[: k + 1]) or k == len(names) - 1)
         backends = self.settings.backends
         backend = backends[number // len(names) % len(backends)]
-        return {"task": "probe", "number": number, "generator": generator, "backend": backend, "avoid": self._avoided()}
+        traced = self.settings.feedback and number % TRACED == 0
+        case = {"task": "probe", "number": number, "generator": generator, "backend": backend, "traced": traced}
+        return {**case, "avoid": self._avoided() if number % 4 else [], "tried": dict(self.tried)}
 
     def _avoided(self) -> list[str]:
-        """The operators of wrong results that were found: the last one of each program."""
-        found = (finding.calls[-1] for finding in self.progress.findings if finding.calls and finding.kind in AVOIDED)
-        return sorted(set(found))
+        """The operators of what was found often: the last one of each program."""
+        often = (found for found in self.progress.findings if found.calls and found.times >= OFTEN)
+        return sorted({found.calls[-1] for found in often})
 
     def _asked(self, case: dict[str, Any], worker: Worker) -> dict[str, Any]:
         """The result of a case. One that does not come back is asked once more and given more time: a busy machine is
@@ -222,38 +234,40 @@ class _Campaign:
         if accuses(result) and finding is None:
             result = {**result, "status": "unsteady"}                        # it did not show again
         self.corpus.add(case, result, finding.number if finding else None)
+        if "lines" in result:
+            new = merge(self.lines, result["lines"])
+            self.tried.update(result.get("calls", ()))
+            self.tried.update({call: -self.tried[call] for call in result.get("calls", ()) if new})
+            self.progress.reached = count_lines(self.lines) / self.all_lines
         self.progress.statuses[result["status"]] += 1
         self.progress.seconds = time.monotonic() - self.begun
         self.told(self.progress)
 
     def _finding(self, case: dict[str, Any], result: dict[str, Any], worker: Worker) -> Finding | None:
-        """Reduce, tell who is guilty, and keep it if there is none like it."""
-        backend = case["backend"]
+        """Reduce; if there is none like it, run its script alone, tell who is guilty, and keep it. None where it does
+        not show again."""
         small = self._reduced(case, result, worker)
         if small is None:
             return None
-        program = small.get("program")           # a module that was written may show what its graph does not
-        finding = Finding(
-            number=0,
-            backend=backend,
-            kind=small.get("kind") or small["status"],
-            where=small.get("where", ""),
-            detail=small.get("detail", ""),
-            program=program or "",
-            text=small["text"],
-            calls=[step.call for step in steps_in(decoded(program).steps)] if program else [],
-            dtypes=dtypes(program) if program else [],
-            found_by=case["generator"],
-            stage=result["stage"],
-            first=small.get("first", ""),
-            twin=small.get("twin", ""),
-            versions=versions_of_packages(),
-        )
-        if self.settings.bisect and program and finding.kind not in DIED:
-            told = worker.ask({"task": "bisect", "program": program, "backend": backend}, BISECTING)
+        finding = _found(case, small, result["stage"])
+        with self.lock:
+            known = next((other for other in self.progress.findings if other.key == finding.key), None)
+            if known is not None:
+                known.times += 1
+                self.corpus.keep(known)
+                return known
+        asked = {"task": "script", "text": files_of(finding)["script.py"], "error": error_of(finding)}
+        if worker.ask(asked, AGAIN * self.settings.seconds)["status"] not in ("fails", finding.kind):
+            return None
+        if self.settings.bisect and finding.program and finding.kind not in DIED:
+            told = worker.ask({"task": "bisect", "program": finding.program, "backend": finding.backend}, BISECTING)
             finding.guilty = told.get("guilty", {})
         with self.lock:
-            return self._kept(finding)
+            finding.number = 1 + max((other.number for other in self.progress.findings), default=0)
+            self.progress.findings.append(finding)
+            self.corpus.keep(finding)
+            write_finding(self.corpus.folder, finding)
+            return finding
 
     def _reduced(self, case: dict[str, Any], result: dict[str, Any], worker: Worker) -> dict[str, Any] | None:
         """What a finding is about, as small as it gets; None where it does not show again."""
@@ -264,26 +278,32 @@ class _Campaign:
         small = worker.ask(asked)
         return small if accuses(small) else None
 
-    def _kept(self, finding: Finding) -> Finding:
-        """The finding with a number; one like it that was there before, with its count raised."""
-        known = next((other for other in self.progress.findings if other.key == finding.key), None)
-        if known is not None:
-            known.times += 1
-            self.corpus.keep(known)
-            return known
-        finding.number = 1 + max((other.number for other in self.progress.findings), default=0)
-        self.progress.findings.append(finding)
-        self.corpus.keep(finding)
-        write_finding(self.corpus.folder, finding)
-        return finding
+
+def _found(case: dict[str, Any], small: dict[str, Any], stage: str) -> Finding:
+    """What is known of a finding once it is reduced."""
+    program = small.get("program")           # a module that was written may show what its graph does not
+    return Finding(
+        number=0,
+        backend=case["backend"],
+        kind=small.get("kind") or small["status"],
+        where=small.get("where", ""),
+        detail=small.get("detail", ""),
+        program=program or "",
+        text=small["text"],
+        calls=[step.call for step in steps_in(decoded(program).steps)] if program else [],
+        dtypes=classes(dtypes(decoded(program))) if program else [],
+        found_by=case["generator"],
+        stage=stage,
+        first=small.get("first", ""),
+        twin=small.get("twin", ""),
+        versions=versions_of_packages(),
+    )
 
 
-def dtypes(program: str) -> list[str]:
-    """The classes of dtype among a program's inputs."""
-    kinds = {str(tensor.dtype).removeprefix("torch.") for tensor in decoded(program).make_inputs()}
-    classes = {"bool": "bool", "float16": "short float", "bfloat16": "short float", "float32": "float"}
-    classes["float64"] = "float"
-    return sorted({classes.get(kind, "complex" if "complex" in kind else "integer") for kind in kinds})
+def classes(dtypes: list[str]) -> list[str]:
+    """Dtypes as coarse as findings are told apart by."""
+    known = {"bool": "bool", "float16": "short float", "bfloat16": "short float"} | dict.fromkeys(FLOATS, "float")
+    return sorted({known.get(kind, "complex" if "complex" in kind else "integer") for kind in dtypes})
 
 
 def table(findings: Sequence[Finding]) -> list[Finding]:
@@ -295,82 +315,3 @@ def told(result: dict[str, Any]) -> str:
     """What a case that is no agreement says of itself."""
     words = (result.get("kind") or result["status"], result.get("where"), result.get("detail"), result.get("why"))
     return " ".join(filter(None, words))
-
-
-# ------------------------------------------------------------------------------------------ one program, or one finding
-
-RIGHTLY = "compiled rightly"
-WRONGLY = "not compiled rightly"
-UNDECIDED = "undecided"
-
-
-@dataclass(frozen=True)
-class OwnResult:
-    """What was found of a program of one's own: the verdict, what it rests on in words, how many twins agreed and by
-    which rewrites, how many said nothing."""
-
-    verdict: str
-    why: str
-    twins: int
-    rewrites: tuple[str, ...]
-    silent: int
-    seconds: float
-    text: str = ""               # the program that is compiled wrongly, where it is a twin
-
-    @property
-    def exit_code(self) -> int:
-        return {RIGHTLY: 0, WRONGLY: 1}.get(self.verdict, 3)
-
-
-def fuzz_own(target: str, inputs: str, settings: Settings, twins: int = TWINS) -> OwnResult:
-    """Is the user's program compiled rightly, and are its twins? Raises Refused where it does not run eagerly."""
-    settings.demand_known()
-    begun = time.monotonic()
-    backend = settings.backends[0]
-    with TemporaryDirectory() as folder:
-        seed = encoded(seed_program(loaded(target, inputs), Path(folder)))
-        worker = Worker(Path(folder) / "cache", settings.for_worker())
-        try:
-            asked = {"task": "own", "target": target, "inputs": inputs, "backend": backend}
-            first = worker.ask(asked, AGAIN * settings.seconds)
-            results = list(_twins_judged(worker, seed, backend, settings, twins)) if first["status"] == "agrees" else []
-        finally:
-            worker.close()
-    accused = next((result for result in (first, *results) if accuses(result)), None)
-    agreed = [result for result in results if result["status"] == "agrees"]
-    rewrites = tuple(dict.fromkeys(name for result in agreed for name in result["rewrites"]))
-    verdict = WRONGLY if accused else RIGHTLY if first["status"] == "agrees" else UNDECIDED
-    why = told(accused or first) if verdict != RIGHTLY else ""
-    silent = sum(result["status"] not in ("agrees", "no twin") and not accuses(result) for result in results)
-    text = (accused or {}).get("text", "")
-    return OwnResult(verdict, why, len(agreed), rewrites, silent, time.monotonic() - begun, text)
-
-
-def _twins_judged(
-    worker: Worker, seed: str, backend: str, settings: Settings, twins: int
-) -> Iterator[dict[str, Any]]:
-    """The results of twins, up to the first that accuses the compiler."""
-    until = time.monotonic() + TWINS_UNTIL
-    for number in range(settings.seed, settings.seed + twins if settings.twins else settings.seed):
-        asked = {"task": "own twin", "program": seed, "backend": backend, "number": number}
-        result = worker.ask(asked, AGAIN * settings.seconds)
-        yield result
-        if accuses(result) or time.monotonic() > until:
-            return
-
-
-def replay(finding: Finding) -> list[tuple[str, dict[str, Any]]]:
-    """A finding again under its back end and those of its family: what each does."""
-    family = BACKENDS[finding.backend].family
-    names = ["eager", "aot_eager", "aot_eager_decomp_partition", finding.backend]
-    names += [name for name, other in BACKENDS.items() if other.family == family and name != "aotinductor"]
-    settings = Settings(backends=(finding.backend,))
-    case: dict[str, Any] = {"task": "rejudge", "program": finding.program}
-    if not finding.program:
-        case = {"task": "written", "text": finding.text}
-    with TemporaryDirectory() as folder:
-        worker = Worker(Path(folder) / "cache", settings.for_worker())
-        try:
-            return [(name, worker.ask({**case, "backend": name}, 120.0)) for name in dict.fromkeys(names)]
-        finally:
-            worker.close()

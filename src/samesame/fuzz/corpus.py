@@ -51,10 +51,16 @@ class Finding:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What makes two findings one: back end (which says whether it is dynamic, or scalar), kind of fault, guilty
-        pass, operators, class of dtype."""
-        who = self.guilty.get("place") or self.guilty.get("subsystem") or self.guilty.get("backend") or ""
-        return self.backend, self.kind, who, *sorted(set(self.calls)), *self.dtypes
+        """What makes two findings one: back end (which says whether it is dynamic, or scalar), kind of fault,
+        operators, class of dtype."""
+        return self.backend, self.kind, *sorted(set(self.calls)), *self.dtypes
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """What findings have in common that may well be one fault: back end, kind, and the guilty pass or, where none
+        is known, the operator of the first wrong line."""
+        who = self.guilty.get("place") or self.guilty.get("subsystem") or (self.calls[-1] if self.calls else "")
+        return self.backend, self.kind, who
 
 
 class Corpus:

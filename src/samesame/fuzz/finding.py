@@ -14,30 +14,10 @@ from difflib import unified_diff
 from pathlib import Path
 
 from samesame.evidence import SamesameError
+from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.corpus import Finding
 from samesame.fuzz.program import Program, decoded, source
 from samesame.fuzz.worker import CRASHED, HUNG, OUT_OF_MEMORY
-
-COMPILED = {
-    "inductor": "torch.compile(program)",
-    "inductor-dynamic": "torch.compile(program, dynamic=True)",
-    "inductor-cpp-wrapper": 'torch.compile(program, options={"cpp_wrapper": True})',
-    "inductor-max-autotune": 'torch.compile(program, options={"max_autotune": True})',
-    "inductor-freezing": 'torch.compile(program, options={"freezing": True})',
-    "inductor-scalar": 'torch.compile(program, options={"cpp.simdlen": 1})',
-    "inductor-precise": 'torch.compile(program, options={"emulate_precision_casts": True})',
-    "aot_eager": 'torch.compile(program, backend="aot_eager")',
-    "aot_eager_decomp_partition": 'torch.compile(program, backend="aot_eager_decomp_partition")',
-    "trace": "torch.jit.trace(program, tuple(inputs()), check_trace=False)",
-}
-# Back ends that take a module: how they make a function of it.
-AS_MODULE = {
-    "export": "exported.run_decompositions().module()",
-    "aotinductor": "torch._inductor.aoti_load_package(torch._inductor.aoti_compile_and_package(exported))",
-    "onnxruntime": "torch.onnx.export(module, tuple(inputs()), dynamo=True)",
-}
-MODULE = ("module = torch.nn.Module()", "module.forward = program",
-          "exported = torch.export.export(module, tuple(inputs()), strict=False)")  # fmt: skip
 
 
 def write_finding(folder: Path, finding: Finding) -> Path:
@@ -77,24 +57,26 @@ def script(finding: Finding, program: Program) -> str:
 
 def script_of_module(finding: Finding) -> str:
     """A script around a module that was written as text, as it was written."""
-    compiled = COMPILED.get(finding.backend, "torch.compile(program)")
     head = [f"# {headline(finding)}", "import torch", "from torch import nn", "import torch.nn.functional as F"]
-    made = ["torch.manual_seed(0)", "program = Model().eval()", f"compiled = {compiled}"]
+    made = ["torch.manual_seed(0)", "program = Model().eval()", *BACKENDS[finding.backend].text.splitlines()]
     check = ["torch.testing.assert_close(compiled(*inputs()), program(*inputs()), equal_nan=True)"]
     return "\n".join([*head, finding.text.strip(), *made, *check, ""])
 
 
 def _body(finding: Finding, program: Program) -> list[str]:
     made = ", ".join(given.text for given in program.inputs)
-    ways = AS_MODULE.get(finding.backend)
     return [
         "import torch",
         *(["from torch import inf, nan"] if "nan" in made or "inf" in made else []),
         *source(program).rstrip().splitlines(),
         f"inputs = lambda: [{made}]",
-        *(MODULE if ways else ()),
-        f"compiled = {ways or COMPILED.get(finding.backend, f'torch.compile(program, backend={finding.backend!r})')}",
+        *BACKENDS[finding.backend].text.splitlines(),
     ]
+
+
+def error_of(finding: Finding) -> str:
+    """The error that the script ends with while the fault is there."""
+    return finding.detail.partition(":")[0] if _check(finding) == "crash" else "AssertionError"
 
 
 VALUES = ("a, b = inputs(), inputs()", "for x, y in zip([*program(*a), *a], [*compiled(*b), *b]):")

@@ -13,8 +13,7 @@ from typing import Any
 import torch
 
 from samesame.fuzz.backends import BACKENDS
-from samesame.fuzz.judge import accusation
-from samesame.fuzz.oracle import in_float64, observe
+from samesame.fuzz.judge import accusation, in_float64, seen
 from samesame.fuzz.program import Program
 
 BISECTED = ("inductor", "aot")
@@ -27,7 +26,7 @@ def guilty_pass(program: Program, name: str) -> dict[str, str]:
         return {"backend": backend.family, "subsystem": "", "place": ""}
     from torch._inductor.compiler_bisector import CompilerBisector
 
-    eager, wide = observe(program.function(), program.make_inputs), in_float64(program)
+    eager, wide = seen(program), in_float64(program)
 
     def right() -> bool:
         torch._dynamo.reset()

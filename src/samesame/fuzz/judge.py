@@ -5,9 +5,9 @@
     compiled         differs from eager: the compiler is accused
     compiled twin    differs from the twin: likewise
 
-A float result is accused a second time, with a compiler that rounds in between as eager does, where there is one: what
-vanishes then was rounding. A stage tells that it begins, so that whoever waits for a program that hangs or takes all
-memory knows where.
+A wrong value is accused a second time, with a compiler that rounds in between as eager does, where there is one, and
+over many more draws of other roundings: what vanishes then was rounding. A stage tells that it begins, so that whoever
+waits for a program that hangs or takes all memory knows where.
 """
 
 from __future__ import annotations
@@ -18,22 +18,25 @@ from typing import Any, Protocol
 
 import torch
 
-from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.backends.backend import Backend
-from samesame.fuzz.oracle import Discrepancy, Observation, compare, in_float64, observe, repeatable, words_of
+from samesame.fuzz.oracle import Discrepancy, Observation, compare, observe, words_of
 from samesame.fuzz.program import Program, steps_in
+from samesame.fuzz.steady import steady
 from samesame.fuzz.undefined import leaves_open
 
-PRECISE = "inductor-precise"
+GLANCES, SURE = 2, 40        # draws of other roundings before a program is compiled, and before a compiler is accused
+VALUES = ("wrong value", "wrong input after the call")
 Stage = Callable[[str], None]
 
 
 class Subject(Protocol):
-    """What is compiled: a program as data, or one of the user's own."""
+    """What is compiled: a program as data, or one of the user's own; `wide` is the same in float64, where it can be."""
 
     def function(self) -> Callable[..., Any]: ...
 
     def make_inputs(self) -> list[torch.Tensor]: ...
+
+    def wide(self) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -54,33 +57,54 @@ def silent(stage: str) -> None:
 
 
 def judge(
-    program: Program, backend: Backend, twin: Program | None = None, exact: bool = True, say: Stage = silent
+    program: Subject,
+    backend: Backend,
+    twin: Subject | None = None,
+    exact: bool = True,
+    say: Stage = silent,
+    twin_alone: bool = False,
 ) -> Judgement:
-    """Compare all stages; `exact` says whether the twin equals the program bit for bit, and not over the reals only."""
+    """Compare all stages; `exact` says whether the twin equals the program bit for bit, and not over the reals only.
+    `twin_alone`: the program itself was judged before."""
     say("eager")
-    if not backend.writes and writes(program):
+    if not backend.writes and isinstance(program, Program) and writes(program):
         return Judgement("not given", why=f"{backend.name} does not write into its inputs")
-    eager = observe(program.function(), program.make_inputs)
+    eager = seen(program)
     if eager.error:
         return Judgement("invalid", why=eager.error)
     if why := leaves_open(program):
         return Judgement("undefined", why=why)
-    if not repeatable(program, eager):
-        return Judgement("unsteady", why="eager torch gives another result again, or for inputs that are a unit off")
+    if not steady(program.function(), program.make_inputs, eager, GLANCES):
+        return Judgement("unsteady", why="eager torch gives another result again, or with other roundings")
     wide = in_float64(program)
-    subjects = [("program", program, eager)]
+    subjects = [] if twin_alone else [("program", program, eager)]
     if twin is not None:
         say("twin")
-        other = observe(twin.function(), twin.make_inputs)
+        other = seen(twin)
         if wrong := of_twin(eager, other, wide, exact):
             return wrong
         subjects.append(("twin", twin, other))
-    for stage, subject, seen in subjects:
+    for stage, subject, observed in subjects:
         say(f"compiled {stage}")
-        found = accusation(subject, backend, seen, wide)
-        if found is not None:
-            return Judgement("found", stage, found.kind, found.where, found.detail)
+        found = accusation(subject, backend, observed, wide)
+        if found is None:
+            continue
+        if found.kind in VALUES and not steady(subject.function(), subject.make_inputs, observed, SURE):
+            return Judgement("unsteady", why=f"rounding explains it: {found.kind}, {found.detail}")
+        return Judgement("found", stage, found.kind, found.where, found.detail)
     return Judgement("agrees")
+
+
+def seen(subject: Subject) -> Observation:
+    """What eager torch does."""
+    return observe(subject.function(), subject.make_inputs)
+
+
+def in_float64(subject: Subject) -> Observation | None:
+    """What eager torch does with the same numbers in float64; None where that is no comparison."""
+    wide = subject.wide()
+    observed = seen(wide) if wide is not None else None
+    return None if observed is None or observed.error else observed
 
 
 def of_twin(eager: Observation, twin: Observation, wide: Observation | None, exact: bool) -> Judgement | None:
@@ -93,38 +117,23 @@ def of_twin(eager: Observation, twin: Observation, wide: Observation | None, exa
     return Judgement("wrong twin", "twin", wrong.kind, wrong.where, wrong.detail) if wrong else None
 
 
-def accusation(program: Subject, backend: Backend, eager: Observation, wide: Observation | None) -> Discrepancy | None:
+def accusation(subject: Subject, backend: Backend, eager: Observation, wide: Observation | None) -> Discrepancy | None:
     """What the compiled program does otherwise than eager torch; None if nothing."""
-    found = compare(eager, compiled(program, backend), wide)
-    if not found:
-        return None
-    if _is_rounding(found[0], eager) and backend.family == "inductor" and backend.name != PRECISE:
-        again = compare(eager, compiled(program, BACKENDS[PRECISE]), wide)
-        if not any(d.kind == found[0].kind for d in again):
-            return next((d for d in found if not _is_rounding(d, eager)), None)
-    return found[0]
+    found = compare(eager, compiled(subject, backend), wide)
+    if found and found[0].kind in VALUES and backend.precise:
+        again = compare(eager, compiled(subject, backend, precise=True), wide)
+        if not any(d.kind in VALUES for d in again):
+            found = [d for d in found if d.kind not in VALUES]
+    return found[0] if found else None
 
 
-def _is_rounding(found: Discrepancy, eager: Observation) -> bool:
-    """Whether it is about the value of a float, and might be rounding."""
-    if found.kind != "wrong value":
-        return found.kind == "wrong input after the call"
-    position = int(found.where.split()[-1])
-    return eager.outputs[0][position].value.is_floating_point()
-
-
-def compiled(program: Subject, backend: Backend) -> Observation:
+def compiled(subject: Subject, backend: Backend, precise: bool = False) -> Observation:
     """What the compiled program does."""
-    function = program.function()
-
-    def call(*given: Any) -> Any:
-        return ready(*given)
-
     try:
-        ready = backend.compile(function, program.make_inputs())
+        ready = backend.compile(subject.function(), subject.make_inputs, precise)
     except Exception as error:
         return Observation(error=words_of(error))
-    return observe(call, program.make_inputs)
+    return observe(ready, subject.make_inputs)
 
 
 def writes(program: Program) -> bool:

@@ -10,21 +10,20 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_flatten
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from samesame.capture import capture, load_inputs, load_target
 from samesame.capture.program import arguments_of
 from samesame.evidence import Refused
-from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.backends.backend import Backend
-from samesame.fuzz.judge import Judgement, Stage, accusation, of_twin
-from samesame.fuzz.oracle import Observation, apart, in_float64, observe, words_of
-from samesame.fuzz.program import Input, Program, Ref, Step, defined, source
+from samesame.fuzz.judge import Judgement, Stage, judge
+from samesame.fuzz.oracle import observe, words_of
+from samesame.fuzz.program import Input, Program, Ref, Step, defined, mapped, source, widened
 from samesame.fuzz.swaps import swapped
 from samesame.fuzz.twins import twin_of
 from samesame.fuzz.words import WORDS_OF
@@ -50,7 +49,7 @@ class Own:
             leaves = list(others)
             for place, tensor in zip(places, tensors, strict=True):
                 leaves[place] = tensor
-            args, kwargs = torch.utils._pytree.tree_unflatten(leaves, structure)
+            args, kwargs = tree_unflatten(leaves, structure)
             found, _ = tree_flatten(program(*args, **kwargs), is_leaf=is_cache)
             return tuple(leaf for leaf in found if isinstance(leaf, torch.Tensor))
 
@@ -59,18 +58,13 @@ class Own:
     def make_inputs(self) -> list[torch.Tensor]:
         return [leaf.detach().clone() for leaf in self.leaves if isinstance(leaf, torch.Tensor)]
 
-    def wide(self) -> Observation | None:
+    def wide(self) -> Own | None:
         """The module in float64; None for a function, whose own weights cannot be reached."""
         if not isinstance(self.program, torch.nn.Module):
             return None
-        wide = Own(copy.deepcopy(self.program).double(), (self.args, self.kwargs))
-        wide.args, wide.kwargs, wide.leaves, wide.structure = self.args, self.kwargs, self.leaves, self.structure
-        seen = observe(wide.function(), lambda: [_double(tensor) for tensor in self.make_inputs()])
-        return None if seen.error else seen
-
-
-def _double(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.double() if tensor.is_floating_point() else tensor
+        leaves = [widened(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in self.leaves]
+        args, kwargs = tree_unflatten(leaves, self.structure)
+        return Own(copy.deepcopy(self.program).double(), kwargs or args)
 
 
 def loaded(target: str, inputs: str) -> Own:
@@ -88,35 +82,18 @@ def loaded(target: str, inputs: str) -> Own:
 
 def judge_own(own: Own, backend: Backend, say: Stage) -> Judgement:
     """The module itself, eager against compiled."""
-    say("eager")
     with torch.no_grad():
-        eager = observe(own.function(), own.make_inputs)
-        again = observe(own.function(), own.make_inputs, calls=1)
-        if any(apart(a.value, b.value) for a, b in zip(eager.outputs[0], again.outputs[0], strict=True)):
-            return Judgement("unsteady", why="two eager runs differ: call .eval() on the module")
-        wide = own.wide()
-        say("compiled program")
-        found = accusation(own, backend, eager, wide)
-    if found is None:
-        return Judgement("agrees")
-    return Judgement("found", "program", found.kind, found.where, found.detail)
+        return judge(own, backend, say=say)
 
 
-def judge_twin(program: Program, backend: str, number: int, say: Stage) -> dict[str, Any]:
+def judge_twin(program: Program, backend: Backend, number: int, say: Stage) -> dict[str, Any]:
     """The twin of a number of the user's program: equal to it in eager, and compiled rightly?"""
     say("twin")
     twin = twin_of(program, random.Random(number))
     if twin is None:
         return {"status": "no twin", "rewrites": []}
     with torch.no_grad():
-        eager, wide = observe(program.function(), program.make_inputs), in_float64(program)
-        seen = observe(twin.program.function(), twin.program.make_inputs)
-        judged = of_twin(eager, seen, wide, twin.exact)
-        if judged is None:
-            say("compiled twin")
-            found = accusation(twin.program, BACKENDS[backend], seen, wide)
-            told = (found.kind, found.where, found.detail) if found else ()
-            judged = Judgement("found" if found else "agrees", "twin", *told)
+        judged = judge(program, backend, twin.program, twin.exact, say, twin_alone=True)
     return {**asdict(judged), "rewrites": list(twin.rules), "text": source(twin.program)}
 
 
@@ -127,22 +104,12 @@ def judge_written(text: str, backend: Backend, twins: bool, say: Stage) -> Judge
         own = from_text(text)
     except Exception as error:
         return Judgement("invalid", why=words_of(error))
-    with torch.no_grad():
-        seen = observe(own.function(), own.make_inputs)
-    if seen.error:
-        return Judgement("invalid", why=seen.error)
-    judged = judge_own(own, backend, say)
     changed, count = swapped(text)
-    if judged.status != "agrees" or not twins or not count:
-        return judged
-    say("twin")
-    twin = from_text(changed)
-    twin.program.load_state_dict(own.program.state_dict())
+    twin = from_text(changed) if twins and count else None
+    if twin is not None:
+        twin.program.load_state_dict(own.program.state_dict())
     with torch.no_grad():
-        wrong = of_twin(seen, observe(twin.function(), twin.make_inputs), own.wide(), False)
-    if wrong is not None:
-        return wrong
-    return replace(judge_own(twin, backend, lambda stage: say(stage.replace("program", "twin"))), stage="twin")
+        return judge(own, backend, twin, exact=False, say=say)
 
 
 def from_text(text: str) -> Own:
@@ -165,20 +132,15 @@ def seed_program(own: Own, folder: Path) -> Program:
 
 
 def _step(node: Node, names: dict[Node, str]) -> Step:
-    def argument(value: Any) -> Any:
+    def leaf(value: Any) -> Any:
         if isinstance(value, Node):
             return Ref(names[value])
-        if isinstance(value, Dtype):
-            return getattr(torch, value.name)
-        if isinstance(value, list | tuple):
-            return [argument(part) for part in value]
-        return value
+        return getattr(torch, value.name) if isinstance(value, Dtype) else value
 
-    args = tuple(map(argument, node.args))
+    args = mapped(node.args, leaf)
     if node.operator == "getitem":
         return Step((names[node],), "[]", args)
-    kwargs = {name: argument(value) for name, value in node.kwargs.items()}
-    return Step((names[node],), _call(node.operator), args, kwargs)
+    return Step((names[node],), _call(node.operator), args, mapped(node.kwargs, leaf))
 
 
 def _call(operator: str) -> str:

@@ -11,13 +11,17 @@ from typing import Any
 
 from samesame.evidence import SamesameError
 
+SURROUNDINGS = {"OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+
 
 class Worker:
     """A worker process with a cache folder of its own; `settings` are JSON. Raises SamesameError where it does not
     begin."""
 
     def __init__(self, cache: Path, settings: dict[str, Any]) -> None:
-        self.settings = {**settings, "cache": str(cache.absolute())}
+        self.settings = settings
+        self.surroundings = {**SURROUNDINGS, "TORCHINDUCTOR_CACHE_DIR": str(cache.absolute())}
+        self.reached: dict[str, list[int]] = {}  # the lines of the compiler that it takes to begin
         self.process = self._started()
 
     def _started(self) -> subprocess.Popen[str]:
@@ -27,11 +31,13 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            env={**os.environ, **self.surroundings},
             start_new_session=True,  # Ctrl-C is the campaign's to answer
         )
-        if not self._answer(process, self.settings):
+        ready = self._answer(process, self.settings)
+        if not ready:
             raise SamesameError("a worker process ended as it began; run with one of its back ends alone to see why")
+        self.reached = json.loads(ready)["lines"]
         return process
 
     def _answer(self, process: subprocess.Popen[str], asked: dict[str, Any]) -> str:

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import linecache
 import math
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -80,8 +81,42 @@ class Program:
         """The inputs, new ones each time, with the same values."""
         return [evaluated(given.text) for given in self.inputs]
 
+    def wide(self) -> Wide | None:
+        """The program on the same numbers in float64; None where it names a narrower dtype itself."""
+        return None if NARROW.search(repr(self.steps)) else Wide(self)
+
     def __len__(self) -> int:
         return sum(1 for _ in steps_in(self.steps))
+
+
+NARROW = re.compile(r"b?float16|float32|complex64|\.(c?half|c?float|bfloat16)'")
+
+
+class Wide(NamedTuple):
+    """A program in float64."""
+
+    program: Program
+
+    def function(self) -> Callable[..., Any]:
+        function = self.program.function()
+
+        def call(*given: torch.Tensor) -> Any:
+            torch.set_default_dtype(torch.float64)  # what integers divide into
+            try:
+                return function(*given)
+            finally:
+                torch.set_default_dtype(torch.float32)
+
+        return call
+
+    def make_inputs(self) -> list[torch.Tensor]:
+        return list(map(widened, self.program.make_inputs()))
+
+
+def widened(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.is_complex():
+        return tensor.to(torch.complex128)
+    return tensor.double() if tensor.is_floating_point() else tensor
 
 
 def encoded(program: Program) -> str:
@@ -105,16 +140,28 @@ def steps_in(lines: Iterable[Line]) -> Iterator[Step]:
             yield from steps_in(line.body)
 
 
+def mapped(argument: Any, leaf: Callable[[Any], Any]) -> Any:
+    """An argument with `leaf` applied to all that is no list, tuple or mapping."""
+    if isinstance(argument, Mapping):
+        return {name: mapped(part, leaf) for name, part in argument.items()}
+    if isinstance(argument, list | tuple):
+        return type(argument)(mapped(part, leaf) for part in argument)
+    return leaf(argument)
+
+
+def changed(line: Line, leaf: Callable[[Any], Any], result: Callable[[str], str] = str) -> Line:
+    """A line with `leaf` applied to its arguments, and `result` to the names of its results."""
+    if isinstance(line, Block):
+        return replace(line, body=tuple(changed(part, leaf, result) for part in line.body))
+    results = tuple(map(result, line.results))
+    return replace(line, results=results, args=mapped(line.args, leaf), kwargs=mapped(line.kwargs, leaf))
+
+
 def refs_in(argument: Any) -> Iterator[str]:
     """The names of the values that an argument holds."""
-    if isinstance(argument, Ref):
-        yield argument.name
-    elif isinstance(argument, list | tuple):
-        for part in argument:
-            yield from refs_in(part)
-    elif isinstance(argument, Mapping):
-        for part in argument.values():
-            yield from refs_in(part)
+    found: list[str] = []
+    mapped(argument, lambda leaf: found.append(leaf.name) if isinstance(leaf, Ref) else None)
+    return iter(found)
 
 
 def used(lines: Iterable[Line]) -> Iterator[str]:
@@ -217,7 +264,10 @@ def evaluated(text: str) -> Any:
 
 def run_step(step: Step, values: Mapping[str, torch.Tensor]) -> Any:
     """What a step gives in eager torch."""
-    args, kwargs = _resolved(step.args, values), _resolved(step.kwargs, values)
+    args, kwargs = (
+        mapped(given, lambda leaf: values[leaf.name] if isinstance(leaf, Ref) else leaf)
+        for given in (step.args, step.kwargs)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if step.call == "[]":
@@ -225,16 +275,6 @@ def run_step(step: Step, values: Mapping[str, torch.Tensor]) -> Any:
         if step.call.startswith("."):
             return getattr(args[0], step.call[1:])(*args[1:], **kwargs)
         return evaluated(step.call)(*args, **kwargs)
-
-
-def _resolved(argument: Any, values: Mapping[str, torch.Tensor]) -> Any:
-    if isinstance(argument, Ref):
-        return values[argument.name]
-    if isinstance(argument, list | tuple):
-        return type(argument)(_resolved(part, values) for part in argument)
-    if isinstance(argument, Mapping):
-        return {name: _resolved(part, values) for name, part in argument.items()}
-    return argument
 
 
 def literal(tensor: torch.Tensor) -> str:

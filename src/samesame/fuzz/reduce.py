@@ -21,6 +21,7 @@ from samesame.fuzz.program import (
     Program,
     Ref,
     Step,
+    changed,
     evaluated,
     line_of,
     literal,
@@ -154,27 +155,14 @@ def smaller_sizes(program: Program) -> Iterator[Program]:
 
 
 def _with_number(program: Program, number: int, smaller: int) -> Program:
-    inputs = tuple(
-        replace(given, text=NUMBER.sub(lambda m: str(smaller) if int(m[0]) == number else m[0], given.text))
-        for given in program.inputs
-    )
-    return replace(program, inputs=inputs, steps=tuple(_in_line(line, number, smaller) for line in program.steps))
+    def leaf(value: Any) -> Any:
+        if isinstance(value, slice):
+            return slice(*map(leaf, (value.start, value.stop, value.step)))
+        return smaller if type(value) is int and value == number else value
 
-
-def _in_line(line: Line, number: int, smaller: int) -> Line:
-    if isinstance(line, Block):
-        return replace(line, body=tuple(_in_line(part, number, smaller) for part in line.body))
-    return replace(line, args=_in_value(line.args, number, smaller), kwargs=_in_value(line.kwargs, number, smaller))
-
-
-def _in_value(value: Any, number: int, smaller: int) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _in_value(part, number, smaller) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_in_value(part, number, smaller) for part in value)
-    if isinstance(value, slice):
-        return slice(*(_in_value(part, number, smaller) for part in (value.start, value.stop, value.step)))
-    return smaller if type(value) is int and value == number else value
+    texts = (NUMBER.sub(lambda m: str(smaller) if int(m[0]) == number else m[0], x.text) for x in program.inputs)
+    inputs = tuple(replace(given, text=text) for given, text in zip(program.inputs, texts, strict=True))
+    return replace(program, inputs=inputs, steps=tuple(changed(line, leaf) for line in program.steps))
 
 
 # --------------------------------------------------------------------------------------------------------- plainer
@@ -228,17 +216,7 @@ def renamed(program: Program) -> Program:
 
 
 def _with_names(line: Line, table: Mapping[str, str]) -> Line:
-    if isinstance(line, Block):
-        return replace(line, body=tuple(_with_names(part, table) for part in line.body))
-    results = tuple(table.get(name, name) for name in line.results)
-    return replace(line, results=results, args=_named(line.args, table), kwargs=_named(line.kwargs, table))
+    def name_of(name: str) -> str:
+        return table.get(name, name)
 
-
-def _named(value: Any, table: Mapping[str, str]) -> Any:
-    if isinstance(value, Ref):
-        return Ref(table.get(value.name, value.name))
-    if isinstance(value, Mapping):
-        return {name: _named(part, table) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_named(part, table) for part in value)
-    return value
+    return changed(line, lambda leaf: Ref(name_of(leaf.name)) if isinstance(leaf, Ref) else leaf, name_of)

@@ -7,16 +7,30 @@ for the reduction, which forks for each candidate: a candidate that crashes is w
 from __future__ import annotations
 
 import logging
-import os
 import random
 import re
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict
+from tempfile import NamedTemporaryFile
 from typing import Any
 
-from samesame.fuzz.program import Program, decoded, encoded, source
+import torch
+
+from samesame.fuzz.backends import BACKENDS
+from samesame.fuzz.generators import GENERATORS
+from samesame.fuzz.generators.operators import operators
+from samesame.fuzz.generators.taste import Taste
+from samesame.fuzz.guilty import guilty_pass
+from samesame.fuzz.judge import judge
+from samesame.fuzz.own import judge_own, judge_twin, judge_written, loaded
+from samesame.fuzz.program import Program, decoded, encoded, source, steps_in
+from samesame.fuzz.reached import Lines, beyond, merge, watching
+from samesame.fuzz.reduce import first_wrong, reduced
+from samesame.fuzz.twins import twin_of
 from samesame.fuzz.worker import DIED, Result, Say, run_apart
 
 TWINS_TRIED = 4              # twins of a reduced program that are tried for one that is compiled rightly
@@ -24,30 +38,33 @@ Task = Callable[[dict[str, Any], dict[str, Any], Say], Result]
 
 
 def warm(settings: dict[str, Any]) -> None:
-    """Load torch and the compiler, and compile something, so that a fork has it all."""
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = settings["cache"]
-    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
-    import torch
-
+    """Load the compiler, and compile something, so that a fork has it all."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
-    from samesame.fuzz.backends import BACKENDS
-    from samesame.fuzz.generators.operators import operators
-
     operators()
-    example = [torch.ones(3)]
     for name in settings["backends"]:
-        BACKENDS[name].compile(lambda x: x + 1, example)(*example)
+        BACKENDS[name].compile(lambda x: x + 1, lambda: [torch.ones(3)])(torch.ones(3))
     torch._dynamo.reset()
 
 
-def done(case: dict[str, Any], settings: dict[str, Any]) -> Result:
-    """The result of a case."""
+def done(case: dict[str, Any], settings: dict[str, Any], known: Lines) -> Result:
+    """The result of a case; of a case that is to be traced with the lines that were not `known`, which then are."""
     seconds = case.get("seconds") or settings["seconds"]
     if case["task"] == "shrink":
         return shrink(case, settings)
-    return run_apart(lambda say: TASKS[case["task"]](case, settings, say), seconds, settings["gigabytes"])
+
+    def task(say: Say) -> Result:
+        if not case.get("traced"):
+            return TASKS[case["task"]](case, settings, say)
+        reached: Lines = {}
+        with watching(reached):
+            result = TASKS[case["task"]](case, settings, say)
+        return {**result, "lines": beyond(reached, known)}
+
+    result = run_apart(task, seconds, settings["gigabytes"])
+    merge(known, result.get("lines", {}))
+    return result
 
 
 def accuses(result: Result) -> bool:
@@ -65,24 +82,20 @@ def label(result: Result) -> str:
 
 def generated(case: dict[str, Any], settings: dict[str, Any]) -> tuple[Program, random.Random]:
     """The program of a case's number, and the dice that made it."""
-    from samesame.fuzz.generators import GENERATORS
-
     dice = random.Random(f"{settings['seed']}/{case['number']}")
-    return GENERATORS[case["generator"]](dice, frozenset(case["avoid"])), dice
+    return GENERATORS[case["generator"]](dice, Taste(frozenset(case["avoid"]), case["tried"])), dice
 
 
 def probe(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """Generate the program of a number, and judge it and its twin."""
-    from samesame.fuzz.backends import BACKENDS
-    from samesame.fuzz.judge import judge
-    from samesame.fuzz.twins import twin_of
-
     say("generate")
     program, dice = generated(case, settings)
     twin = twin_of(program, dice) if settings["twins"] else None
     exact = twin.exact if twin else True
     judged = judge(program, BACKENDS[case["backend"]], twin.program if twin else None, exact, say)
     result = {**asdict(judged), "size": len(program), "rewrites": list(twin.rules) if twin else []}
+    if case["traced"]:
+        result["calls"] = [step.call for step in steps_in(program.steps)] + dtypes(program)
     if judged.status == "wrong twin":
         result["original"] = source(program)
     if judged.status in ("found", "wrong twin"):
@@ -91,19 +104,19 @@ def probe(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     return result
 
 
+def dtypes(program: Program) -> list[str]:
+    """The dtypes of a program's inputs."""
+    return sorted({str(tensor.dtype).removeprefix("torch.") for tensor in program.make_inputs()})
+
+
 def rejudge(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """Judge one given program under one back end."""
-    from samesame.fuzz.backends import BACKENDS
-    from samesame.fuzz.judge import judge
-
     return asdict(judge(decoded(case["program"]), BACKENDS[case["backend"]], say=say))
 
 
 def shrink(case: dict[str, Any], settings: dict[str, Any]) -> Result:
     """Reduce a program that shows a difference, each candidate in a fork of its own; then say after which line it shows
     first, and look for an equal spelling that is compiled rightly."""
-    from samesame.fuzz.reduce import first_wrong, reduced
-
     tried, last = 0, {}
     until = time.monotonic() + case["budget"]
 
@@ -130,10 +143,6 @@ def shrink(case: dict[str, Any], settings: dict[str, Any]) -> Result:
 
 def right_twin(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """A twin of the program that is compiled rightly."""
-    from samesame.fuzz.backends import BACKENDS
-    from samesame.fuzz.judge import judge
-    from samesame.fuzz.twins import twin_of
-
     program = decoded(case["program"])
     for number in range(TWINS_TRIED):
         twin = twin_of(program, random.Random(number))
@@ -147,15 +156,11 @@ def right_twin(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Resu
 
 def bisect(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """Which pass or lowering is guilty, by torch's own bisector; empty where it cannot say."""
-    from samesame.fuzz.guilty import guilty_pass
-
     return {"status": "told", "guilty": guilty_pass(decoded(case["program"]), case["backend"])}
 
 
 def generate(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """The program of a number and its twin, for a case that did not come back."""
-    from samesame.fuzz.twins import twin_of
-
     program, dice = generated(case, settings)
     twin = twin_of(program, dice) if settings["twins"] and case["stage"].endswith("twin") else None
     subject = twin.program if twin else program
@@ -164,29 +169,33 @@ def generate(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result
 
 def own(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """The user's own module, eager and compiled."""
-    from samesame.fuzz.backends import BACKENDS
-    from samesame.fuzz.own import judge_own, loaded
-
     return asdict(judge_own(loaded(case["target"], case["inputs"]), BACKENDS[case["backend"]], say))
 
 
 def own_twin(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """One twin of the user's program."""
-    from samesame.fuzz.own import judge_twin
-
-    return judge_twin(decoded(case["program"]), case["backend"], case["number"], say)
+    return judge_twin(decoded(case["program"]), BACKENDS[case["backend"]], case["number"], say)
 
 
 def written(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """A module that was written as text: itself, and its twin by swaps of Python's operators."""
-    from samesame.fuzz.backends import BACKENDS
-    from samesame.fuzz.own import judge_written
-
     judged = judge_written(case["text"], BACKENDS[case["backend"]], settings["twins"], say)
     return {**asdict(judged), "text": case["text"]}
 
 
+def script(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
+    """Whether a finding's script fails with torch alone, in a process of its own, and as the finding says."""
+    with NamedTemporaryFile("w", suffix=".py") as file:
+        file.write(case["text"])
+        file.flush()
+        say("compiled script")
+        run = subprocess.run([sys.executable, file.name], capture_output=True, text=True)
+    told = [line for line in run.stderr.splitlines() if line and not line[0].isspace()]
+    fails = run.returncode < 0 or any(case["error"] in line for line in told)
+    return {"status": "fails" if fails else "passes", "detail": (told or [""])[-1]}
+
+
 TASKS: dict[str, Task] = {
     "probe": probe, "rejudge": rejudge, "bisect": bisect, "generate": generate, "own": own, "written": written,
-    "own twin": own_twin,
+    "own twin": own_twin, "script": script,
 }  # fmt: skip

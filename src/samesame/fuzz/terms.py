@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from samesame.egraph import Budget, EGraph, Rule, RuleUse
-from samesame.fuzz.program import Program, Ref, Step, refs_in, run_step
+from samesame.fuzz.program import Line, Program, Ref, Step, changed, refs_in, run_step
 from samesame.fuzz.rules import EXACT, FINITE, INTEGERS, LABELS, REAL, Type
 from samesame.fuzz.words import WORDS, WORDS_OF
 
@@ -125,9 +125,9 @@ def _tells(word: tuple[str, tuple[Any, ...]], below: tuple[Any, ...], type: Type
         return False
 
 
-def as_steps(graph: EGraph, terms: tuple[int, ...], program: Program) -> tuple[list[Step], list[str]]:
+def as_steps(graph: EGraph, terms: tuple[int, ...], program: Program) -> tuple[list[Line], list[str]]:
     """Steps that compute the terms, and the names of their results."""
-    steps: list[Step] = []
+    steps: list[Line] = []
     names: dict[int, list[str]] = {}
 
     def name_of(term: int) -> list[str]:
@@ -154,18 +154,10 @@ def as_steps(graph: EGraph, terms: tuple[int, ...], program: Program) -> tuple[l
     return steps, [name_of(term)[0] for term in terms]
 
 
-def _with_arguments(step: Step, results: list[str], names: list[str]) -> Step:
+def _with_arguments(step: Step, results: list[str], names: list[str]) -> Line:
     """An opaque step over other values."""
-    left = iter(names)
-
-    def given(value: Any) -> Any:
-        if isinstance(value, Ref):
-            return Ref(next(left))
-        if isinstance(value, Mapping):
-            return {name: given(part) for name, part in value.items()}
-        return type(value)(map(given, value)) if isinstance(value, list | tuple) else value
-
-    return Step(tuple(results), step.call, given(step.args), given(step.kwargs), step.unpacked)
+    left, made = iter(names), iter(results)
+    return changed(step, lambda leaf: Ref(next(left)) if isinstance(leaf, Ref) else leaf, lambda _: next(made))
 
 
 # ------------------------------------------------------------------------------------------------------------- types

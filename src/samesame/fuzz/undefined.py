@@ -19,13 +19,16 @@ UNINITIALISED = ("torch.empty", "torch.empty_like", "torch.empty_strided", ".new
 Question = Callable[..., str]
 
 
-def leaves_open(program: Program) -> str:
-    """Why the program has no defined result; "" if it has. Runs it."""
-    if any(step.call in UNINITIALISED for step in steps_in(program.steps)):
+def leaves_open(subject: Any) -> str:
+    """Why the program (or what else is judged) has no defined result; "" if it has. Runs it."""
+    if isinstance(subject, Program) and any(step.call in UNINITIALISED for step in steps_in(subject.steps)):
         return "memory that nothing was written into"
+    if isinstance(subject, Program) and any("max_pool" in s.call and s.unpacked for s in steps_in(subject.steps)):
+        return "positions of maxima that may stand twice"
+    function, inputs = subject.function(), subject.make_inputs()
     watch = _Watch()
     with watch:
-        program.function()(*program.make_inputs())
+        function(*inputs)
     return watch.why
 
 
@@ -38,21 +41,24 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        question = OPEN.get(operation._schema.name.removeprefix("aten::").removesuffix("_"))
+        name = operation._schema.name.removeprefix("aten::")
+        question = OPEN.get(name.removesuffix("_"))
         if question is not None and not self.why:
             self.why = question(args, kwargs)
         result = operation(*args, **kwargs)
-        if not self.why and operation._schema.name in CASTS:
-            self.why = _cast(args[-1] if "copy_" in operation._schema.name[-6:] else args[0], result)
+        if not self.why and (name in CASTS or kwargs.get("dtype") is not None):
+            self.why = _cast(args[-1] if name == "copy_" else args[0] if args else None, result)
         return result
 
 
-CASTS = ("aten::_to_copy", "aten::copy_", "aten::to")
+CASTS = ("_to_copy", "copy_", "to")
 
 
 def _cast(value: Any, result: Any) -> str:
     """A float that no integer of the result's dtype is."""
     if not isinstance(value, torch.Tensor) or not value.is_floating_point() or value.numel() == 0:
+        return ""
+    if not isinstance(result, torch.Tensor):
         return ""
     if result.is_floating_point() or result.is_complex() or result.dtype == torch.bool:
         return ""
@@ -108,6 +114,24 @@ def _ties(args: Any, kwargs: Any) -> str:
     return "equal elements, whose order is not defined" if bool(equal.any()) or bool(nan) else ""
 
 
+def _sorted(position: int) -> Question:
+    """The boundaries of a search."""
+
+    def question(args: Any, kwargs: Any) -> str:
+        bounds = args[position]
+        ordered = not isinstance(bounds, torch.Tensor) or bool((bounds[..., 1:] >= bounds[..., :-1]).all())
+        return "" if ordered or kwargs.get("sorter") is not None else "boundaries that are not sorted"
+
+    return question
+
+
+def _equal_maxima(args: Any, kwargs: Any) -> str:
+    """Positions of maxima on the way, where one stands twice."""
+    value = args[0]
+    nan = value.is_floating_point() and bool(torch.isnan(value).any())
+    return "equal elements, whose order is not defined" if nan or value.unique().numel() < value.numel() else ""
+
+
 def _unstable(args: Any, kwargs: Any) -> str:
     return "" if kwargs.get("stable") else _ties(args, kwargs)
 
@@ -139,6 +163,14 @@ OPEN: dict[str, Question] = {
     "median": _ties,
     "nanmedian": _ties,
     "mode": _ties,
+    "searchsorted": _sorted(0),
+    "bucketize": _sorted(1),
+    "cummax": _equal_maxima,
+    "cummin": _equal_maxima,
+    "_cummax_helper": _equal_maxima,
+    "_cummin_helper": _equal_maxima,
+    "max_unpool2d": _written_twice(1),
+    "max_unpool3d": _written_twice(1),
     "floor_divide": _division,
     "div": _division,
     "remainder": _division,

@@ -15,8 +15,10 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
+
+from samesame.fuzz.reached import Lines, watching
 
 Say = Callable[[str], None]
 Result = dict[str, Any]
@@ -26,15 +28,17 @@ HUNG, CRASHED, OUT_OF_MEMORY = DIED = ("hung", "crashed", "out of memory")     #
 
 def main() -> None:
     """Read cases until stdin ends."""
-    from samesame.fuzz.tasks import done, warm
-
     settings = json.loads(sys.stdin.readline())
     results = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what programs and compilers print is no result
-    warm(settings)
-    print(json.dumps({"ready": True}), file=results, flush=True)
+    known: Lines = {}
+    with watching(known) if settings["feedback"] else nullcontext():
+        from samesame.fuzz.tasks import done, warm
+
+        warm(settings)
+    print(json.dumps({"lines": {file: sorted(lines) for file, lines in known.items()}}), file=results, flush=True)
     for line in sys.stdin:
-        print(json.dumps(done(json.loads(line), settings)), file=results, flush=True)
+        print(json.dumps(done(json.loads(line), settings, known)), file=results, flush=True)
 
 
 def run_apart(task: Callable[[Say], Result], seconds: float, gigabytes: float) -> Result:

@@ -7,8 +7,3 @@ from samesame.fuzz.backends.backend import Backend
 
 MODULES = (eager, aot, inductor, aotinductor, exported, traced, onnxruntime, openvino, tvm)
 BACKENDS: dict[str, Backend] = {backend.name: backend for module in MODULES for backend in module.BACKENDS}
-
-
-def chosen(names: str) -> list[Backend]:
-    """The back ends of a comma-separated list; a family's name stands for its first member. Raises KeyError."""
-    return [BACKENDS[name.strip()] for name in names.split(",")]

@@ -1,16 +1,5 @@
 """torch.export, with its default decompositions: the program that other tools take."""
 
-from __future__ import annotations
+from samesame.fuzz.backends.backend import EXPORTED, Backend
 
-from typing import Any
-
-import torch
-
-from samesame.fuzz.backends.backend import Backend, as_module
-
-
-def _exported(function: Any, inputs: Any) -> Any:
-    return torch.export.export(as_module(function), tuple(inputs), strict=False).run_decompositions().module()
-
-
-BACKENDS = (Backend("export", "export", _exported),)
+BACKENDS = (Backend("export", "export", f"{EXPORTED}compiled = exported.run_decompositions().module()"),)

@@ -1,27 +1,12 @@
 """TVM, from an exported program through Relax, for the machine's own processor."""
 
-from __future__ import annotations
+from samesame.fuzz.backends.backend import EXPORTED, Backend
 
-import importlib
-from typing import Any
-
-import torch
-
-from samesame.fuzz.backends.backend import Backend, as_module, needs
-
-
-def _in_tvm(function: Any, inputs: Any) -> Any:
-    tvm = importlib.import_module("tvm")
-    translate = importlib.import_module("tvm.relax.frontend.torch").from_exported_program
-    exported = torch.export.export(as_module(function), tuple(inputs), strict=False)
-    module = translate(exported, keep_params_as_input=False)
-    machine = tvm.relax.VirtualMachine(tvm.compile(module, target="llvm"), tvm.cpu())
-
-    def run(*given: torch.Tensor) -> Any:
-        results = machine["main"](*(tvm.runtime.tensor(tensor.numpy()) for tensor in given))
-        return tuple(torch.from_numpy(result.numpy()) for result in results)
-
-    return run
-
-
-BACKENDS = (Backend("tvm", "tvm", _in_tvm, needs("tvm", "apache-tvm"), writes=False),)
+TEXT = f"""import tvm
+from tvm.relax.frontend.torch import from_exported_program
+{EXPORTED}built = tvm.compile(from_exported_program(exported, keep_params_as_input=False), target="llvm")
+machine = tvm.relax.VirtualMachine(built, tvm.cpu())["main"]
+tensor = tvm.runtime.tensor
+compiled = lambda *given: [torch.from_numpy(y.numpy()) for y in machine(*(tensor(x.numpy()) for x in given))]
+"""
+BACKENDS = (Backend("tvm", "tvm", TEXT, package="tvm", install="apache-tvm", writes=False),)

@@ -1,7 +1,6 @@
 """Where programs come from: one file a generator, one line each in this table.
 
-A generator makes a program from dice; operators that it is asked to avoid (findings that are known already) do not
-occur in it.
+A generator makes a program from dice and a taste (which operators to avoid, and which to try).
 """
 
 from __future__ import annotations
@@ -10,9 +9,10 @@ import random
 from collections.abc import Callable
 
 from samesame.fuzz.generators import algebra, operators, statements
+from samesame.fuzz.generators.taste import Taste
 from samesame.fuzz.program import Program
 
-Generator = Callable[[random.Random, frozenset[str]], Program]
+Generator = Callable[[random.Random, Taste], Program]
 
 GENERATORS: dict[str, Generator] = {
     "operators": operators.generate,

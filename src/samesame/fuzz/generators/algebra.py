@@ -7,25 +7,26 @@ from collections.abc import Callable
 from typing import Any
 
 from samesame.fuzz.generators.operators import Composer
+from samesame.fuzz.generators.taste import PLAIN, Taste
 from samesame.fuzz.generators.values import DTYPES, any_shape, any_tensor
 from samesame.fuzz.program import Program, Ref
-from samesame.fuzz.words import WORDS, Word
+from samesame.fuzz.words import WORDS_OF, Word
 
 ORDINARY = 0.7               # the share of programs whose numbers are moderate, which more rules may rewrite
 
 
-def generate(dice: random.Random, avoid: frozenset[str] = frozenset()) -> Program:
-    """Three to sixteen words over two or three tensors of one dtype, none of those to avoid."""
-    made = Composer(dice, avoid)
-    dtype, shape = dice.choice(DTYPES), any_shape(dice) or (4,)
+def generate(dice: random.Random, taste: Taste = PLAIN) -> Program:
+    """Three to sixteen words over two or three tensors of one dtype."""
+    made = Composer(dice, taste)
+    dtype, shape = taste.pick(dice, DTYPES), any_shape(dice) or (4,)
     ordinary = dice.random() < ORDINARY
     for _ in range(dice.choice((2, 3))):
         made.take(any_tensor(dice, shape, dtype, ordinary))
-    words = [word for word in WORDS.values() if word.tensors != 0]
+    calls = [call for call, words in WORDS_OF.items() if words[0].tensors != 0]
     wanted = dice.choice((3, 4, 6, 8, 12, 16))
     for _ in range(6 * wanted):
         if len(made.steps) < wanted:
-            _append(made, dice.choice(words))
+            _append(made, dice.choice(WORDS_OF[taste.pick(dice, calls)]))
     return made.program()
 
 

@@ -15,13 +15,14 @@ from typing import Any
 
 import torch
 
+from samesame.fuzz.generators.taste import PLAIN, Taste
 from samesame.fuzz.generators.values import DTYPES, any_shape, any_tensor
 from samesame.fuzz.program import Input, Program, Ref, Step, evaluated, literal, run_step, used, without_unused_inputs
 
 SAMPLES = 24  # of an operator at one dtype
 LONGEST_LITERAL = 48  # elements; a larger tensor of a sample is drawn anew
 TRIES = 12
-PLAIN = (type(None), bool, int, float, str, torch.dtype)
+AS_TEXT = (type(None), bool, int, float, str, torch.dtype)
 
 
 def words(text: str) -> frozenset[str]:
@@ -83,8 +84,8 @@ def samples(path: str, dtype: str) -> tuple[Any, ...]:
 class Composer:
     """A program under construction: its inputs and steps, and the value of each name, as eager torch computes it."""
 
-    def __init__(self, dice: random.Random, avoid: frozenset[str] = frozenset()) -> None:
-        self.dice, self.avoid = dice, avoid
+    def __init__(self, dice: random.Random, taste: Taste = PLAIN) -> None:
+        self.dice, self.taste = dice, taste
         self.inputs: list[Input] = []
         self.steps: list[Step] = []
         self.values: dict[str, torch.Tensor] = {}
@@ -109,7 +110,7 @@ class Composer:
 
     def apply(self, call: str, *args: Any, **kwargs: Any) -> bool:
         """Run one more step in eager mode; keep it if it gives tensors."""
-        if call in self.avoid:
+        if call in self.taste.avoid:
             return False
         name = self.fresh("y")
         step = Step((name,), call, args, kwargs)
@@ -152,20 +153,20 @@ def plain(tensor: torch.Tensor) -> bool:
     return tensor.layout is torch.strided and tensor.device.type == "cpu" and not tensor.is_quantized
 
 
-def generate(dice: random.Random, avoid: frozenset[str] = frozenset()) -> Program:
-    """A graph of 3 to 30 operators, none of those to avoid."""
-    made = Composer(dice, avoid)
-    dtype = dice.choice(DTYPES)
+def generate(dice: random.Random, taste: Taste = PLAIN) -> Program:
+    """A graph of 3 to 30 operators."""
+    made = Composer(dice, taste)
+    dtype = taste.pick(dice, DTYPES)
     shape = any_shape(dice)
     for _ in range(dice.choice((1, 2, 2, 3))):
         made.take(any_tensor(dice, shape, dtype))
     wanted = dice.choice((3, 4, 5, 6, 8, 10, 14, 20, 30))
-    paths = [path for path in operators() if path not in avoid]
+    paths = [path for path in operators() if path not in taste.avoid]
     for _ in range(TRIES * wanted):
         if len(made.steps) >= wanted:
             break
         value = dice.choice(list(made.values.values()))
-        append(made, dice.choice(paths), str(value.dtype).removeprefix("torch."))
+        append(made, taste.pick(dice, paths), str(value.dtype).removeprefix("torch."))
     return made.program()
 
 
@@ -207,7 +208,7 @@ def _placed(made: Composer, argument: Any) -> Any:
     if isinstance(argument, list | tuple) and type(argument) in (list, tuple, torch.Size):
         parts = [_placed(made, part) for part in argument]
         return parts if isinstance(argument, list) else tuple(parts)
-    if isinstance(argument, PLAIN):
+    if isinstance(argument, AS_TEXT):
         return argument
     raise _NotPlain
 

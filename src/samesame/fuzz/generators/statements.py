@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from samesame.fuzz.generators.operators import Composer
+from samesame.fuzz.generators.taste import PLAIN, Taste
 from samesame.fuzz.generators.values import any_shape, any_tensor
 from samesame.fuzz.program import Block, Line, Program, Ref, Step, run_step, without_unused_inputs
 
@@ -21,10 +22,10 @@ DTYPES = ("float32", "float32", "float64", "int64", "int32", "int8", "bool")
 Statement = Callable[[Composer], bool]
 
 
-def generate(dice: random.Random, avoid: frozenset[str] = frozenset()) -> Program:
-    """Three to twenty statements over one or two tensors of one dtype, none of those to avoid."""
-    made = Composer(dice, avoid)
-    dtype, shape = dice.choice(DTYPES), any_shape(dice) or (3,)
+def generate(dice: random.Random, taste: Taste = PLAIN) -> Program:
+    """Three to twenty statements over one or two tensors of one dtype."""
+    made = Composer(dice, taste)
+    dtype, shape = taste.pick(dice, DTYPES), any_shape(dice) or (3,)
     for _ in range(dice.choice((1, 1, 2))):
         made.take(_writable(dice, shape, dtype))
     wanted = dice.choice((3, 4, 5, 6, 8, 12, 20))
@@ -178,7 +179,7 @@ def _overlaps(value: torch.Tensor) -> bool:
 def _statement(made: Composer, call: str, args: tuple[Any, ...]) -> bool:
     """A step without a result; the values after it are what the memory holds then."""
     step = Step((), call, args)
-    if call in made.avoid:
+    if call in made.taste.avoid:
         return False
     try:
         run_step(step, made.values)

@@ -1,0 +1,88 @@
+"""Which lines of the compiler's Python programs reach, so that generators can turn to what is new.
+
+A tracer halves the speed, so only one case in a few is traced. Its fork tells the lines that its worker did not know
+yet; the worker keeps them, and the forks after it know them. Lines that run when the compiler is imported count.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.machinery import SourceFileLoader
+from importlib.util import find_spec
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+Lines = dict[str, set[int]]                  # by file
+
+
+def compiler() -> Path:
+    """Where the compiler's Python lies, without importing it."""
+    torch = find_spec("torch")
+    assert torch is not None and torch.origin is not None
+    return Path(torch.origin).parent / "_inductor"
+
+
+@contextmanager
+def watching(reached: Lines) -> Iterator[None]:
+    """Add the compiler's lines that run meanwhile."""
+    root = f"{compiler()}/"
+    tracers: dict[str, Any] = {}
+
+    def tracer_of(file: str) -> Any:
+        add = reached.setdefault(file.removeprefix(root), set()).add
+
+        def trace(frame: Any, event: str, argument: Any) -> Any:
+            add(frame.f_lineno)
+            return trace
+
+        return trace
+
+    def called(frame: Any, event: str, argument: Any) -> Any:
+        file = frame.f_code.co_filename
+        if file not in tracers:
+            tracers[file] = tracer_of(file) if file.startswith(root) else None
+        return tracers[file]
+
+    sys.settrace(called)
+    try:
+        yield
+    finally:
+        sys.settrace(None)
+
+
+def beyond(reached: Lines, known: Lines) -> dict[str, list[int]]:
+    """The lines that were not known."""
+    new = {file: sorted(lines - known.get(file, set())) for file, lines in reached.items()}
+    return {file: lines for file, lines in new.items() if lines}
+
+
+def merge(reached: Lines, new: Mapping[str, list[int]]) -> int:
+    """Add lines, and say how many were new."""
+    before = count(reached)
+    for file, lines in new.items():
+        reached.setdefault(file, set()).update(lines)
+    return count(reached) - before
+
+
+def count(reached: Lines) -> int:
+    return sum(map(len, reached.values()))
+
+
+def all_lines() -> int:
+    """How many lines the compiler has that can run."""
+    found = 0
+    for file in compiler().rglob("*.py"):
+        code = SourceFileLoader("", str(file)).get_code("")
+        assert code is not None
+        found += len({line for part in _codes(code) for _, _, line in part.co_lines() if line})
+    return found
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _codes(part)
