@@ -52,6 +52,7 @@ DOING = {
     "diagnose": "looking for where they part",
     "unequal": "running the ranks on unequal parts",
     "numeric": "measuring rounding errors",
+    "neighbours": "proving it in neighbouring regions of sizes",
 }
 
 

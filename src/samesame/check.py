@@ -31,6 +31,7 @@ from samesame.relate.carried import carried
 from samesame.relate.coincidence import NOTHING, Weighed, weigh
 from samesame.relate.draws import Draw, Extremes, at_extremes
 from samesame.relate.extremes import first_apart
+from samesame.relate.neighbours import SECONDS, TIMES, Here, Neighbourhood
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values, agree, difference
 from samesame.relate.prove import Prover
@@ -49,6 +50,7 @@ _SHARE = 0.4                # of the time that is left, for capturing the progra
 _PATIENCE = 4.0             # seconds for what cannot be proved, where the outputs differ and proofs only say where
 _APART = 8.0                # seconds for all proofs then
 RANDOM, AS_GIVEN = "random", "as-given"
+_NOT_NEAR = "Not every neighbouring region of sizes was tried, for lack of time."
 _NOT_CAPTURED = "The programs were not captured at other sizes, for lack of time: nothing is proved for all sizes."
 
 
@@ -127,14 +129,16 @@ def _establish(
         if extremes.draw is not None:
             taken, differ = [*taken, extremes.draw], True
             values = [*values[0], extremes.values[0]], [*values[1], extremes.values[1]]
+
+    def alike(example: Any) -> tuple[Graph, Graph]:
+        return _read_alike(weighed.alike(sides.at_other_sizes(example)), read)
+
     with run.during("prove"):
         families: Iterator[Family] = iter(())
         alone = any(isinstance(side, Graph) for side in programs) or bool(weighed.one) or bool(sides.differences)
         if not run.over and not differ and not alone:
-            again = sides.at_other_sizes
-            alike = partial(_recorded_alike, lambda example: _read_alike(weighed.alike(again(example)), read))
             follow = partial(_followed, programs, sides.how, example, weighed.graphs)
-            found = families_of(programs[0], example, alike, graphs, follow)
+            found = families_of(programs[0], example, partial(_recorded_alike, alike), graphs, follow)
             families = run.sparing(found, _SHARE, _NOT_CAPTURED)
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
         if differ or sides.differences:
@@ -167,6 +171,33 @@ def _establish(
             verdict.notes += [] if other is None or run.over else other.paths()
     with run.during("numeric"):
         verdict.numeric = _numeric(weighed.graphs, weighed.draws, weighed.values)
+    if _is_bounded(verdict) and read is None and not book.closed:
+        here = Here(sides, example, weighed, partial(_recorded_alike, alike), partial(_followed, programs, sides.how),
+                    (relating.left, relating.right), verdict.seed, book)
+        with run.during("neighbours"):
+            _neighbours(verdict, here, run)
+
+
+def _is_bounded(verdict: Verdict) -> bool:
+    """Is it the same in a region that decisions of the programs bound?"""
+    proved = verdict.verdict == "same" and verdict.evidence is Rung.PROVED and not verdict.only
+    return proved and bool(verdict.sizes.bounds)
+
+
+def _neighbours(verdict: Verdict, here: Here, run: Run) -> None:
+    """Prove the same in the regions of sizes beside the example's, and say what holds in all of them."""
+    until = time.monotonic() + SECONDS + TIMES * sum(run.seconds.values())
+    around = Neighbourhood(here, verdict.sizes, min(until, run.deadline), run.advance)
+    for _ in run.sparing(around.steps(), _SHARE, _NOT_NEAR):
+        pass
+    verdict.sizes = around.joined()
+    if around.apart:
+        verdict.verdict, verdict.evidence = "different", Rung.REFUTED
+    for found in around.proved:
+        graphs = found.settled.relating.left, found.settled.relating.right
+        notes = [*found.sides.notes, *_notes(found.settled.relating), *_of_extremes(found.extremes, graphs)]
+        verdict.notes += [note for note in notes if note not in verdict.notes]
+    verdict.notes += around.open
 
 
 def _of_extremes(found: Extremes, graphs: tuple[Graph, Graph]) -> list[str]:

@@ -7,7 +7,7 @@ proved.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -148,14 +148,24 @@ Shapes = Mapping[str, tuple[int, ...]]                     # of inputs, by name
 
 
 @dataclass(frozen=True, slots=True)
+class Case:
+    """One of several regions that were proved apart: the conditions that bound it, each with the line that asks, and
+    the assumptions of its proofs."""
+
+    region: Region
+    bounds: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Sizes:
     """For which sizes of the inputs something was proved.
 
     In words: sizes that vary, such as `B = x.shape[0] ≥ 2`; those that stayed numbers, each with the reason; the sizes
     at which the programs ran to tell; conditions that bound the region, each with the line that asks; and where a size
     could not be followed. As data: the example's `shapes`; what each dimension that varies is in the symbols of the
-    `region`; and the values of the symbols in each run. `apart` are sizes at which the two programs differ, with the
-    output.
+    `region`; and the values of the symbols in each run. Where the region is covered by several `cases`, they are named.
+    `apart` are sizes at which the two programs differ, with the output.
     """
 
     varying: tuple[str, ...] = ()
@@ -168,6 +178,7 @@ class Sizes:
     bounds: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     apart: str = ""
+    cases: tuple[Case, ...] = ()
 
     def symbols_at(self, shapes: Shapes) -> dict[str, int] | None:
         """The values of the region's symbols for inputs of these shapes; None where no values give them."""
@@ -202,11 +213,17 @@ class Sizes:
         return tuple(f"{name}.shape[{d}] = {n}" for name, d, n in places if (name, d) not in self.places)
 
     def spoken(self) -> str:
-        """The region in the user's names, and what is held in it: `B ≥ 2 and 2 ≤ T ≤ 64, with x.shape[2] = 6`."""
-        shown = [self._bounded(name, low, high) for name, (low, high) in self.region.bounds.items()]
-        conditions = [*map(str, self.region.conditions), *self.held()[:SHOWN]]
+        """The region in the user's names, and what is held in it: `B ≥ 2 and 2 ≤ T ≤ 64, with x.shape[2] = 6`; and of
+        how many cases it is made."""
         more = " and others" if len(self.held()) > SHOWN else ""
-        return listed(shown) + (f", with {listed(conditions)}{more}" if conditions else "")
+        shown = self.bounded(self.region, self.held()[:SHOWN])
+        return f"{shown}{more}{f'; {len(self.cases)} cases' if self.cases else ''}"
+
+    def bounded(self, region: Region, held: Sequence[str] = ()) -> str:
+        """A region over the same symbols, in the user's names."""
+        shown = [self._bounded(name, low, high) for name, (low, high) in region.bounds.items()]
+        conditions = [*map(str, region.conditions), *held]
+        return listed(shown) + (f", with {listed(conditions)}" if conditions else "")
 
     def _bounded(self, name: str, low: int, high: int | None) -> str:
         """The bounds of what varies, which is a multiple of its symbol."""

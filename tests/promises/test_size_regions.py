@@ -68,7 +68,7 @@ TRUE = {
     "a root of a size": (lambda x: x / x.shape[-1] ** 0.5, lambda x: x / math.sqrt(x.size(-1)),
                          "B ≥ 2, T ≥ 2 and D ≥ 2"),
     "an assertion": (lambda x: x * 2, asserting, "B ≥ 2, 2 ≤ T ≤ 1024 and D ≥ 2"),
-    "a branch": (lambda x: x * 2, branch, "B ≥ 2, 2 ≤ T ≤ 64 and D ≥ 2"),
+    "a branch": (lambda x: x * 2, branch, "B ≥ 2, T ≥ 2 and D ≥ 2; 2 cases"),
     "a slice to the end": (lambda x: x[:, 1:] + 0, lambda x: x[:, -(x.shape[1] - 1) :] + 0, "B ≥ 2, T ≥ 2 and D ≥ 2"),
     "a slice of a size": (lambda x: x[:, : x.shape[1]] + 0, lambda x: x * 1, "B ≥ 2, T ≥ 2 and D ≥ 2"),
     "a table": (looked_up(TABLE), lambda x: F.embedding(torch.arange(x.shape[1]), TABLE) + x,

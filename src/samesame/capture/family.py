@@ -149,15 +149,17 @@ def family(
     *,
     tied: bool = False,
     follow: Callable[[], Following] | None = None,
+    beyond: bool = False,
 ) -> Family:
     """The family of two programs that were recorded as `base` on the example; without symbols where nothing varies.
 
     `program` is one of the two, and `record` runs both. Equal sizes of the example vary independently where the
     programs run so; if `tied`, they vary together where the programs run so. `follow` runs both once more, with sizes
-    that remember; without it nothing is known of what they decide.
+    that remember; without it nothing is known of what they decide. Sizes just `beyond` what they decide are looked at
+    where that is asked for.
     """
     with tensors_known():
-        return _Search(program, example, record, base, tied, follow).family()
+        return _Search(program, example, record, base, tied, follow, beyond).family()
 
 
 @dataclass(slots=True)
@@ -179,10 +181,10 @@ class _Search:
         base: Graphs,
         tied: bool,
         follow: Callable[[], Following] | None,
+        beyond: bool,
     ) -> None:
-        self.record, self.base, self.tied = record, base, tied
-        self.example = torch.utils._pytree.tree_map(_itself, example)
-        self.names = {id(leaf): name for name, leaf in Program(program, self.example).given}
+        self.record, self.base, self.tied, self.beyond = record, base, tied, beyond
+        self.example, self.names = separate(program, example)
         self.until = time.monotonic() + SECONDS
         given = set(self.names.values())                   # inputs of a second call have the sizes of the first one's
         inputs = {node.name: node.shape for node in base[0].sources("input") if node.name in given}
@@ -196,8 +198,8 @@ class _Search:
     def family(self) -> Family:
         """What was found, after a look at the sizes just beyond it."""
         found = self.found()
-        for values in found.region.beyond(found.example) if self.tied else ():
-            if all(_elements(graph, values) <= LOOKED_AT for graph in found.graphs):
+        for values in found.region.beyond(found.example) if self.beyond else ():
+            if all(elements(graph, values) <= LOOKED_AT for graph in found.graphs):
                 self.look(_at(found.varying, [values[v.symbol.name] for v in found.varying]))
         return replace(found, apart=tuple(self.apart))
 
@@ -206,7 +208,7 @@ class _Search:
         if min(sizes.values()) >= LEAST and time.monotonic() < self.until:
             with suppress(SamesameError, SystemExit):
                 try:
-                    self.record(self.resized(sizes))
+                    self.record(resized(self.example, self.names, sizes))
                 except Apart:
                     self.apart.append(self.sizes | dict(sizes))
 
@@ -355,7 +357,7 @@ class _Search:
         if time.monotonic() > self.until:
             return f"the search for sizes that vary took more than {SECONDS} seconds"
         try:
-            graphs = self.record(self.resized(sizes))
+            graphs = self.record(resized(self.example, self.names, sizes))
         except SamesameError as refused:
             return str(refused)
         except SystemExit as left:                         # an assertion of some programs
@@ -367,21 +369,6 @@ class _Search:
                 return f"{own.name} is another program at {changed} (from {here.origin.spoken} on)"
         self.runs.append(_Run(self.sizes | dict(sizes), graphs))
         return None
-
-    def resized(self, sizes: Mapping[Place, int]) -> Any:
-        """The example with other sizes, its values repeated or cut, so that they stay in the programs' domain."""
-
-        def resize(leaf: Any) -> Any:
-            if not isinstance(leaf, torch.Tensor):
-                return leaf
-            name = self.names[id(leaf)]
-            for d in range(leaf.dim()):
-                n = sizes.get((name, d))
-                if n is not None:
-                    leaf = leaf.index_select(d, torch.arange(n) % leaf.shape[d])
-            return leaf
-
-        return torch.utils._pytree.tree_map(resize, self.example)
 
     def keep(self, places: Sequence[Place], why: str) -> None:
         """Note places that stay numbers."""
@@ -405,7 +392,29 @@ class _Search:
         return bounded(Family((left, right), tuple(varying), tuple(self.fixed), tuple(points), self.asked))
 
 
-def _elements(graph: Graph, values: Mapping[str, int]) -> int:
+def separate(program: Any, example: Any) -> tuple[Any, dict[int, str]]:
+    """The example with a tensor of its own in each place, and the names of these by id."""
+    example = torch.utils._pytree.tree_map(_itself, example)
+    return example, {id(leaf): name for name, leaf in Program(program, example).given}
+
+
+def resized(example: Any, names: Mapping[int, str], sizes: Mapping[Place, int]) -> Any:
+    """The example with other sizes, its values repeated or cut, so that they stay in the programs' domain."""
+
+    def resize(leaf: Any) -> Any:
+        if not isinstance(leaf, torch.Tensor):
+            return leaf
+        name = names[id(leaf)]
+        for d in range(leaf.dim()):
+            n = sizes.get((name, d))
+            if n is not None:
+                leaf = leaf.index_select(d, torch.arange(n) % leaf.shape[d])
+        return leaf
+
+    return torch.utils._pytree.tree_map(resize, example)
+
+
+def elements(graph: Graph, values: Mapping[str, int]) -> int:
     """How many elements the tensors of a graph have, all taken together, at these values of its symbols."""
     kinds = [kind for node in graph.nodes for kind in (node.type if isinstance(node.type, tuple) else (node.type,))]
     return sum(prod(value_at(n, values) for n in kind.shape) for kind in kinds)

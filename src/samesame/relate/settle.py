@@ -9,17 +9,19 @@ sizes; the sizes that stayed numbers are named with the reason.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 from samesame.budget import Progress
-from samesame.capture.family import Family, Following, Recording, Varying, family, place_text
+from samesame.capture.family import Family, Following, Place, Recording, family, place_text
 from samesame.capture.fit import Misfit
 from samesame.evidence import Root, Rung, Sizes
-from samesame.formula.sizes import symbols
+from samesame.formula.region import Region
+from samesame.formula.sizes import size_text, symbols, value_at
+from samesame.formula.tensor import Dim
 from samesame.graph import Graph
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values
@@ -44,16 +46,25 @@ class Settled:
 
 
 def families_of(
-    program: Any, example: Any, record: Recording, graphs: tuple[Graph, Graph], follow: Callable[[], Following]
+    program: Any,
+    example: Any,
+    record: Recording,
+    graphs: tuple[Graph, Graph],
+    follow: Callable[[], Following],
+    *,
+    neighbour: bool = False,
 ) -> Iterator[Family]:
-    """Families to try: with equal sizes of the example as one, apart, without the sizes that constants depend on."""
+    """Families to try: with equal sizes of the example as one, apart, without the sizes that constants depend on. Of a
+    `neighbour` only the widest, and what lies beyond is looked at by others."""
     follow = cache(follow)
-    tied = family(program, example, record, graphs, tied=True, follow=follow)
+    tied = family(program, example, record, graphs, tied=True, follow=follow, beyond=not neighbour)
     yield tied
     if any(len(v.places) > 1 for v in tied.varying):
         free = family(program, example, record, graphs, follow=follow)
         if {v.places for v in free.varying} != {v.places for v in tied.varying}:
             yield free
+    if neighbour:
+        return
     own = [v.symbol.name for v in tied.varying]
     used = {name for graph in tied.graphs for name in symbols_of_constants(graph)}
     constant = [name for name in reversed(own) if name in used]      # a position varies faster than a batch
@@ -153,16 +164,21 @@ def _shapes(graph: Graph) -> dict[str, tuple[int, ...]]:
     return {node.name: tuple(graph.tensors[node.name].shape) for node in graph.sources("input")}
 
 
-def _said(v: Varying, low: int, high: int | None) -> str:
-    """`B = x.shape[0] ≥ 2`, with its upper bound where it has one: `T = x.shape[1] ≥ 2, ≤ 64`."""
-    return str(v) if high is None else f"{v}, ≤ {high * v.step}"
+def said(places: Mapping[Place, Dim], region: Region) -> tuple[str, ...]:
+    """What varies: `B = x.shape[0] ≥ 2`, with its upper bound where it has one: `T = x.shape[1] ≥ 2, ≤ 64`."""
+    told = []
+    for name, (low, high) in region.bounds.items():
+        own = [place for place, size in places.items() if name in {symbol.name for symbol in symbols(size)}]
+        size, equal = places[own[0]], " = ".join(map(place_text, own))
+        most = "" if high is None else f", ≤ {value_at(size, {name: high})}"
+        told.append(f"{size_text(size)} = {equal} ≥ {value_at(size, {name: low})}{most}")
+    return tuple(told)
 
 
 def _sizes_of(found: Family) -> Sizes:
     ran = (", ".join(f"{name} = {n}" for name, n in run.items()) for run in found.runs)
     places = {place: v.size for v in found.varying for place in v.places}
-    varying = tuple(_said(v, *found.region.bounds[v.symbol.name]) for v in found.varying)
-    shapes, told = _shapes(found.graphs[0]), tuple(dict.fromkeys(ran))
+    varying, shapes, told = said(places, found.region), _shapes(found.graphs[0]), tuple(dict.fromkeys(ran))
     return Sizes(varying, found.fixed, told, shapes, places, found.region, found.runs, found.bounds, found.lost)
 
 

@@ -60,6 +60,8 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
             "bounds": verdict.sizes.bounds,
             "not_followed": verdict.sizes.lost,
             "apart": verdict.sizes.apart,
+            "cases": [{"region": case.region.form(), "bounds": case.bounds, "conditions": case.conditions}
+                      for case in verdict.sizes.cases],
         },
         "captured": {side: setting_json(setting) for side, setting in sides(verdict)},
         "readings": [_reading(reading) for reading in verdict.readings],

@@ -13,7 +13,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import IO
 
 from rich.console import Console, Group, RenderableType
@@ -305,6 +305,9 @@ def _sizes(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
             yield Text(f"where {condition}")
         for bound in sizes.bounds:
             yield Text(f"as {bound}", style=QUIET)
+        for case in sizes.cases:
+            yield Text(f"one case is {sizes.bounded(case.region)}")
+            yield from (below(f"as {bound}") for bound in case.bounds)
         shown = sizes.ran if verbose else sizes.ran[:1] + sizes.ran[-2:]
         yield Text(f"read off runs at {'; '.join(shown)}", style=QUIET)
         for place in sizes.lost if verbose else sizes.lost[:SHOWN]:
@@ -413,7 +416,8 @@ def _right_name(relation: Relation) -> str:
 
 def conditions(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     found = [relation.evidence for relation in verdict.relations] + [root.evidence for root in verdict.roots]
-    used = Counter(condition for evidence in found for condition in evidence.conditions)
+    parts = chain((evidence.conditions for evidence in found), (case.conditions for case in verdict.sizes.cases))
+    used = Counter(chain.from_iterable(parts))
     table = Table.grid(padding=(0, 3))
     for condition, times in used.items():
         table.add_row(Text(condition), Text(f"{times} times" if times > 1 else "", style=QUIET))
