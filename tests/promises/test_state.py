@@ -478,6 +478,23 @@ def test_a_second_call_that_fails_on_one_side_is_a_difference():
     assert "the second call raises on the left (AssertionError: used up)" in headline(verdict).plain
     both = check(Program(once, used=False), Program(once, used=False), X)
     assert (both.verdict, both.scope) == ("same", "for the first call")
+    assert "A second call fails on both sides (AssertionError: used up), so one call was compared." in both.notes
+
+
+def test_each_side_says_why_its_second_call_fails():
+    def raises(error):
+        def once(self, x):
+            if self.used:
+                raise error
+            self.used = True
+            return plain(x)
+        return Program(once, used=False)
+
+    both = check(raises(ValueError("full\nof rows")), raises(SystemExit(3)), X)
+    assert (both.verdict, both.scope) == ("same", "for the first call")
+    assert any("(ValueError: full, and on the right: SystemExit: 3)" in note for note in both.notes)
+    one = check(plain, raises(SystemExit(3)), X)
+    assert "the second call raises on the right (SystemExit: 3)" in headline(one).plain
 
 
 def test_key_value_caches_are_named_where_they_are_left_out():

@@ -179,12 +179,12 @@ class CallRecorder(Recorder):  # type: ignore[no-untyped-call]
         """Why one call does not tell all. Raises Refused where torch.export does not show what a second one does."""
         try:
             outputs, later = self.plainly(self.same if self.repeats else self.other)
-        except Exception:                                  # the other values may be none that the program takes
+        except (Exception, SystemExit):                    # the other values may be none that the program takes
             self.repeats = True
             self.undo_plain_calls()
             try:
                 outputs, later = self.plainly(self.same)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 self.fails = f"{type(error).__name__}: {(str(error).strip().splitlines() or ['no message'])[0]}"
                 return "a second call fails"
         after = self.moments[1]

@@ -140,7 +140,8 @@ class Sides:
     def tell_failure(self, fails: Sequence[str]) -> None:
         """What it means that a second call of a program raises."""
         if all(fails):
-            self.notes.append(f"A second call fails on both sides ({fails[0]}), so one call was compared.")
+            told = ", and on the right: ".join(dict.fromkeys(fails))
+            self.notes.append(f"A second call fails on both sides ({told}), so one call was compared.")
         else:
             side, other = SIDES if fails[0] else SIDES[::-1]
             text = f"the second call raises on the {side} ({fails[0] or fails[1]}) and gives a result on the {other}"
