@@ -12,7 +12,7 @@ import refine_wrong
 import torch
 from refine_parts import Job, row, steps, summed
 
-from samesame.evidence import Rung
+from samesame.evidence import Refused, Rung
 from samesame.refine import refine
 from samesame.report.refinement import headline, plain_text
 
@@ -75,3 +75,29 @@ def test_where_sizes_are_written_into_a_program_evenness_is_a_condition() -> Non
     verdict = refine(lambda: lambda x: x.square().sum(), steps(program), row, relations={"x": "shard(0)"})
     assert verdict.provided == ["every rank has equally much of x"]
     assert not any(note.startswith("Where the last rank") for note in verdict.notes)
+
+
+class Looking(torch.nn.Module):
+    """Looks at its weight through memory that it shares with NumPy, where no recorder sees it."""
+
+    def __init__(self, looks: bool) -> None:
+        super().__init__()
+        self.weight, self.looks = torch.nn.Parameter(torch.arange(1.0, 7.0)), looks
+        self.shared = self.weight.detach().numpy()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.looks and self.shared[0] < 0:
+            return x * self.weight + 1
+        return x * self.weight
+
+
+class Halves(Looking):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return summed(super().forward(x) / 2)
+
+
+@pytest.mark.parametrize(("alone", "beside"), [(True, False), (False, True)])
+def test_a_branch_on_values_that_nobody_saw_is_found(alone: bool, beside: bool) -> None:
+    with pytest.raises(Refused, match=r"test_refine_promises.py:\d+ does something else on other inputs and weights"):
+        refine(lambda: Looking(alone), lambda *_: Halves(beside), row)
+    assert refine(lambda: Looking(False), lambda *_: Halves(False), row).verdict == "refines"

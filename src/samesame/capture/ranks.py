@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 from traceback import walk_tb
 from typing import Any
@@ -34,7 +35,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from samesame.capture.again import confirm
+from samesame.capture.again import Draw, confirm
 from samesame.capture.alive import tensors_known
 from samesame.capture.collectives import (
     ARRIVED,
@@ -49,6 +50,7 @@ from samesame.capture.collectives import (
     is_collective,
     spelled,
 )
+from samesame.capture.course import drawn, of_one_course
 from samesame.capture.ddp import bucket_of, open_reducers, place_in
 from samesame.capture.derivatives import derivative
 from samesame.capture.exits import Exits, guarded
@@ -102,7 +104,7 @@ def capture_ranks(
     world_size: int,
     *,
     mesh: Mapping[str, int] | None = None,
-    backward: bool = False,
+    backward: bool = False, again: bool = False,
 ) -> tuple[RankGraph, ...]:
     """The graph of each rank of a distributed program.
 
@@ -110,7 +112,7 @@ def capture_ranks(
     of the dimensions of a device mesh by name, it is given that mesh as a third argument. `example(rank, world_size)`
     returns the example inputs of a rank (a tuple, or a dict by name); anything else is the inputs of every rank. Both
     are called under the same seed on every rank. With `backward`, the gradients of all parameters and of all floating
-    inputs are roots too: see `Ranks.gradients`.
+    inputs are roots too: see `Ranks.gradients`. To record `again` is to do so on other values as well (course.py).
 
     Values at roots and in `tensors` of what a collective gave are not those of a real run: execute the graph of all
     ranks (`world`) for these. Raises Refused, with the program's line, where a graph would not stand for the program.
@@ -118,15 +120,14 @@ def capture_ranks(
     if world_size < 1:
         raise Refused(f"a world of {world_size} ranks cannot be captured; give 1 or more")
     with tensors_known():
-        return tuple(_one_of_all(program, example, rank, world_size, mesh, backward) for rank in range(world_size))
+        made = (partial(_one_rank, program, example, rank, world_size, mesh, backward) for rank in range(world_size))
+        return tuple(_one_of_all(record, again, rank, world_size) for rank, record in enumerate(made))
 
 
-def _one_of_all(
-    program: Any, example: Any, rank: int, world_size: int, mesh: Mapping[str, int] | None, backward: bool
-) -> RankGraph:
+def _one_of_all(record: Callable[[Draw], RankGraph], again: bool, rank: int, world_size: int) -> RankGraph:
     """The graph of a rank. Where the program itself fails, the number of ranks is often to blame."""
     try:
-        return _one_rank(program, example, rank, world_size, mesh, backward)
+        return of_one_course(record, again)
     except Refused as why:
         if why.__cause__ is None or isinstance(why.__cause__, SamesameError) or world_size == 1:
             raise
@@ -136,13 +137,15 @@ def _one_of_all(
         ) from why.__cause__
 
 
-def capture_sequential(program: Any, inputs: Any, *, backward: bool = False, name: str = "sequential") -> RankGraph:
+def capture_sequential(
+    program: Any, inputs: Any, *, backward: bool = False, name: str = "sequential", again: bool = False
+) -> RankGraph:
     """The graph of a program on one device, in the operators that ranks are recorded in."""
-    return _recorded(program, inputs, backward, name, 0, 1)
+    return of_one_course(partial(_recorded, program, inputs, backward, name, 0, 1), again)
 
 
 def _one_rank(
-    program: Any, example: Any, rank: int, world_size: int, mesh: Mapping[str, int] | None, backward: bool
+    program: Any, example: Any, rank: int, world_size: int, mesh: Mapping[str, int] | None, backward: bool, draw: Draw
 ) -> RankGraph:
     with one_of(rank, world_size):
         place = () if mesh is None else (_mesh(mesh, world_size),)
@@ -151,7 +154,7 @@ def _one_rank(
                 built = _called(program, rank, world_size, *place)
             with seeded(1):
                 inputs = _called(example, rank, world_size) if _makes(example) else example
-        return _recorded(built, inputs, backward, f"rank {rank}", rank, world_size)
+        return _recorded(built, inputs, backward, f"rank {rank}", rank, world_size, draw)
 
 
 def _makes(example: Any) -> bool:
@@ -174,10 +177,11 @@ def _called(function: Callable[..., Any], rank: int, world_size: int, *more: Any
         raise failed(error, getattr(function, "__qualname__", "the program")) from error
 
 
-def _recorded(program: Any, inputs: Any, backward: bool, name: str, rank: int, world_size: int) -> RankGraph:
-    target = RankProgram(program, inputs, alone=world_size == 1)
-    with few_threads(tensor.numel() for tensor in target.held):
-        return Ranks(target, rank, backward).graph(name, rank, world_size)
+def _recorded(program: Any, inputs: Any, backward: bool, name: str, rank: int, ranks: int, draw: Draw) -> RankGraph:
+    target = RankProgram(program, inputs, alone=ranks == 1)
+    own = target.inputs.values(), target.places.values()
+    with few_threads(tensor.numel() for tensor in target.held), drawn(draw, *own):
+        return Ranks(target, rank, backward).graph(name, rank, ranks)
 
 
 # ----------------------------------------------------------------------------------------------------------- programs
@@ -462,7 +466,8 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
                 if bucket is None:
                     continue
                 if not self.memory.knows(bucket):
-                    self.memory.fresh(bucket, self.tape.source("constant", "bucket", bucket.clone(), self.here()))
+                    zeros = torch.zeros_like(bucket)       # what it held is overwritten before it is read
+                    self.memory.fresh(bucket, self.tape.source("constant", "bucket", zeros, self.here()))
                 with self:
                     place_in(bucket, tensor)
 

@@ -35,7 +35,8 @@ Captured = tuple[RankGraph, tuple[RankGraph, ...]]
 @dataclass(frozen=True, slots=True)
 class Job:
     """What is to be captured: the two programs, the inputs of the sequential one or of each rank, and the ranks. What
-    there is of the inputs to `change`, by name, is done before either program takes them."""
+    there is of the inputs to `change`, by name, is done before either program takes them. To capture `again` is to do
+    so on other values as well, on which the programs must do the same."""
 
     sequential: Any
     distributed: Callable[..., Any]
@@ -44,6 +45,7 @@ class Job:
     mesh: Mesh | None
     relations: Mapping[str, str]
     change: Callable[[str, Any], Any] | None = None
+    again: bool = True
 
     @property
     def axes(self) -> Mesh:
@@ -80,10 +82,11 @@ class Job:
                 telling.tell_all(program)
             if self.change is not None:
                 example = _each(program, example, self.change)
-            left = capture_sequential(program, example, backward=backward)
+            left = capture_sequential(program, example, backward=backward, again=self.again)
             own = self.of_rank(program, example)
             with telling.of_class(program):
-                ranks = capture_ranks(self.distributed, own, self.world_size, mesh=self.mesh, backward=backward)
+                ranks = capture_ranks(self.distributed, own, self.world_size, mesh=self.mesh, backward=backward,
+                                      again=self.again)
             return left, ranks
 
     def of_rank(self, program: Any, example: Any) -> Callable[[int, int], Any]:

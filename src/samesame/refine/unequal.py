@@ -38,7 +38,8 @@ def try_unequal(
     less = _less(job, equal, even)
     if less is None:
         return
-    shorter = replace(job, inputs=job.example(), relations={**job.relations, **even}, change=partial(_shortened, less))
+    shorter = replace(job, inputs=job.example(), relations={**job.relations, **even}, change=partial(_shortened, less),
+                      again=False)
     try:
         (left, ranks), _ = shorter.captured(backward, lambda found: fits(*found, shorter))
         sides = sides_of(left, ranks, job.axes, shorter.relations, expected, {}, {})
