@@ -60,8 +60,6 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
             "bounds": verdict.sizes.bounds,
             "not_followed": verdict.sizes.lost,
             "apart": verdict.sizes.apart,
-            "cases": [{"region": case.region.form(), "bounds": case.bounds, "conditions": case.conditions}
-                      for case in verdict.sizes.cases],
         },
         "captured": {side: setting_json(setting) for side, setting in sides(verdict)},
         "readings": [_reading(reading) for reading in verdict.readings],
@@ -75,6 +73,10 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
     if isinstance(verdict, Refinement):
         document |= _refinement(verdict)
     else:
+        document["sizes"]["cases"] = [
+            {"region": case.region.form(), "bounds": case.bounds, "conditions": case.conditions}
+            for case in verdict.sizes.cases
+        ]
         document |= {
             "weights": verdict.weights,
             "because": verdict.because,
