@@ -1,11 +1,15 @@
 """For test suites: `assert_same` fails a test, with the report as its message, when two programs are not the same;
-`assert_refines` when a distributed program does not compute what the sequential one does.
+`assert_refines` when a distributed program does not compute what the sequential one does; `assert_compiles` when a
+compiler does something else than eager torch.
 
     def test_port():
         assert_same(LlamaForCausalLM(config), FusedLlama(config), inputs)
 
     def test_plan():
         assert_refines(Block, BlockOfRank, inputs, world_size=4)
+
+    def test_compiler():
+        assert_compiles(model.eval(), inputs)
 """
 
 from __future__ import annotations
@@ -14,6 +18,8 @@ from typing import Any
 
 from samesame.check import check
 from samesame.evidence import Refinement, Rung, Verdict
+from samesame.fuzz.campaign import Settings
+from samesame.fuzz.single import RIGHTLY, OwnResult, compiles
 from samesame.refine import refine
 from samesame.report import plain_text, refinement
 
@@ -62,3 +68,16 @@ def assert_refines(sequential: Any, distributed: Any, inputs: Any, **options: An
     if verdict.verdict != "refines":
         raise AssertionError(f"{verdict.verdict}\n\n{refinement.plain_text(verdict)}")
     return verdict
+
+
+def assert_compiles(module: Any, inputs: Any, backend: str = "inductor", *, twins: int = 4, seed: int = 0) -> OwnResult:
+    """Check that a compiler does what eager torch does with `module` on `inputs`, and with so many equal spellings.
+
+    Returns what was found. Raises AssertionError where something differs or nothing can be said (two eager runs differ,
+    say); SamesameError for a back end that is not there and for inputs on which the module does not run.
+    """
+    __tracebackhide__ = True
+    found = compiles(module, inputs, Settings(backends=(backend,), seed=seed), twins)
+    if found.verdict != RIGHTLY:
+        raise AssertionError("\n\n".join(filter(None, (f"{found.verdict} by {backend}: {found.why}", found.text))))
+    return found

@@ -28,7 +28,9 @@ from samesame.fuzz.worker import run_apart
 QUICK = Settings(backends=("aot_eager",), cases=6, bisect=False, feedback=False)
 
 
-def test_a_case_that_does_not_come_back_costs_itself_only():
+def test_a_case_that_does_not_come_back_costs_itself_only(monkeypatch):
+    monkeypatch.setattr(os, "getloadavg", lambda: (1.0, 1.0, 1.0))
+
     def crash(say):
         say("compiled program")
         os.kill(os.getpid(), signal.SIGKILL)
@@ -44,8 +46,17 @@ def test_a_case_that_does_not_come_back_costs_itself_only():
     crashed = run_apart(crash, 3.0, 4.0)
     assert (crashed["status"], crashed["stage"], crashed["detail"]) == ("crashed", "compiled program", "signal 9")
     assert accuses(crashed)
-    hung = run_apart(hang, 0.5, 4.0)
+    def busy(say):
+        say("compiled program")
+        while True:
+            pass
+
+    assert run_apart(busy, 1.0, 4.0)["status"] == "hung"
+    hung = run_apart(hang, 0.2, 4.0)
     assert (hung["status"], hung["stage"]) == ("hung", "twin") and not accuses(hung), "eager torch hangs by itself"
+    monkeypatch.setattr(os, "getloadavg", lambda: (99.0, 99.0, 99.0))
+    slow = run_apart(lambda say: (say("compiled program"), time.sleep(60)), 0.1, 4.0)
+    assert slow["status"] == "slow" and not accuses(slow), "a busy machine accuses nobody"
     assert run_apart(takes_all, 3.0, 4.0)["status"] == "out of memory"
     assert run_apart(lambda say: {}["nothing"], 3.0, 4.0)["status"] == "failed"
     assert run_apart(lambda say: {"status": "agrees"}, 3.0, 4.0)["status"] == "agrees"

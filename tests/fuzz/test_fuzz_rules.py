@@ -36,6 +36,7 @@ SEEDS = [
     [Step(("a",), "torch.transpose", (Z, 0, 1)), Step(("b",), "torch.add", (X, Y)),
      Step(("o",), "torch.matmul", (Ref("b"), Ref("a")))],
     [Step(("c",), "torch.lt", (X, Y)), Step(("o",), "torch.where", (Ref("c"), X, Y))],
+    [Step(("a",), "torch.sigmoid", (X,)), Step(("o",), "torch.rsqrt", (Ref("a"),))],
     [Step(("o",), "torch.add", (X, X))], [Step(("o",), "torch.sub", (X, X))],
     [Step(("o",), "torch.add", (X, 3))], [Step(("o",), "torch.mul", (X, 2))], [Step(("o",), "torch.mul", (X, 0.5))],
 ]  # fmt: skip

@@ -29,14 +29,14 @@ from samesame.fuzz.program import decoded, steps_in
 from samesame.fuzz.reached import Lines, all_lines, merge
 from samesame.fuzz.reached import count as count_lines
 from samesame.fuzz.tasks import accuses, dtypes
-from samesame.fuzz.worker import CRASHED, DIED, HUNG, OUT_OF_MEMORY
+from samesame.fuzz.worker import CRASHED, DIED, HUNG, OUT_OF_MEMORY, SLOW
 from samesame.versions import versions_of_packages
 
 WRITTEN = "written"
 FLOATS = ("float32", "float64")
 WORST = ("wrong value", "wrong input after the call", "wrong shape", "wrong dtype", "wrong aliasing", CRASHED, HUNG,
          OUT_OF_MEMORY, "crash", "wrong strides", "refusal")  # fmt: skip
-SAYS_NOTHING = ("invalid", "undefined", "unsteady", "not given", "wrong twin", "failed", *DIED)
+SAYS_NOTHING = ("invalid", "undefined", "unsteady", "not given", "wrong twin", "failed", SLOW, *DIED)
 BISECTING = 180.0            # seconds for the bisector
 OFTEN = 3                    # an operator found wrong so many times is left out of three programs in four
 TRACED = 4                   # one case in so many tells which lines of the compiler it reached
@@ -257,7 +257,7 @@ class _Campaign:
                 self.corpus.keep(known)
                 return known
         asked = {"task": "script", "text": files_of(finding)["script.py"], "error": error_of(finding)}
-        if worker.ask(asked, AGAIN * self.settings.seconds)["status"] not in ("fails", finding.kind):
+        if worker.ask(asked, 2 * self.settings.seconds)["status"] not in ("fails", finding.kind):
             return None
         if self.settings.bisect and finding.program and finding.kind not in DIED:
             told = worker.ask({"task": "bisect", "program": finding.program, "backend": finding.backend}, BISECTING)

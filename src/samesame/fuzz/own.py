@@ -72,11 +72,15 @@ def loaded(target: str, inputs: str) -> Own:
     program = load_target(target)
     if isinstance(program, Graph):
         raise Refused(f"{target} is a saved graph, which no compiler takes; name the module")
-    own = Own(program, load_inputs(inputs))
+    return runnable(Own(program, load_inputs(inputs)), target, inputs)
+
+
+def runnable(own: Own, program: str, inputs: str) -> Own:
+    """The same, once it has run eagerly. Raises Refused, in these words, where it does not."""
     with torch.no_grad():
         seen = observe(own.function(), own.make_inputs, calls=1)
     if seen.error:
-        raise Refused(f"{target} does not run on {inputs}: {seen.error}; give inputs on which it runs eagerly")
+        raise Refused(f"{program} does not run on {inputs}: {seen.error}; give inputs on which it runs eagerly")
     return own
 
 
@@ -145,6 +149,7 @@ def _step(node: Node, names: dict[Node, str]) -> Step:
 
 def _call(operator: str) -> str:
     """The function that rewrites know, where there is one; else the operator itself."""
-    plain = f"torch.{operator.split('.')[1]}"
-    return plain if plain in WORDS_OF else f"torch.ops.{operator}"
+    name = operator.split(".")[1]
+    plain = (f"{room}.{name}" for room in ("torch", "torch.nn.functional"))
+    return next((call for call in plain if call in WORDS_OF), f"torch.ops.{operator}")
 

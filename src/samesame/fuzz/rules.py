@@ -163,6 +163,9 @@ REAL = rules("""
         = div(exp(sub(x, amax(x; d, True))), sum(exp(sub(x, amax(x; d, True))); d, True))
           if single(x) and size(x)
     mean-by-sum         mean(x; d, k)       = mul_number(sum(x; d, k); 1 / shape(x)[d])     if single(x) and size(x)
+    linear-as-product   linear(x, w)        = matmul(x, transpose(w; 0, 1))     if single(x) and rank(w) == 2
+    rsqrt-by-sqrt       rsqrt(x)            = reciprocal(sqrt(x))               if single(x)
+    power-as-product    pow(x; n)           = mul(x, x)                         if single(x) and n == 2
     silu-by-sigmoid     silu(x)             = mul(x, sigmoid(x))                            if single(x)
     sigmoid-by-exp      sigmoid(x)          = reciprocal(add_number(exp(neg(x)); 1))        if single(x)
     """, *HELPERS, **FAMILIES)  # fmt: skip

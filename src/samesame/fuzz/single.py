@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from samesame.evidence import Refused
 from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.campaign import AGAIN, Settings, told
 from samesame.fuzz.corpus import Finding
-from samesame.fuzz.own import loaded, seed_program
+from samesame.fuzz.judge import silent
+from samesame.fuzz.own import Own, judge_own, judge_twin, loaded, runnable, seed_program
 from samesame.fuzz.pool import Worker
-from samesame.fuzz.program import encoded
+from samesame.fuzz.program import Program, encoded
 from samesame.fuzz.tasks import accuses
 
 TWINS = 12                   # of a program of one's own …
@@ -43,40 +45,67 @@ class OwnResult:
 
 
 def fuzz_own(target: str, inputs: str, settings: Settings, twins: int = TWINS) -> OwnResult:
-    """Is the user's program compiled rightly, and are its twins? Raises Refused where it does not run eagerly."""
+    """Is the user's program compiled rightly, and are its twins? Each is judged in a fork of a worker. Raises Refused
+    where the program does not run eagerly."""
     settings.demand_known()
-    begun = time.monotonic()
-    backend = settings.backends[0]
     with TemporaryDirectory() as folder:
-        seed = encoded(seed_program(loaded(target, inputs), Path(folder)))
+        seed, alone = _seed(loaded(target, inputs), Path(folder))
+        settings.feedback = False
         worker = Worker(Path(folder) / "cache", settings.for_worker())
+        given = {"target": target, "inputs": inputs, "program": encoded(seed) if seed else ""}
+
+        def ask(asked: dict[str, Any]) -> dict[str, Any]:
+            return worker.ask({**given, **asked}, AGAIN * settings.seconds)
+
         try:
-            asked = {"task": "own", "target": target, "inputs": inputs, "backend": backend}
-            first = worker.ask(asked, AGAIN * settings.seconds)
-            results = list(_twins_judged(worker, seed, backend, settings, twins)) if first["status"] == "agrees" else []
+            return _answer(ask, settings, twins, alone)
         finally:
             worker.close()
-    accused = next((result for result in (first, *results) if accuses(result)), None)
-    agreed = [result for result in results if result["status"] == "agrees"]
+
+
+def compiles(module: Any, inputs: Any, settings: Settings, twins: int) -> OwnResult:
+    """The same of a module that is at hand, in this process. Raises Refused where it does not run eagerly."""
+    settings.demand_known()
+    own = runnable(Own(module, inputs), type(module).__name__, "these inputs")
+    with TemporaryDirectory() as folder:
+        seed, alone = _seed(own, Path(folder))
+
+        def ask(asked: dict[str, Any]) -> dict[str, Any]:
+            backend = BACKENDS[asked["backend"]]
+            if asked["task"] == "own":
+                return asdict(judge_own(own, backend, silent))
+            assert seed is not None
+            return judge_twin(seed, backend, asked["number"], silent)
+
+        return _answer(ask, settings, twins, alone)
+
+
+def _seed(own: Own, folder: Path) -> tuple[Program | None, str]:
+    """The program that twins are made of; None, and why, for one that cannot be written down as a graph."""
+    try:
+        return seed_program(own, folder), ""
+    except Refused as refusal:
+        return None, str(refusal)
+
+
+def _answer(ask: Callable[[dict[str, Any]], dict[str, Any]], settings: Settings, twins: int, alone: str) -> OwnResult:
+    """The verdict on a program, and on its twins if it is compiled rightly, up to the first that is not; `alone` says
+    why it has none."""
+    begun = time.monotonic()
+    backend = settings.backends[0]
+    results = [ask({"task": "own", "backend": backend})]
+    for number in range(settings.seed, settings.seed + (twins if settings.twins and not alone else 0)):
+        if results[0]["status"] == "agrees" and not accuses(results[-1]) and time.monotonic() < begun + TWINS_UNTIL:
+            results.append(ask({"task": "own twin", "backend": backend, "number": number}))
+    first, *others = results
+    accused = next(filter(accuses, results), None)
+    agreed = [result for result in others if result["status"] == "agrees"]
     rewrites = tuple(dict.fromkeys(name for result in agreed for name in result["rewrites"]))
     verdict = WRONGLY if accused else RIGHTLY if first["status"] == "agrees" else UNDECIDED
-    why = told(accused or first) if verdict != RIGHTLY else ""
-    silent = sum(result["status"] not in ("agrees", "no twin") and not accuses(result) for result in results)
+    why = told(accused or first) if verdict != RIGHTLY else f"without twins, since it {alone}" if alone else ""
+    mute = sum(result["status"] not in ("agrees", "no twin") and not accuses(result) for result in others)
     text = (accused or {}).get("text", "")
-    return OwnResult(verdict, why, len(agreed), rewrites, silent, time.monotonic() - begun, text)
-
-
-def _twins_judged(
-    worker: Worker, seed: str, backend: str, settings: Settings, twins: int
-) -> Iterator[dict[str, Any]]:
-    """The results of twins, up to the first that accuses the compiler."""
-    until = time.monotonic() + TWINS_UNTIL
-    for number in range(settings.seed, settings.seed + twins if settings.twins else settings.seed):
-        asked = {"task": "own twin", "program": seed, "backend": backend, "number": number}
-        result = worker.ask(asked, AGAIN * settings.seconds)
-        yield result
-        if accuses(result) or time.monotonic() > until:
-            return
+    return OwnResult(verdict, why, len(agreed), rewrites, mute, time.monotonic() - begun, text)
 
 
 def replay(finding: Finding) -> list[tuple[str, dict[str, Any]]]:
@@ -84,7 +113,7 @@ def replay(finding: Finding) -> list[tuple[str, dict[str, Any]]]:
     family = BACKENDS[finding.backend].family
     names = ["eager", "aot_eager", "aot_eager_decomp_partition", finding.backend]
     names += [name for name, other in BACKENDS.items() if other.family == family and name != "aotinductor"]
-    settings = Settings(backends=(finding.backend,))
+    settings = Settings(backends=(finding.backend,), feedback=False)
     case: dict[str, Any] = {"task": "rejudge", "program": finding.program}
     if not finding.program:
         case = {"task": "written", "text": finding.text}

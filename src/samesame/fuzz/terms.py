@@ -21,8 +21,8 @@ from samesame.fuzz.program import Line, Program, Ref, Step, changed, refs_in, ru
 from samesame.fuzz.rules import EXACT, FINITE, INTEGERS, LABELS, REAL, Type
 from samesame.fuzz.words import WORDS, WORDS_OF
 
-BUDGET = Budget(nodes=300, iterations=3, seconds=2.0, matches=40)
-LONGEST = 60                 # steps of a twin
+ROOM, SHARE = 300, 4         # nodes of the e-graph: so many, and so many for each step
+LONGER = 60                  # steps more than the program that a twin may have
 MODERATE = 1e3               # the largest number for which a rewrite over the reals is tried
 LAYOUT = ("as_strided", ".view", "stride", "resize", "set_", "storage")    # calls that look at how memory lies
 
@@ -55,7 +55,8 @@ def rewritten(program: Program, dice: random.Random) -> Rewritten | None:
     values = values_of(program)
     graph, known = as_terms(program, values)
     roots = [known[name] for name in program.outputs]
-    graph.saturate(rules_for(list(values.values())), BUDGET)
+    budget = Budget(nodes=ROOM + SHARE * len(program), iterations=3, seconds=2.0, matches=40)
+    graph.saturate(rules_for(list(values.values())), budget)
     prices: dict[Any, float] = {}
 
     def price(operator: str, attributes: Any, below: Any, type: Any) -> float:
@@ -65,7 +66,7 @@ def rewritten(program: Program, dice: random.Random) -> Rewritten | None:
     steps, outputs = as_steps(graph, terms, program)
     uses = [step.reason for root, term in zip(roots, terms, strict=True) for step in graph.explain(root, term).steps]
     names = tuple(dict.fromkeys(use.rule for use in uses if isinstance(use, RuleUse)))
-    if not names or len(steps) > LONGEST:
+    if not names or len(steps) > len(program) + LONGER:
         return None
     return Rewritten(Program(program.inputs, tuple(steps), tuple(outputs)), names)
 

@@ -20,7 +20,8 @@ TABLE = """
     neg torch.neg 1             abs torch.abs 1             square torch.square 1       relu torch.relu 1
     sign torch.sign 1           floor torch.floor 1         ceil torch.ceil 1           trunc torch.trunc 1
     exp torch.exp 1             sqrt torch.sqrt 1           sigmoid torch.sigmoid 1     reciprocal torch.reciprocal 1
-    silu torch.nn.functional.silu 1                         logical_not torch.logical_not 1
+    silu torch.nn.functional.silu 1                         rsqrt torch.rsqrt 1
+    linear torch.nn.functional.linear 2                     pow torch.pow 1 number      logical_not torch.logical_not 1
     bitwise_not torch.bitwise_not 1                         clone torch.clone 1
     add torch.add 2             sub torch.sub 2             mul torch.mul 2             div torch.div 2
     maximum torch.maximum 2     minimum torch.minimum 2     eq torch.eq 2               ne torch.ne 2
@@ -86,10 +87,14 @@ KINDS: Mapping[str, Callable[[Any, int], Any]] = {               # the argument 
     "number": lambda value, rank: value if type(value) in (int, float) else None,
     "int": lambda value, rank: value if type(value) is int else None,
     "bool": lambda value, rank: value if type(value) is bool else None,
-    "dim": lambda value, rank: value % rank if type(value) is int and rank else None,
+    "dim": lambda value, rank: _dim(value[0] if _ints(value) and len(value) == 1 else value, rank),
     "sizes": lambda value, rank: tuple(value) if _ints(value) else (value,) if type(value) is int else None,
     "dtype": lambda value, rank: value if isinstance(value, torch.dtype) else None,
 }
+
+
+def _dim(value: Any, rank: int) -> int | None:
+    return value % rank if type(value) is int and rank else None
 
 
 def _ints(value: Any) -> bool:

@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
+from math import ceil
 from typing import Any
 
 from samesame.fuzz.reached import Lines, watching
@@ -24,6 +25,8 @@ Say = Callable[[str], None]
 Result = dict[str, Any]
 GIGABYTE = 1 << 30
 HUNG, CRASHED, OUT_OF_MEMORY = DIED = ("hung", "crashed", "out of memory")     # statuses of what did not come back
+SLOW = "slow"                # neither: the machine was too busy to tell
+PATIENCE = 4                 # seconds on the wall for each second of the processor
 
 
 def main() -> None:
@@ -43,16 +46,20 @@ def main() -> None:
 
 def run_apart(task: Callable[[Say], Result], seconds: float, gigabytes: float) -> Result:
     """What a task gives in a fork; where it does not come back by itself, a status of hung, crashed or out of memory
-    and the stage it said last; where it raises something, failed."""
+    and the stage it said last; where it raises something, failed.
+
+    The seconds are of the processor: a busy machine makes nobody hang. What waits for something and takes none has
+    hung after `PATIENCE` times as long, if the machine had time for it.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
         os.setsid()  # what it starts (a C++ compiler) ends with it
-        _in_the_fork(task, gigabytes, writer)
+        _in_the_fork(task, seconds, gigabytes, writer)
     os.close(writer)
     begun = time.monotonic()
-    stage, result, ended = _listen(reader, begun + seconds)
+    stage, result, ended = _listen(reader, begun + PATIENCE * seconds)
     if not ended:
         with suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
@@ -61,17 +68,20 @@ def run_apart(task: Callable[[Say], Result], seconds: float, gigabytes: float) -
     took = {"seconds": round(time.monotonic() - begun, 3)}
     if result is not None:
         return {"stage": stage, **result, **took}
-    if not ended:
+    if not ended and os.getloadavg()[0] > PATIENCE * (os.cpu_count() or 1):
+        return {"status": SLOW, "stage": stage, "detail": "the machine is busy", **took}
+    if not ended or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU):
         return {"status": HUNG, "stage": stage, "detail": f"after {seconds:g} seconds", **took}
     how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit code {os.WEXITSTATUS(status)}"
     return {"status": CRASHED, "stage": stage, "detail": how, **took}
 
 
-def _in_the_fork(task: Callable[[Say], Result], gigabytes: float, writer: int) -> None:
+def _in_the_fork(task: Callable[[Say], Result], seconds: float, gigabytes: float, writer: int) -> None:
     """Run the task, write its result, and leave without a trace. Never returns."""
     memory = int(gigabytes * GIGABYTE)
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (ceil(seconds), ceil(seconds) + 5))
     try:
         result = task(lambda stage: _write(writer, {"at": stage}))
     except MemoryError:

@@ -1,0 +1,160 @@
+"""What `samesame fuzz` finds, and what it costs.
+
+    python benchmarks/fuzz.py faults             # faults planted into Inductor, one at a time: found, blamed?
+    python benchmarks/fuzz.py faults --minutes 20 --without algebra --no-twins maximum select
+    python benchmarks/fuzz.py pace --minutes 5              # programs a minute, twins that are wrong, by generator
+    python benchmarks/fuzz.py lines --minutes 60            # the share of Inductor's lines reached; --no-feedback
+
+A planted fault is found when a program is accused that the same torch without the fault compiles rightly. It is then
+reduced, and torch's bisector is asked. Minutes are of processor time of the process that has the fault, from its start
+to the accusation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from check import machine
+from fuzz_faults import FAULTS, Fault, planted
+
+from samesame.fuzz.campaign import Progress, Settings, fuzz
+from samesame.fuzz.generators import GENERATORS
+from samesame.fuzz.pool import Worker
+from samesame.fuzz.tasks import accuses
+
+REDUCING, BISECTING = 60.0, 240.0
+PLAIN = {"avoid": [], "tried": {}, "traced": False}
+HEAD = ("fault", "found", "programs", "generator", "stage", "CPU min", "blamed", "rightly")
+
+
+def processor_seconds(worker: Worker) -> float:
+    """What a worker and its forks have used."""
+    fields = Path(f"/proc/{worker.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def with_fault(fault: Fault, folder: Path, settings: Settings) -> Worker:
+    before = os.environ.get("PYTHONPATH", "")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(planted(fault, folder)), before)))
+    try:
+        return Worker(folder / "cache", settings.for_worker())
+    finally:
+        os.environ["PYTHONPATH"] = before
+
+
+def hunted(
+    worker: Worker, clean: Worker, settings: Settings, minutes: float
+) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """The program that is accused of the fault, as a case; None where none is. And what is told of it: what is wrong,
+    after how many programs, by which generator, at which stage."""
+    names = list(settings.generators)
+    for number in count():
+        if processor_seconds(worker) > 60 * minutes:
+            return None, ("no", f"{number}", "", "")
+        generator = names[number % len(names)]
+        case = {"task": "probe", "number": number, "generator": generator, "backend": "inductor", **PLAIN}
+        result = worker.ask(case)
+        if accuses(result):
+            program = result.get("program") or worker.ask({**case, "task": "generate", **result})["program"]
+            again = {"task": "rejudge", "program": program, "backend": "inductor"}
+            if not accuses(clean.ask(again)):
+                told = result.get("kind") or result["status"], f"{number + 1}", generator, result["stage"]
+                return again, told
+    raise AssertionError
+
+
+def faults(options: argparse.Namespace) -> None:
+    settings = settings_of(options)
+    print(machine(), f"\n\n| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}")
+    chosen = [fault for fault in FAULTS if not options.names or any(name in fault.name for name in options.names)]
+    found = blamed = 0
+    with TemporaryDirectory() as folder:
+        clean = Worker(Path(folder) / "clean", settings.for_worker())
+        for place, fault in enumerate(chosen):
+            worker = with_fault(fault, Path(folder) / str(place), settings)
+            case, told = hunted(worker, clean, settings, options.minutes)
+            minutes = processor_seconds(worker) / 60
+            named = guilty(worker, case) if case else ""
+            right = bool(fault.guilty) and fault.guilty in named
+            found, blamed = found + (case is not None), blamed + right
+            row = fault.name, *told, f"{minutes:.1f}", named, "yes" if right else "no"
+            print(f"| {' | '.join(row)} |", flush=True)
+            worker.close()
+        clean.close()
+    told = f"{found} of {len(chosen)} found within {options.minutes:g} minutes of processor time each"
+    print(f"\n{told}; the guilty pass named for {blamed}")
+
+
+def guilty(worker: Worker, case: dict[str, Any]) -> str:
+    """Who is blamed for the program, once it is reduced."""
+    small = worker.ask({**case, "task": "shrink", "budget": REDUCING})
+    told = worker.ask({**case, "task": "bisect", "program": small.get("program", case["program"])}, BISECTING)
+    parts = (told.get("guilty", {}).get(part) for part in ("backend", "subsystem", "place"))
+    return " / ".join(filter(None, parts))
+
+
+def settings_of(options: argparse.Namespace) -> Settings:
+    names = [name for name in GENERATORS if name not in options.without]
+    settings = Settings(generators=dict.fromkeys(names, 1.0), seed=options.seed, twins=not options.no_twins)
+    settings.feedback, settings.minutes, settings.jobs = not options.no_feedback, options.minutes, options.jobs
+    if options.what == "faults":
+        settings.feedback = False
+    return settings
+
+
+def pace(options: argparse.Namespace) -> None:
+    """Programs a minute once the workers are warm, and what became of them."""
+    settings = settings_of(options)
+    settings.bisect, marks = False, []
+
+    def told(progress: Progress) -> None:
+        marks.append(time.monotonic())
+
+    with TemporaryDirectory() as folder:
+        progress = fuzz(Path(folder) / "found", settings, told=told)
+    warm = marks[len(marks) // 4 :]
+    print(machine(), f"\n\n{60 * (len(warm) - 1) / (warm[-1] - warm[0]):.0f} programs a minute, {options.jobs} workers")
+    print(progress.line, dict(progress.statuses))
+
+
+def lines(options: argparse.Namespace) -> None:
+    """The share of Inductor's lines that programs reach, minute by minute."""
+    settings, seen = settings_of(options), Counter[int]()
+
+    def told(progress: Progress) -> None:
+        minute = int(progress.seconds // 60)
+        if minute not in seen:
+            print(f"| {minute} | {progress.cases} | {100 * progress.reached:.1f} % |", flush=True)
+        seen[minute] += 1
+
+    print(machine(), "\n\n| minute | programs | lines reached |\n|---|---|---|")
+    with TemporaryDirectory() as folder:
+        print(fuzz(Path(folder) / "found", settings, told=told).line)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("faults", "pace", "lines"))
+    parser.add_argument("names", nargs="*", help="parts of the names of faults")
+    parser.add_argument("--minutes", type=float, default=20.0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--without", nargs="*", default=[], choices=list(GENERATORS))
+    parser.add_argument("--no-twins", action="store_true")
+    parser.add_argument("--no-feedback", action="store_true")
+    options = parser.parse_args()
+    {"faults": faults, "pace": pace, "lines": lines}[options.what](options)
+
+
+if __name__ == "__main__":
+    main()
