@@ -101,3 +101,19 @@ def test_a_branch_on_values_that_nobody_saw_is_found(alone: bool, beside: bool) 
     with pytest.raises(Refused, match=r"test_refine_promises.py:\d+ does something else on other inputs and weights"):
         refine(lambda: Looking(alone), lambda *_: Halves(beside), row)
     assert refine(lambda: Looking(False), lambda *_: Halves(False), row).verdict == "refines"
+
+
+@pytest.mark.parametrize(("put", "holds"), [(0.0, True), (0.5, False)])
+def test_numbers_that_are_none_are_drawn_where_a_program_asks_for_them(put: float, holds: bool) -> None:
+    verdict = refine(lambda: lambda x: torch.where(x.isnan(), 0.0, x),
+                     steps(lambda x, rank, ranks: summed(torch.where(x != x, put, x) / ranks)), row)
+    assert (verdict.verdict == "refines") == holds
+    assert holds or verdict.outputs[0].words.endswith(", on the example with NaN in some places")
+
+
+def test_integers_are_drawn_over_the_range_of_their_dtype() -> None:
+    bytes_ = (torch.arange(24, dtype=torch.uint8).reshape(4, 6),)
+    verdict = refine(lambda: lambda x: x.int() + x.int(), steps(lambda x, rank, ranks: summed((x + x).int()) // ranks),
+                     lambda: bytes_)
+    assert verdict.verdict == "does not refine"
+    assert verdict.outputs[0].words.endswith(", on the example with integers over the range of their dtype")

@@ -83,11 +83,8 @@ def _run(
     changed: Mapping[str, torch.Tensor],
 ) -> tuple[Draw, tuple[dict[str, Any], dict[str, Any]]] | None:
     """The example with some inputs changed, and both sides' values on it; None where a side has none."""
-    mine, theirs = {**example.left, **changed}, dict(example.right)
-    for source in sources:
-        name = source.node.name
-        if source.node.operator == "input" and name in theirs:
-            theirs[name] = values(layouts[name], mine.__getitem__).to(theirs[name].dtype).contiguous()
+    mine = {**example.left, **changed}
+    theirs = {**example.right, **inputs_of_ranks(sources, layouts, mine, example.right)}
     try:
         runs = execute(left, mine), execute(right, theirs)
     except (SamesameError, RuntimeError, IndexError):      # a number that a lookup does not have, say
@@ -95,6 +92,17 @@ def _run(
     if any(has_nan(run[root.name]) for graph, run in zip((left, right), runs, strict=True) for _, root in graph.roots):
         return None
     return Draw(LABEL, mine, theirs), runs
+
+
+def inputs_of_ranks(
+    sources: Sequence[Source],
+    layouts: Mapping[str, Layout],
+    mine: Mapping[str, torch.Tensor],
+    like: Mapping[str, torch.Tensor],
+) -> dict[str, torch.Tensor]:
+    """The ranks' inputs where the sequential program has these values, in the dtypes of others `like` them."""
+    names = [source.node.name for source in sources if source.node.operator == "input" and source.node.name in like]
+    return {name: values(layouts[name], mine.__getitem__).to(like[name].dtype).contiguous() for name in names}
 
 
 def _filled(value: torch.Tensor, number: int) -> torch.Tensor | None:

@@ -18,6 +18,7 @@ from samesame.evidence import Collective, Evidence, Output, Refinement, Root, Ru
 from samesame.execute import execute
 from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.refine.due import Due, as_declared, missing
+from samesame.refine.extreme import extreme_outputs
 from samesame.refine.findings import loss_of
 from samesame.refine.granted import evenly_cut, taken_for_granted
 from samesame.refine.holdings import Holdings, along_axes, programs
@@ -199,6 +200,10 @@ def establish(
             elif failing:
                 taken, values = [*taken, more.draw], weighed
                 outputs |= {name: replace(others[name], words=others[name].words + more.words) for name in failing}
+        for draw, runs, wrong in extreme_outputs(sides, outputs, taken, values, verdict.seed):
+            taken, values = [*taken, draw], ([*values[0], runs[0]], [*values[1], runs[1]])
+            outputs |= wrong
+            break
         outputs |= without_gradient(sides)
         left, right = with_outputs(left, right, sides.pairs, outputs, due, stated)
         values = with_values(left, values[0]), with_values(right, values[1])

@@ -10,7 +10,7 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ import torch
 from samesame.evidence import Refused, SamesameError
 from samesame.execute import execute, is_torchs
 from samesame.graph import Graph, Node
-from samesame.relate.extremes import ASKED_FOR, OF_INTEGERS, OF_REALS, asking, extreme, is_asking
+from samesame.relate.extremes import ASKED_FOR, OF_INTEGERS, OF_REALS, Inputs, asking, extreme, is_asking
 from samesame.relate.layout import Layout, values, wholes
 from samesame.relate.propose import TOLERANCE, Values, agree
 from samesame.relate.world import is_uniform
@@ -235,23 +235,45 @@ def at_extremes(
 ) -> Extremes:
     """Both programs on integers at the ends of short dtypes, and, if either asks for them, on NaN and infinities. The
     inputs are the left's on both sides, in order."""
-    found = [node for graph, run in zip(graphs, values, strict=True) for node in asking(graph, run)]
-    first = next(filter(is_asking, found), None)
-    changes = OF_INTEGERS + (OF_REALS if found else ()) + (ASKED_FOR if first is not None else ())
+    first = next(filter(is_asking, _asking(graphs, values)), None)
     roots = [(a.name, b.name) for (_, a), (_, b) in zip(graphs[0].roots, graphs[1].roots, strict=True)]
-    mine, yours = ([node.name for node in graph.sources("input")] for graph in graphs)
-    example, agreeing = taken[0], list[str]()
-    for word, inputs in extreme({name: example.left[name] for name in mine}, changes, seed):
-        given = dict(zip(yours, inputs.values(), strict=True))
-        fresh = Draw(word, {**example.left, **inputs}, {**example.right, **given})
+    theirs = [node.name for node in graphs[1].sources("input")]
+    agreeing = list[str]()
+
+    def in_order(mine: Inputs) -> Inputs:
+        return dict(zip(theirs, mine.values(), strict=True))
+
+    for fresh, runs in extreme_runs(graphs, taken[0], values, seed, in_order):
+        if not all(agree(runs[0][a], runs[1][b], TOLERANCE) for a, b in roots):
+            return Extremes(first, tuple(agreeing), fresh, runs)
+        agreeing.append(fresh.label)
+    return Extremes(first, tuple(agreeing))
+
+
+def extreme_runs(
+    graphs: tuple[Graph, Graph],
+    example: Draw,
+    values: tuple[Values, Values],
+    seed: int,
+    theirs: Callable[[Inputs], Inputs],
+) -> Iterator[tuple[Draw, tuple[dict[str, Any], dict[str, Any]]]]:
+    """The example with extreme inputs, and both sides' values on it: integers at the ends of short dtypes, and, if
+    either side asks for them, NaN and infinities. `theirs` makes the right's inputs of the left's."""
+    found = _asking(graphs, values)
+    changes = OF_INTEGERS + (OF_REALS if found else ()) + (ASKED_FOR if any(map(is_asking, found)) else ())
+    mine = {node.name: example.left[node.name] for node in graphs[0].sources("input")}
+    for word, inputs in extreme(mine, changes, seed):
+        fresh = Draw(word, {**example.left, **inputs}, {**example.right, **theirs(inputs)})
         try:
-            runs: list[dict[str, Any]] = [execute(graphs[0], fresh.left), execute(graphs[1], fresh.right)]
+            yield fresh, (execute(graphs[0], fresh.left), execute(graphs[1], fresh.right))
         except SamesameError:              # a number made of NaN may be no index
             continue
-        if not all(agree(runs[0][a], runs[1][b], TOLERANCE) for a, b in roots):
-            return Extremes(first, tuple(agreeing), fresh, tuple(runs))
-        agreeing.append(word)
-    return Extremes(first, tuple(agreeing))
+
+
+def _asking(graphs: tuple[Graph, Graph], values: tuple[Values, Values]) -> list[Node]:
+    return [node for graph, run in zip(graphs, values, strict=True) for node in asking(graph, run)]
+
+
 def _undefined(graphs: tuple[Graph, Graph], both: tuple[Mapping[str, Any], Mapping[str, Any]]) -> bool:
     return any(has_nan(run[root.name]) for graph, run in zip(graphs, both, strict=True) for _, root in graph.roots)
 
