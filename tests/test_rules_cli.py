@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 from typer.testing import CliRunner
 
-from samesame.cli import reported
-from samesame.rules_cli import rules_commands
+from samesame.cli import rules as command
 from samesame.store import Entry, Store
 
 
@@ -32,11 +32,13 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def rules(path):
-    app = rules_commands(lambda: ("p1", "s1"), lambda: reprove, reported)
+def rules(path, monkeypatch):
+    monkeypatch.setattr(command, "versions", lambda: ("p1", "s1"))
+    monkeypatch.setattr(command, "reprover", lambda: reprove)
+    monkeypatch.setattr(command, "in_full", lambda entry: json.dumps(entry.body))
 
     def run(*arguments: str, answer: str = "", store=path) -> tuple[int, str]:
-        result = CliRunner().invoke(app, [*arguments, "--store", str(store)], input=answer)
+        result = CliRunner().invoke(command.app, [*arguments, "--store", str(store)], input=answer)
         return result.exit_code, result.output
 
     return run

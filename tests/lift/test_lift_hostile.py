@@ -11,10 +11,10 @@ pytest.importorskip("triton")
 
 from samesame.capture.triton_interpret import interpret
 from samesame.capture.triton_launches import capture_launches
+from samesame.cli.lift import lines
 from samesame.lift import LiftVerdict, lift
 from samesame.lift.front import passed_of
 from samesame.lift.numerics import error_of
-from samesame.lift_cli import lines
 
 FILE = Path(__file__).parent.parent / "launches" / "hostile.py"
 

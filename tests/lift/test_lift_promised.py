@@ -11,9 +11,9 @@ import pytest
 
 pytest.importorskip("triton")
 
+from samesame.cli.lift import lines
 from samesame.evidence import Refused
 from samesame.lift import LiftVerdict, lift
-from samesame.lift_cli import lines
 
 FOLDER = Path(__file__).parent.parent / "launches"
 

@@ -4,20 +4,21 @@
       out[i, j] = exp(x[i, j] − max_{k<N} x[i, k]) / …
       needs      N ≤ 1024
       coverage   proved     every element of out is written
-
-The command is put into the command line by `cli.py`; what needs torch or Triton is imported when it runs.
 """
 
 from __future__ import annotations
 
-import json
+import json as json_
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from samesame.cli.options import Json, Verbose, argument, option, require_positive
+from samesame.cli.streams import reported, to_stdout
 
 EPILOG = (
     "Exit codes: 0 verified (and same), 1 violated or different, 2 usage or unusable input, 3 undecided, "
@@ -26,89 +27,75 @@ EPILOG = (
 WIDTH = 11
 TITLE = 22
 
-Target = Annotated[str, typer.Argument(metavar="TARGET", show_default=False, help="file.py:launch, or a .ttir file.")]
+Target = Annotated[str, argument("TARGET", "file.py:launch, or a .ttir file.")]
 Against = Annotated[
     str | None,
-    typer.Option("--against", metavar="TARGET", help="A PyTorch function with the launch's tensors as parameters."),
+    option("--against", metavar="TARGET", words="A PyTorch function with the launch's tensors as parameters."),
 ]
-Inputs = Annotated[str | None, typer.Option("--inputs", metavar="TARGET", help="Arguments for the launch function.")]
+Inputs = Annotated[str | None, option("--inputs", metavar="TARGET", words="Arguments for the launch function.")]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="Each formula step by step; every obligation with its line and time.")
+    bool, option("--explain", words="Each formula step by step; every obligation with its line and time.")
 ]
 Numerics = Annotated[
-    bool, typer.Option("--numerics", help="Measure the kernel's error in float32, float16 and bfloat16, on the CPU.")
+    bool, option("--numerics", words="Measure the kernel's error in float32, float16 and bfloat16, on the CPU.")
 ]
-Latex = Annotated[bool, typer.Option("--latex", help="The formulas in LaTeX.")]
-Json = Annotated[
-    str | None, typer.Option("--json", metavar="FILE", help="Write the verdict as JSON too; - for stdout.")
-]
+Latex = Annotated[bool, option("--latex", words="The formulas in LaTeX.")]
 Elements = Annotated[
-    int,
-    typer.Option(
-        "--elements", min=0, help="Tensors may span this many elements (0: find a limit that avoids overflow)."
-    ),
+    int, option("--elements", min=0, words="Elements that a tensor may span (0: find a limit that avoids overflow).")
 ]
 Synthesis = Annotated[
-    bool, typer.Option("--synthesis/--no-synthesis", help="Search for closed forms of loops where no rule knows one.")
+    bool, option("--synthesis/--no-synthesis", words="Search for closed forms of loops where no rule knows one.")
 ]
-Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time for each kernel.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line for each kernel.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="A traceback if samesame itself fails.")]
+Timeout = Annotated[float, option("--timeout", metavar="SECONDS", words="Time for each kernel.")]
+Quiet = Annotated[bool, option("--quiet", "-q", words="One line for each kernel.")]
 
 
-def lift_command(reported: Callable[[bool], Any], to_stdout: Callable[[str], None]) -> Callable[..., None]:
-    """The command, for `app.command()`; `reported` turns failures into one sentence and an exit code, `to_stdout`
-    prints to a reader that may have left."""
+def lift(
+    target: Target,
+    against: Against = None,
+    inputs: Inputs = None,
+    explain: Explain = False,
+    latex: Latex = False,
+    numerics: Numerics = False,
+    json: Json = None,
+    elements: Elements = 0,
+    synthesis: Synthesis = True,
+    timeout: Timeout = 10.0,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """What does the kernel compute, for every size, and is it safe?
 
-    def lift(
-        target: Target,
-        against: Against = None,
-        inputs: Inputs = None,
-        explain: Explain = False,
-        latex: Latex = False,
-        numerics: Numerics = False,
-        json: Json = None,
-        elements: Elements = 0,
-        synthesis: Synthesis = True,
-        timeout: Timeout = 10.0,
-        quiet: Quiet = False,
-        verbose: Verbose = False,
-    ) -> None:
-        """What does the kernel compute, for every size, and is it safe?
+    samesame lift softmax.py:launch --against softmax.py:reference
+    """
+    require_positive("--timeout", timeout)
+    with reported(verbose):
+        with redirect_stdout(sys.stderr):
+            from samesame.capture import load_inputs
+            from samesame.lift import Settings
+            from samesame.lift import lift as lifted
+            from samesame.lift.loops.carried import Means
+            from samesame.report.json import require_writable, write_text
 
-        samesame lift softmax.py:launch --against softmax.py:reference
-        """
-        if not timeout > 0:
-            raise typer.BadParameter("give a number of seconds above 0", param_hint="--timeout")
-        with reported(verbose):
-            with redirect_stdout(sys.stderr):
-                from samesame.capture import load_inputs
-                from samesame.lift import Settings
-                from samesame.lift import lift as lifted
-                from samesame.lift.loops.carried import Means
-                from samesame.report.json import require_writable, write_text
-
-                if json not in (None, "-"):
-                    require_writable(Path(json))
-                given = load_inputs(inputs) if inputs else None
-                means = Means(synthesis=synthesis)
-                settings = Settings(seconds=timeout, elements=elements, explain=explain, means=means)
-                verdict = lifted(target, against, settings, inputs=given, numerics=numerics)
-            if json == "-":
-                to_stdout(as_json(verdict))
-            else:
-                to_stdout("\n".join(quiet_lines(verdict) if quiet else lines(verdict, explain=explain, latex=latex)))
             if json not in (None, "-"):
-                write_text(as_json(verdict) + "\n", Path(json))
-        raise typer.Exit(verdict.exit_code)
-
-    return lift
+                require_writable(Path(json))
+            given = load_inputs(inputs) if inputs else None
+            means = Means(synthesis=synthesis)
+            settings = Settings(seconds=timeout, elements=elements, explain=explain, means=means)
+            verdict = lifted(target, against, settings, inputs=given, numerics=numerics)
+        if json == "-":
+            to_stdout(as_json(verdict))
+        else:
+            to_stdout("\n".join(quiet_lines(verdict) if quiet else lines(verdict, explain=explain, latex=latex)))
+        if json not in (None, "-"):
+            write_text(as_json(verdict) + "\n", Path(json))
+    raise typer.Exit(verdict.exit_code)
 
 
 def as_json(verdict: Any) -> str:
     from samesame.report.json import plain
 
-    return json.dumps(plain(verdict.to_json()), indent=2, allow_nan=False)
+    return json_.dumps(plain(verdict.to_json()), indent=2, allow_nan=False)
 
 
 def quiet_lines(verdict: Any) -> Iterator[str]:

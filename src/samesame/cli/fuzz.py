@@ -1,20 +1,18 @@
-"""`samesame fuzz`: does the compiler keep equal programs equal?, on the command line.
-
-The command is put into the command line by `cli.py`; what needs torch is imported when it runs.
-"""
+"""`samesame fuzz`: does the compiler keep equal programs equal?"""
 
 from __future__ import annotations
 
 import json as json_
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, redirect_stdout
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from samesame.cli.options import Inputs, Json, Quiet, Seed, Verbose, argument, option
+from samesame.cli.streams import reported, stdout_guarded
 from samesame.evidence import SamesameError
 
 if TYPE_CHECKING:
@@ -26,92 +24,80 @@ FOUND, UNDECIDED = 1, 3
 
 Target = Annotated[
     str | None,
-    typer.Argument(metavar="[TARGET]", show_default=False, help="A program of one's own as the seed: file.py:name."),
+    argument("[TARGET]", "A program of one's own as the seed: file.py:name."),
 ]
-Inputs = Annotated[str | None, typer.Option("--inputs", metavar="TARGET", help="Its example inputs: file.py:name.")]
 Backends = Annotated[
-    str, typer.Option("--backend", metavar="NAMES", help="Back ends, separated by commas; `list` shows them.")
+    str, option("--backend", metavar="NAMES", words="Back ends, separated by commas; `list` shows them.")
 ]
 Generators = Annotated[
-    str | None, typer.Option("--generators", metavar="NAME=SHARE,…", help="Which generators, and how often each.")
+    str | None, option("--generators", metavar="NAME=SHARE,…", words="Which generators, and how often each.")
 ]
-Minutes = Annotated[float | None, typer.Option("--minutes", help="End after this long; without it, at Ctrl-C.")]
-Cases = Annotated[int | None, typer.Option("--cases", min=1, help="End after so many programs.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Worker processes.")]
-Out = Annotated[str, typer.Option("--out", metavar="DIR", help="The campaign's folder: findings and its corpus.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the campaign in the folder.")]
-Replay = Annotated[str | None, typer.Option("--replay", metavar="DIR", help="Run one finding again, stage by stage.")]
-List = Annotated[str | None, typer.Option("--list", metavar="DIR", help="The findings of a campaign's folder.")]
-Llm = Annotated[str | None, typer.Option("--llm", metavar="URL", help="A language model that writes programs, too.")]
-Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model's name there.")]
-NoTwins = Annotated[bool, typer.Option("--no-twins", help="Programs alone, without their equivalent twins.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the programs.")]
-Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON too; - for stdout.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line, and no progress.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="A traceback if samesame itself fails.")]
-Streams = Callable[..., AbstractContextManager[Any]]
+Minutes = Annotated[float | None, option("--minutes", words="End after this long; without it, at Ctrl-C.")]
+Cases = Annotated[int | None, option("--cases", min=1, words="End after so many programs.")]
+Jobs = Annotated[int, option("--jobs", "-j", min=1, words="Worker processes.")]
+Out = Annotated[str, option("--out", metavar="DIR", words="The campaign's folder: findings and its corpus.")]
+Resume = Annotated[bool, option("--resume", words="Go on with the campaign in the folder.")]
+Replay = Annotated[str | None, option("--replay", metavar="DIR", words="Run one finding again, stage by stage.")]
+List = Annotated[str | None, option("--list", metavar="DIR", words="The findings of a campaign's folder.")]
+Llm = Annotated[str | None, option("--llm", metavar="URL", words="A language model that writes programs, too.")]
+Model = Annotated[str | None, option("--model", metavar="NAME", words="The model's name there.")]
+NoTwins = Annotated[bool, option("--no-twins", words="Programs alone, without their equivalent twins.")]
 
 
-def fuzz_command(reported: Streams, guarded: Streams) -> Callable[..., None]:
-    """The command, for `app.command()`. `reported(verbose)` turns failures into one sentence and an exit code,
-    `guarded()` writes to stdout."""
+def fuzz(
+    target: Target = None,
+    inputs: Inputs = None,
+    backend: Backends = "inductor",
+    generators: Generators = None,
+    minutes: Minutes = None,
+    cases: Cases = None,
+    jobs: Jobs = 1,
+    out: Out = "found",
+    resume: Resume = False,
+    replay: Replay = None,
+    list_: List = None,
+    llm: Llm = None,
+    model: Model = None,
+    no_twins: NoTwins = False,
+    seed: Seed = 0,
+    json: Json = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Does the compiler keep equal programs equal?
 
-    def fuzz(
-        target: Target = None,
-        inputs: Inputs = None,
-        backend: Backends = "inductor",
-        generators: Generators = None,
-        minutes: Minutes = None,
-        cases: Cases = None,
-        jobs: Jobs = 1,
-        out: Out = "found",
-        resume: Resume = False,
-        replay: Replay = None,
-        list_: List = None,
-        llm: Llm = None,
-        model: Model = None,
-        no_twins: NoTwins = False,
-        seed: Seed = 0,
-        json: Json = None,
-        quiet: Quiet = False,
-        verbose: Verbose = False,
-    ) -> None:
-        """Does the compiler keep equal programs equal?
+    samesame fuzz --backend inductor --minutes 30 --jobs 2 --out found/
 
-        samesame fuzz --backend inductor --minutes 30 --jobs 2 --out found/
+    samesame fuzz model.py:module --inputs model.py:inputs
 
-        samesame fuzz model.py:module --inputs model.py:inputs
+    samesame fuzz --replay found/0007
+    """
+    with reported(verbose):
+        from samesame.report import require_writable
+        from samesame.report.json import write_text
 
-        samesame fuzz --replay found/0007
-        """
-        with reported(verbose):
-            from samesame.report import require_writable
-            from samesame.report.json import write_text
-
-            if json not in (None, "-"):
-                require_writable(Path(json))
-            if backend == "list":
-                told = backends_in_words()
-            elif list_ is not None:
-                told = listed(Path(list_))
-            elif replay is not None:
-                told = replayed(Path(replay))
+        if json not in (None, "-"):
+            require_writable(Path(json))
+        if backend == "list":
+            told = backends_in_words()
+        elif list_ is not None:
+            told = listed(Path(list_))
+        elif replay is not None:
+            told = replayed(Path(replay))
+        else:
+            settings = settings_of(backend, generators, llm, model)
+            settings.seed, settings.jobs, settings.twins = seed, jobs, not no_twins
+            settings.minutes, settings.cases = minutes, cases
+            if target is not None:
+                told = on_own(target, inputs, settings)
             else:
-                settings = settings_of(backend, generators, llm, model)
-                settings.seed, settings.jobs, settings.twins = seed, jobs, not no_twins
-                settings.minutes, settings.cases = minutes, cases
-                if target is not None:
-                    told = on_own(target, inputs, settings)
-                else:
-                    told = on_generated(Path(out), settings, resume, quiet)
-            data = json_.dumps(told.data, indent=1) + "\n"
-            with guarded():
-                print(data if json == "-" else told.text.splitlines()[0] if quiet else told.text)
-            if json not in (None, "-"):
-                write_text(data, Path(json))
-            raise typer.Exit(told.code)
-
-    return fuzz
+                told = on_generated(Path(out), settings, resume, quiet)
+        data = json_.dumps(told.data, indent=1) + "\n"
+        with stdout_guarded():
+            print(data if json == "-" else told.text.splitlines()[0] if quiet else told.text)
+        if json not in (None, "-"):
+            write_text(data, Path(json))
+        raise typer.Exit(told.code)
 
 
 class Answer(NamedTuple):

@@ -1,0 +1,62 @@
+"""The command line: one file a verb; `options` are shared by all, `streams` say where results and failures go.
+
+torch takes seconds to load, so what needs it is imported inside the commands, after their options have been read. What
+the user's own program prints goes to stderr, so that stdout holds the result and nothing else; one that ends the
+process is survived (`supervised.py`). A new verb is a file with a function, and a line below.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+import typer
+
+from samesame.cli import check, fuzz, graph, lift, refine, replay, rules, sweep
+from samesame.cli.options import option
+from samesame.cli.streams import UNUSABLE
+from samesame.supervised import supervised
+
+app = typer.Typer(
+    help="Proves whether two tensor programs compute the same thing.",
+    epilog=check.EPILOG,
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command(epilog=check.EPILOG)(check.check)
+app.command()(graph.graph)
+app.command()(replay.replay)
+app.command(epilog=lift.EPILOG)(lift.lift)
+app.command(epilog=refine.EPILOG)(refine.refine)
+app.command(epilog=fuzz.EPILOG)(fuzz.fuzz)
+app.command(epilog=sweep.EPILOG)(sweep.sweep)
+app.add_typer(rules.app, name="rules")
+
+
+def print_version(asked: bool) -> None:
+    if asked:
+        try:
+            typer.echo(f"samesame {version('samesame')}")
+        except PackageNotFoundError:
+            typer.echo("samesame, run from its source without being installed")
+        raise typer.Exit
+
+
+Version = Annotated[bool, option("--version", is_eager=True, callback=print_version, words="Show the version.")]
+
+
+@app.callback()
+def options_before(show_version: Version = False) -> None:
+    """Proves whether two tensor programs compute the same thing."""
+
+
+def main() -> None:
+    """Entry point of the command `samesame`."""
+    for stream in sys.stdout, sys.stderr:
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")                              # a terminal that cannot show ∞ or Σ
+    sys.exit(supervised(lambda: app(prog_name="samesame"), UNUSABLE))

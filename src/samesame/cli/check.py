@@ -1,0 +1,215 @@
+"""`samesame check`: two or more programs that should compute the same."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack, redirect_stdout
+from enum import StrEnum
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from samesame.cli.options import (
+    TARGET,
+    How,
+    HowOption,
+    Inputs,
+    Json,
+    OwnStore,
+    Quiet,
+    Seed,
+    Timeout,
+    Verbose,
+    argument,
+    option,
+    require_positive,
+)
+from samesame.cli.rules import rules_of
+from samesame.cli.streams import INTERRUPTED, complain, progress_bar, reported, stdout_guarded
+from samesame.evidence import Rung, SamesameError, Verdict
+from samesame.graph import Graph
+from samesame.interface import KINDS
+
+EPILOG = "Exit codes: 0 same, 1 different, 2 usage or unusable input, 3 undecided, 130 interrupted by Ctrl-C."
+PAIR = ("left", "right", "inputs")                # the names that a file of its own pair defines
+
+
+class Weights(StrEnum):
+    """For which weights two programs are to be the same."""
+
+    as_given = "as-given"
+    random = "random"
+
+
+Left = Annotated[str, argument("LEFT", f"The reference: {TARGET}. Alone: a .py file that defines {', '.join(PAIR)}.")]
+Right = Annotated[str | None, argument("RIGHT", "The program to compare with it.")]
+MORE = "More programs: every pair is compared, and which one stands alone is said."
+More = Annotated[list[str] | None, argument("MORE", MORE)]
+TINY = "Give each checkpoint a tiny twin with its config's flags and random weights; config.json is enough."
+Tiny = Annotated[bool, option("--tiny", words=TINY)]
+WEIGHTS = "Compare for all weights; or as-given, where it hangs on weights that happen to hold equal numbers."
+WeightsOption = Annotated[Weights, option("--weights", words=WEIGHTS)]
+IGNORE = f"Differences beside numbers to leave aside, separated by commas: {', '.join(KINDS)}."
+Ignore = Annotated[str, option("--ignore", metavar="KINDS", show_default=False, words=IGNORE)]
+CERTIFICATE = "Prove everything anew and write each step here, for `samesame replay`."
+CertificateOption = Annotated[str | None, option("--certificate", metavar="FILE", words=CERTIFICATE)]
+
+
+def check(
+    left: Left,
+    right: Right = None,
+    more: More = None,
+    inputs: Inputs = None,
+    json: Json = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    seed: Seed = 0,
+    timeout: Timeout = None,
+    store: OwnStore = None,
+    certificate: CertificateOption = None,
+    how: HowOption = How.record,
+    ignore: Ignore = "",
+    tiny: Tiny = False,
+    weights: WeightsOption = Weights.random,
+) -> None:
+    """Do LEFT and RIGHT compute the same function?
+
+    samesame check model.py:Separate model.py:Fused --inputs model.py:inputs
+
+    samesame check pair.py
+
+    samesame check hf:DIR?attn=eager hf:DIR?attn=sdpa vllm:DIR --tiny
+    """
+    require_positive("--timeout", timeout)
+    with reported(verbose):
+        from samesame.report import require_writable, write, write_certificate, write_several
+
+        *targets, inputs = pair(left, right, inputs)
+        if more and certificate is not None:
+            raise SamesameError("a certificate is of two programs; give --certificate with two")
+        for file in (json, certificate):
+            if file not in (None, "-"):
+                require_writable(Path(file))
+        settings = {
+            "seed": seed, "timeout": timeout, "how": how.value, "certify": certificate is not None,
+            "weights": weights.value, "ignore": ignored_kinds(ignore),
+        }
+        verdicts, interrupted = decide([*targets, *(more or [])], inputs, settings, quiet=quiet, store=store, tiny=tiny)
+        if more:
+            from samesame.several import alone, exit_code
+
+            show_several(verdicts, alone(verdicts), as_json=json == "-", quiet=quiet, verbose=verbose)
+            if json not in (None, "-"):
+                write_several(verdicts, alone(verdicts), Path(json))
+            raise typer.Exit(INTERRUPTED if interrupted else exit_code(verdicts))
+        verdict = verdicts[0]
+        if certificate is not None and verdict.certificate is not None:
+            write_certificate(verdict, Path(certificate))
+        elif certificate is not None:
+            complain(f"no certificate is written to {certificate}: only a verdict of same without restriction has one")
+        show(verdict, as_json=json == "-", quiet=quiet, verbose=verbose)
+        if json not in (None, "-"):
+            write(verdict, Path(json))
+    raise typer.Exit(INTERRUPTED if interrupted else verdict.exit_code)
+
+
+def ignored_kinds(text: str) -> tuple[str, ...]:
+    """The kinds of differences that --ignore names."""
+    kinds = tuple(kind.strip() for kind in text.split(",") if kind.strip())
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown:
+        raise SamesameError(f"--ignore {unknown[0]}: there is no such kind of difference; give {', '.join(KINDS)}")
+    return kinds
+
+
+def pair(left: str, right: str | None, inputs: str | None) -> tuple[str, str, str | None]:
+    """The targets to check: as given, or the three names that one file defines."""
+    if right is not None:
+        return left, right, inputs
+    if not left.endswith(".py"):
+        raise SamesameError(
+            f"{left} is one program: give a second one, or a file such as pair.py that defines {', '.join(PAIR)}"
+        )
+    first, second, example = (f"{left}:{name}" for name in PAIR)
+    return first, second, inputs or example
+
+
+def decide(
+    targets: list[str],
+    inputs: str | None,
+    settings: dict[str, Any],
+    *,
+    quiet: bool,
+    store: str | None,
+    tiny: bool = False,
+) -> tuple[list[Verdict], bool]:
+    """Load the targets and check each pair, with progress on stderr: the verdicts, which name them as the user did, and
+    whether Ctrl-C ended it. The time limit counts from here, where nothing of ours is left to load.
+
+    Raises KeyboardInterrupt where Ctrl-C came before anything was established.
+    """
+    with redirect_stdout(sys.stderr):
+        from samesame.budget import Run
+        from samesame.capture import load_inputs, load_target
+        from samesame.capture.targets import tiny_twins
+        from samesame.check import check
+
+        verdicts = [
+            Verdict("undecided", Rung.UNDECIDED, seed=settings["seed"], left=left, right=right)
+            for left, right in combinations(targets, 2)
+        ]
+        with progress_bar(quiet) as bar, rules_of(store) as rules, ExitStack() as folders:
+            run = Run(settings["timeout"], *((bar.advance, bar.stage) if bar else ()))
+            with run.bounded(interrupts=True):
+                with run.during("load"):
+                    own = folders.enter_context(tiny_twins(targets, settings["seed"])) if tiny else targets
+                    programs = [load_target(target) for target in own]
+                    example = load_inputs(inputs) if inputs else no_inputs(tuple(programs))
+                for number, (mine, yours) in enumerate(combinations(programs, 2)):
+                    found = check(mine, yours, example, **settings, run=run, store=rules)
+                    found.left, found.right = verdicts[number].left, verdicts[number].right
+                    verdicts[number] = found
+    if run.interrupted and not any(v.relations or v.verdict != "undecided" for v in verdicts):
+        raise KeyboardInterrupt
+    for verdict in verdicts:
+        verdict.notes = verdict.notes or run.notes()
+    return verdicts, run.interrupted
+
+
+def no_inputs(programs: tuple[Any, ...]) -> Any:
+    """Saved graphs hold the inputs they were captured on, and models of checkpoints make some; anything else needs
+    them."""
+    own = [example for program in programs if (example := getattr(program, "example", None)) is not None]
+    if own:
+        return own[0]
+    if not all(isinstance(program, Graph) for program in programs):
+        raise SamesameError("no inputs to run both programs on: add --inputs TARGET, such as --inputs file.py:inputs")
+    return ()
+
+
+def show(verdict: Verdict, *, as_json: bool, quiet: bool, verbose: bool) -> None:
+    """The result, on stdout: JSON, one line, or the report."""
+    from samesame.report import dumps, headline, print_report
+
+    with stdout_guarded():
+        if as_json:
+            sys.stdout.write(dumps(verdict))
+        elif quiet:
+            print(headline(verdict).plain)
+        else:
+            print_report(verdict, verbose=verbose)
+
+
+def show_several(verdicts: list[Verdict], answer: str, *, as_json: bool, quiet: bool, verbose: bool) -> None:
+    """The result for several programs, on stdout: JSON, the answer alone, or that, each pair, and what differs."""
+    from samesame.report import dumps_several, print_several
+
+    with stdout_guarded():
+        if as_json:
+            sys.stdout.write(dumps_several(verdicts, answer))
+        elif quiet:
+            print(answer)
+        else:
+            print_several(verdicts, answer, verbose=verbose)

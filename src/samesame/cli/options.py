@@ -1,0 +1,47 @@
+"""Options that several commands share: their words stand here once, and each command says its own defaults."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+TARGET = "file.py:name, package.module:name, hf:DIR, vllm:DIR, or a saved graph (.json, .json.gz)"
+STORE = "Rules learnt before are read here, and new ones kept"
+
+
+def argument(name: str, words: str) -> Any:
+    return typer.Argument(metavar=name, show_default=False, help=words)
+
+
+def option(*names: str, words: str, **settings: Any) -> Any:
+    return typer.Option(*names, help=words, **settings)
+
+
+class How(StrEnum):
+    """How programs become graphs."""
+
+    record = "record"
+    export = "export"
+
+
+EXAMPLE = "Example inputs: a tuple, a dict, or a function that returns one."
+AFTER = "Stop after this long; what is then open is undecided."
+
+Inputs = Annotated[str | None, option("--inputs", metavar="TARGET", words=EXAMPLE)]
+HowOption = Annotated[How, option("--how", words="Capture by recording one run, or by torch.export.")]
+Json = Annotated[str | None, option("--json", metavar="FILE", words="Write the result as JSON too; - for stdout.")]
+Seed = Annotated[int, option("--seed", min=0, words="Seed of all that is random; same seed, same result.")]
+Timeout = Annotated[float | None, option("--timeout", metavar="SECONDS", words=AFTER)]
+OwnStore = Annotated[
+    str | None, option("--store", metavar="PATH", words=f"{STORE} (default: in the user's cache; - for none).")
+]
+Quiet = Annotated[bool, option("--quiet", "-q", words="One line, and no progress.")]
+Verbose = Annotated[bool, option("--verbose", "-v", words="All of the report; a traceback if samesame itself fails.")]
+
+
+def require_positive(name: str, seconds: float | None) -> None:
+    """Raises BadParameter where a time is none."""
+    if seconds is not None and not seconds > 0:
+        raise typer.BadParameter("give a number of seconds above 0", param_hint=name)

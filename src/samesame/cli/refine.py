@@ -1,0 +1,107 @@
+"""`samesame refine`: a distributed program against its sequential one."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from samesame.cli.options import STORE, Json, Quiet, Seed, Timeout, Verbose, argument, option, require_positive
+from samesame.cli.rules import rules_of
+from samesame.cli.streams import INTERRUPTED, progress_bar, reported, stdout_guarded
+from samesame.evidence import Refinement, SamesameError
+
+EPILOG = "Exit codes: 0 refines, 1 does not refine, 2 usage or unusable input, 3 undecided, 130 interrupted by Ctrl-C."
+
+JOB = "A job file: sequential(), distributed(rank, world_size), inputs(); or hf:DIR for Transformers' own plan."
+Target = Annotated[str | None, argument("JOB", JOB)]
+RANKS = "How many ranks (default: the job's, or 2)."
+Ranks = Annotated[int | None, option("--world-size", "-n", min=1, words=RANKS)]
+Tp = Annotated[int | None, option("--tp", min=1, words="Ranks of tensor parallelism, for hf:DIR.")]
+Train = Annotated[bool, option("--train", words="Forward and backward: gradients are outputs too.")]
+CASE = "Captured graphs with their stated relation: a relation.json."
+CaseFile = Annotated[str | None, option("--case", metavar="FILE", words=CASE)]
+Kept = Annotated[str | None, option("--store", metavar="PATH", words=f"{STORE} (default: none).")]
+
+
+def refine(
+    job: Target = None,
+    world_size: Ranks = None,
+    tp: Tp = None,
+    train: Train = False,
+    case: CaseFile = None,
+    json: Json = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    seed: Seed = 0,
+    timeout: Timeout = None,
+    store: Kept = None,
+) -> None:
+    """Does the distributed program compute what the sequential one does?
+
+    samesame refine job.py --world-size 4
+
+    samesame refine hf:DIR --tp 2 --train
+    """
+    require_positive("--timeout", timeout)
+    if (job is None) == (case is None):
+        raise typer.BadParameter("give a job file, hf:DIR, or --case FILE, one of them", param_hint="JOB")
+    with reported(verbose):
+        from samesame.report import dumps, require_writable, write
+        from samesame.report.refinement import headline, print_report
+
+        if json not in (None, "-"):
+            require_writable(Path(json))
+        with progress_bar(quiet) as bar, rules_of(store or "-") as rules:
+            verdict, interrupted = decided(job, case, world_size, tp, train, seed, timeout, rules, bar)
+        with stdout_guarded():
+            if json == "-":
+                sys.stdout.write(dumps(verdict))
+            elif quiet:
+                print(headline(verdict).plain)
+            else:
+                print_report(verdict, verbose=verbose)
+        if json not in (None, "-"):
+            write(verdict, Path(json))
+        raise typer.Exit(INTERRUPTED if interrupted else verdict.exit_code)
+
+
+def decided(
+    target: str | None,
+    case: str | None,
+    world_size: int | None,
+    tp: int | None,
+    train: bool,
+    seed: int,
+    timeout: float | None,
+    store: Any,
+    bar: Any,
+) -> tuple[Refinement, bool]:
+    """The verdict, and whether Ctrl-C ended the run."""
+    with redirect_stdout(sys.stderr):
+        from samesame.budget import Run
+        from samesame.refine import load_job, of_transformers, refine, refine_case
+
+        run = Run(timeout, *((bar.advance, bar.stage) if bar else ()))
+        with run.bounded(interrupts=True):
+            if case is not None:
+                if any((world_size, tp, train)):
+                    raise SamesameError("a case says itself how many ranks it has and what it captured; leave out "
+                                        "--world-size, --tp and --train")
+                verdict = refine_case(case, seed=seed, run=run, store=store)
+            else:
+                assert target is not None
+                if target.startswith("hf:"):
+                    given = of_transformers(target, tp or world_size or 2, seed)
+                elif tp is not None:
+                    raise SamesameError("--tp is for hf:DIR; a job has --world-size")
+                else:
+                    given = load_job(target)
+                given["world_size"] = tp or world_size or given.get("world_size", 2)
+                given["backward"] = train or given.get("backward", False)
+                verdict = refine(**given, seed=seed, run=run, store=store)
+        verdict.left = target or str(case)
+        return verdict, run.interrupted

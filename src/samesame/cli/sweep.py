@@ -1,0 +1,133 @@
+"""`samesame sweep`: which config fields does one of two libraries ignore?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from samesame.cli.options import Json, OwnStore, Quiet, Seed, Verbose, argument, option, require_positive
+from samesame.cli.streams import INTERRUPTED, progress_bar, reported, stdout_guarded
+from samesame.evidence import SamesameError
+
+EPILOG = ("Exit codes: 0 no probe differs, 1 some differ, 2 usage or unusable input, 3 some are undecided, "
+          "130 interrupted by Ctrl-C.")
+JOBS = max(1, min(4, os.cpu_count() or 1))
+
+CONFIG = "hf:CONFIG or vllm:CONFIG, a checkpoint folder or a config.json; options and fields after a question mark."
+Side = Annotated[str, argument("LEFT", f"The reference: {CONFIG}")]
+Other = Annotated[str, argument("RIGHT", "The other side, of the same config.")]
+Only = Annotated[
+    list[str] | None, option("--only", metavar="FIELD", words="Try this field alone; may be given several times.")
+]
+List = Annotated[bool, option("--list", words="Show what would be tried, and try nothing.")]
+Jobs = Annotated[int, option("--jobs", "-j", min=1, words="Worker processes.")]
+PER_PROBE = "For each probe; what is then open is undecided."
+PerProbe = Annotated[float, option("--per-probe", metavar="SECONDS", words=PER_PROBE)]
+AFTER = "Begin no probe after this long."
+Timeout = Annotated[float | None, option("--timeout", metavar="SECONDS", words=AFTER)]
+RESUME = "Keep each probe here when it is done; go on from there if the file exists."
+Resume = Annotated[str | None, option("--resume", metavar="FILE", words=RESUME)]
+WAIVE = "Known, intended differences with their reasons (JSON)."
+Waive = Annotated[str | None, option("--waive", metavar="FILE", words=WAIVE)]
+SCRIPTS = "Write a script for each difference that shows it with the two libraries alone."
+Scripts = Annotated[str | None, option("--scripts", metavar="DIR", words=SCRIPTS)]
+
+
+def sweep(
+    left: Side,
+    right: Other,
+    only: Only = None,
+    list_: List = False,
+    jobs: Jobs = JOBS,
+    per_probe: PerProbe = 60.0,
+    timeout: Timeout = None,
+    resume: Resume = None,
+    waive: Waive = None,
+    scripts: Scripts = None,
+    json: Json = None,
+    seed: Seed = 0,
+    store: OwnStore = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Which fields of a config does one side ignore?
+
+    samesame sweep hf:CONFIG vllm:CONFIG --jobs 2 --scripts found/
+
+    One field at a time is changed on a tiny twin of the config, with random weights; each pair is checked.
+    """
+    require_positive("--per-probe", per_probe)
+    require_positive("--timeout", timeout)
+    with reported(verbose):
+        from samesame.report import require_writable
+        from samesame.report.json import write_text
+
+        if json not in (None, "-"):
+            require_writable(Path(json))
+        if list_:
+            with stdout_guarded():
+                print(planned(left, right, only or []))
+            raise typer.Exit
+        folder = None if scripts is None else made_folder(Path(scripts))
+        with progress_bar(quiet) as bar, redirect_stdout(sys.stderr):
+            from samesame.sweep.verb import sweep as swept
+
+            found = swept(
+                left, right, jobs=jobs, seed=seed, per_probe=per_probe, timeout=timeout, only=only or [],
+                resume=_path(resume), waive=_path(waive), store=store, progress=shown_on(bar),
+            )
+        from samesame.sweep.script import write_scripts
+        from samesame.sweep.table import dumps, headline, text
+
+        if folder is not None and not found.attention:
+            found.notes.append("There are no scripts: they run Transformers and vLLM in float32 without options.")
+        written = {} if folder is None else write_scripts(found.outcomes, folder, found.attention)
+        with stdout_guarded():
+            if json == "-":
+                sys.stdout.write(dumps(found, written))
+            else:
+                print(headline(found) if quiet else text(found, written, verbose=verbose))
+        if json not in (None, "-"):
+            write_text(dumps(found, written), Path(json))
+        raise typer.Exit(INTERRUPTED if found.interrupted else found.exit_code)
+
+
+def planned(left: str, right: str, only: list[str]) -> str:
+    """What a sweep of these would try."""
+    with redirect_stdout(sys.stderr):
+        from samesame.sweep.table import listed
+        from samesame.sweep.verb import plan_of
+
+        return listed(plan_of(left, right, only))
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
+
+
+def made_folder(path: Path) -> Path:
+    """A folder to write to. Raises SamesameError where there can be none."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SamesameError(f"cannot make the folder {path}: {error.strerror}; give another one") from None
+    return path
+
+
+def shown_on(bar: Any) -> Callable[[int, int, str], None] | None:
+    """Progress on a bar, if there is one."""
+    if bar is None:
+        return None
+    bar.stage("start the workers")
+
+    def advance(done: int, total: int, place: str) -> None:
+        doing = f"probe {done} of {total}"
+        bar.bar.update(bar.task, completed=done, total=total, description=place, doing=doing)
+
+    return advance
