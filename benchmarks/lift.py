@@ -75,9 +75,9 @@ def rows_of(name: str, corpus: bool, without: tuple[str, ...] = ()) -> Iterator[
     """Capture one operator and lift each of its launches, `without` some means of finding closed forms of loops."""
     import torch
 
-    from samesame.capture.triton_launch import Call
-    from samesame.capture.triton_launches import capture_launches
     from samesame.evidence import Refused
+    from samesame.kernels.host.launch import Call
+    from samesame.kernels.host.launches import capture_launches
     from samesame.lift.example import Example
 
     target, arguments, reference = corpus_target(name) if corpus else library_target(name)
@@ -107,7 +107,7 @@ def rows_of(name: str, corpus: bool, without: tuple[str, ...] = ()) -> Iterator[
 def library_target(name: str) -> tuple[Any, Any, Any]:
     from lift_operators import ALL
 
-    from samesame.capture.triton_device import pretended
+    from samesame.kernels.host.device import pretended
 
     operator = next(o for o in ALL if o.name == name)
     with pretended():
@@ -144,8 +144,8 @@ def lifted(
     example: Any,
 ) -> tuple[Row, Any]:
     from samesame.evidence import Refused
-    from samesame.lift import Settings, lift_launch
-    from samesame.lift.loops.carried import Means
+    from samesame.kernels.kernel import Settings, lift_launch
+    from samesame.kernels.loops.carried import Means
     from samesame.lift.program import prepared
 
     settings = Settings(means=Means(**{MEANS[name]: False for name in without}))
@@ -176,9 +176,9 @@ def numbers(
     """Run the operator in the interpreter; compare each formula with what its launch stored, and torch with the end."""
     import torch
 
-    from samesame.capture.triton_interpret import interpret
-    from samesame.lift.execution.values import undefined_in
-    from samesame.lift.front import passed_of
+    from samesame.kernels.execution.values import undefined_in
+    from samesame.kernels.front import passed_of
+    from samesame.kernels.host.interpret import interpret
     from samesame.lift.numerics import apart, error_of, plain
 
     torch.manual_seed(0)
@@ -245,7 +245,7 @@ def prepare(corpus: bool) -> None:
     os.environ.setdefault("FLAGGEMS_CACHE_DIR", str(Path(tempfile.gettempdir()) / "samesame-flag-gems"))
     import torch
 
-    from samesame.capture.triton_device import pretended
+    from samesame.kernels.host.device import pretended
 
     torch.set_num_threads(1)
     if not corpus:

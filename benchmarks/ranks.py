@@ -15,9 +15,9 @@ import torch
 import transformers
 from transformers.distributed.tensor_parallel import apply_tensor_parallelism
 
-from samesame.capture.ranks import capture_ranks
-from samesame.capture.world import lockstep
-from samesame.execute import execute
+from samesame.capture.ranks.record import capture_ranks
+from samesame.capture.ranks.world import lockstep
+from samesame.operators.execute import execute
 
 SIZES = dict(
     vocab_size=64, hidden_size=32, intermediate_size=48, num_attention_heads=8, num_key_value_heads=8,

@@ -36,7 +36,7 @@ SIZES = dict(
 
 
 def of_case(path: str) -> Any:
-    from samesame.refine import refine_case
+    from samesame.entangle.verb import refine_case
 
     return lambda: refine_case(path)
 

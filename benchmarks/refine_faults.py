@@ -23,8 +23,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "jobs"))
 from check import machine
 from rank_faults import PLANTED, Planted
 
+from samesame.entangle.verb import refine_case
 from samesame.evidence import Refinement
-from samesame.refine import load_job, refine, refine_case
+from samesame.refine import load_job, refine
 
 HERE = Path(__file__).resolve().parent
 CASES = HERE.parent.parent / "shared" / "data" / "entangle"

@@ -69,8 +69,8 @@ def processor() -> float:
 
 def row(name: str, sides: tuple[Any, Any, Any]) -> tuple[float, float]:
     from samesame import check
+    from samesame.certificate.replay import replay
     from samesame.relate import prove
-    from samesame.replay import replay
 
     prove.time = SimpleNamespace(monotonic=time.process_time, thread_time=time.thread_time)  # type: ignore[attr-defined]
     proving, replaying, waiting = [], [], []

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launches import capture_launches
+from samesame.kernels.front import passed_of
+from samesame.kernels.host.interpret import interpret
+from samesame.kernels.host.launches import capture_launches
 from samesame.lift import KernelVerdict, LiftVerdict, lift
-from samesame.lift.front import passed_of
 from samesame.lift.numerics import error_of
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import torch
 
-from samesame.capture.ranks import RankGraph, capture_ranks, capture_sequential
-from samesame.capture.world import World, lockstep
-from samesame.execute import execute
+from samesame.capture.ranks.record import RankGraph, capture_ranks, capture_sequential
+from samesame.capture.ranks.world import World, lockstep
+from samesame.operators.execute import execute
 from samesame.programs.named import module_of_file, seeded
 
 JOBS = Path(__file__).parent / "jobs"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from samesame.store import Entry, Store, StoreError
-from samesame.store_entry import to_row
-from samesame.store_pages import PAGE
+from samesame.store.entry import to_row
+from samesame.store.pages import PAGE
 
 SIZES = (40, 300, 1500, 3500, 5000, 20_000)          # characters of a body: many rows a page, many pages a row
 

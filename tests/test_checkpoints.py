@@ -6,10 +6,10 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from samesame.capture import vllm_models
-from samesame.capture.checkpoints import fields_of, is_checkpoint, merged, parse, shrunk, tiny
+from samesame.capture.checkpoints import vllm as vllm_models
+from samesame.capture.checkpoints.folders import fields_of, is_checkpoint, merged, parse, shrunk, tiny
+from samesame.capture.checkpoints.transformers import load_hf
 from samesame.capture.targets import load_target, tiny_twins
-from samesame.capture.transformers_models import load_hf
 from samesame.cli import app
 from samesame.evidence import Refused, Rung, Verdict
 from samesame.several import alone, exit_code

@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 import torch
 
-from samesame.capture.world import lockstep
+from samesame.capture.ranks.world import lockstep
+from samesame.entangle.case import Case, Sides, load_case
 from samesame.evidence import Refused
-from samesame.execute import execute
 from samesame.formula.expr import Unsupported
 from samesame.formula.tensor import leaf
 from samesame.graph import Graph, Node, TensorType, at
-from samesame.graph_text import text_form
+from samesame.graph.text import text_form
+from samesame.operators.execute import execute
 from samesame.operators.explain import bind, explain
 from samesame.operators.opaque import kind_of_type
 from samesame.operators.table import meaning_of
-from samesame.relate.case import Case, Sides, load_case
 from samesame.relate.layout import values
 from samesame.relate.propose import agree
 

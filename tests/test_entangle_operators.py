@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import torch
 
-from samesame.capture.emit import Emit
-from samesame.capture.fused import APEX, GROUP, WRAPPED
-from samesame.capture.hlo import TRANSLATIONS
-from samesame.definitions import DEFINED
+from samesame.entangle.emit import Emit
+from samesame.entangle.fused import APEX, GROUP, WRAPPED
+from samesame.entangle.hlo import TRANSLATIONS
 from samesame.evidence import Refused
-from samesame.execute import execute
 from samesame.graph import NOWHERE, Node, TensorType
+from samesame.operators.definitions import DEFINED
+from samesame.operators.execute import execute
 
 T = torch.Tensor
 

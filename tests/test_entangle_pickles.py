@@ -14,12 +14,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from captured_graphs import Name, call, given, graph, output, pickled, write
-from samesame.capture.entangle import Asked, load
-from samesame.capture.pickled import read
-from samesame.capture.world import lockstep
+from samesame.capture.ranks.world import lockstep
+from samesame.entangle.graphs import Asked, load
+from samesame.entangle.pickled import read
 from samesame.evidence import Refused
-from samesame.execute import execute
 from samesame.graph import Origin, TensorType
+from samesame.operators.execute import execute
 
 ROWS = [
     given("x", (4, 6)),

@@ -9,8 +9,8 @@ from torch.nn import functional as F
 
 from samesame.capture import capture
 from samesame.evidence import Refused
-from samesame.execute import closed, execute
 from samesame.graph import Dtype, Graph, Node, TensorType
+from samesame.operators.execute import closed, execute
 
 
 def random(*shape, seed=0):

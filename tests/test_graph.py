@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samesame.graph import Dtype, Graph, Node, Origin, TensorType
-from samesame.graph_text import GraphError, from_json, parse, text_form, to_json
+from samesame.graph.text import GraphError, from_json, parse, text_form, to_json
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,4}(\.[a-z0-9]{1,3})?", fullmatch=True)
 TYPES = st.builds(

@@ -9,8 +9,8 @@ pytest.importorskip("triton")
 import torch
 
 from kernel_corpus import KERNELS, OBLIGATIONS, broken_variants, target
-from samesame.capture.triton_interpret import Run, interpret
-from samesame.capture.triton_launches import capture_launches
+from samesame.kernels.host.interpret import Run, interpret
+from samesame.kernels.host.launches import capture_launches
 from samesame.programs.named import named
 
 

@@ -19,12 +19,12 @@ from torch.distributed.tensor.placement_types import _StridedShard
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from rankwise import JOBS, captured, load, run
-from samesame.capture.group import one_of
-from samesame.capture.placements import placed
-from samesame.capture.ranks import capture_ranks, capture_sequential, placements
-from samesame.capture.world import lockstep, world
+from samesame.capture.ranks.group import one_of
+from samesame.capture.ranks.placements import placed
+from samesame.capture.ranks.record import capture_ranks, capture_sequential, placements
+from samesame.capture.ranks.world import lockstep, world
 from samesame.evidence import Refused
-from samesame.execute import execute
+from samesame.operators.execute import execute
 from samesame.programs.named import seeded
 
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from samesame import cli
-from samesame.replay import digest
+from samesame.certificate.replay import digest
 
 PAIR = """
 import torch

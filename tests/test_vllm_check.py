@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from samesame import check
 from samesame.capture import capture
-from samesame.capture.checkpoints import Checkpoint, tiny
-from samesame.capture.ranks import capture_ranks
-from samesame.capture.vllm_models import load_vllm
+from samesame.capture.checkpoints.folders import Checkpoint, tiny
+from samesame.capture.checkpoints.vllm import load_vllm
+from samesame.capture.ranks.record import capture_ranks
 from samesame.cli import app
 from samesame.evidence import Refused, Rung
 from vllm_models import needs_vllm, pair

@@ -4,8 +4,8 @@ import pytest
 
 from samesame import check
 from samesame.capture import capture
-from samesame.capture.checkpoints import Checkpoint, tiny
-from samesame.capture.vllm_models import load_vllm
+from samesame.capture.checkpoints.folders import Checkpoint, tiny
+from samesame.capture.checkpoints.vllm import load_vllm
 from samesame.evidence import Refused
 from vllm_models import GROUPED, needs_vllm
 

@@ -4,9 +4,10 @@ import pytest
 import torch
 
 from samesame import check
-from samesame.capture import capture, vllm_tests
-from samesame.definitions import STANDING_IN
+from samesame.capture import capture
+from samesame.capture.checkpoints import vllm_tests
 from samesame.evidence import Refused, Rung
+from samesame.operators.definitions import STANDING_IN
 from vllm_models import needs_vllm, pair
 
 pytestmark = [pytest.mark.models, needs_vllm]

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.distributed import _functional_collectives as functional
 
-from samesame.capture.ranks import capture_ranks
-from samesame.capture.world import Mismatch, lockstep, world
+from samesame.capture.ranks.record import capture_ranks
+from samesame.capture.ranks.world import Mismatch, lockstep, world
 from samesame.evidence import Refused
-from samesame.execute import execute
 from samesame.graph import Graph, Node, TensorType
+from samesame.operators.execute import execute
 
 OPS = {
     "sum": (dist.ReduceOp.SUM, lambda xs: torch.stack(xs).sum(0)),

@@ -14,9 +14,9 @@ from typing import Any
 
 from torch import nn
 
-from samesame.capture.checkpoints import Checkpoint, tiny
-from samesame.capture.transformers_models import load_hf
-from samesame.capture.vllm_models import VllmProgram, load_vllm
+from samesame.capture.checkpoints.folders import Checkpoint, tiny
+from samesame.capture.checkpoints.transformers import load_hf
+from samesame.capture.checkpoints.vllm import VllmProgram, load_vllm
 from vllm_models import GROUPED, SOFT_CAPS
 
 

@@ -1,7 +1,7 @@
 """Tiny models that Transformers and vLLM both have: which config of each architecture, and whether vLLM is here.
 
-Sizes are those of `samesame.capture.checkpoints.tiny`; what stands here are the flags and scales that a default config
-leaves at values that hide them.
+Sizes are those of `samesame.capture.checkpoints.folders.tiny`; what stands here are the flags and scales that a default
+config leaves at values that hide them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from samesame.capture.checkpoints import Checkpoint, tiny
-from samesame.capture.transformers_models import load_hf
-from samesame.capture.vllm_models import installed, load_vllm
+from samesame.capture.checkpoints.folders import Checkpoint, tiny
+from samesame.capture.checkpoints.transformers import load_hf
+from samesame.capture.checkpoints.vllm import installed, load_vllm
 from samesame.evidence import Refused
 
 GROUPED = dict(num_key_value_heads=2)

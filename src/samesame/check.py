@@ -18,14 +18,14 @@ from typing import Any
 import torch
 
 from samesame.budget import Progress, Run
-from samesame.capture.family import Apart, Family, Following, Recording
-from samesame.capture.following import follow
+from samesame.capture.sizes.family import Apart, Family, Following, Recording
+from samesame.capture.sizes.following import follow
 from samesame.capture.program import Program
-from samesame.certificate import certificate
-from samesame.configs import configured
+from samesame.certificate.certify import certificate
+from samesame.diagnose.configs import configured
 from samesame.diagnose import diagnose, effect_of
 from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
-from samesame.execute import execute
+from samesame.operators.execute import execute
 from samesame.graph import Graph, Node
 from samesame.relate.carried import carried
 from samesame.relate.coincidence import NOTHING, Weighed, weigh

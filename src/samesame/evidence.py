@@ -16,7 +16,7 @@ from samesame.formula.region import Region, listed
 from samesame.formula.sizes import size_text, symbols, value_at
 from samesame.formula.tensor import Dim
 from samesame.graph import NOWHERE, Origin, Setting
-from samesame.interface import Difference
+from samesame.graph.interface import Difference
 
 
 class Rung(IntEnum):

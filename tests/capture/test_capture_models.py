@@ -5,7 +5,7 @@ import torch
 
 from models import MODELS, build
 from samesame.capture import capture
-from samesame.execute import execute
+from samesame.operators.execute import execute
 
 pytestmark = pytest.mark.models
 

@@ -12,12 +12,12 @@ from torch import nn
 from torch.nn import functional as F
 
 from samesame.capture import capture
-from samesame.capture.family import Family, family
+from samesame.capture.sizes.family import Family, family
 from samesame.evidence import Refused
-from samesame.execute import execute
 from samesame.formula.sizes import size_text
 from samesame.graph import at
-from samesame.graph_text import text_form
+from samesame.graph.text import text_form
+from samesame.operators.execute import execute
 
 
 def ones(*shape: int) -> torch.Tensor:

@@ -8,7 +8,7 @@ from torch import nn
 
 from samesame.capture import capture, load_graph, save_graph
 from samesame.evidence import Refused
-from samesame.graph_text import to_json
+from samesame.graph.text import to_json
 
 
 class Program(nn.Module):

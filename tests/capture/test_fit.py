@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from samesame.capture.fit import Fit, Misfit, solve
+from samesame.capture.sizes.fit import Fit, Misfit, solve
 from samesame.formula.expr import Size, add, const, floordiv, mul, power
 from samesame.formula.sizes import canonical, value_at
 from samesame.graph import Node, TensorType

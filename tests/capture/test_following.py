@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from samesame.capture import capture
-from samesame.capture.following import Followings, follow
+from samesame.capture.sizes.following import Followings, follow
 
 
 def asked(program, *shape: int) -> Followings:

@@ -13,8 +13,8 @@ from torch.nn import functional as F
 
 from samesame.capture import capture
 from samesame.evidence import Refused
-from samesame.execute import execute
 from samesame.graph import Origin
+from samesame.operators.execute import execute
 
 HERE = "test_record.py"
 

@@ -10,16 +10,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samesame.capture.emit import Emit
-from samesame.capture.roles import Product, Roles
-from samesame.capture.shapes import Mismatch
-from samesame.capture.shrink import Members, Shaped, members
-from samesame.capture.world import lockstep
+from samesame.capture.ranks.world import lockstep
+from samesame.entangle.emit import Emit
+from samesame.entangle.roles import Product, Roles
+from samesame.entangle.shapes import Mismatch
+from samesame.entangle.shrink import Members, Shaped, members
 from samesame.evidence import Refused
-from samesame.execute import execute
 from samesame.formula.sizes import size_text
 from samesame.graph import NOWHERE, Graph, Node, TensorType, at
-from samesame.graph_text import text_form
+from samesame.graph.text import text_form
+from samesame.operators.execute import execute
 
 SIZES = st.sampled_from([2, 3, 4, 6, 8, 12, 24, 32, 48, 96])
 

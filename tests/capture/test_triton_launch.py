@@ -11,12 +11,12 @@ pytest.importorskip("triton")
 
 import torch
 
-from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launch import Call, Captured, HostStep
-from samesame.capture.triton_launches import capture_launches
 from samesame.evidence import Refused
 from samesame.formula.expr import Size
 from samesame.formula.sizes import size_text
+from samesame.kernels.host.interpret import interpret
+from samesame.kernels.host.launch import Call, Captured, HostStep
+from samesame.kernels.host.launches import capture_launches
 
 HEAD = """
 import math

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 from all_claims import ALL
+from samesame.replay import Broken
 
-from samesame import certificate
+from samesame.certificate import certify as certificate
+from samesame.certificate import questions
 from samesame.formula import dag
 from samesame.formula.expr import NEG_INF, Size, Sum, eq, floordiv, lt, maximum, mod, sqrt, where
 from samesame.formula.tensor import leaf, tensor
-from samesame.replay import Broken, questions
 
 TENSORS = [claim for claim in ALL if claim.theme != "loops and scans"]
 n = Size("n", 2)

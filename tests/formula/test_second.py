@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from all_claims import ALL
 
-from samesame import second
+from samesame import evaluator as second
+from samesame.evaluator import Agreement, Cannot, Disagreement, Grid, compare
 from samesame.formula import dag
 from samesame.formula.evaluate import FUNCTIONS, evaluate
 from samesame.formula.expr import (
@@ -46,7 +47,6 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.tensor import leaf, tensor
-from samesame.second import Agreement, Cannot, Disagreement, Grid, compare
 
 TENSORS = [claim for claim in ALL if claim.theme != "loops and scans"]
 x, y, n = leaf("x", (5,)), leaf("y", (5,)), Size("n", 2)

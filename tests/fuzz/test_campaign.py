@@ -23,7 +23,7 @@ from samesame.fuzz.reached import Lines, all_lines, beyond, merge, watching
 from samesame.fuzz.single import fuzz_own
 from samesame.fuzz.tasks import accuses
 from samesame.fuzz.tasks import script as script_alone
-from samesame.fuzz.worker import run_apart
+from samesame.fuzz.apart import run_apart
 
 QUICK = Settings(backends=("aot_eager",), cases=6, bisect=False, feedback=False)
 

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 from kernel_corpus import target
-from samesame.capture.triton_interpret import interpret
+from samesame.kernels.host.interpret import interpret
 from samesame.lift import lift
 
 BLOCK = tl.constexpr(64)

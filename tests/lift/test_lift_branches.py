@@ -9,7 +9,8 @@ import pytest
 pytest.importorskip("triton")
 
 from lifted import Lifted
-from samesame.lift import Launch, Memory, lift_launch
+from samesame.kernels.kernel import lift_launch
+from samesame.kernels.launch import Launch, Memory
 
 KERNELS = Lifted(Path(__file__).parent.parent / "launches" / "branches.py")
 FORMULAS = {  # of kernels that are verified

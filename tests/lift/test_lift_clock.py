@@ -13,11 +13,12 @@ from kernel_corpus import target
 from samesame.evidence import Refused
 from samesame.formula.equal import NotProved
 from samesame.formula.expr import Fold, Leaf, Load, Size, add, exp, index, maximum, mul, power
-from samesame.lift import KernelVerdict, Settings, clock, lift, names
-from samesame.lift.formulas import textbook
-from samesame.lift.formulas.simplify import Simplifier
-from samesame.lift.indices.solver import Prover
-from samesame.lift.loops import synthesis
+from samesame.kernels import clock
+from samesame.kernels.formulas import textbook
+from samesame.kernels.formulas.simplify import Simplifier
+from samesame.kernels.indices.solver import Prover
+from samesame.kernels.loops import synthesis
+from samesame.lift import KernelVerdict, Settings, lift, names
 
 SENTENCE = "do not get simple in {} seconds; give more with --timeout"
 PARTS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)

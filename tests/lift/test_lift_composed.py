@@ -9,13 +9,14 @@ import pytest
 
 pytest.importorskip("triton")
 
-from samesame.capture.triton_launches import capture_launches
 from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.expr import Expr, Fold, Leaf, Load, Size, add, const, floordiv, index, minimum, mul, walk
-from samesame.lift import KernelVerdict, concrete, lift, reference
-from samesame.lift.formulas.simplify import Simplifier
-from samesame.lift.indices import integers
-from samesame.lift.indices.solver import Prover
+from samesame.kernels import concrete
+from samesame.kernels.formulas.simplify import Simplifier
+from samesame.kernels.host.launches import capture_launches
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Prover
+from samesame.lift import KernelVerdict, lift, reference
 from samesame.lift.joined import by_conditions
 from samesame.lift.program import assumed_of
 

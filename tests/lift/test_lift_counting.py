@@ -9,12 +9,12 @@ import pytest
 
 pytest.importorskip("triton")
 
-from samesame.capture.triton_interpret import interpret
 from samesame.formula.expr import ZERO, Fold, Leaf, Load, Size, add, const, index, mul, where
+from samesame.kernels.execution.values import of_bits, wraps
+from samesame.kernels.host.interpret import interpret
+from samesame.kernels.indices import integers
+from samesame.kernels.obligations import counted
 from samesame.lift import KernelVerdict, lift
-from samesame.lift.execution.values import of_bits, wraps
-from samesame.lift.indices import integers
-from samesame.lift.obligations import counted
 
 FILE = Path(__file__).parent.parent / "launches" / "counting.py"
 BITS = of_bits("andi", 32, Load(Leaf("x", (), "int"), ()), const(3))

@@ -10,14 +10,14 @@ import pytest
 
 pytest.importorskip("triton")
 
-from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launches import capture_launches
 from samesame.formula.expr import TRUE, FloorDiv, Size, const, index, substitute
+from samesame.kernels.front import passed_of
+from samesame.kernels.host.interpret import interpret
+from samesame.kernels.host.launches import capture_launches
+from samesame.kernels.indices import integers
+from samesame.kernels.tiles.digits import digits_of, joined, split
 from samesame.lift import KernelVerdict, Settings, lift
-from samesame.lift.front import passed_of
-from samesame.lift.indices import integers
 from samesame.lift.numerics import error_of
-from samesame.lift.tiles.digits import digits_of, joined, split
 
 FILE = Path(__file__).parent.parent / "launches" / "divisions.py"
 FORMULAS = {  # how those of verified kernels end

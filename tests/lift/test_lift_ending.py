@@ -9,13 +9,13 @@ import pytest
 
 pytest.importorskip("triton")
 
-from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launches import capture_launches
 from samesame.formula.expr import ZERO, Size, const
+from samesame.kernels.front import passed_of
+from samesame.kernels.host.interpret import interpret
+from samesame.kernels.host.launches import capture_launches
+from samesame.kernels.indices import integers
+from samesame.kernels.loops.closed import at_most_one
 from samesame.lift import KernelVerdict, lift
-from samesame.lift.front import passed_of
-from samesame.lift.indices import integers
-from samesame.lift.loops.closed import at_most_one
 from samesame.lift.numerics import error_of
 
 FILE = Path(__file__).parent.parent / "launches" / "ending.py"

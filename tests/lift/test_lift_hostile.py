@@ -9,11 +9,11 @@ import pytest
 
 pytest.importorskip("triton")
 
-from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launches import capture_launches
 from samesame.cli.lift import lines
+from samesame.kernels.front import passed_of
+from samesame.kernels.host.interpret import interpret
+from samesame.kernels.host.launches import capture_launches
 from samesame.lift import LiftVerdict, lift
-from samesame.lift.front import passed_of
 from samesame.lift.numerics import error_of
 
 FILE = Path(__file__).parent.parent / "launches" / "hostile.py"

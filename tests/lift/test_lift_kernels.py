@@ -12,10 +12,10 @@ import numpy as np
 import torch
 
 from kernel_corpus import KERNELS, target
-from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launches import capture_launches
 from samesame.formula.evaluate import evaluate
 from samesame.formula.sizes import value_at
+from samesame.kernels.host.interpret import interpret
+from samesame.kernels.host.launches import capture_launches
 from samesame.lift import LiftVerdict, lift
 from samesame.lift.compose import composed, inputs_of
 from samesame.programs.named import named

@@ -10,11 +10,11 @@ import pytest
 
 pytest.importorskip("triton")
 
-from samesame.capture.triton_interpret import interpret
 from samesame.formula.expr import Expr, Leaf, Load, Size, const, index
+from samesame.kernels.host.interpret import interpret
+from samesame.kernels.indices.integers import minus, plus_, quotient, times_
+from samesame.kernels.indices.ranges import greatest
 from samesame.lift import KernelVerdict, Settings, lift
-from samesame.lift.indices.integers import minus, plus_, quotient, times_
-from samesame.lift.indices.ranges import greatest
 
 FILE = Path(__file__).parent.parent / "launches" / "limits.py"
 LARGE = 1 << 40  # elements: so many that 32 bits may be too few

@@ -26,12 +26,12 @@ from samesame.formula.expr import (
     substitute,
     where,
 )
+from samesame.kernels.formulas.rational import Cancelling, simple
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Prover
+from samesame.kernels.loops.carried import Means
+from samesame.kernels.loops.inductive import Induction
 from samesame.lift import Settings, lift
-from samesame.lift.formulas.rational import Cancelling, simple
-from samesame.lift.indices import integers
-from samesame.lift.indices.solver import Prover
-from samesame.lift.loops.carried import Means
-from samesame.lift.loops.inductive import Induction
 
 N = Size("n", 1)
 T = index(N)

@@ -147,7 +147,7 @@ def test_what_comes_after_a_launch_leaves_its_verdict(tmp_path, line: str, words
 
 
 def test_a_loop_without_an_end_is_told_once_with_the_users_line(tmp_path) -> None:
-    from samesame.capture.triton_launches import capture_launches
+    from samesame.kernels.host.launches import capture_launches
 
     name = launching(tmp_path, AFTER + "while True:\n    n + 1  # HERE")
     started = time.monotonic()

@@ -9,18 +9,18 @@ import pytest
 
 pytest.importorskip("triton")
 
-from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launches import capture_launches
 from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.expr import Fold, Leaf, Load, add, const, exp, index, log, mul, power, walk, where
+from samesame.kernels.execution.operations import power_of_two
+from samesame.kernels.formulas.algebra import NEUTRAL
+from samesame.kernels.formulas.defined import Definedness
+from samesame.kernels.formulas.simplify import Simplifier
+from samesame.kernels.front import passed_of
+from samesame.kernels.host.interpret import interpret
+from samesame.kernels.host.launches import capture_launches
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Prover
 from samesame.lift import LiftVerdict, lift
-from samesame.lift.execution.operations import power_of_two
-from samesame.lift.formulas.algebra import NEUTRAL
-from samesame.lift.formulas.defined import Definedness
-from samesame.lift.formulas.simplify import Simplifier
-from samesame.lift.front import passed_of
-from samesame.lift.indices import integers
-from samesame.lift.indices.solver import Prover
 from samesame.lift.numerics import error_of
 
 FILE = Path(__file__).parent.parent / "launches" / "more.py"

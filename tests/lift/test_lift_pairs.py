@@ -11,8 +11,6 @@ pytest.importorskip("triton")
 
 import numpy as np
 
-from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launches import capture_launches
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import (
     NEG_INF,
@@ -29,13 +27,15 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.tensor import tensor
+from samesame.kernels.execution.positions import Position, position_in
+from samesame.kernels.execution.reductions import alone
+from samesame.kernels.formulas.simplify import Simplifier
+from samesame.kernels.front import passed_of
+from samesame.kernels.host.interpret import interpret
+from samesame.kernels.host.launches import capture_launches
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Prover
 from samesame.lift import KernelVerdict, lift
-from samesame.lift.execution.positions import Position, position_in
-from samesame.lift.execution.reductions import alone
-from samesame.lift.formulas.simplify import Simplifier
-from samesame.lift.front import passed_of
-from samesame.lift.indices import integers
-from samesame.lift.indices.solver import Prover
 from samesame.lift.numerics import by_numpy, error_of
 
 FILE = Path(__file__).parent.parent / "launches" / "pairs.py"

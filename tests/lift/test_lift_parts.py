@@ -9,14 +9,14 @@ import pytest
 
 pytest.importorskip("triton")
 
-from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launches import capture_launches
 from samesame.formula.expr import Leaf, Load, Size, const
 from samesame.formula.tensor import tensor
+from samesame.kernels.front import passed_of
+from samesame.kernels.host.interpret import interpret
+from samesame.kernels.host.launches import capture_launches
+from samesame.kernels.indices import integers
 from samesame.lift import KernelVerdict, LiftVerdict, lift
 from samesame.lift.compose import counts
-from samesame.lift.front import passed_of
-from samesame.lift.indices import integers
 from samesame.lift.numerics import error_of
 
 FILE = Path(__file__).parent.parent / "launches" / "parts.py"

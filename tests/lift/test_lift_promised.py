@@ -208,7 +208,7 @@ def test_an_example_that_cannot_be_run_is_no_example_that_keeps_a_condition(monk
     def refuse(*_, **__):
         raise Refused("nobody can run this")
 
-    monkeypatch.setattr("samesame.capture.triton_interpret.interpret", refuse)
+    monkeypatch.setattr("samesame.kernels.host.interpret.interpret", refuse)
     (found,) = lift(f"{FOLDER / 'promised.py'}:launch_picked").kernels
     (data,) = (o for o in found.obligations if o.name == "data")
     assert found.verdict == "undecided" and data.state == "undecided" and "nobody can run this" in data.detail

@@ -29,12 +29,12 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.tensor import Tensor
-from samesame.lift.concrete import Grid
-from samesame.lift.formulas.simplify import Simplifier
-from samesame.lift.indices import integers
-from samesame.lift.indices.solver import Prover
-from samesame.lift.loops.recurrences import split
-from samesame.lift.loops.steps import rescaled_step, step_holds
+from samesame.kernels.concrete import Grid
+from samesame.kernels.formulas.simplify import Simplifier
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Prover
+from samesame.kernels.loops.recurrences import split
+from samesame.kernels.loops.steps import rescaled_step, step_holds
 
 N = Size("n", 1)
 I, J = index(N), index(4)  # noqa: E741    indices, as formulas write them

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samesame.formula.expr import Expr, Index, Lambda, Leaf, Load, Opaque, Size, const, index, lt, not_
-from samesame.lift.indices import integers
-from samesame.lift.indices.integers import at_most, equal, less, minus, plus_, quotient, remainder, times_
-from samesame.lift.indices.points import Point, Points
-from samesame.lift.indices.products import multiplies
-from samesame.lift.indices.ranges import holds_by_ranges, least
-from samesame.lift.indices.solver import Prover
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.integers import at_most, equal, less, minus, plus_, quotient, remainder, times_
+from samesame.kernels.indices.points import Point, Points
+from samesame.kernels.indices.products import multiplies
+from samesame.kernels.indices.ranges import holds_by_ranges, least
+from samesame.kernels.indices.solver import Prover
 
 M, N = Size("m", 1), Size("n", 2)
 BLOCKS = integers.ceiling(N, const(4))

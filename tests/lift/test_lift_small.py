@@ -11,10 +11,10 @@ pytest.importorskip("triton")
 
 import numpy as np
 
-from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launches import capture_launches
+from samesame.kernels.front import passed_of
+from samesame.kernels.host.interpret import interpret
+from samesame.kernels.host.launches import capture_launches
 from samesame.lift import KernelVerdict, LiftVerdict, lift
-from samesame.lift.front import passed_of
 from samesame.lift.numerics import error_of
 
 FILE = Path(__file__).parent.parent / "launches" / "small.py"

@@ -6,8 +6,10 @@ import pytest
 
 from samesame.evidence import Refused
 from samesame.formula.expr import Size
-from samesame.lift import Launch, Memory, lift, lift_launch
-from samesame.lift.execution.ttir import Type, parse, split
+from samesame.kernels.execution.ttir import Type, parse, split
+from samesame.kernels.kernel import lift_launch
+from samesame.kernels.launch import Launch, Memory
+from samesame.lift import lift
 
 ADD = """
 #loc = loc("/tmp/add.py":3:1)

@@ -9,12 +9,12 @@ import pytest
 
 pytest.importorskip("triton")
 
-from samesame.capture.triton_interpret import interpret
-from samesame.capture.triton_launches import capture_launches
 from samesame.formula.expr import Leaf, Load, const, where
+from samesame.kernels.execution.unsigned import signed, unsigned, unsigned_in
+from samesame.kernels.front import passed_of
+from samesame.kernels.host.interpret import interpret
+from samesame.kernels.host.launches import capture_launches
 from samesame.lift import KernelVerdict, lift
-from samesame.lift.execution.unsigned import signed, unsigned, unsigned_in
-from samesame.lift.front import passed_of
 from samesame.lift.numerics import error_of
 
 FILE = Path(__file__).parent.parent / "launches" / "unsigned.py"

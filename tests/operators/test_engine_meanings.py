@@ -7,10 +7,10 @@ import torch
 from meaning_samples import ENGINES
 from test_meanings import Leaves, agrees
 
-from samesame.definitions import DEFINED, STANDING_IN
-from samesame.execute import pure, resolve
 from samesame.formula.expr import Unsupported
 from samesame.operators import meaning_of
+from samesame.operators.definitions import DEFINED, STANDING_IN
+from samesame.operators.execute import pure, resolve
 from samesame.operators.table import REAL
 from vllm_models import needs_vllm
 

@@ -9,7 +9,7 @@ import pytest
 
 from pairs.corpus import PAIRS
 from samesame import check
-from samesame.replay import replay
+from samesame.certificate.replay import replay
 
 CHOSEN = PAIRS if os.environ.get("SAMESAME_LONG") else PAIRS[::5]
 

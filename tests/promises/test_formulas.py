@@ -14,11 +14,11 @@ import pytest
 import torch
 
 from samesame import check
+from samesame.certificate.replay import replay
 from samesame.evidence import Rung, Verdict
 from samesame.formula.equal import NotProved, Proved, prove_equal
 from samesame.formula.expr import eq, numeric, where
 from samesame.formula.tensor import leaf
-from samesame.replay import replay
 
 inf, nan = float("inf"), float("nan")
 FLOAT16, FLOAT32 = torch.finfo(torch.float16).min, torch.finfo(torch.float32).min

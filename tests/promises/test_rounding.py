@@ -16,10 +16,10 @@ from torch.nn import functional as F
 from promises.rounding_pairs import EQUAL, WRONG, Program, conv_bn, folded, lively, nudged, sinusoids, still
 from samesame import check
 from samesame.capture import capture
+from samesame.certificate.replay import Broken, replay
 from samesame.evidence import Rung
-from samesame.graph_text import to_json
+from samesame.graph.text import to_json
 from samesame.operators.defaults import with_defaults
-from samesame.replay import Broken, replay
 
 # Nothing is stored there that has to be read: the same buffers and weights, the same table bit for bit.
 NOTHING_ROUNDED = {

@@ -13,9 +13,9 @@ from torch.nn import functional as F
 
 from promises.size_pairs import PARTINGS, Parting, numbers
 from samesame import check
+from samesame.certificate.replay import Broken, digest, replay
 from samesame.evidence import Rung, SamesameError, Verdict
 from samesame.formula.region import region_of
-from samesame.replay import Broken, digest, replay
 from samesame.report.json import to_json
 from samesame.report.terminal import plain_text
 

@@ -14,9 +14,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from samesame import check
+from samesame.certificate.replay import read, replay
 from samesame.evidence import Rung, Verdict
-from samesame.execute import execute
-from samesame.replay import read, replay
+from samesame.operators.execute import execute
 from samesame.report import plain_text, to_json, write_certificate
 
 D, LAYERS = 8, 3

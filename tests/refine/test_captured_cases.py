@@ -15,12 +15,11 @@ import pytest
 from typer.testing import CliRunner
 
 from samesame.cli import app
+from samesame.entangle.captured import stated_parts
+from samesame.entangle.case import load_case
+from samesame.entangle.verb import _words, refine_case
 from samesame.evidence import Evidence, Rung
-from samesame.refine import refine_case
-from samesame.refine.captured import stated_parts
-from samesame.refine.case import _words
 from samesame.relate.blocks import Block
-from samesame.relate.case import load_case
 from samesame.relate.layout import Slice, Whole
 from samesame.relate.prove import Prover
 from samesame.relate.relating import symbols_of

@@ -16,7 +16,7 @@ from test_generalise import blocks, ones
 from torch.nn import functional as F
 from typer.testing import CliRunner
 
-from samesame import second
+from samesame import evaluator as second
 from samesame.check import check
 from samesame.cli import app
 from samesame.evidence import Evidence, Rung
@@ -28,7 +28,7 @@ from samesame.relate.blocks import Block, key_of
 from samesame.relate.prove import Prover
 from samesame.relate.rules import Disagreement, Rulebook, entry_of, reproved
 from samesame.store import Store
-from samesame.store_tried import Attempt, Tried
+from samesame.store.tried import Attempt, Tried
 
 
 def norm(x, eps=1e-5):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samesame.capture import capture
-from samesame.execute import execute
+from samesame.operators.execute import execute
 from samesame.relate.buffers import buffers_as_weights
 from samesame.relate.layout import Whole, values, wholes
 from samesame.relate.pairing import Clues, Group, Modules, numbered, uses

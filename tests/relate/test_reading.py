@@ -7,11 +7,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from samesame.entangle.reading import over_symbols
 from samesame.formula.expr import Expr, Size, add, mul
 from samesame.formula.sizes import canonical, size_text, value_at
 from samesame.formula.tensor import Dim
 from samesame.relate.layout import Concat, Layout, Permute, Reshape, Scaled, Slice, Whole, values
-from samesame.relate.reading import over_symbols
 
 B, T, H, D = (Size(name, 2) for name in "BTHD")
 FOUND = {"B": 3, "T": 5, "H": 7, "D": 11}

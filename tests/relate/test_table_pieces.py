@@ -3,8 +3,8 @@
 import torch
 
 from samesame import check
+from samesame.certificate.forms import value_of
 from samesame.evidence import Rung
-from samesame.replay.forms import value_of
 
 ANGLES = torch.outer(torch.arange(7.0), torch.tensor([1.0, 0.3, 0.05]))
 TABLE = torch.cat((ANGLES.cos(), ANGLES.sin()), -1)                     # [7, 6]: cosines, then sines

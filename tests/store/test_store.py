@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from samesame import store as store_module
 from samesame.store import Entry, Store, default_path
-from samesame.store_entry import from_row, to_row
-from samesame.store_pages import salvage
+from samesame.store.entry import from_row, to_row
+from samesame.store.pages import salvage
 from store_samples import files, rule
 
 FORK = multiprocessing.get_context("fork")

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samesame.store import Store, StoreError
-from samesame.store_pages import PAGE
+from samesame.store.pages import PAGE
 from store_samples import Content, assert_only_the_damage_is_lost, files, rule
 
 FORK = multiprocessing.get_context("fork")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from samesame.store import Store
-from samesame.store_entry import Entry
-from samesame.store_tried import Attempt, Tried
+from samesame.store.entry import Entry
+from samesame.store.tried import Attempt, Tried
 
 KEY, OTHER = "a" * 64, "b" * 64
 

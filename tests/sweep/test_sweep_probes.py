@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from samesame.capture.checkpoints import TOKENS, config_of, fields_of, shrunk, tiny, transformers
+from samesame.capture.checkpoints.folders import TOKENS, config_of, fields_of, shrunk, tiny, transformers
 from samesame.evidence import Refused
 from samesame.sweep.attempt import example_of
 from samesame.sweep.probe import flat

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from samesame.capture.checkpoints import fields_of, merged, tiny, transformers
+from samesame.capture.checkpoints.folders import fields_of, merged, tiny, transformers
 from samesame.sweep.attempt import config_for_script
 from samesame.sweep.outcome import Outcome
 from samesame.sweep.probes import probes_of

@@ -19,9 +19,9 @@ from samesame.capture.program import Program
 from samesame.capture.record import record
 from samesame.capture.targets import load_inputs, load_target
 from samesame.evidence import Refused
-from samesame.execute import few_threads
 from samesame.graph import Graph
-from samesame.graph_text import text_form
+from samesame.graph.text import text_form
+from samesame.operators.execute import few_threads
 
 __all__ = [
     "Recorded", "capture", "capture_calls", "load_graph", "load_inputs", "load_target", "save_graph", "text_form",

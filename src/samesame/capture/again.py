@@ -26,8 +26,8 @@ from samesame.capture.memory import address, place_of
 from samesame.capture.program import Program, failed
 from samesame.capture.views import keeps_dice
 from samesame.evidence import Refused, SamesameError
-from samesame.execute import execute
 from samesame.graph import Asked, Graph, Node, Origin, map_nodes
+from samesame.operators.execute import execute
 
 Outputs = list[tuple[str, torch.Tensor]]
 Move = Callable[[torch.Tensor], torch.Tensor]

@@ -26,9 +26,9 @@ from samesame.capture.program import Program
 from samesame.capture.record import UNSEEN, UPDATES, Recorder, assured, ordinary, recorded, triton_kernels
 from samesame.capture.snapshot import Snapshot, snapshot, snapshot_of_arguments
 from samesame.evidence import Refused
-from samesame.execute import bound, execute, tensors_in, written
 from samesame.graph import Graph, Node, Origin, with_roots
-from samesame.interface import ITSELF, WHOLE, Interface, State, Structure, returned_root, state_root
+from samesame.graph.interface import ITSELF, WHOLE, Interface, State, Structure, returned_root, state_root
+from samesame.operators.execute import bound, execute, tensors_in, written
 from samesame.programs.outputs import taken_apart
 
 SECOND_INPUT = "second_call."                              # before the name of an input of the second call

@@ -26,7 +26,7 @@ from torch.utils import _python_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from samesame.evidence import Refused
-from samesame.execute import tensors_in
+from samesame.operators.execute import tensors_in
 from samesame.programs.origins import is_users, shown
 
 Tensor = torch.Tensor

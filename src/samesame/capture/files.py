@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 
 from samesame.evidence import Refused
 from samesame.graph import Graph
-from samesame.graph_text import GraphError, from_json, to_json
+from samesame.graph.text import GraphError, from_json, to_json
 
 ENDINGS = (".json.gz", ".json")
 

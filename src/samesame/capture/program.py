@@ -20,8 +20,8 @@ from torch.utils._pytree import tree_flatten_with_path, tree_map, tree_unflatten
 
 from samesame.capture.memory import has_memory, kind_in_words, place_of
 from samesame.evidence import Refused
-from samesame.execute import out_of_memory
 from samesame.graph import Origin
+from samesame.operators.execute import out_of_memory
 from samesame.programs.origins import line_of_error, users_line
 from samesame.programs.outputs import PLAIN, kind_of_value, place_name, taken_apart
 

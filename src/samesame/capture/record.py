@@ -37,8 +37,8 @@ from samesame.capture.tape import Tape, dtype_of, type_of
 from samesame.capture.twins import functional, positional, returned
 from samesame.capture.views import demand_no_views
 from samesame.evidence import Refused, SamesameError
-from samesame.execute import UNINITIALISED, bound, draws_numbers, pure, tensors_in, undefined_, written
 from samesame.graph import Graph, Node, Origin
+from samesame.operators.execute import UNINITIALISED, bound, draws_numbers, pure, tensors_in, undefined_, written
 from samesame.programs.origins import running_modules, thread_line
 
 

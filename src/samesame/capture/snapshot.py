@@ -22,7 +22,7 @@ import numpy
 import torch
 from torch import nn
 
-from samesame.interface import Key, path_name
+from samesame.graph.interface import Key, path_name
 from samesame.programs.origins import INSTALLED, is_users
 from samesame.programs.outputs import PLAIN
 

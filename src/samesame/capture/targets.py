@@ -19,10 +19,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from samesame.capture.checkpoints import Checkpoint, is_checkpoint, parse, tiny
+from samesame.capture.checkpoints.folders import Checkpoint, is_checkpoint, parse, tiny
+from samesame.capture.checkpoints.transformers import load_hf
+from samesame.capture.checkpoints.vllm import load_vllm
 from samesame.capture.files import is_graph_file, load_graph
-from samesame.capture.transformers_models import load_hf
-from samesame.capture.vllm_models import load_vllm
 from samesame.evidence import Refused
 from samesame.programs.named import called, named
 from samesame.programs.outputs import kind_of_value

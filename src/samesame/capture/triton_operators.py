@@ -23,19 +23,21 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from samesame.capture.triton_device import compiled, configurations, jit_of, launching
-from samesame.capture.triton_host import triton_type
-from samesame.capture.triton_interpret import Execution, run_kernel
-from samesame.capture.triton_language import undefined
-from samesame.capture.triton_launch import ttir
 from samesame.evidence import Refused
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import Expr, Index, Load, Unsupported, rebuild, substitute
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Dim, Tensor, leaf, tensor
 from samesame.graph import Dtype
-from samesame.lift import KernelVerdict, Launch, Memory, Settings, lift_launch
-from samesame.lift.front import element_name
+from samesame.kernels.front import element_name
+from samesame.kernels.host.device import compiled, configurations, jit_of, launching
+from samesame.kernels.host.interpret import Execution, run_kernel
+from samesame.kernels.host.language import undefined
+from samesame.kernels.host.launch import ttir
+from samesame.kernels.host.trace import triton_type
+from samesame.kernels.kernel import Settings, lift_launch
+from samesame.kernels.launch import Launch, Memory
+from samesame.kernels.verdict import KernelVerdict
 from samesame.operators.shapes import kind_of
 from samesame.operators.table import REAL
 from samesame.programs.origins import users_line

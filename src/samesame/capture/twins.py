@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 
-from samesame.execute import written
+from samesame.operators.execute import written
 
 
 @cache

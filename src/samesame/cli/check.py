@@ -30,7 +30,7 @@ from samesame.cli.rules import rules_of
 from samesame.cli.streams import INTERRUPTED, complain, progress_bar, reported, stdout_guarded
 from samesame.evidence import Rung, SamesameError, Verdict
 from samesame.graph import Graph
-from samesame.interface import KINDS
+from samesame.graph.interface import KINDS
 
 EPILOG = "Exit codes: 0 same, 1 different, 2 usage or unusable input, 3 undecided, 130 interrupted by Ctrl-C."
 PAIR = ("left", "right", "inputs")                # the names that a file of its own pair defines

@@ -72,9 +72,9 @@ def lift(
     with reported(verbose):
         with redirect_stdout(sys.stderr):
             from samesame.capture import load_inputs
+            from samesame.kernels.loops.carried import Means
             from samesame.lift import Settings
             from samesame.lift import lift as lifted
-            from samesame.lift.loops.carried import Means
             from samesame.report.json import require_writable, write_text
 
             if json not in (None, "-"):

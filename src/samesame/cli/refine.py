@@ -83,11 +83,13 @@ def decided(
     """The verdict, and whether Ctrl-C ended the run."""
     with redirect_stdout(sys.stderr):
         from samesame.budget import Run
-        from samesame.refine import load_job, of_transformers, refine, refine_case
+        from samesame.refine import load_job, of_transformers, refine
 
         run = Run(timeout, *((bar.advance, bar.stage) if bar else ()))
         with run.bounded(interrupts=True):
             if case is not None:
+                from samesame.entangle.verb import refine_case
+
                 if any((world_size, tp, train)):
                     raise SamesameError("a case says itself how many ranks it has and what it captured; leave out "
                                         "--world-size, --tp and --train")

@@ -28,8 +28,8 @@ def replay(
     Exit codes: 0 it holds, 1 it does not, 2 usage or unusable input.
     """
     with reported(verbose):
-        from samesame.replay import Broken, Unreadable, read
-        from samesame.replay import replay as checked
+        from samesame.certificate.replay import Broken, Unreadable, read
+        from samesame.certificate.replay import replay as checked
 
         try:
             form = read(Path(certificate))
@@ -47,7 +47,7 @@ def replay(
 def saved_graph(path: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """A saved graph as `check` reads it, defaults filled in, and its tensors."""
     from samesame.capture import load_graph
-    from samesame.graph_text import to_json
+    from samesame.graph.text import to_json
     from samesame.operators.defaults import with_defaults
 
     graph = with_defaults(load_graph(path))

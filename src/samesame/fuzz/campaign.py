@@ -29,7 +29,7 @@ from samesame.fuzz.program import decoded, steps_in
 from samesame.fuzz.reached import Lines, all_lines, merge
 from samesame.fuzz.reached import count as count_lines
 from samesame.fuzz.tasks import accuses, dtypes
-from samesame.fuzz.worker import CRASHED, DIED, HUNG, OUT_OF_MEMORY, SLOW
+from samesame.fuzz.apart import CRASHED, DIED, HUNG, OUT_OF_MEMORY, SLOW
 from samesame.versions import versions_of_packages
 
 WRITTEN = "written"

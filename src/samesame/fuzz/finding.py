@@ -17,7 +17,7 @@ from samesame.evidence import SamesameError
 from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.corpus import Finding
 from samesame.fuzz.program import Program, decoded, source
-from samesame.fuzz.worker import CRASHED, HUNG, OUT_OF_MEMORY
+from samesame.fuzz.apart import CRASHED, HUNG, OUT_OF_MEMORY
 
 
 def write_finding(folder: Path, finding: Finding) -> Path:

@@ -31,7 +31,7 @@ from samesame.fuzz.program import Program, decoded, encoded, source, steps_in
 from samesame.fuzz.reached import Lines, beyond, merge, watching
 from samesame.fuzz.reduce import first_wrong, reduced
 from samesame.fuzz.twins import twin_of
-from samesame.fuzz.worker import DIED, Result, Say, run_apart
+from samesame.fuzz.apart import DIED, Result, Say, run_apart
 
 TWINS_TRIED = 4              # twins of a reduced program that are tried for one that is compiled rightly
 Task = Callable[[dict[str, Any], dict[str, Any], Say], Result]

@@ -2,26 +2,16 @@
 
     lift("softmax.py:launch").kernels[0].formulas[0].text      # out[i, j] = exp(x[i, j]) / Σ_{l<n} exp(x[i, l])
 
-`execution` reads Triton's IR and executes it for all programs and lanes at once, loops in closed form (`loops`);
-`tiles` finds who writes each output element; `formulas` lets masks, tiles and program ids vanish; `obligations` says
-what must hold besides, and `concrete` looks for a case where it does not. `indices` answers what is asked on the way.
+`program` runs a launch function and lifts each kernel that it launches (`kernels/`); `compose` and `together` say what
+several compute as one, `configurations` what an autotuner's others do; `reference` compares the result with a PyTorch
+function; `names` finds what a formula is called; `replayed` and `differences` show in Triton's interpreter what is
+wrong, and `numerics` measures errors.
 """
 
 from __future__ import annotations
 
-from samesame.lift.kernel import Settings, lift_launch
-from samesame.lift.launch import Launch, Memory
+from samesame.kernels.kernel import Settings
+from samesame.kernels.verdict import Formula, KernelVerdict, LiftVerdict, Obligation
 from samesame.lift.program import lift
-from samesame.lift.verdict import Formula, KernelVerdict, LiftVerdict, Obligation
 
-__all__ = [
-    "Formula",
-    "KernelVerdict",
-    "Launch",
-    "LiftVerdict",
-    "Memory",
-    "Obligation",
-    "Settings",
-    "lift",
-    "lift_launch",
-]
+__all__ = ["Formula", "KernelVerdict", "LiftVerdict", "Obligation", "Settings", "lift"]

@@ -14,14 +14,14 @@ from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Load, Unsupported, const, le, rebuild, substitute
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor, leaf, tensor
-from samesame.lift.execution.unsigned import bits_of
-from samesame.lift.execution.values import undefined_in
-from samesame.lift.front import is_whole, layout_of, memories_in, passed_of
-from samesame.lift.indices import integers
-from samesame.lift.indices.solver import Prover
-from samesame.lift.launch import Memory
-from samesame.lift.tiles.memory import along_line, is_contiguous, offset_of
-from samesame.lift.verdict import KernelVerdict
+from samesame.kernels.execution.unsigned import bits_of
+from samesame.kernels.execution.values import undefined_in
+from samesame.kernels.front import is_whole, layout_of, memories_in, passed_of
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Prover
+from samesame.kernels.launch import Memory
+from samesame.kernels.tiles.memory import along_line, is_contiguous, offset_of
+from samesame.kernels.verdict import KernelVerdict
 from samesame.operators import meaning_of
 from samesame.operators.numbers import constant
 

@@ -15,7 +15,7 @@ from samesame.formula.effort import Budget
 from samesame.formula.equal import Proved, prove_tensors_equal
 from samesame.formula.expr import Unsupported, substitute
 from samesame.formula.tensor import Tensor
-from samesame.lift.verdict import Formula, KernelVerdict
+from samesame.kernels.verdict import Formula, KernelVerdict
 
 BUDGET = Budget(seconds=2.0, smt_ms=500)
 MOST_WAYS = 16

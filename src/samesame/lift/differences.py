@@ -55,7 +55,7 @@ def told(
     seed: int,
 ) -> dict[str, Any] | None:
     """What a run on tensors of this seed shows of the difference; None where both give the same. Raises Refused."""
-    from samesame.capture.triton_interpret import interpret
+    from samesame.kernels.host.interpret import interpret
 
     how: dict[str, Any] = {"configuration": configuration, "seed": seed, "timeout": SECONDS}
     run = interpret(target, inputs, sizes=case["sizes"], example=example, **how)

@@ -16,7 +16,7 @@ import numpy as np
 
 from samesame.evidence import Refused
 from samesame.formula.sizes import value_at
-from samesame.lift.front import passed_of
+from samesame.kernels.front import passed_of
 from samesame.lift.numerics import seen
 
 SECONDS = 30.0  # for the run
@@ -31,7 +31,7 @@ class Example:
     @cached_property
     def run(self) -> Any:
         """The run; a sentence where there is none. It has a thread, and so time, of its own."""
-        from samesame.capture.triton_interpret import interpret
+        from samesame.kernels.host.interpret import interpret
 
         try:
             with ThreadPoolExecutor(1) as apart:

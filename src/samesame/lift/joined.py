@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Fold, Index, Size, and_, const, index, rebuild, substitute, where
 from samesame.formula.tensor import Tensor
-from samesame.lift import clock
-from samesame.lift.formulas.algebra import NEUTRAL
-from samesame.lift.formulas.shorter import least_of
-from samesame.lift.formulas.simplify import Simplifier
-from samesame.lift.indices import integers
-from samesame.lift.indices.solver import Prover
+from samesame.kernels import clock
+from samesame.kernels.formulas.algebra import NEUTRAL
+from samesame.kernels.formulas.shorter import least_of
+from samesame.kernels.formulas.simplify import Simplifier
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Prover
 
 SECONDS = 10.0
 

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from samesame.evidence import Refused
-from samesame.lift.front import layout_of, passed_of
-from samesame.lift.tiles.memory import is_contiguous
+from samesame.kernels.front import layout_of, passed_of
+from samesame.kernels.tiles.memory import is_contiguous
 
 STEP = 2
 
 
 def layouts_needed(target: Any, inputs: Any, captured: Any) -> dict[int, list[str]]:
     """By the number of a launch: which tensors have to lie as they do in the example."""
-    from samesame.capture.triton_launches import capture_launches
+    from samesame.kernels.host.launches import capture_launches
 
     try:
         other = capture_launches(target, inputs, symbolic=False, step=STEP)

@@ -39,7 +39,7 @@ from samesame.formula.expr import (
 )
 from samesame.formula.sizes import value_at
 from samesame.formula.tensor import Tensor, leaf, tensor
-from samesame.lift import clock
+from samesame.kernels import clock
 from samesame.operators import meaning_of
 
 BUDGET = Budget(seconds=4.0, smt_ms=500)

@@ -23,10 +23,10 @@ from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import Load, Unsupported, substitute, walk
 from samesame.formula.sizes import value_at
 from samesame.formula.tensor import tensor
-from samesame.lift.execution.positions import last_of_largest, last_of_smallest
-from samesame.lift.execution.values import UNDEFINED
-from samesame.lift.front import Passed, passed_of
-from samesame.lift.verdict import Formula, KernelVerdict
+from samesame.kernels.execution.positions import last_of_largest, last_of_smallest
+from samesame.kernels.execution.values import UNDEFINED
+from samesame.kernels.front import Passed, passed_of
+from samesame.kernels.verdict import Formula, KernelVerdict
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 DRAWS = 3
@@ -99,7 +99,7 @@ def errors_of_run(
     target: Any, inputs: Any, captured: Any, lifted: Mapping[int, KernelVerdict], dtype: torch.dtype, seed: int
 ) -> Iterator[tuple[tuple[str, str, str], float | str]]:
     """One run: for each tensor with a formula (kernel, tensor, dtype) and the error, or a sentence why it has none."""
-    from samesame.capture.triton_interpret import interpret
+    from samesame.kernels.host.interpret import interpret
 
     first = {launch.call: launch for launch in reversed(captured.launches)}
     with made_of(dtype):

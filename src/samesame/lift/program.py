@@ -16,21 +16,21 @@ from typing import Any
 from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Size, Unsupported
 from samesame.formula.show import unicode
-from samesame.lift import clock
+from samesame.kernels import clock
+from samesame.kernels.execution.ttir import parse
+from samesame.kernels.formulas.present import presentable
+from samesame.kernels.front import launch_of, scalar, times_written
+from samesame.kernels.indices.solver import with_fact
+from samesame.kernels.kernel import Settings, lift_launch
+from samesame.kernels.launch import Argument, Launch, Memory
+from samesame.kernels.verdict import KernelVerdict, LiftVerdict
 from samesame.lift.compose import made_before
 from samesame.lift.differences import replay_difference
 from samesame.lift.example import Example
-from samesame.lift.execution.ttir import parse
-from samesame.lift.formulas.present import presentable
-from samesame.lift.front import launch_of, scalar, times_written
-from samesame.lift.indices.solver import with_fact
-from samesame.lift.kernel import Settings, lift_launch
-from samesame.lift.launch import Argument, Launch, Memory
 from samesame.lift.layouts import layouts_needed
 from samesame.lift.names import name_of
 from samesame.lift.replayed import replay
 from samesame.lift.together import cover_together, covered_by
-from samesame.lift.verdict import KernelVerdict, LiftVerdict
 
 NAMING = 0.25  # of the time that a kernel may take
 SUFFIXES = (".ttir", ".mlir")
@@ -66,7 +66,7 @@ def lift(
         kernel = named(lift_launch(launch_of_file(Path(target)), settings), settings)
         return LiftVerdict(title, [kernel], notes=[OF_A_FILE] if kernel.verdict == "undecided" else [])
     demand_triton()
-    from samesame.capture.triton_launches import capture_launches
+    from samesame.kernels.host.launches import capture_launches
 
     captured = capture_launches(target, inputs)
     verdict = LiftVerdict(title, unsupported=list(captured.refused))

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from samesame.capture import capture
-from samesame.capture.family import family
+from samesame.capture.sizes.family import family
 from samesame.evidence import Refused
 from samesame.formula.effort import Budget
 from samesame.formula.equal import Proved, prove_tensors_equal
@@ -45,8 +45,8 @@ from samesame.formula.expr import (
 from samesame.formula.sizes import canonical, replaced, value_at
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Graph, Node, at
+from samesame.kernels.launch import with_sizes
 from samesame.lift.joined import in_one_range
-from samesame.lift.launch import with_sizes
 from samesame.lift.numerics import by_numpy
 from samesame.operators import explain
 from samesame.operators.numbers import constant

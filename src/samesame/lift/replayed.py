@@ -18,9 +18,9 @@ import torch
 from samesame.evidence import Refused
 from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import value_at
-from samesame.lift.front import passed_of
+from samesame.kernels.front import passed_of
+from samesame.kernels.verdict import KernelVerdict, Obligation
 from samesame.lift.numerics import error_of
-from samesame.lift.verdict import KernelVerdict, Obligation
 
 NOT_SEEN = {
     "bounds": "the interpreter sees no access out of bounds",
@@ -47,7 +47,7 @@ class Rerun:
 
     def run(self, **how: bool) -> Any:
         """The whole function, run. Raises Refused."""
-        from samesame.capture.triton_interpret import interpret
+        from samesame.kernels.host.interpret import interpret
 
         return interpret(
             self.target,
@@ -116,7 +116,7 @@ def leaves_out(run: Rerun, obligation: Obligation) -> bool:
     name = obligation.counterexample["element"].partition("[")[0]
     parameter, one = next((p, one) for p, one in passed_of(run.recorded, run.captured).items() if one.name == name)
     offset = value_at(one.view.offset, run.sizes) + obligation.counterexample["offset"]
-    from samesame.capture.triton_language import undefined
+    from samesame.kernels.host.language import undefined
 
     before = run.seen.before[parameter]
     held = torch.tensor([], dtype=before.dtype).set_(before.untyped_storage())[offset]

@@ -11,10 +11,10 @@ from typing import Any
 
 from samesame.evidence import Refused
 from samesame.formula.expr import TRUE, Expr, or_, substitute
-from samesame.lift.front import Covered, is_whole, memories_in, passed_of
-from samesame.lift.indices import integers
-from samesame.lift.indices.solver import Prover
-from samesame.lift.verdict import KernelVerdict
+from samesame.kernels.front import Covered, is_whole, memories_in, passed_of
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Prover
+from samesame.kernels.verdict import KernelVerdict
 
 SECONDS = 2.0
 Lifted = Mapping[int, Sequence[KernelVerdict]]  # by the number of a launch, in each of its configurations

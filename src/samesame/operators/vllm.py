@@ -1,8 +1,8 @@
 """Operators of vLLM: norms, rotary embedding, gated activations, attention over a cache, and fused experts.
 
 The first three are functions of their arguments, and their meaning is exact. Attention and experts stand in graphs as
-operators of `samesame` (see definitions.py); their meaning is what the kernels behind them are tested against, so
-what is proved with it is worth no more than that test.
+operators of `samesame` (see definitions.py); their meaning is what the kernels behind them are tested against, so what
+is proved with it is worth no more than that test.
 """
 
 from __future__ import annotations

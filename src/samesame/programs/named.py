@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from samesame.evidence import Refused, SamesameError
-from samesame.execute import out_of_memory
+from samesame.operators.execute import out_of_memory
 from samesame.programs.origins import line_of_error
 
 FORMS = "file.py:name, package.module:name, hf:DIR, vllm:DIR, or a saved graph (.json, .json.gz)"

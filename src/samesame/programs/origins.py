@@ -22,10 +22,9 @@ import torch
 from torch import nn
 from torch.nn.modules import module as hooks
 
-import samesame
 from samesame.graph import Origin
 
-OURS = tuple(os.path.join(folder, "") for folder in samesame.__path__)
+OURS = (os.path.join(os.path.dirname(os.path.dirname(__file__)), ""),)
 NOT_THE_USER = (*OURS, *(os.path.join(folder, "") for folder in torch.__path__))
 PYTHONS = os.path.join(sysconfig.get_path("stdlib"), "")
 # Frames of vLLM between a layer and torch: every operator comes through them, so they tell nothing. Likewise Triton's

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from samesame.evidence import Refused
-from samesame.interface import Key, Structure, path_name
+from samesame.graph.interface import Key, Structure, path_name
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, Enum, torch.dtype, torch.device)
 VALUES = (*PLAIN[1:], torch.memory_format, torch.layout, range, slice, type)

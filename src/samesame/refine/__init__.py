@@ -7,9 +7,8 @@ which piece of which sequential tensor, and proofs decide. `refines` means that 
 cut, with evidence; an output that is there as a sum that nobody took, or as a multiple, fails unless it was declared.
 """
 
-from samesame.refine.case import refine_case
 from samesame.refine.job import load_job
 from samesame.refine.transformers_plan import of_transformers
 from samesame.refine.verb import refine, refine_graphs
 
-__all__ = ["load_job", "of_transformers", "refine", "refine_case", "refine_graphs"]
+__all__ = ["load_job", "of_transformers", "refine", "refine_graphs"]

@@ -17,7 +17,7 @@ from math import prod
 
 import torch
 
-from samesame.capture.ranks import AFTER, placements
+from samesame.capture.ranks.record import AFTER, placements
 from samesame.graph import Graph, Node
 from samesame.refine.outputs import CLEAN, Found, Groups
 from samesame.refine.placement import Mesh, coordinate, holders, in_order_of, parsed

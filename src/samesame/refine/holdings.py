@@ -16,8 +16,8 @@ from math import prod
 
 import torch
 
-from samesame.execute import closed
 from samesame.graph import Graph, Node
+from samesame.operators.execute import closed
 from samesame.relate.layout import Concat, Layout, Scaled, Slice, Whole, values, wholes
 from samesame.relate.propose import Proposer, Proposes, Values, agree, is_telling
 from samesame.relate.relating import MOVES, Relating

@@ -17,13 +17,13 @@ from typing import Any
 
 import torch
 
-from samesame.capture.world import world
-from samesame.change import Change, Hints, packet
-from samesame.edits import changes
+from samesame.capture.ranks.world import world
+from samesame.diagnose.change import Change, Hints, packet
+from samesame.diagnose.edits import changes
 from samesame.evidence import Edit, SamesameError, Site
-from samesame.execute import execute
 from samesame.graph import Graph, Node, rewritten
 from samesame.operators.defaults import with_defaults
+from samesame.operators.execute import execute
 from samesame.refine.due import Due
 from samesame.refine.holdings import Holdings, local
 from samesame.refine.outputs import Found, output_relation

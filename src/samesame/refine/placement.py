@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from samesame.capture.placements import Placed
+from samesame.capture.ranks.placements import Placed
 from samesame.evidence import Refused
 from samesame.relate.layout import Concat, Layout, Reshape, Slice, Whole
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from samesame.capture.ranks import AFTER, idle_weights, placements
-from samesame.capture.world import Mismatch, World, lockstep
+from samesame.capture.ranks.record import AFTER, idle_weights, placements
+from samesame.capture.ranks.world import Mismatch, World, lockstep
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node
 from samesame.operators.defaults import with_defaults

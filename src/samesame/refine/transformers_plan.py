@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from samesame.capture.checkpoints import example, parse
-from samesame.capture.transformers_models import load_hf
+from samesame.capture.checkpoints.folders import example, parse
+from samesame.capture.checkpoints.transformers import load_hf
 from samesame.evidence import Refused
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import torch
 
 from samesame.evidence import SamesameError
-from samesame.execute import execute
 from samesame.graph import Graph, Node
+from samesame.operators.execute import execute
 from samesame.refine.sources import Source
 from samesame.relate.draws import Draw, has_nan
 from samesame.relate.layout import Layout, values

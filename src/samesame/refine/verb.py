@@ -12,10 +12,10 @@ from typing import Any
 import torch
 
 from samesame.budget import Progress, Run
-from samesame.capture.waiting import Unawaited
-from samesame.capture.world import Mismatch, World
+from samesame.capture.ranks.waiting import Unawaited
+from samesame.capture.ranks.world import Mismatch, World
 from samesame.evidence import Collective, Evidence, Output, Refinement, Root, Rung
-from samesame.execute import execute
+from samesame.operators.execute import execute
 from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.refine.due import Due, as_declared, missing
 from samesame.refine.extreme import extreme_outputs

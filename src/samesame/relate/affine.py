@@ -16,8 +16,8 @@ from typing import Any
 import torch
 
 from samesame.evidence import SamesameError
-from samesame.execute import rerun
 from samesame.graph import Graph, Node, TensorType
+from samesame.operators.execute import rerun
 from samesame.relate.roundings import packet
 
 _DEEP = 12                  # operators between a tensor and its anchor

@@ -15,8 +15,8 @@ from dataclasses import replace
 
 import torch
 
-from samesame.execute import bound, resolve
 from samesame.graph import Graph, Node, rewritten
+from samesame.operators.execute import bound, resolve
 from samesame.relate.layout import wholes
 from samesame.relate.parameters import digest, relate_parameters
 from samesame.relate.world import is_uniform

@@ -21,8 +21,8 @@ from typing import Any
 
 import torch
 
-from samesame.execute import Value
 from samesame.graph import Graph
+from samesame.operators.execute import Value
 from samesame.relate.buffers import Names, as_one, as_sources, buffers_as_weights
 from samesame.relate.draws import LABELS, Draw, draw, may_be_bold, run_both, take_draws
 from samesame.relate.layout import Layout, Permute, Whole, renamed, wholes

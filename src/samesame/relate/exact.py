@@ -15,8 +15,8 @@ from typing import Any
 import torch
 
 from samesame.evidence import SamesameError
-from samesame.execute import closed, execute, wide
 from samesame.graph import Dtype, Graph, Node, TensorType, rewritten
+from samesame.operators.execute import closed, execute, wide
 from samesame.relate.propose import difference
 from samesame.relate.roundings import cone
 

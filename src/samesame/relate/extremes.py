@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import torch
 
-from samesame.execute import closed
 from samesame.graph import Graph, Node, TensorType
+from samesame.operators.execute import closed
 from samesame.operators.table import packet
 from samesame.relate.propose import Values, reals
 

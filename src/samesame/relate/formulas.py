@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from samesame.execute import rerun
 from samesame.graph import Graph, Node, TensorType, nodes_in
+from samesame.operators.execute import rerun
 from samesame.operators.numbers import well_known
 from samesame.relate.affine import Affine, Weights, affine, bare
 from samesame.relate.layout import Layout, build

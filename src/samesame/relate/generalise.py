@@ -21,7 +21,7 @@ from samesame.formula.expr import Expr, Load, Size, Unsupported, add, const, mul
 from samesame.formula.sizes import canonical, replaced, size_text, symbols
 from samesame.formula.tensor import Dim
 from samesame.graph import Graph, Node, TensorType
-from samesame.graph_text import variable
+from samesame.graph.text import variable
 from samesame.operators.demands import Range
 from samesame.operators.explain import bind
 from samesame.operators.movement import groups

@@ -17,7 +17,7 @@ from itertools import chain, combinations, count
 from typing import Any
 
 from samesame.budget import Progress
-from samesame.capture.family import Apart, Following, Recording, elements, place_text, resized, separate
+from samesame.capture.sizes.family import Apart, Following, Recording, elements, place_text, resized, separate
 from samesame.evidence import Case, Refused, Relation, Root, Rung, SamesameError, Sizes
 from samesame.formula.cover import covers, uncovered
 from samesame.formula.expr import Expr, Size, const, floordiv, mod

@@ -17,8 +17,8 @@ from functools import cached_property
 
 import torch
 
-from samesame.execute import Value
 from samesame.graph import Graph, Node
+from samesame.operators.execute import Value
 from samesame.relate.propose import is_telling, moment
 
 _STEPS = 4                  # operators after a weight that tell its use

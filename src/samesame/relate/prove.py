@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from samesame.definitions import STANDING_IN
 from samesame.evidence import Evidence, Rung
 from samesame.formula.cases import is_by_cases, prove_by_cases
 from samesame.formula.chance import differ_by_chance
@@ -25,6 +24,7 @@ from samesame.formula.smt import recording
 from samesame.formula.tensor import Tensor
 from samesame.graph import Node, at
 from samesame.operators import is_deterministic, meaning_of
+from samesame.operators.definitions import STANDING_IN
 from samesame.operators.ideal import GUARDED, idealised
 from samesame.operators.numbers import literally, readings
 from samesame.operators.table import packet
@@ -33,7 +33,7 @@ from samesame.relate.domain import sentence
 from samesame.relate.meanings import meanings
 from samesame.relate.rules import Prove, Rule, Rulebook
 from samesame.relate.trial import TOLERANCE, trial
-from samesame.store_tried import Attempt
+from samesame.store.tried import Attempt
 
 _SECONDS = 4.0              # for the normal form of one block, and again for its cases
 GLANCE, FURTHER = 1.0, 0.25    # for its normal form before all else, at the nearest frontier and at others

@@ -17,8 +17,8 @@ from typing import Any
 import torch
 
 from samesame.evidence import Root, Rung
-from samesame.execute import closed, resolve
 from samesame.graph import Graph, Node, TensorType
+from samesame.operators.execute import closed, resolve
 from samesame.operators.table import movements, packet
 from samesame.relate.extremes import COMPARING
 from samesame.relate.propose import Values

@@ -20,9 +20,9 @@ import torch
 
 from samesame.budget import Progress
 from samesame.evidence import Evidence, Relation
-from samesame.execute import closed, few_threads
 from samesame.formula.expr import Expr, Size, walk
 from samesame.graph import Graph, Node, TensorType
+from samesame.operators.execute import closed, few_threads
 from samesame.relate.blocks import Block, TooLarge, cut
 from samesame.relate.layout import Layout, Whole, over_symbols, share, wholes
 from samesame.relate.parameters import NAME, PLACE, USE, InputRelation, relate_parameters

@@ -19,8 +19,8 @@ from typing import Any
 
 import torch
 
-from samesame.execute import pure, rerun, resolve
 from samesame.graph import Graph, Node, map_nodes
+from samesame.operators.execute import pure, rerun, resolve
 from samesame.relate.world import BIJECTIVE, IDENTITIES
 
 

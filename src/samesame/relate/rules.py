@@ -20,12 +20,12 @@ from pathlib import Path
 
 import torch
 
-from samesame import second
+from samesame import evaluator as second
 from samesame.evidence import LADDER, Evidence, Rung, SamesameError
 from samesame.formula import dag
 from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import decoded, encoded, size_text
-from samesame.graph_text import GraphError, from_json, text_form, to_json
+from samesame.graph.text import GraphError, from_json, text_form, to_json
 from samesame.operators.demands import Range
 from samesame.operators.ideal import idealised
 from samesame.operators.numbers import literally
@@ -33,8 +33,8 @@ from samesame.relate.blocks import Block, key_of
 from samesame.relate.generalise import General, generalise, has_pieces
 from samesame.relate.meanings import meanings
 from samesame.store import Store
-from samesame.store_entry import Entry, StoreError
-from samesame.store_tried import Attempt, Tried
+from samesame.store.entry import Entry, StoreError
+from samesame.store.tried import Attempt, Tried
 
 # How much a rule is generalised, the most general first: numbers that are sizes, numbers that are variables.
 VARIANTS = ((True, True), (False, True), (True, False), (False, False))

@@ -16,8 +16,8 @@ from functools import cache
 from typing import Any
 
 from samesame.budget import Progress
-from samesame.capture.family import Family, Following, Place, Recording, family, place_text
-from samesame.capture.fit import Misfit
+from samesame.capture.sizes.family import Family, Following, Place, Recording, family, place_text
+from samesame.capture.sizes.fit import Misfit
 from samesame.evidence import Root, Rung, Sizes
 from samesame.formula.region import Region
 from samesame.formula.sizes import size_text, symbols, value_at

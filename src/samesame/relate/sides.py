@@ -3,7 +3,7 @@
 Both are recorded alike: over one call, or over two where one call of either does not tell all (capture/calls.py). Their
 inputs pair by name or order, their outputs by the place they have in what a call returns, and what is left behind by
 name. Every pair becomes a root of both graphs; what has no partner, another dtype or shape, or shares memory otherwise
-is a difference of its own (interface.py), unless it is to be ignored.
+is a difference of its own (graph/interface.py), unless it is to be ignored.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 
 from samesame.capture import Recorded, capture, capture_calls
 from samesame.capture.calls import SECOND_INPUT
-from samesame.capture.family import Apart
+from samesame.capture.sizes.family import Apart
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node, Setting, TensorType, with_roots
-from samesame.interface import (
+from samesame.graph.interface import (
     KINDS,
     SECOND,
     Difference,

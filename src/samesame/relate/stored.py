@@ -24,8 +24,8 @@ from typing import Any
 import torch
 
 from samesame.evidence import Evidence, Reading, Refused, Root, Rung, SamesameError
-from samesame.execute import closed, execute
 from samesame.graph import Graph, Node, TensorType, map_nodes, rewritten
+from samesame.operators.execute import closed, execute
 from samesame.relate.draws import Draw, take_draws
 from samesame.relate.exact import Widened, exact
 from samesame.relate.formulas import Formulas, Number

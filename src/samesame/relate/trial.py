@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import torch
 
 from samesame.evidence import SamesameError
-from samesame.execute import execute, is_torchs
 from samesame.graph import Graph, Node
 from samesame.operators.demands import Range
+from samesame.operators.execute import execute, is_torchs
 from samesame.relate.extremes import is_asking
 from samesame.relate.propose import difference
 from samesame.relate.world import kind_of

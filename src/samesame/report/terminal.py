@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from samesame.evidence import SHOWN, Edit, Effect, Relation, Root, Rung, Verdict
-from samesame.interface import KINDS, spoken
+from samesame.graph.interface import KINDS, spoken
 from samesame.report.repetition import inline, repeated
 from samesame.report.setting import captured, only_with
 from samesame.report.words import (

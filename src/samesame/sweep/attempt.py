@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from safetensors.torch import load_file
 
-from samesame.capture.checkpoints import (
+from samesame.capture.checkpoints.folders import (
     TOKENS,
     Checkpoint,
     example,

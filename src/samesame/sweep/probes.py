@@ -15,7 +15,16 @@ from fnmatch import fnmatch
 from itertools import product
 from typing import Any, Literal, get_args, get_origin
 
-from samesame.capture.checkpoints import HEAD, HEADS, POSITIONS, SHRUNK_LAYERS, WINDOW, merged, shrunk, transformers
+from samesame.capture.checkpoints.folders import (
+    HEAD,
+    HEADS,
+    POSITIONS,
+    SHRUNK_LAYERS,
+    WINDOW,
+    merged,
+    shrunk,
+    transformers,
+)
 from samesame.evidence import Refused
 from samesame.sweep.probe import Plan, Probe
 

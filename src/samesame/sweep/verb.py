@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from samesame.capture.checkpoints import Checkpoint, is_checkpoint, merged, parse
+from samesame.capture.checkpoints.folders import Checkpoint, is_checkpoint, merged, parse
 from samesame.evidence import Refused
 from samesame.sweep.attempt import Laboratory
 from samesame.sweep.outcome import SAMESAME, Outcome, Sweep

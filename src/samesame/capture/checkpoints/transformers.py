@@ -1,0 +1,62 @@
+"""Transformers models as programs: `input_ids` in, logits out, for a prompt and then one more token from the cache.
+
+The prompt is all tokens but the last. The last is decoded in a second step with the cache that the first one filled,
+as a server does, so that the two roots, `prefill_logits` and `decode_logits`, are what a server computes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from samesame.capture.checkpoints.folders import Checkpoint, config_of, example, offline, one_line, transformers
+from samesame.evidence import Refused
+
+
+class TransformersProgram(nn.Module):
+    """A causal language model of Transformers over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and
+    `decode_logits` [B, 1, V]; with a T of one, of the prompt alone."""
+
+    def __init__(self, model: Any, checkpoint: Checkpoint | None = None) -> None:
+        super().__init__()
+        self.model: Any = model
+        self.checkpoint = checkpoint
+
+    @property
+    def example(self) -> dict[str, torch.Tensor]:
+        return example(self.model.config.get_text_config().vocab_size)
+
+    def forward(self, input_ids: torch.Tensor) -> dict[str, torch.Tensor]:
+        if input_ids.shape[1] < 2:
+            return {"prefill_logits": self.model(input_ids=input_ids, use_cache=False).logits}
+        prompt = self.model(input_ids=input_ids[:, :-1], use_cache=True)
+        last = self.model(input_ids=input_ids[:, -1:], past_key_values=prompt.past_key_values, use_cache=True)
+        return {"prefill_logits": prompt.logits, "decode_logits": last.logits}
+
+
+def load_hf(checkpoint: Checkpoint) -> TransformersProgram:
+    """The program of `hf:DIR?attn=…&dtype=…&experts=…&field=value`.
+
+    `attn` is a name that Transformers has for an attention, or eager; its own choice unless given. `experts` is its way
+    to run experts; batched_mm unless given, in which no shape depends on the routing. Raises Refused in one sentence
+    where Transformers refuses the model.
+    """
+    package = transformers()
+    config = config_of(checkpoint.path, checkpoint.overrides, checkpoint.text)
+    if checkpoint.path.is_file():
+        raise Refused(f"{checkpoint.text} is a config without weights; give a folder with both, or add --tiny")
+    settings: dict[str, Any] = {}
+    if "attn" in checkpoint.options:
+        settings["attn_implementation"] = checkpoint.options["attn"]
+    if any(getattr(config, name, None) for name in ("num_local_experts", "num_experts", "n_routed_experts")):
+        settings["experts_implementation"] = checkpoint.options.get("experts", "batched_mm")
+    try:
+        with offline():
+            model = package.AutoModelForCausalLM.from_pretrained(
+                checkpoint.path, config=config, dtype=checkpoint.dtype, local_files_only=True, **settings
+            )
+    except Exception as error:
+        raise Refused(f"{checkpoint.text} cannot be loaded by Transformers: {one_line(error)}") from error
+    return TransformersProgram(model.eval(), checkpoint)

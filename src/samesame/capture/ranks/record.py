@@ -1,0 +1,620 @@
+"""Record a distributed program: each rank in turn, in one process, with nobody else there.
+
+`program(rank, world_size)` builds what a rank runs; a process group of one (`group.py`) lets it believe in the others.
+The recorder is the one for ordinary programs with three additions. DTensors are let through to torch, which turns them
+into operators on their local tensors and collectives; those are what is noted, so a rank's graph holds what this rank
+computes, with local shards as parameters. Collectives become nodes in normal form (`collectives.py`), whose values
+nobody may look at: they are not known before all ranks stand in one graph (`world.py`). And autograd may run: a node of
+the backward pass has the origin of the operator whose derivative it is.
+
+Sequential program and ranks are recorded alike, so that both speak of the same operators: those below autograd.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import prod
+from traceback import walk_tb
+from typing import Any
+
+import torch
+from torch import nn
+from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.autograd.graph import _engine_run_backward
+from torch.distributed._functional_collectives import AsyncCollectiveTensor
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.pipelining import schedules
+from torch.distributed.tensor import DTensor, Partial, Replicate
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from samesame.capture.again import Draw, confirm
+from samesame.capture.alive import tensors_known
+from samesame.capture.ranks.collectives import (
+    ARRIVED,
+    COPIED,
+    IGNORED,
+    NAMESPACES,
+    RETURNS,
+    Call,
+    Collective,
+    communicator_of,
+    group_of,
+    is_collective,
+    spelled,
+)
+from samesame.capture.course import drawn, of_one_course
+from samesame.capture.ranks.ddp import bucket_of, open_reducers, place_in
+from samesame.capture.ranks.derivatives import derivative
+from samesame.capture.exits import Exits, guarded
+from samesame.capture.ranks.fsdp import PACKING, strided, unscattered
+from samesame.capture.ranks.group import dealing, one_of
+from samesame.capture.memory import address, extent, has_memory, place_of
+from samesame.capture.ranks.placements import Placed, placed
+from samesame.capture.program import Program, failed, holdings, referred
+from samesame.capture.record import UNSEEN, Recorder, general_kernels, random_states
+from samesame.capture.statistics import KEEPING
+from samesame.capture.tape import dtype_of, type_of
+from samesame.capture.ranks.waiting import Begun, Pending, UnderWay, touched
+from samesame.evidence import Refused, SamesameError
+from samesame.operators.execute import bound, few_threads, tensors_in
+from samesame.graph import NOWHERE, Graph, Node, Origin, TensorType, rewritten
+from samesame.programs.named import seeded
+from samesame.programs.origins import name_of_value, running_modules, users_line
+
+FAKE = torch._C._TorchDispatchModeKey.FAKE
+LEADS_BACK = _engine_run_backward.__code__
+SIMPLER = {"aten.as_strided.default": strided, **KEEPING}  # in other operators, if it can be said in them
+AFTER = " after the call"                                  # ends the name of what a program leaves in memory of others
+WRAPPERS = (DTensor, AsyncCollectiveTensor)                # tensors that are operators on other tensors
+
+
+@dataclass(frozen=True, slots=True)
+class RankGraph(Graph):
+    """What one rank computes. `placed` says of each parameter, input and root that is a DTensor's local tensor which
+    part of the whole it is, by the name it has in the graph. `idle` are the weights that have no gradient, where
+    gradients were asked for."""
+
+    rank: int = 0
+    world_size: int = 1
+    placed: dict[str, Placed] = field(default_factory=dict)
+    idle: tuple[str, ...] = ()
+
+
+def idle_weights(graph: Graph) -> tuple[str, ...]:
+    """The weights of a rank that have no gradient, where gradients were asked for."""
+    return graph.idle if isinstance(graph, RankGraph) else ()
+
+
+def placements(graph: Graph) -> dict[str, Placed]:
+    """Which part of which whole the local tensors of a rank's graph are, as far as DTensor tells."""
+    return graph.placed if isinstance(graph, RankGraph) else {}
+
+
+def capture_ranks(
+    program: Callable[..., Any],
+    example: Any,
+    world_size: int,
+    *,
+    mesh: Mapping[str, int] | None = None,
+    backward: bool = False, again: bool = False,
+) -> tuple[RankGraph, ...]:
+    """The graph of each rank of a distributed program.
+
+    `program(rank, world_size)` returns the module, or the function over tensors, that a rank runs; with `mesh`, sizes
+    of the dimensions of a device mesh by name, it is given that mesh as a third argument. `example(rank, world_size)`
+    returns the example inputs of a rank (a tuple, or a dict by name); anything else is the inputs of every rank. Both
+    are called under the same seed on every rank. With `backward`, the gradients of all parameters and of all floating
+    inputs are roots too: see `Ranks.gradients`. To record `again` is to do so on other values as well (course.py).
+
+    Values at roots and in `tensors` of what a collective gave are not those of a real run: execute the graph of all
+    ranks (`world`) for these. Raises Refused, with the program's line, where a graph would not stand for the program.
+    """
+    if world_size < 1:
+        raise Refused(f"a world of {world_size} ranks cannot be captured; give 1 or more")
+    with tensors_known():
+        made = (partial(_one_rank, program, example, rank, world_size, mesh, backward) for rank in range(world_size))
+        return tuple(_one_of_all(record, again, rank, world_size) for rank, record in enumerate(made))
+
+
+def _one_of_all(record: Callable[[Draw], RankGraph], again: bool, rank: int, world_size: int) -> RankGraph:
+    """The graph of a rank. Where the program itself fails, the number of ranks is often to blame."""
+    try:
+        return of_one_course(record, again)
+    except Refused as why:
+        if why.__cause__ is None or isinstance(why.__cause__, SamesameError) or world_size == 1:
+            raise
+        raise Refused(
+            f"{str(why).rstrip('.')}, on rank {rank} of {world_size}; if a dimension does not divide by {world_size}, "
+            "give another world size"
+        ) from why.__cause__
+
+
+def capture_sequential(
+    program: Any, inputs: Any, *, backward: bool = False, name: str = "sequential", again: bool = False
+) -> RankGraph:
+    """The graph of a program on one device, in the operators that ranks are recorded in."""
+    return of_one_course(partial(_recorded, program, inputs, backward, name, 0, 1), again)
+
+
+def _one_rank(
+    program: Any, example: Any, rank: int, world_size: int, mesh: Mapping[str, int] | None, backward: bool, draw: Draw
+) -> RankGraph:
+    with one_of(rank, world_size):
+        place = () if mesh is None else (_mesh(mesh, world_size),)
+        with dealing():
+            with seeded(0):
+                built = _called(program, rank, world_size, *place)
+            with seeded(1):
+                inputs = _called(example, rank, world_size) if _makes(example) else example
+        return _recorded(built, inputs, backward, f"rank {rank}", rank, world_size, draw)
+
+
+def _makes(example: Any) -> bool:
+    return callable(example) and not isinstance(example, torch.Tensor)
+
+
+def _mesh(sizes: Mapping[str, int], world_size: int) -> Any:
+    count = prod(sizes.values())
+    if count != world_size:
+        raise Refused(f"the mesh {dict(sizes)} has {count} ranks, and the world {world_size}")
+    return init_device_mesh("cpu", tuple(sizes.values()), mesh_dim_names=tuple(sizes))
+
+
+def _called(function: Callable[..., Any], rank: int, world_size: int, *more: Any) -> Any:
+    try:
+        return function(rank, world_size, *more)
+    except SamesameError:
+        raise
+    except Exception as error:
+        raise failed(error, getattr(function, "__qualname__", "the program")) from error
+
+
+def _recorded(program: Any, inputs: Any, backward: bool, name: str, rank: int, ranks: int, draw: Draw) -> RankGraph:
+    target = RankProgram(program, inputs, alone=ranks == 1)
+    own = target.inputs.values(), target.places.values()
+    with few_threads(tensor.numel() for tensor in target.held), drawn(draw, *own):
+        return Ranks(target, rank, backward).graph(name, rank, ranks)
+
+
+# ----------------------------------------------------------------------------------------------------------- programs
+
+
+class RankProgram(Program):
+    """A program whose parameters and inputs may be DTensors: their local tensors have the names. One that is not
+    `alone` may return nothing, as the first stage of a pipeline does."""
+
+    def __init__(self, program: Any, inputs: Any, *, alone: bool = True) -> None:
+        self.alone = alone
+        self.placed: dict[str, Placed] = {}
+        self.leaves: dict[str, torch.Tensor] = {}          # floating inputs, as the program gets them
+        super().__init__(program, inputs)
+        self.weights: dict[str, torch.Tensor] = {}
+        self.places: dict[int, torch.Tensor] = {}          # the weights, by where they are
+        self.parts = [thing for _, thing in referred(program) if isinstance(thing, nn.Module)]
+        self.buckets = open_reducers(self.parts)
+        seen = set[int]()
+        for kind, name, tensor in holdings(program)[1]:
+            if id(tensor) in seen:
+                continue
+            seen.add(id(tensor))
+            if isinstance(tensor, DTensor):
+                local = local_of(tensor)
+                self.held.append(local)
+                self.names[place_of(local)] = kind, name
+                self.placed[name] = placed(tensor)
+            if kind == "parameter" and tensor.requires_grad:
+                self.weights[name] = tensor
+            if kind == "parameter" and has_memory(local_of(tensor)):
+                self.places[address(local_of(tensor))] = local_of(tensor)
+
+    def copy(self, leaf: Any, name: str) -> Any:
+        made = super().copy(local_of(leaf) if isinstance(leaf, DTensor) else leaf, name)
+        if isinstance(leaf, DTensor):
+            self.placed[name] = placed(leaf)
+            made = DTensor.from_local(
+                made, leaf.device_mesh, leaf.placements, run_check=False, shape=leaf.shape, stride=leaf.stride()
+            )
+        if isinstance(made, torch.Tensor) and made.is_floating_point():
+            self.leaves[name] = made
+        return made
+
+    def roots(self, outputs: Any) -> list[tuple[str, torch.Tensor]]:
+        if not self.alone and all(leaf is None for leaf in tree_leaves(outputs)):
+            return []
+        return unquoted(super().roots(outputs))
+
+
+def unquoted(roots: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:
+    """Keys such as `grad.up.weight` as jobs write them, `expected` and all, where no other output has that name."""
+    plain = {name: re.sub(r"^\['([\w.]+)'\]$", r"\1", name) for name, _ in roots}
+    times = Counter(plain.values())
+    return [(plain[name] if times[plain[name]] == 1 else name, tensor) for name, tensor in roots]
+
+
+def local_of(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor that this rank holds of a DTensor, or of one that is still under way; another tensor itself."""
+    with torch.no_grad():
+        if isinstance(tensor, DTensor):
+            tensor = tensor.to_local()
+        return tensor.wait() if isinstance(tensor, AsyncCollectiveTensor) else tensor
+
+
+# ------------------------------------------------------------------------------------------------------- the recorder
+
+
+class Ranks(Recorder):  # type: ignore[no-untyped-call]
+    """Notes what one rank does, collectives and gradients included."""
+
+    program: RankProgram
+    has_gradients = True
+    follows_statistics = False                             # below autograd, by KEEPING
+
+    def __init__(self, program: RankProgram, rank: int, backward: bool) -> None:
+        super().__init__(program)
+        self.rank, self.backward = rank, backward
+        self.lines: dict[int, Origin] = {}                 # of operators that autograd counts, by their numbers
+        self.arrived: dict[str, torch.Tensor] = {}         # what stands for a collective's result here, by its node
+        self.collectives: list[Node] = []
+        self.idle: list[str] = []                          # weights that have no gradient
+        self.under_way = UnderWay(rank, self.here, self.called)
+        self.works: list[Pending] = []                     # kept, for torch hands out what Python has of them
+
+    def called(self, tensor: torch.Tensor) -> str:
+        """What the running line calls a tensor, or one of the same memory."""
+        with _disable_current_modes():
+            return name_of_value(lambda value: value is tensor) or name_of_value(
+                lambda value: isinstance(value, torch.Tensor) and touched(value, [tensor])
+            )
+
+    def graph(self, name: str, rank: int, world_size: int) -> RankGraph:
+        """Run the program; its graph, with every collective and what it depends on."""
+        dice = random_states()
+        try:
+            try:
+                outputs = self.run()
+            finally:
+                if self.under_way.found is not None:       # whatever came of it, it came of that
+                    raise self.under_way.found
+            outputs += self.left_behind()
+            roots = [(root, self.memory.read(output)) for root, output in outputs]
+            plain = self.tape.graph(name, roots, kept=self.collectives)
+            confirm(self.without_collectives(plain), outputs, UNSEEN)
+        finally:
+            with torch.no_grad():
+                self.memory.restore()
+        if random_states() != dice:
+            raise Refused(
+                f"{self.program.title} draws random numbers (Python's or numpy's), so no two runs agree; call .eval() "
+                "on the module, or pass the random number as an argument"
+            )
+        names = {node.name for node in plain.nodes} | {root for root, _ in roots}
+        held = {name: place for name, place in self.program.placed.items() if name in names}
+        return RankGraph(
+            plain.name, plain.nodes, plain.roots, plain.tensors, rank=rank, world_size=world_size, placed=held,
+            idle=tuple(self.idle),
+        )
+
+    def without_collectives(self, graph: Graph) -> Graph:
+        """The graph with what stood for the collectives' results as constants: this one can be run."""
+
+        def make(node: Node, now: Node) -> tuple[Node]:
+            return (Node(node.name, "constant", type=node.type) if is_collective(node.operator) else now,)
+
+        cut = rewritten(graph, make)
+        nodes = tuple(node for node in cut.nodes if node.type != NOTHING)
+        return replace(cut, nodes=nodes, tensors=graph.tensors | self.arrived)
+
+    def run(self) -> list[tuple[str, torch.Tensor]]:
+        program = self.program
+        with ExitStack() as stack:
+            forward_only = isinstance(program.program, nn.Module) and not self.backward
+            stack.enter_context(torch.no_grad() if forward_only else torch.enable_grad())
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+            stack.enter_context(general_kernels())
+            stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+            self.modules = stack.enter_context(running_modules(program.modules))
+            stack.enter_context(self.leaves() if self.backward else nullcontext())
+            stack.enter_context(self.standing())
+            stack.enter_context(guarded(self))
+            stack.enter_context(Exits(self))
+            stack.enter_context(self)
+            outputs = program.roots(program.call())
+            outputs += self.gradients(outputs) if self.backward else []
+            outputs = [(name, self.local(name, output)) for name, output in outputs]
+            self.leave(outputs)
+            return outputs
+
+    def failure(self, error: BaseException) -> SamesameError:
+        if is_of_schedule(error):
+            return Refused(
+                "torch.distributed.pipelining settles by messages how its stages run, and each stage reads what the "
+                "others say, who are not there; send and receive between stages yourself (torch.distributed.send, recv)"
+            )
+        return self.refused or refusal_in(error) or super().failure(error)
+
+    def source(self, tensor: torch.Tensor) -> Node:
+        """A tensor that was there before; a weight may be there under another shape too."""
+        weight = self.program.places.get(address(tensor))
+        if weight is not None and (self.program.named(tensor) or ("constant",))[0] == "constant":
+            if not (tensor.is_contiguous() and weight.is_contiguous() and extent(tensor) == extent(weight)):
+                raise self.refusal("reads a part of a weight by a tensor made before; take that part when it is read")
+            return self.shaped(self.memory.read(weight), tuple(tensor.shape))
+        return super().source(tensor)
+
+    def local(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
+        """This rank's tensor of an output, whose place in the whole is noted."""
+        if isinstance(tensor, DTensor):
+            self.program.placed[name] = placed(tensor)
+        return local_of(tensor).detach()
+
+    def leave(self, outputs: list[tuple[str, torch.Tensor]]) -> None:
+        """The end of the program: what it gives back, and what it leaves in memory of others, has to be there."""
+        for name, output in outputs:
+            self.under_way.returned(f"the output {name}", output)
+        for one in self.under_way.begun:
+            for tensor in one.writes:
+                if self.memory.view(tensor).storage.source:
+                    self.under_way.returned("what it was given or keeps", tensor)
+
+    def left_behind(self) -> list[tuple[str, torch.Tensor]]:
+        """What the program has written into its inputs, weights and buffers, by name."""
+        kept = (storage for storages in self.memory.storages.values() for storage in storages)
+        changed = [storage.whole for storage in kept if storage.source and storage.version]
+        inputs = {id(tensor): name for name, tensor in self.program.inputs.items()}
+        names = [(inputs.get(id(tensor)) or (self.program.named(tensor) or ("", ""))[1], tensor) for tensor in changed]
+        return [(f"{name}{AFTER}", tensor) for name, tensor in names if name]
+
+    # ---------------------------------------------------------------------------------------------------- gradients
+
+    @contextmanager
+    def leaves(self) -> Iterator[None]:
+        """Inside, floating inputs want gradients, and the weights have none yet."""
+        before = [(weight, weight.grad) for weight in self.program.weights.values()]
+        for weight, _ in before:
+            weight.grad = None
+        for tensor in self.program.leaves.values():
+            tensor.requires_grad_()
+        try:
+            yield
+        finally:
+            for weight, grad in before:
+                weight.grad = grad
+
+    def gradients(self, outputs: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:
+        """The gradients `grad.NAME` of all weights and floating inputs that have one.
+
+        They are of Σ output·cotangent, and each cotangent is one more input, `cotangent.NAME`, of the output's shape on
+        this rank. The outputs are the losses, that is, those that are single numbers; all, if there is none.
+        """
+        differentiable = [(name, y) for name, y in outputs if y.requires_grad]
+        losses = [(name, y) for name, y in differentiable if y.dim() == 0] or differentiable
+        if not losses:
+            told = "" if self.program.alone else "; a stage of a pipeline takes its gradients itself and returns them"
+            raise Refused(
+                f"no output of {self.program.title} depends on a weight or an input that has a gradient{told}"
+            )
+        torch.autograd.backward([y for _, y in losses], [self.cotangent(name, y) for name, y in losses])
+        kept = unscattered(self.program.parts)
+        leaves = self.program.weights | self.program.leaves
+        grads = {name: kept.get(id(leaf)) if leaf.grad is None else leaf.grad for name, leaf in leaves.items()}
+        self.idle = [name for name in self.program.weights if grads[name] is None]
+        return [(f"grad.{name}", grad) for name, grad in grads.items() if grad is not None]
+
+    def cotangent(self, name: str, output: torch.Tensor) -> torch.Tensor:
+        """A new input for the gradient that reaches this output. Of parts that add up, each gets the gradient of the
+        whole."""
+        local, title = local_of(output), f"cotangent.{name}"
+        with _disable_current_modes(), torch.no_grad():
+            dice = torch.Generator().manual_seed(1)
+            value = torch.randn(local.shape, generator=dice, dtype=local.dtype)
+            self.memory.fresh(value, self.tape.source("input", title, value, Origin()), source=True)
+        if not isinstance(output, DTensor):
+            return value
+        whole = [Replicate() if isinstance(place, Partial) else place for place in output.placements]
+        made = DTensor.from_local(
+            value, output.device_mesh, whole, run_check=False, shape=output.shape, stride=output.stride()
+        )
+        self.program.placed[title] = placed(made)
+        return made
+
+    def here(self) -> Origin:
+        """Where the program is; in the backward pass, where it was for the operator whose derivative this is."""
+        own = users_line(LEADS_BACK)                       # a hook, or a derivative written by the user
+        node = torch._C._current_autograd_node()
+        if own.file or node is None:
+            return own if own.file else super().here()
+        return self.lines.get(node._sequence_nr(), NOWHERE)
+
+    # -------------------------------------------------------------------------------------------------- one operator
+
+    def operator(self, operation: OpOverload, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if any(issubclass(kind, WRAPPERS) for kind in types):
+            return NotImplemented                          # torch opens it, and comes back with what is inside
+        if imagined(types):
+            return operation(*args, **kwargs)
+        if torch._C._current_autograd_node() is None:
+            self.lines.setdefault(torch._C._autograd._get_sequence_nr() - 1, super().here())
+        if self.program.buckets:
+            self.introduce_buckets(tensors_in((*args, *kwargs.values())))
+        if operation.namespace in NAMESPACES:
+            return self.collective(operation, args, kwargs)
+        self.under_way.watch(operation, bound(operation, args, kwargs))
+        opened = derivative(operation) or PACKING.get(str(operation))
+        if opened is not None:
+            with self:
+                return opened(*args, **kwargs)
+        if str(operation) in SIMPLER:
+            with self:
+                plain = SIMPLER[str(operation)](*args, **kwargs)
+            if plain is not None:
+                return plain
+        return super().operator(operation, types, args, kwargs)
+
+    def introduce_buckets(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Make known the buckets in which these tensors lie, and their places there; any other tensor is left alone."""
+        for tensor in tensors:
+            if has_memory(tensor) and not self.memory.knows(tensor) and self.program.named(tensor) is None:
+                bucket = bucket_of(tensor, self.program.buckets)
+                if bucket is None:
+                    continue
+                if not self.memory.knows(bucket):
+                    zeros = torch.zeros_like(bucket)       # what it held is overwritten before it is read
+                    self.memory.fresh(bucket, self.tape.source("constant", "bucket", zeros, self.here()))
+                with self:
+                    place_in(bucket, tensor)
+
+    def collective(self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A collective: its nodes, and in the tensors that take its result something of the right shape."""
+        name, given = operation._opname, bound(operation, args, kwargs)
+        if name in ARRIVED:
+            while (coming := self.under_way.writing(args[0])) is not None:
+                self.waited(coming)
+            return self.again(args[0].detach(), args[0])
+        if name in IGNORED:
+            return None
+        in_place = operation.namespace == "c10d"
+        fresh: tuple[torch.Tensor, ...] = ()
+        results: Any = None
+        if not in_place:
+            results = operation(*_copied(args), **_copied(kwargs))
+            for result in tensors_in(results):
+                torch.ops._c10d_functional.wait_tensor(result)     # there is nothing to wait for
+            fresh = () if name in RETURNS else tuple(tensors_in(results))
+        group = group_of(given)
+        if self.rank not in group:
+            raise self.refusal(f"calls {name} on a group that this rank ({self.rank}) is not in, {list(group)}")
+        number = communicator_of(given, group)
+        told = {"communicator": number} if number else {}
+        try:
+            words = [replace(one, attributes={**one.attributes, **told, "waits": False})
+                     for one in spelled(Call(operation, given, fresh, group, self.rank))]
+            for one in words:
+                if in_place:
+                    demand_contiguous(one)
+                self.under_way.touch(one.given, [x for x in one.taken if not any(x is result for result in fresh)])
+            nodes = tuple(self.note(one, fresh) for one in words)
+        except Refused as why:
+            raise self.refusal(str(why)) from None
+        reads = () if name in COPIED else tuple(x for one in words for x in one.given)
+        begun = Begun(nodes, reads, tuple(x for one in words for x in one.taken), len(self.tape.nodes))
+        self.under_way.begin(begun)
+        if not in_place:
+            return results if fresh else given[RETURNS[name]]
+        self.works.append(Pending(lambda: self.waited(begun), self.refusal))
+        return answer(operation, given, self.works[-1])
+
+    def waited(self, one: Begun) -> None:
+        """The rank waits for a collective. Where it does so before anything else, it is not two steps but one."""
+        if not self.under_way.end(one):
+            return
+        if len(self.tape.nodes) == one.before:
+            for node in one.nodes:
+                del node.kwargs["waits"]                   # nobody has seen these nodes yet
+        else:
+            self.collectives.append(self.tape.emit("collective.wait", one.nodes, {}, NOTHING))
+
+    def note(self, one: Collective, fresh: tuple[torch.Tensor, ...]) -> Node:
+        """The node of one collective; its pieces go to the tensors that take them."""
+        for tensor in one.taken:
+            if not any(tensor is result for result in fresh):
+                self.memory.will_write(tensor)
+        given = () if one.gives is None else (self.joined(one.given, one.gives),)
+        like = (*one.taken, *one.given, torch.empty(()))[0]
+        result = TensorType(one.takes, dtype_of(like.dtype).name) if one.takes is not None else NOTHING
+        node = self.tape.emit(one.operator, given, one.attributes, result)
+        self.tape.open.add(node)
+        self.collectives.append(node)
+        if one.takes is None:
+            return node
+        value = plausible(one.given, one.takes, like)
+        self.arrived[node.name] = value
+        start = 0
+        for tensor in one.taken:
+            part, rows = (value, node), None
+            if len(one.taken) > 1:
+                rows = tuple(tensor.shape)[:1] or (1,)
+                stop = start + rows[0]
+                cut = self.tape.emit("aten.slice.Tensor", (node, 0, start, stop), {}, type_of(value[start:stop]))
+                part, start = (value[start:stop], cut), stop
+            self.give(tensor, *part, new=any(tensor is result for result in fresh))
+        return node
+
+    def give(self, tensor: torch.Tensor, value: torch.Tensor, node: Node, *, new: bool) -> None:
+        """Put a result, or a piece of it, into a tensor: one that the collective made, or one of the program's."""
+        tensor.copy_(value.reshape(tensor.shape))
+        node = self.shaped(node, tuple(tensor.shape))
+        if new:
+            self.memory.fresh(tensor, node)
+        else:
+            self.memory.write(tensor, node)
+
+    def joined(self, tensors: Sequence[torch.Tensor], shape: tuple[int, ...]) -> Node:
+        """The value of these pieces in one tensor of this shape."""
+        pieces = [self.memory.read(tensor) for tensor in tensors]
+        if len(pieces) == 1:
+            return self.shaped(pieces[0], shape)
+        rows = tuple(self.shaped(part, tuple(x.shape) or (1,)) for part, x in zip(pieces, tensors, strict=True))
+        return self.tape.emit("aten.cat.default", (rows, 0), {}, TensorType(shape, dtype_of(tensors[0].dtype).name))
+
+    def shaped(self, node: Node, shape: tuple[int, ...]) -> Node:
+        assert isinstance(node.type, TensorType)
+        if node.shape == shape:
+            return node
+        return self.tape.emit("aten.reshape.default", (node, shape), {}, TensorType(shape, node.type.dtype))
+
+
+NOTHING = TensorType((), "NoneType")
+
+
+def plausible(given: Sequence[torch.Tensor], shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
+    """What stands for a collective's result while one rank is recorded: what this rank gave, over and over."""
+    count = prod(shape)
+    elements = torch.cat([x.detach().reshape(-1) for x in given]) if given else like.new_zeros(0)
+    if elements.numel() == 0:
+        return like.new_zeros(shape)
+    return elements.repeat(-(-count // elements.numel()))[:count].reshape(shape).clone()
+
+
+def demand_contiguous(one: Collective) -> None:
+    """Raise Refused where a collective would read or write memory in another order than the tensor's: backends move
+    memory as it lies."""
+    if not all(x.is_contiguous() or x.is_contiguous(memory_format=torch.channels_last) for x in one.given + one.taken):
+        name = one.operator.removeprefix("collective.")
+        raise Refused(f"calls {name} on a tensor that is not contiguous; call .contiguous() and use what that returns")
+
+
+def answer(operation: OpOverload, given: Mapping[str, Any], pending: Pending) -> Any:
+    """What one of c10d's operators returns: the argument that takes the result, which is its first, and the work."""
+    work = pending.boxed()
+    returns = [str(part.type) for part in operation._schema.returns]
+    found = tuple(work if kind.endswith("Work") else next(iter(given.values())) for kind in returns)
+    return found if len(found) > 1 else found[0] if found else None
+
+
+def imagined(types: Any) -> bool:
+    """Whether an operator runs on no values: DTensor asks for shapes this way."""
+    return torch._C._get_dispatch_mode(FAKE) is not None or any(issubclass(kind, FakeTensor) for kind in types)
+
+
+def is_of_schedule(error: BaseException) -> bool:
+    """Whether this was raised inside one of torch's pipeline schedules, while it speaks with other stages."""
+    return any(frame.f_code.co_filename == schedules.__file__ for frame, _ in walk_tb(error.__traceback__))
+
+
+def refusal_in(error: BaseException | None) -> SamesameError | None:
+    """The refusal that an error is, or that torch has wrapped in one of its own."""
+    while error is not None and not isinstance(error, SamesameError):
+        error = error.__cause__ or error.__context__
+    return error
+
+
+def _copied(arguments: Any) -> Any:
+    return tree_map_only(torch.Tensor, torch.clone, arguments)

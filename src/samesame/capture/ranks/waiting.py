@@ -1,0 +1,175 @@
+"""Waiting: memory that a collective may still read or write, and who touches it too early.
+
+A collective that was only begun (`async_op=True`, `isend`, `irecv`, a functional one) works on while the program goes
+on. Until it is waited for, what it writes holds nobody knows what, and what it reads must stay as it is. A program that
+does not keep to that computes something else on every run, although one process that plays all ranks in turn would
+never see it. `UnderWay` follows which memory is under way on a rank, and remembers the first touch that comes too
+early: such a rank's program is wrong whatever the others do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch._ops import OpOverload
+
+from samesame.capture.memory import address, extent, has_memory, overlap
+from samesame.evidence import Refused
+from samesame.graph import Node, Origin
+from samesame.operators.execute import tensors_in, written
+
+
+class Unawaited(Refused):
+    """A rank that touches memory which a collective still works on: a finding about the program, at `origin`."""
+
+    def __init__(self, message: str, origin: Origin) -> None:
+        super().__init__(message)
+        self.origin = origin
+
+
+@dataclass(eq=False, slots=True)
+class Begun:
+    """Collectives that one call has begun: their nodes, the tensors that they read and those that they write, and how
+    many nodes the rank had then."""
+
+    nodes: tuple[Node, ...]
+    reads: tuple[torch.Tensor, ...]
+    writes: tuple[torch.Tensor, ...]
+    before: int
+
+    def __str__(self) -> str:
+        return self.nodes[0].operator.removeprefix("collective.")
+
+    @property
+    def origin(self) -> Origin:
+        return self.nodes[0].origin
+
+
+@dataclass(slots=True)
+class UnderWay:
+    """The collectives that a rank has begun and not waited for. `here()` is where the program is, `named(tensor)` what
+    the program calls a tensor there, if it does."""
+
+    rank: int
+    here: Callable[[], Origin]
+    named: Callable[[torch.Tensor], str]
+    begun: list[Begun] = field(default_factory=list)
+    found: Unawaited | None = None
+
+    def begin(self, one: Begun) -> None:
+        self.begun.append(one)
+
+    def end(self, one: Begun) -> bool:
+        """Whether this one was under way until now."""
+        there = one in self.begun
+        self.begun = [other for other in self.begun if other is not one]
+        return there
+
+    def writing(self, tensor: torch.Tensor) -> Begun | None:
+        """The collective that brings what this tensor is to hold, if it is under way."""
+        return next((one for one in self.begun if any(address(tensor) == address(x) for x in one.writes)), None)
+
+    def watch(self, operation: OpOverload, given: dict[str, Any]) -> None:
+        """An operator is about to run. One that gives another view of the same memory reads nothing of it."""
+        if not self.begun or is_view(operation):
+            return
+        names = [operation._schema.arguments[position].name for position in written(operation)]
+        self.touch(
+            tensors_in([value for name, value in given.items() if name not in names]),
+            tensors_in([given[name] for name in names if name in given]),
+        )
+
+    def touch(self, reads: Iterable[torch.Tensor], writes: Iterable[torch.Tensor]) -> None:
+        """Note it if memory is read or written too early."""
+        for tensor in reads if self.begun else ():
+            self.note("reads", tensor, [one for one in self.begun if touched(tensor, one.writes)])
+        for tensor in writes if self.begun else ():
+            both = [one for one in self.begun if touched(tensor, (*one.reads, *one.writes))]
+            self.note("writes into", tensor, both)
+
+    def returned(self, name: str, tensor: torch.Tensor) -> None:
+        """Note it if an output of the program, or what it leaves in memory of others, is under way at the end."""
+        self.note("ends with", tensor, [one for one in self.begun if touched(tensor, one.writes)], name)
+
+    def note(self, word: str, tensor: torch.Tensor, under_way: Sequence[Begun], name: str = "") -> None:
+        if self.found is None and under_way:
+            one, here = under_way[0], self.here() if not name else Origin()
+            what = name or self.named(tensor) or f"a result of the {one}"
+            near = one.origin.file and here.file in ("", one.origin.file)
+            line = f"line {one.origin.line}" if near and here.file else one.origin.spoken
+            at = f" at {here.spoken}" if here.file else ""
+            sentence = f"rank {self.rank} {word} {what}{at} before the {one} of {line} is waited for"
+            self.found = Unawaited(sentence, here if here.file else one.origin)
+
+
+class Pending(dist.Work):
+    """What a collective that was begun hands to the program. `done` is called when the program waits, `refusal` makes
+    the error where what it asks has no answer before."""
+
+    def __init__(self, done: Callable[[], None], refusal: Callable[[str], Refused]) -> None:
+        super().__init__()
+        self.done, self.refusal = done, refusal
+
+    def wait(self, timeout: timedelta | None = None) -> bool:
+        self.done()
+        return True
+
+    def synchronize(self) -> None:
+        self.done()
+
+    def block_current_stream(self) -> None:
+        self.done()
+
+    def is_completed(self) -> bool:
+        raise self.refusal("asks whether a collective is done, so that time decides what it does; call .wait()")
+
+    is_success = is_completed
+
+    def get_future(self) -> Any:
+        return Future(self.done, self.refusal)
+
+
+class Future(torch.futures.Future[Any]):
+    """The same as a future."""
+
+    def __init__(self, done: Callable[[], None], refusal: Callable[[str], Refused]) -> None:
+        super().__init__()
+        self.waited, self.refusal = done, refusal
+
+    def wait(self) -> Any:
+        self.waited()
+
+    def _no_answer(self, *_: Any) -> Any:
+        raise self.refusal("asks a collective's future for more than .wait(), and when that happens nobody knows")
+
+    value = then = add_done_callback = done = _no_answer                                            # type: ignore[assignment]
+
+
+def is_view(operation: OpOverload) -> bool:
+    """Whether an operator's results are other views of its arguments, by its schema."""
+    returns = operation._schema.returns
+    return bool(returns) and all(r.alias_info is not None and not r.alias_info.is_write for r in returns)
+
+
+def touched(tensor: torch.Tensor, others: Iterable[torch.Tensor]) -> bool:
+    """Whether a tensor shares an element with one of the others."""
+    return has_memory(tensor) and any(has_memory(other) and touches(tensor, other) for other in others)
+
+
+def touches(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two tensors share an element."""
+    if address(a) != address(b) or not overlap(a, b):
+        return False
+    return (a.is_contiguous() and b.is_contiguous()) or bool(_places(a) & _places(b))
+
+
+def _places(tensor: torch.Tensor) -> set[int]:
+    """Where each element starts, in bytes."""
+    start, stop = extent(tensor)
+    numbers = torch.arange(start, stop, tensor.element_size())
+    return set(numbers.as_strided(tuple(tensor.shape), tensor.stride(), 0).flatten().tolist())

@@ -1,0 +1,265 @@
+"""Certificates: everything a verdict of `same` rests on, as one JSON file that `samesame replay` checks.
+
+What the e-graph knows is spelled out step by step: for each root an explanation, and before each proof that it uses,
+the explanations of why its block fits there. Steps stand in the order in which they hold. Proofs are named by a digest
+of what they say, so that whatever is changed in one is noticed where it is used.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+import z3
+
+from samesame.certificate import questions
+from samesame.certificate.forms import digest_of, kind_of, widened
+from samesame.egraph.explain import explain
+from samesame.egraph.terms import Evidence as Given
+from samesame.evidence import Rung, Verdict
+from samesame.formula import dag, sizes
+from samesame.formula.smt import context
+from samesame.graph import Graph, TensorType
+from samesame.graph.text import encoded, encoded_type, to_json
+from samesame.operators.ideal import idealised
+from samesame.operators.numbers import literally, readings
+from samesame.relate.blocks import Block
+from samesame.relate.layout import Concat, Layout, Whole, wholes
+from samesame.relate.meanings import meanings
+from samesame.relate.relating import Relating, Use
+from samesame.relate.world import Slot, Typed, is_uniform
+from samesame.replay import FORMAT, VERSION, digest
+
+_HELD = 1 << 14             # elements of a constant that is written down
+_EFFORT = 500_000           # the solver's own measure of work on one claim: some 0.2 s
+
+
+def certificate(relating: Relating, verdict: Verdict, read: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """The certificate of a verdict of `same` and the relating that it stands on. `read` says of each side which stored
+    numbers are read as formulas (relate/stored.py), where some are.
+
+    Raises EGraphError where a root is not related.
+    """
+    form = _Certificate(relating).form(verdict)
+    if read:
+        form |= {"read": {"left": read[0], "right": read[1]}}
+    return {**form, "seal": digest(form)}
+
+
+class _Certificate:
+    def __init__(self, relating: Relating) -> None:
+        self.relating, self.world, self.prover = relating, relating.world, relating.prover
+        self.evidence = {rule.evidence.proof: rule.evidence for rule in self.prover.rules.values() if rule.evidence}
+        self.uses = {(self.arranged(use), use.right, use.id): use for use in relating.uses}
+        self.steps: dict[tuple[int, int], list[Any]] = {}
+        self.named: dict[str, str] = {}
+        self.written: dict[str, Any] = {}
+        self.held: set[int] = set()                   # terms of constants whose values are written down
+
+    def form(self, verdict: Verdict) -> dict[str, Any]:
+        relating, term = self.relating, self.world.term
+        roots: list[list[Any]] = [
+            [name, term[a], term[b]]
+            for (name, a), (_, b) in zip(relating.left.roots, relating.right.roots, strict=True)
+        ]
+        for _, a, b in roots:
+            self.derive(a, b)
+        weights = {n.name: term[n] for n in relating.right.sources("parameter") if n.name in relating.inputs.layouts}
+        left, right = self.side(relating.left), self.side(relating.right)
+        return self.pruned({
+            "format": FORMAT,
+            "version": VERSION,
+            "versions": verdict.versions,
+            "seed": verdict.seed,
+            "evidence": str(verdict.evidence),
+            "sizes": dict(self.prover.sizes),
+            "region": verdict.sizes.region.form(),
+            "not_followed": list(verdict.sizes.lost),
+            "left": left,
+            "right": right,
+            "weights": weights,
+            "terms": [self.term(k) for k in range(len(self.world.types))],
+            "constants": self.constants(),
+            "steps": list(self.steps.values()),
+            "proofs": self.written,
+            "conditions": sorted({c for proof in self.written.values() for c in proof["conditions"]}),
+            "roots": roots,
+        })
+
+    def pruned(self, form: dict[str, Any]) -> dict[str, Any]:
+        """The form with those terms only that the graphs, the weights, the steps and the outputs speak of."""
+        speaking = [form["left"]["terms"], form["right"]["terms"], form["weights"],
+                    *(step[2].get("terms", {}) for step in form["steps"])]
+        needed = {term for terms in speaking for term in terms.values()}
+        needed |= {term for a, b, _ in form["steps"] for term in (a, b)}
+        needed |= {term for _, a, b in form["roots"] for term in (a, b)}
+        for number in range(len(form["terms"]) - 1, -1, -1):        # a term stands behind its arguments
+            needed |= set(form["terms"][number][2]) if number in needed else set()
+        new = {old: number for number, old in enumerate(sorted(needed))}
+        for terms in speaking:
+            terms.update({name: new[term] for name, term in terms.items()})
+        return form | {
+            "terms": [[kind, attributes, [new[a] for a in arguments], type_]
+                      for kind, attributes, arguments, type_ in (form["terms"][old] for old in sorted(needed))],
+            "steps": [[new[a], new[b], reason] for a, b, reason in form["steps"]],
+            "roots": [[name, new[a], new[b]] for name, a, b in form["roots"]],
+        }
+
+    def side(self, graph: Graph) -> dict[str, Any]:
+        whole = to_json(graph)
+        nodes = [{key: value for key, value in node.items() if key != "origin"} for node in whole["nodes"]]
+        plain = {"nodes": nodes, "roots": whole["roots"]}
+        tensors = {node.name: digest_of(graph.tensors[node.name])
+                   for kind in ("parameter", "constant") for node in graph.sources(kind)}
+        self.held |= {self.world.term[node] for node in graph.sources("constant")}
+        return {
+            "identity": digest(plain),
+            "graph": plain,
+            "loaded": digest(tensors),
+            "tensors": tensors,
+            "terms": {node.name: self.world.term[node] for node in graph.nodes},
+        }
+
+    def term(self, number: int) -> list[Any]:
+        shown, type_ = self.world.egraph.term(number), self.world.types[number]
+        attributes = [_written(part) for part in shown.attributes[:-1]]        # the last one is the type
+        return [shown.operator, attributes, list(shown.arguments), _written(type_)]
+
+    def derive(self, a: int, b: int) -> None:
+        """The steps that make two terms equal, and before each what it rests on."""
+        for step in explain(self.world.egraph, a, b).steps if a != b else ():
+            stated = (step.left, step.right) if step.forward else (step.right, step.left)
+            if stated in self.steps:
+                continue
+            reason: dict[str, Any] = {"congruence": True}
+            if isinstance(step.reason, Given):
+                same_constant = step.reason.id == "constant"
+                reason = self.constant_step(*stated) if same_constant else self.use(*stated, step.reason.id)
+            self.steps[stated] = [*stated, reason]
+
+    def constant_step(self, *stated: int) -> dict[str, Any]:
+        self.held |= {term for term in stated if self.world.egraph.term(term).operator != "constant"}
+        return {"constant": True}
+
+    def arranged(self, use: Use) -> int:
+        """The term of the left tensor in the layout of the relation."""
+        return self.world.add_layout(use.layout, dict.fromkeys(wholes(use.layout), use.left))
+
+    def terms_of(self, use: Use) -> dict[str, int]:
+        """The term of each node of a use's block, those of the layout's steps included."""
+        steps = [self.world.add_layout(step, dict.fromkeys(wholes(step), use.left)) for step in steps_of(use.layout)]
+        nodes, terms = use.block.graph.nodes, dict(use.block.terms)
+        added = [n for n in nodes if n.name not in terms and n.operator != "aten._to_copy.default"]
+        terms |= {node.name: term for node, term in zip(added, steps, strict=True)}
+        for node in nodes:
+            if node.name not in terms:
+                terms[node.name] = terms[node.inputs[0].name]
+        return {**terms, use.block.left.name: steps[-1] if steps else use.left, use.block.right.name: use.right}
+
+    def use(self, left: int, right: int, id: str) -> dict[str, Any]:
+        use = self.uses[left, right, id]
+        terms = self.terms_of(use)
+        by_name = {node.name: node for node in use.block.graph.nodes}
+        for name, node in by_name.items():
+            arguments = self.world.egraph.term(terms[name]).arguments
+            if node.operator == "constant":
+                self.derive(terms[name], self.constant(terms[name]))
+            elif node.operator != "input" and terms[name] not in [terms[read.name] for read in node.inputs]:
+                for argument, read in zip(arguments, node.inputs, strict=True):
+                    self.derive(argument, terms[read.name])
+        return {"proof": self.proof(id, use.block), "terms": terms}
+
+    def constant(self, term: int) -> int:
+        members = self.world.egraph.members(self.world.egraph.find(term))
+        return next(member for member in members if self.world.egraph.term(member).operator == "constant")
+
+    def proof(self, id: str, block: Block) -> str:
+        if id not in self.named:
+            whole, evidence = to_json(block.graph), self.evidence[id]
+            claim = None if evidence.rung is Rung.TESTED else self.claim(block)
+            settled = claim is not None and is_settled(claim)
+            asked = () if settled else self.prover.questions.get(id, ())
+            nodes = [{key: value for key, value in node.items() if key != "origin"} for node in whole["nodes"]]
+            constants = {name: self.number(value) for name, value in block.graph.tensors.items()}
+            form = {
+                "claim": claim,
+                "block": {"nodes": nodes, "left": block.left.name, "right": block.right.name, "constants": constants},
+                "method": evidence.method,
+                "detail": evidence.detail,
+                "rung": str(evidence.rung),
+                "conditions": list(evidence.conditions),
+                "settled": settled,
+                "queries": list(asked),
+            }
+            self.named[id] = f"P{digest(form)[:16]}"
+            self.written[self.named[id]] = form
+        return self.named[id]
+
+    def claim(self, block: Block) -> dict[str, Any]:
+        """The two formulas that were proved equal."""
+        ideal = idealised() if block.key in self.prover.ideal else nullcontext()
+        literal = literally() if block.key in self.prover.literal else nullcontext()
+        with readings(), ideal, literal:
+            return dag.claim(*meanings(block))
+
+    def number(self, value: torch.Tensor) -> str:
+        """The digest of a constant that a block speaks of."""
+        term = self.world.add_constant(value)
+        self.held.add(term)
+        return str(self.world.egraph.term(term).attributes[0])
+
+    def constants(self) -> dict[str, Any]:
+        """The constants that the terms in `held` are built from, by digest, unless they are large."""
+        found: dict[str, Any] = {}
+        waiting = sorted(self.held)
+        while waiting:
+            shown = self.world.egraph.term(term := waiting.pop())
+            waiting += shown.arguments
+            value = self.world.values.get(term)
+            if shown.operator == "constant" and value is not None and (is_uniform(value) or value.numel() <= _HELD):
+                found[str(shown.attributes[0])] = _held(value)
+        return dict(sorted(found.items()))
+
+
+def is_settled(claim: dict[str, Any]) -> bool:
+    """Does the solver alone find that no element of the two sides differs, whatever the sizes?"""
+    text = questions.whole(claim)
+    solver = z3.Solver(ctx=context())
+    solver.set("rlimit", _EFFORT)
+    solver.push()                                   # as the replayer asks
+    solver.from_string(text or "")
+    return bool(solver.check() == z3.unsat)
+
+
+def _held(value: torch.Tensor) -> dict[str, Any]:
+    form = {"kind": kind_of(value.dtype), "shape": list(value.shape)}
+    if is_uniform(value):
+        return {**form, "value": encoded(value.flatten()[0].item())}
+    wide = widened(value)
+    content = (torch.view_as_real(wide) if wide.is_complex() else wide).numpy().tobytes()
+    return {**form, "data": base64.b64encode(content).decode()}
+
+
+def _written(value: Any) -> Any:
+    """An attribute of a term as JSON, slots and types included."""
+    match value:
+        case Slot(position):
+            return {"slot": position}
+        case Typed(shape, kind):
+            return {"shape": list(map(sizes.encoded, shape)), "kind": kind}
+        case TensorType():
+            return encoded_type(value)
+        case tuple():
+            return list(map(_written, value))
+    return encoded(value)
+
+
+def steps_of(layout: Layout) -> list[Layout]:
+    """The steps of a layout in the order in which they are taken."""
+    if isinstance(layout, Whole):
+        return []
+    parts = layout.parts if isinstance(layout, Concat) else (layout.part,)
+    return [*(step for part in parts for step in steps_of(part)), layout]

@@ -1,0 +1,208 @@
+"""Conditions on data: an element that serves as an index has to be in range, as a lookup demands.
+
+What an earlier step made is asked first: positions that the host counts, a remainder, an argmax, another kernel's
+formula are shown to be in range for all sizes, and then nothing is needed. Else it is a condition on the tensor, which
+is printed, and taken to hold only where the launch's own tensors keep it. One that they break is a violation, with the
+element, where a lane of the example uses that element; where none does, or nobody can look, it stays open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from samesame.evidence import Refused
+from samesame.formula.expr import ZERO, Compare, Expr, Load, Not, Num, and_, const, index, walk
+from samesame.formula.show import unicode
+from samesame.formula.sizes import value_at
+from samesame.kernels import concrete, obligations
+from samesame.kernels.execution.values import is_undefined
+from samesame.kernels.formulas.present import presentable
+from samesame.kernels.formulas.simplify import literals
+from samesame.kernels.indices import integers
+from samesame.kernels.obligations import Kernel, timed
+from samesame.kernels.tiles.detile import Write
+from samesame.kernels.tiles.memory import flat_range, is_contiguous
+from samesame.kernels.tiles.memory import readings as indices_at
+from samesame.kernels.verdict import Obligation
+
+
+@dataclass(frozen=True)
+class Use:
+    """An element of a tensor, used as an index by an access (None: tested by the kernel itself), and the number that it
+    must lie below, unless it is one of those that the kernel leaves out."""
+
+    element: Load
+    below: Expr
+    access: Write | None = None
+    but: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.element.leaf.name.removesuffix("*")
+
+    def __str__(self) -> str:
+        others = "".join(f" or {self.name}[…] = {n}" for n in self.but)
+        return f"0 ≤ {self.name}[…] < {unicode(presentable(self.below))}{others}"
+
+
+@dataclass
+class Conditions:
+    """What a kernel needs of data: `needed` is assumed and holds in the example; `failed` are obligations that do not
+    hold, or of which that is not known."""
+
+    kernel: Kernel
+    needed: list[str] = field(default_factory=list)
+    failed: list[Obligation] = field(default_factory=list)
+    tried: set[str] = field(default_factory=set)  # leaves
+
+    def find(self) -> None:
+        """Take data to be in range where it serves as an index, as far as that may be."""
+        kernel = self.kernel
+        for access in (*kernel.reads, *kernel.writes):
+            if not obligations.is_inside(kernel, access):
+                self.take(*lookups(access))
+        if kernel.simplify.prover.ranges:
+            kernel.solve()
+        for writes in kernel.outputs.values():
+            covers = obligations.covered(kernel, writes)
+            uses = () if covers is None else tuple(tested(covers))
+            if any([self.take(use) for use in uses]):
+                kernel.solve()
+
+    def take(self, *uses: Use) -> bool:
+        """Assume of data what its uses need; whether something was assumed."""
+        before = len(self.kernel.simplify.prover.ranges)
+        for use in uses:
+            if use.element.leaf.name in self.tried:
+                continue
+            ways = [use, *as_one_line(use)]
+            if any(map(self.is_made_so, ways)) or any(map(self.example_keeps, ways)):
+                continue
+            if use.access is not None:
+                self.tried.add(use.element.leaf.name)
+                self.failed.append(broken(self.kernel, use.access, ways[-1]))
+        return len(self.kernel.simplify.prover.ranges) > before
+
+    def is_made_so(self, use: Use) -> bool:
+        """Whether the steps that made the tensor leave only such elements; then nothing is needed."""
+        made = self.kernel.machine.launch.made.get(use.name)
+        if made is None or made.kind != "int":
+            return False
+        element = integers.tidied(made[tuple(index(integers.tidied(const(n))) for n in made.shape)])
+        inside = and_(integers.at_least_zero(element), integers.less(element, use.below))
+        if not self.kernel.simplify.prover.proves((), inside):
+            return False
+        self.assume(use)
+        return True
+
+    def example_keeps(self, use: Use) -> bool:
+        """Whether the example's tensor has only such elements, or there is no example; then it is needed."""
+        values = self.kernel.machine.launch.values
+        try:
+            if values is not None and not self.holds(use, values(use.name)):
+                return False
+        except Refused:
+            return False
+        self.assume(use)
+        self.needed.append(str(use))
+        return True
+
+    def holds(self, use: Use, values: np.ndarray) -> bool:
+        below = value_at(use.below, self.kernel.machine.launch.example)
+        return bool((((values >= 0) & (values < below)) | np.isin(values, use.but)).all())
+
+    def assume(self, use: Use) -> None:
+        self.tried.add(use.element.leaf.name)
+        self.kernel.simplify.prover.assume_range(use.element.leaf.name, ZERO, integers.minus(use.below, 1), use.but)
+        self.kernel.simplify.forget()
+
+
+def uncounted(kernel: Kernel) -> Iterator[Obligation]:
+    """Tensors that are taken to be counts, of which the example has an element below 1, or nobody can look."""
+    launch = kernel.machine.launch
+    for name in sorted(leaf.removesuffix("*") for leaf in kernel.machine.counts):
+        try:
+            line = launch.values(name) if launch.values is not None else np.ones(1)
+        except Refused as refused:
+            yield Obligation("data", "undecided", f"{name}[…] ≥ 1 is needed; {refused}")
+            continue
+        if (line < 1).any():
+            first = int(np.flatnonzero(line < 1)[0])
+            told = f"{element_name(kernel, name, first)} = {line[first]:g}"
+            yield Obligation("data", "undecided", f"{name}[…] ≥ 1 is needed, and the example has {told}")
+
+
+def broken(kernel: Kernel, access: Write, use: Use) -> Obligation:
+    """That the example breaks a condition, with the element and the lane that uses it, where there is one."""
+    with timed(Obligation("data", "undecided", f"{use} is needed", str(access.access.place))) as found:
+        values, example = kernel.machine.launch.values, kernel.machine.launch.example
+        try:
+            line = values(use.name) if values is not None else np.zeros(0)
+        except Refused as refused:
+            found.detail += f"; {refused}"
+            return found
+        below = value_at(use.below, example)
+        first = int(np.flatnonzero(((line < 0) | (line >= below)) & ~np.isin(line, use.but))[0])
+        case = concrete.misused(kernel, access, use.element, below)
+        if case is None:
+            told = f"{element_name(kernel, use.name, first)} = {line[first]}"
+            found.detail += f", and the example has {told}, which no lane is shown to use"
+            return found
+        told = f"{element_name(kernel, use.name, case.pop('offset'))} = {case.pop('index')}"
+        found.state, found.counterexample = "violated", case | {"element": told}
+        found.detail = f"{told} is out of bounds: {use} is needed"
+    return found
+
+
+def element_name(kernel: Kernel, name: str, offset: int) -> str:
+    """The element of a tensor at an offset, by its indices."""
+    memory = next(a.memory for a in kernel.reads if a.memory.name == name)
+    case = concrete.Case(kernel.machine.launch.example)
+    at = np.argwhere(concrete.elements(memory, case) == offset)
+    return f"{name}{list(map(int, at[0])) if at.size else [offset]}"
+
+
+def lookups(access: Write) -> Iterator[Use]:
+    """Elements of integer tensors that are an index of what is accessed, each with the size it must lie below. None
+    where a condition on the same element stands before the access, other than that it is not a certain number."""
+    for indices in list(indices_at(access.memory, access.offset))[:1]:
+        for i, n in zip(indices, access.memory.shape, strict=True):
+            if not isinstance(i, Load) or is_undefined(i):
+                continue
+            but = [left_out(fact, i) for fact in access.facts if i in set(walk(fact))]
+            if None not in but:
+                yield Use(i, integers.tidied(const(n)), access, tuple(n for n in but if n is not None))
+
+
+def left_out(fact: Expr, element: Expr) -> int | None:
+    """The number that the fact says an element is not; None for another fact."""
+    if not isinstance(fact, Not) or not isinstance(fact.argument, Compare) or fact.argument.op != "=":
+        return None
+    found = integers.linear(integers.minus(fact.argument.right, fact.argument.left), element)
+    if found is None or not isinstance(found[1], Num) or abs(found[0]) != 1:
+        return None
+    return -int(found[0] * found[1].value)
+
+
+def as_one_line(use: Use) -> Iterator[Use]:
+    """The same element as an index of the whole tensor, where it is all of the offset."""
+    access = use.access
+    if access is not None and access.offset is use.element and is_contiguous(access.memory):
+        yield replace(use, below=flat_range(access.memory)[1])
+
+
+def tested(covers: Expr) -> Iterator[Use]:
+    """Data that the kernel itself tests to be in range before it writes: an element, and its last good value. Where it
+    is not, nothing is written."""
+    parts = list(literals(covers))
+    for part in parts:
+        if not isinstance(part, Compare) or part.op != "≤" or part.left is not ZERO:
+            continue
+        for e in walk(part.right):
+            found = isinstance(e, Load) and e.leaf.kind == "int" and not is_undefined(e)
+            last = integers.plus_(part.right, e) if found else None
+            if last is not None and not last.free and integers.at_least_zero(e) in parts:
+                yield Use(e, integers.plus_(last, 1))  # type: ignore[arg-type]

@@ -1,0 +1,196 @@
+"""Whether a stored value is a number: no −∞ − (−∞), no 0·∞, no division by a sum of nothing.
+
+A formula may be simpler than what it stands for: exp(z) / Σ_{k<32} exp(z) is 1/32, and yet NaN where z is −∞ − (−∞),
+as for a row of which every lane is masked out. So the value is looked at as the kernel computes it, before anything
+cancels, with what is known where it is stored. Conditions are put to the prover, and each part gets the tags that it
+may have (`extended.py`); a maximum is finite if its first element is, a sum is above zero if its first term is.
+
+Division by a number that the data make zero is not looked at: x / y is what the kernel says it is.
+"""
+
+from __future__ import annotations
+
+from samesame.formula.expr import (
+    NEG_INF,
+    ZERO,
+    Add,
+    Compare,
+    Expr,
+    Extremum,
+    Fn,
+    Fold,
+    Index,
+    Load,
+    Mul,
+    NegInf,
+    Not,
+    Num,
+    Pow,
+    Where,
+    not_,
+    substitute,
+    walk,
+)
+from samesame.kernels.formulas.extended import (
+    FINITE,
+    MINUS,
+    NOTHING,
+    NUMBER,
+    PLUS,
+    Tags,
+    combined,
+    joined,
+    of_product,
+    plus,
+)
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Facts, Prover, outside, with_fact
+
+
+class Definedness:
+    """What parts of one kernel's values may be; `culprit` is the first part found that may be no number."""
+
+    def __init__(self, prover: Prover) -> None:
+        self.prover = prover
+        self.culprit: Expr | None = None
+        self._memo: dict[tuple[Expr, Facts], Tags | None] = {}
+
+    def is_number(self, value: Expr, facts: Facts) -> bool:
+        """Whether the value is a number wherever the facts hold, as far as infinities and empty sums go."""
+        return value.kind != "real" or not needs_care(value) or self.tags(value, facts) is not None
+
+    def tags(self, expr: Expr, facts: Facts) -> Tags | None:
+        key = expr, facts
+        if key not in self._memo:
+            found = self._tags(expr, facts)
+            if found is not None and MINUS in found:
+                found = known_by(expr, found, facts)
+            if found is None and self.culprit is None:
+                self.culprit = expr
+            self._memo[key] = found
+        return self._memo[key]
+
+    def _tags(self, expr: Expr, facts: Facts) -> Tags | None:
+        match expr:
+            case NegInf():
+                return frozenset([MINUS])
+            case Where(condition, then, otherwise):
+                return self._where(condition, then, otherwise, facts)
+            case Extremum(op, parts) if expr.kind == "real":
+                return combined((self.tags(p, facts) for p in parts), max if op == "max" else min)
+            case Add(terms) if expr.kind == "real":
+                return combined((self.tags(t, facts) for t in terms), plus)
+            case Mul(factors) if expr.kind == "real":
+                return of_product(factors, [self.tags(factor, facts) for factor in factors])
+            case Pow(base, exponent) if expr.kind == "real":
+                fine = self.tags(base, facts) == NUMBER and (exponent > 0 or not self.may_be_nothing(base, facts))
+                return NUMBER if fine else NOTHING
+            case Fn("exp", argument):
+                found = self.tags(argument, facts)
+                return found and frozenset(PLUS if t == PLUS else FINITE for t in found)
+            case Fn(name, argument):
+                empty = name == "log" and self.may_be_nothing(argument, facts)
+                return NUMBER if self.tags(argument, facts) == NUMBER and not empty else NOTHING
+            case Fold(monoid, bound, body) if expr.kind == "real":
+                return self._fold(monoid, bound, body, facts)
+        return NUMBER
+
+    def decided(self, condition: Expr, facts: Facts) -> bool | None:
+        """Whether a condition holds; a test for −∞ by what the value may be. None where that is not known."""
+        test = condition.argument if isinstance(condition, Not) else condition
+        if isinstance(test, Compare) and test.op == "=" and NEG_INF in (test.left, test.right):
+            found = self.tags(test.right if test.left is NEG_INF else test.left, facts)
+            if found in (NUMBER, frozenset([MINUS])):
+                return (found == NUMBER) == isinstance(condition, Not)
+        if self.prover.proves(facts, condition):
+            return True
+        return False if self.prover.proves(facts, not_(condition)) else None
+
+    def _where(self, condition: Expr, then: Expr, otherwise: Expr, facts: Facts) -> Tags | None:
+        decided = self.decided(condition, facts)
+        if decided is not None:
+            return self.tags(then if decided else otherwise, facts)
+        sides = (then, with_fact(facts, condition)), (otherwise, with_fact(facts, not_(condition)))
+        return joined(self.tags(side, known) for side, known in sides)
+
+    def _fold(self, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts) -> Tags | None:
+        facts = outside(facts, bound)
+        found = self.tags(body, facts)
+        if found is None or monoid == "prod":
+            return found if found == NUMBER else NOTHING
+        if monoid == "sum":
+            return NOTHING if {MINUS, PLUS} <= found else found
+        worst = MINUS if monoid == "max" else PLUS
+        if self.is_there(bound, facts) and self.tags(first(bound, body), facts) == NUMBER:
+            return found - {worst} or NUMBER
+        return found | {worst}
+
+    def is_there(self, bound: tuple[Index, ...], facts: Facts) -> bool:
+        """Whether the fold has elements."""
+        extents = [integers.tidied(first(bound, v.extent)) for v in bound]
+        return all(self.prover.proves(facts, integers.less(0, extent)) for extent in extents)
+
+    def may_be_nothing(self, expr: Expr, facts: Facts) -> bool:
+        """Whether this is a sum that may have no term, or none but those that a mask makes zero."""
+        match expr:
+            case Fold("sum", bound, body):
+                facts = outside(facts, bound)
+                return not self.is_there(bound, facts) or self.may_vanish(first(bound, body), facts)
+            case Mul(factors):
+                return any(self.may_be_nothing(factor, facts) for factor in factors)
+            case Pow(base, _) | Fn("abs", base):
+                return self.may_be_nothing(base, facts)
+            case Add(terms):
+                return all(self.may_be_nothing(term, facts) for term in terms)
+            case Where(condition, then, otherwise):
+                sides = ((then, condition), (otherwise, not_(condition)))
+                return any(
+                    self.may_be_nothing(side, with_fact(facts, c))
+                    for side, c in sides
+                    if self.decided(c, facts) is not False
+                )
+        return expr is ZERO
+
+    def may_vanish(self, term: Expr, facts: Facts) -> bool:
+        """Whether a mask may make a term zero: by `where`, or by exp(−∞)."""
+        match term:
+            case Where(condition, then, otherwise):
+                sides = ((then, condition), (otherwise, not_(condition)))
+                return any(
+                    self.may_vanish(side, with_fact(facts, c))
+                    for side, c in sides
+                    if self.decided(c, facts) is not False
+                )
+            case Fn("exp", argument):
+                return self.tags(argument, facts) != NUMBER
+            case Mul(factors):
+                return any(self.may_vanish(factor, facts) for factor in factors)
+            case Fold("sum", _, _):
+                return self.may_be_nothing(term, facts)
+            case Num(value):
+                return value == 0
+        return False
+
+
+def known_by(expr: Expr, found: Tags, facts: Facts) -> Tags:
+    """What a test for −∞ that stands before says of a value."""
+    tests = Compare("=", expr, NEG_INF), Compare("=", NEG_INF, expr)
+    if any(not_(test) in facts for test in tests):
+        return found - {MINUS} or NUMBER
+    return frozenset([MINUS]) if any(test in facts for test in tests) else found
+
+
+def first(bound: tuple[Index, ...], body: Expr) -> Expr:
+    """The body at the first element."""
+    return integers.tidied(substitute(body, dict.fromkeys(bound, ZERO)))
+
+
+def needs_care(value: Expr) -> bool:
+    """Whether an infinity, or a division by a sum or by nothing, occurs at all."""
+    return any(
+        isinstance(e, NegInf)
+        or (isinstance(e, Pow) and e.exponent < 0 and any(isinstance(p, Fold) or p is ZERO for p in walk(e.base)))
+        or (isinstance(e, Fn) and e.name == "log" and isinstance(e.argument, Fold))
+        for e in walk(value)
+        if not isinstance(e, Load)
+    )

@@ -1,0 +1,233 @@
+"""Formulas that per-lane loops leave behind, made short: what is divided and multiplied again, choices that change
+nothing, and sums over lanes of sums over their iterations.
+
+    where(0 < c, S/c, 0)·c                              S, where c > 0, and 0 otherwise
+    exp(−m)·exp(m − M)                                  exp(−M)
+    Σ_{l<B} Σ_{s<⌈(n − l)/B⌉} f(s·B + l)                Σ_{j<n} f(j)
+    Σ_{t<T} Σ_{l<min{B, n − B·t}} f(t·B + l)            Σ_{j<min{T·B, n}} f(j)
+
+Nothing is cancelled that may be zero, and no maximum over a range that may be empty.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from samesame.formula.expr import (
+    NEG_INF,
+    ZERO,
+    Compare,
+    Expr,
+    Extremum,
+    FloorDiv,
+    Fn,
+    Fold,
+    Index,
+    Mul,
+    Pow,
+    Size,
+    Where,
+    and_,
+    index,
+    mul,
+    not_,
+    or_,
+    substitute,
+    walk,
+    where,
+)
+from samesame.kernels.formulas.algebra import NEUTRAL
+from samesame.kernels.formulas.extended import is_number, sign
+from samesame.kernels.formulas.rational import Cancelling, TooMany, choices, settled, walk_open
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Facts, with_fact
+
+if TYPE_CHECKING:
+    from samesame.kernels.formulas.simplify import Simplifier
+
+MOST_CHOICES = 3
+
+
+# ----------------------------------------------------------------------------------------------------------- arithmetic
+
+
+def shortened(simplify: Simplifier, expr: Expr, facts: Facts) -> Expr | None:
+    """The sum or product with like factors taken together, choices outermost; None where that is not shorter."""
+    if not may_cancel(expr):
+        return None
+    conditions = list(choices(expr))
+    if conditions and len(conditions) <= MOST_CHOICES:
+        c = conditions[0]
+        sides = [
+            simplify(settled(expr, c, holds), with_fact(facts, c if holds else not_(c))) for holds in (True, False)
+        ]
+        found = without_choice(simplify, c, sides[0], sides[1], facts)
+    else:
+        cancelled = taken_together(simplify, expr, facts)
+        if cancelled is None:
+            return None
+        found = cancelled
+    return found if length(found) < length(expr) else None
+
+
+def may_cancel(expr: Expr) -> bool:
+    """Whether something is divided by in it, or there are several exponentials."""
+    parts = [e for e in walk_open(expr) if isinstance(e, Pow | Fn)]
+    return any(isinstance(e, Pow) and e.exponent < 0 for e in parts) or (
+        sum(isinstance(e, Fn) and e.name == "exp" for e in parts) > 1
+    )
+
+
+def taken_together(simplify: Simplifier, expr: Expr, facts: Facts) -> Expr | None:
+    cancelling = Cancelling()
+    try:
+        found = cancelling(expr)
+    except (TooMany, ZeroDivisionError):
+        return None
+    gone = set(walk(expr)) - set(walk(found))
+    if all(not_zero(simplify, e, facts) for e in cancelling.divided) and all(
+        some(simplify, e, facts) for e in gone if isinstance(e, Fold) and e.monoid in ("max", "min")
+    ):
+        return found
+    return None
+
+
+def not_zero(simplify: Simplifier, expr: Expr, facts: Facts) -> bool:
+    if expr.kind == "int":
+        return simplify.prover.proves(facts, not_(integers.equal(expr, 0)))
+    return sign(expr) is not None
+
+
+def some(simplify: Simplifier, fold: Fold, facts: Facts) -> bool:
+    """Whether a maximum is over something, whatever the bound variables around it are."""
+    return all(simplify.prover.proves(facts, integers.less(0, v.extent)) for v in fold.bound)
+
+
+def length(expr: Expr) -> int:
+    return sum(1 for _ in walk(expr))
+
+
+# -------------------------------------------------------------------------------------------------------------- choices
+
+
+def without_choice(simplify: Simplifier, condition: Expr, then: Expr, otherwise: Expr, facts: Facts) -> Expr:
+    """`then if condition else otherwise`, which is `then` where that comes to the same without the condition.
+
+    A greatest or least element keeps its condition where there may be none: the formula would be undefined there.
+    """
+    folds = [e for e in walk_open(then) if isinstance(e, Fold)] if otherwise is ZERO else []
+    without = with_fact(facts, not_(condition))
+    bounded = [e for e in walk(then) if isinstance(e, Fold) and e.monoid in ("max", "min")] if folds else []
+    extents = [v.extent for e in bounded for v in e.bound]
+    there = bool(folds) and all(simplify.prover.proves(without, integers.less(0, extent)) for extent in extents)
+    return then if there and simplify(then, without) is ZERO else where(condition, then, otherwise)
+
+
+def pushed(compare: Compare) -> Expr | None:
+    """A comparison with −∞ of what is −∞ under a condition, or of a maximum of numbers, which is −∞ over nothing."""
+    for side, other in ((compare.left, compare.right), (compare.right, compare.left)):
+        if other is NEG_INF and isinstance(side, Where):
+            sides = [put(compare, side, part) for part in (side.then, side.otherwise)]
+            return or_(and_(side.condition, sides[0]), and_(not_(side.condition), sides[1]))
+        largest = other is NEG_INF and isinstance(side, Fold) and side.monoid == "max" and compare.op == "="
+        if largest and isinstance(side, Fold) and is_number(side.body):
+            return or_(*(integers.at_most(v.extent, 0) for v in side.bound))
+    return None
+
+
+def by_rows(simplify: Simplifier, compare: Compare, facts: Facts) -> Expr | None:
+    """0 ≤ n·q + r, where r is 0 or in 0 ≤ r < n, as 0 ≤ q."""
+    if compare.op != "≤" or compare.left is not ZERO or compare.right.kind != "int":
+        return None
+    terms = integers.polynomial(compare.right)
+    for n in dict.fromkeys(a for m in terms if len(m) > 1 for a in m if isinstance(a, Size) and a.minimum >= 1):
+        rest = {m: c for m, c in terms.items() if n not in m}
+        low = integers.written(rest)
+        high = integers.quotient(integers.minus(compare.right, low), n)
+        inside = and_(integers.at_least_zero(low), integers.less(low, n))
+        if not rest or (low.free and simplify.prover.proves(facts, inside, thorough=False)):
+            return integers.at_least_zero(high)
+    return None
+
+
+def put(compare: Compare, side: Expr, part: Expr) -> Expr:
+    """The comparison with another expression on one side."""
+    return Compare(compare.op, *(part if end is side else end for end in (compare.left, compare.right)))
+
+
+# ---------------------------------------------------------------------------------------------------------------- tiles
+
+
+def across_lanes(
+    simplify: Simplifier, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts
+) -> tuple[tuple[Index, ...], Expr]:
+    """Σ over lanes, or over tiles, of what each one has summed, as one sum."""
+    inner: Expr = body
+    rest: tuple[Expr, ...] = ()
+    if isinstance(body, Where) and body.otherwise is NEUTRAL[monoid]:
+        kept = with_fact(facts, not_(body.condition))
+        if simplify(body.then, kept) is body.otherwise:
+            inner = body.then
+    if monoid == "sum" and isinstance(inner, Mul):
+        folds = [f for f in inner.factors if isinstance(f, Fold) and f.monoid == "sum"]
+        if len(folds) == 1:
+            rest = tuple(f for f in inner.factors if f is not folds[0])
+            inner = folds[0]
+    own: tuple[Index, ...] = ()
+    if isinstance(inner, Fold) and inner.monoid == monoid:
+        own, inner = inner.bound, inner.body
+    for v, w in ((a, b) for a in bound for b in (*own, *bound) if a is not b):
+        found = whole(v, w)
+        others = tuple(u for u in (*bound, *own) if u is not v and u is not w)
+        if found is None or {v, w} & frozenset().union(*(u.extent.free for u in others)):
+            continue
+        j = index(found)
+        tile = integers.quotient(j, v.extent)
+        values = {v: integers.minus(j, integers.times_(tile, v.extent)), w: tile}
+        new = integers.tidied(substitute(mul(*rest, inner) if rest else inner, values))
+        if not any(e is tile for e in walk(new)):
+            return (*others, j), new
+    return across_tiles(simplify, bound, body, facts)
+
+
+def across_tiles(
+    simplify: Simplifier, bound: tuple[Index, ...], body: Expr, facts: Facts
+) -> tuple[tuple[Index, ...], Expr]:
+    """Tiles of B of which the last ones may be cut off, as one range: t < T and l < B are one j = t·B + l < T·B, and
+    where a tile ends before its B is then a limit of j, if t occurs nowhere else."""
+    for t, lane in ((a, b) for a in bound for b in bound if ends_by(a, b)):
+        others = tuple(u for u in bound if u is not t and u is not lane)
+        if lane in t.extent.free or {t, lane} & frozenset().union(*(u.extent.free for u in others)):
+            continue
+        ends = least_of(lane.extent)
+        for width in (e for e in ends if t not in e.free):
+            limits = [integers.times_(t.extent, width)]
+            limits += [integers.plus_(e, integers.times_(t, width)) for e in ends if e is not width]
+            j = index(simplify(integers.flattened("min", tuple(limits)), facts))
+            new = integers.tidied(substitute(body, {lane: integers.minus(j, integers.times_(t, width))}))
+            if t in j.extent.free | new.free or not simplify.prover.proves(facts, integers.less(0, width)):
+                continue
+            return (*others, j), new
+    return bound, body
+
+
+def ends_by(tile: Index, lane: Index) -> bool:
+    """Whether how many lanes there are depends on the tile."""
+    return tile is not lane and tile in lane.extent.free
+
+
+def least_of(extent: Expr) -> tuple[Expr, ...]:
+    """The integers of which this one is the least: those of min{a, b} + c are a + c and b + c."""
+    for monomial, c in integers.polynomial(extent).items():
+        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Extremum) and monomial[0].op == "min":
+            rest = integers.minus(extent, monomial[0])
+            return tuple(integers.plus_(part, rest) for part in monomial[0].arguments)
+    return (extent,)
+
+
+def whole(lane: Index, tile: Index) -> Expr | None:
+    """n, where tile < ⌈(n − lane)/B⌉ for a lane < B."""
+    if not isinstance(tile.extent, FloorDiv) or tile.extent.divisor is not lane.extent:
+        return None
+    n = integers.plus_(tile.extent.numerator, lane, 1, integers.minus(0, lane.extent))
+    return None if lane in n.free else n

@@ -1,0 +1,58 @@
+"""The textbook form of a formula: a maximum that is only subtracted for the sake of floating point is left out.
+
+Kernels compute exp(x − max x) / Σ exp(x − max x), books write exp(x) / Σ exp(x). The shorter form is shown where it is
+proved equal, for all sizes; nothing else of the verdict depends on it, so that proof takes a part of what is left of
+the kernel's time only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from samesame.formula.effort import Budget
+from samesame.formula.equal import Proved, prove_equal
+from samesame.formula.expr import ZERO, Add, Expr, Fn, Fold, Mul, add, rebuild, walk
+from samesame.formula.show import unicode
+from samesame.kernels import clock
+from samesame.kernels.formulas.algebra import replaced
+from samesame.kernels.formulas.extended import is_number
+from samesame.kernels.indices import integers
+
+BUDGET = Budget(seconds=3.0, smt_ms=500)
+SHARE = 0.25  # of the time that is left, at most
+
+
+def textbook(expr: Expr) -> Expr:
+    """The expression without maxima that cancel; itself where there are none, or where that is not proved."""
+    shifts = [e for e in walk(expr) if isinstance(e, Fold) and e.monoid == "max"]
+    if not shifts or not any(isinstance(e, Fn) and e.name == "exp" for e in walk(expr)):
+        return expr
+    for alike in groups(shifts):
+        shorter = integers.tidied(without_nothing(replaced(expr, dict.fromkeys(alike, ZERO))))
+        budget = replace(BUDGET, seconds=min(BUDGET.seconds, SHARE * clock.left()))
+        if isinstance(prove_equal(expr, shorter, budget=budget), Proved):
+            expr = shorter
+    return expr
+
+
+def without_nothing(expr: Expr) -> Expr:
+    """The expression without 0·c, where c is a number whatever the leaves hold."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            new = rebuild(e, go)
+            nothing = isinstance(new, Mul) and new.factors[0] is ZERO and is_number(new)
+            memo[e] = ZERO if nothing else add(*new.terms) if isinstance(new, Add) else new
+        return memo[e]
+
+    return go(expr)
+
+
+def groups(folds: list[Fold]) -> Iterator[list[Expr]]:
+    """Folds that read the same, whatever their variables are called."""
+    found: dict[str, list[Expr]] = {}
+    for fold in folds:
+        found.setdefault(unicode(fold), []).append(fold)
+    yield from found.values()

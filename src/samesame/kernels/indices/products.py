@@ -1,0 +1,147 @@
+"""What follows when an inequality is multiplied by a size.
+
+From v ≤ n − 1 follows v·s ≤ (n − 1)·s. A solver that takes v·s and n·s for unknowns of their own does not see that,
+so it is told: each inequality that is known, times each size that some product in the question has beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, islice
+
+from samesame.formula.expr import Compare, Expr, FloorDiv, Index, Lambda, Load, Mod, Mul, Not, Num, Pow, Size, walk
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.integers import Monomial, polynomial
+
+MOST = 60
+
+
+def consequences(claims: Iterable[Expr]) -> list[Expr]:
+    """Inequalities, as `0 ≤ p`, that follow from the claims and the ranges of what occurs in them; those of the last
+    claim, which is what is asked about, first."""
+    claims = list(claims)
+    parts = dict.fromkeys(part for claim in claims for part in arithmetic_in(claim))
+    wanted = {m for part in parts for m in products_in(part)}
+    if not wanted:
+        return []
+    known = [p for claim in claims for p in inequalities(claim)]
+    known += [p for part in parts for p in ranges(part)]
+    sizes = [a for a in dict.fromkeys(a for m in sorted(wanted, key=_order) for a in m) if is_at_least_one(a)]
+    found = chain(multiples(inequalities(claims[-1]), sizes, wanted), multiples(known, sizes, wanted))
+    return list(dict.fromkeys(islice(found, MOST)))
+
+
+def multiples(known: Iterable[Expr], sizes: Sequence[Expr], wanted: set[Monomial]) -> Iterator[Expr]:
+    """What is at least zero, times sizes, where that is about a product that is wanted."""
+    todo = list(known)
+    for _ in range(max(map(len, wanted)) - 1):
+        products = [multiplied(p, size) for p in dict.fromkeys(todo) for size in sizes]
+        todo = [p for p in products if any(divides(m, w) for m in polynomial(p) if len(m) > 1 for w in wanted)]
+        yield from (at_least_zero(p) for p in todo if any(m in wanted for m in polynomial(p)))
+
+
+multiplied = lru_cache(maxsize=1 << 15)(integers.times_)
+at_least_zero = lru_cache(maxsize=1 << 15)(integers.at_least_zero)
+
+
+def _order(monomial: Monomial) -> list[int]:
+    return [integers.rank(a) for a in monomial]
+
+
+def divides(part: Monomial, whole: Monomial) -> bool:
+    """Whether every factor of one product is one of the other's."""
+    return all(part.count(a) <= whole.count(a) for a in part)
+
+
+@lru_cache(maxsize=1 << 14)
+def arithmetic_in(claim: Expr) -> tuple[Expr, ...]:
+    """The parts of a claim, and of the ranges of its indices, that say something of integers."""
+    return tuple(e for e in walk(claim) if products_in(e) or ranges(e))
+
+
+@lru_cache(maxsize=1 << 14)
+def multiplies(claim: Expr) -> bool:
+    """Whether a claim is about products of unknowns."""
+    return any(products_in(e) or is_product(e) for e in walk(claim))
+
+
+def is_product(e: Expr) -> bool:
+    match e:
+        case Mul(factors):
+            return sum(not isinstance(factor, Num) for factor in factors) > 1
+        case FloorDiv(_, divisor) | Mod(_, divisor):
+            return not isinstance(divisor, Num)
+    return isinstance(e, Pow)
+
+
+def inequalities(claim: Expr) -> Iterator[Expr]:
+    """What a claim says to be at least zero."""
+    match claim:
+        case Compare("≤", left, right) if left.kind == "int" == right.kind:
+            yield integers.minus(right, left)
+        case Compare("=", left, right) if left.kind == "int" == right.kind:
+            yield integers.minus(right, left)
+            yield integers.minus(left, right)
+        case Not(Compare("≤", left, right)) if left.kind == "int" == right.kind:
+            yield integers.minus(integers.minus(left, right), 1)
+
+
+@lru_cache(maxsize=1 << 14)
+def ranges(part: Expr) -> tuple[Expr, ...]:
+    """What is at least zero by what an index or a quotient is."""
+    match part:
+        case Index(_, extent):
+            return part, integers.minus(integers.minus(integers.tidied(extent), 1), part)
+        case FloorDiv(a, b) if is_at_least_one(b) or (isinstance(b, Num) and b.value > 0):
+            rest = integers.minus(a, integers.times_(b, part))
+            return rest, integers.minus(integers.minus(b, 1), rest)
+        case Size(_, minimum):
+            return (integers.minus(part, minimum),)
+    return ()
+
+
+@lru_cache(maxsize=1 << 14)
+def products_in(part: Expr) -> tuple[Monomial, ...]:
+    """The products in the integers that a comparison, a range or a quotient is about."""
+    return tuple(dict.fromkeys(m for p in (*sides(part), *ranges(part)) for m in polynomial(p) if len(m) > 1))
+
+
+def sides(part: Expr) -> tuple[Expr, ...]:
+    """The integers that a comparison or a quotient is about."""
+    match part:
+        case Compare(_, left, right) if left.kind == "int" == right.kind:
+            return (integers.minus(right, left),)
+        case FloorDiv(a, b):
+            return a, integers.times_(b, part)
+        case Index(_, extent):
+            return (integers.tidied(extent),)
+        case Load(_, indices):
+            return indices
+        case Lambda():
+            return ()
+    return ()
+
+
+@lru_cache(maxsize=1 << 14)
+def is_at_least_one(atom: Expr) -> bool:
+    """Whether the atom is a size, or a quotient of sizes, that is evidently at least 1."""
+    if isinstance(atom, Size):
+        return atom.minimum >= 1
+    if isinstance(atom, FloorDiv) and isinstance(atom.divisor, Num):
+        least = least_of(atom.numerator)
+        return least is not None and least >= atom.divisor.value
+    return False
+
+
+def least_of(expr: Expr) -> int | None:
+    """The value at the sizes' minima of what grows with every size."""
+    total = 0
+    for monomial, c in polynomial(expr).items():
+        product = c
+        for atom in monomial:
+            if not isinstance(atom, Size) or c < 0:
+                return None
+            product *= atom.minimum
+        total += product
+    return total

@@ -1,0 +1,187 @@
+"""Inequalities that follow from where indices and sizes lie, found without a solver.
+
+Most questions ask whether 0 ≤ B·p + l, or whether l ≤ B − 1. A polynomial that is linear in an index is at least zero
+over the index's range if it is so at both of its ends; b·⌊a/b⌋ lies between a − b + 1 and a; and every atom is some
+least value and something that is at least zero. So quotients and indices are put away one after the other, until every
+coefficient is at least zero. A few steps, each of them exact; where they do not end so, nothing is known.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from samesame.formula.expr import Add, Compare, Expr, Extremum, FloorDiv, Index, Mul, Not, Num, Size, Where, walk
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.integers import Polynomial, plus, polynomial, times, written
+
+STEPS = 16  # polynomials that are looked at for one question
+NUMBER_ONE: Polynomial = {(): 1}
+
+
+def holds_by_ranges(goal: Expr) -> bool:
+    """Whether a comparison of integers holds by the ranges of what occurs in it; False also where this is not seen."""
+    match goal:
+        case Compare("≤", left, right) if left.kind == "int" == right.kind:
+            return is_never_negative(integers.minus(right, left))
+        case Not(Compare("≤", left, right)) if left.kind == "int" == right.kind:
+            return is_never_negative(integers.minus(integers.minus(left, right), 1))
+        case Compare("=", left, right) if left.kind == "int" == right.kind:
+            return is_never_negative(integers.minus(left, right)) and is_never_negative(integers.minus(right, left))
+        case Not(Compare("=", left, right)) if left.kind == "int" == right.kind:
+            above, below = (integers.minus(integers.minus(*pair), 1) for pair in ((left, right), (right, left)))
+            return is_never_negative(above) or is_never_negative(below)
+    return False
+
+
+@lru_cache(maxsize=1 << 16)
+def is_never_negative(p: Expr) -> bool:
+    """Whether an integer is at least zero by the ranges of what occurs in it; False also where this is not seen."""
+    return _Search().succeeds(polynomial(p))
+
+
+class _Search:
+    """The steps of one question."""
+
+    def __init__(self) -> None:
+        self.left = STEPS
+
+    def succeeds(self, p: Polynomial) -> bool:
+        """Whether a polynomial is seen to be at least zero, wherever its atoms are in their ranges."""
+        self.left -= 1
+        if self.left < 0:
+            return False
+        lowest = least_of(p)
+        if lowest is not None:
+            return lowest >= 0
+        atoms = list(dict.fromkeys(a for m in p for a in m))
+        outer = [a for a in atoms if not any(a in inside(b) for b in atoms if b is not a)]
+        quotients = [a for a in outer if isinstance(a, FloorDiv) and is_positive(a.divisor)]
+        if quotients:
+            return any(self.without_quotient(p, a) for a in quotients)
+        return any(self.without_index(p, a) for a in outer if isinstance(a, Index))
+
+    def without_quotient(self, p: Polynomial, q: FloorDiv) -> bool:
+        """p = c·q + r with q = ⌊a/b⌋ is at least zero if b·p = c·b·q + b·r is above −b, as p is a whole number."""
+        found = divided(p, q)
+        if found is None:
+            return False
+        c, rest = found
+        a, b = polynomial(q.numerator), polynomial(q.divisor)
+        slack = plus(b, NUMBER_ONE, -1)
+        ends = [a] if has_sign(c, -1) else [plus(a, slack, -1)] if has_sign(c, 1) else []
+        if any(self.succeeds(plus(plus(times(c, end), times(b, rest)), slack)) for end in ends):
+            return True
+        lowest = least(q)
+        return has_sign(c, 1) and lowest is not None and self.succeeds(plus(rest, c, lowest))
+
+    def without_index(self, p: Polynomial, v: Index) -> bool:
+        """At both ends of the index's range, of which one is enough where the sign of its factor is known."""
+        found = divided(p, v)
+        if found is None:
+            return False
+        c, rest = found
+        last = plus(polynomial(integers.tidied(v.extent)), NUMBER_ONE, -1)
+        if has_sign(c, 1):
+            return self.succeeds(rest)
+        return self.succeeds(plus(times(c, last), rest)) and (has_sign(c, -1) or self.succeeds(rest))
+
+
+def divided(p: Polynomial, atom: Expr) -> tuple[Polynomial, Polynomial] | None:
+    """(c, r) with p = c·atom + r, the atom a factor in neither; None where p is not so."""
+    factor: Polynomial = {}
+    rest: Polynomial = {}
+    for monomial, c in p.items():
+        others = list(monomial)
+        if atom in others:
+            others.remove(atom)
+            factor[tuple(others)] = c
+        else:
+            rest[monomial] = c
+    return None if any(atom in monomial for monomial in factor) else (factor, rest)
+
+
+def has_sign(p: Polynomial, sign: int) -> bool:
+    """Whether p·sign is seen to be at least zero."""
+    lowest = least_of({monomial: sign * c for monomial, c in p.items()})
+    return lowest is not None and lowest >= 0
+
+
+def is_positive(expr: Expr) -> bool:
+    lowest = least(expr)
+    return lowest is not None and lowest >= 1
+
+
+@lru_cache(maxsize=1 << 14)
+def inside(atom: Expr) -> frozenset[Expr]:
+    """Everything that occurs in an atom, ranges of indices included, and the atom itself."""
+    return frozenset(walk(atom))
+
+
+@lru_cache(maxsize=1 << 14)
+def least(expr: Expr) -> int | None:
+    """A number that an integer is never below, by how it is written; None where that is not seen."""
+    match expr:
+        case Index():
+            return 0
+        case Size(_, minimum):
+            return minimum
+        case FloorDiv(a, b):
+            return least_quotient(least(a), least(b), b)
+        case Extremum("max", parts):
+            return max((n for n in map(least, parts) if n is not None), default=None)
+        case Extremum(_, parts):
+            return smallest(parts)
+        case Where(_, then, otherwise) if expr.kind == "int":
+            return smallest((then, otherwise))
+    p = polynomial(expr)
+    return None if (expr,) in p else least_of(p)
+
+
+def smallest(parts: tuple[Expr, ...]) -> int | None:
+    found = [least(part) for part in parts]
+    known = [n for n in found if n is not None]
+    return min(known) if len(known) == len(found) else None
+
+
+def least_quotient(a: int | None, b: int | None, divisor: Expr) -> int | None:
+    """The least ⌊x/y⌋ for x ≥ a and y ≥ b."""
+    if a is None or b is None or b < 1:
+        return None
+    if a >= 0 and not isinstance(divisor, Num):
+        return 0
+    return a // b
+
+
+def least_of(p: Polynomial) -> int | None:
+    """The value at the least values of all atoms, of what grows with each of them; None of other polynomials."""
+    total: Polynomial = {}
+    for monomial, c in p.items():
+        product: Polynomial = {(): c}
+        for atom in monomial:
+            lowest = least(atom)
+            if lowest is None:
+                return None
+            product = times(product, {(atom,): 1, (): lowest} if lowest else {(atom,): 1})
+        total = plus(total, product)
+    grows = all(c > 0 for monomial, c in total.items() if monomial)
+    return total.get((), 0) if grows else None
+
+
+def greatest(expr: Expr) -> Expr | None:
+    """A number over sizes alone that an integer is never above; None where it is not seen to grow or to fall with each
+    of its indices."""
+    p = polynomial(expr)
+    for _ in range(STEPS):
+        v = next((a for m in p for a in m if isinstance(a, Index)), None)
+        if v is None:
+            break
+        found = divided(p, v)
+        if found is None:
+            return None
+        c, p = found
+        if has_sign(c, 1):
+            p = plus(p, times(c, plus(polynomial(integers.tidied(v.extent)), NUMBER_ONE, -1)))
+        elif not has_sign(c, -1):
+            return None
+    most = written(p)
+    return most if all(isinstance(e, Size | Num | Add | Mul | FloorDiv) for e in walk(most)) else None

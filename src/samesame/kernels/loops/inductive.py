@@ -1,0 +1,450 @@
+"""Inductive steps over the extended reals, decided by Z3.
+
+A closed form holds after every number of iterations if it is the start before the first one, and if the body makes of
+it the closed form of one iteration more. Both are equations between expressions over the counter t, and that is what is
+asked here. A fold up to t is a number of its own; up to t + 1 it is that number and one more part.
+
+A value is a number, −∞, +∞, or none of these, as −∞ + ∞ and 0·∞ are, and as what is not looked into may be. Two sides
+are equal where both are none of these under the same conditions, and else the same; comparisons with what has no value
+are false, as in floating point. exp of a sum is a product of positive numbers, one for each term. What the carried
+values have no part in stands for any number at all. `unknown` is never an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import z3
+
+from samesame.formula.expr import (
+    NEG_INF,
+    ONE,
+    ZERO,
+    Add,
+    And,
+    Compare,
+    Expr,
+    Extremum,
+    Fn,
+    Fold,
+    Index,
+    Mul,
+    Named,
+    NegInf,
+    Not,
+    Num,
+    Or,
+    Pow,
+    Truth,
+    Where,
+    add,
+    and_,
+    index,
+    mul,
+    or_,
+    rebuild,
+    substitute,
+    walk,
+    where,
+)
+from samesame.kernels.formulas.algebra import NEUTRAL, expanded
+from samesame.kernels.formulas.extended import tags
+from samesame.kernels.formulas.rational import canonical, settled, walk_open
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Prover, Terms, Untranslatable
+
+MILLISECONDS = 3000
+YES, NO = z3.BoolVal(True), z3.BoolVal(False)
+
+
+@dataclass(frozen=True)
+class Extended:
+    """A value: −∞ where `low`, +∞ where `high`, else `number`; nothing is known of it where it is not `fine`."""
+
+    number: Any
+    low: Any = NO
+    high: Any = NO
+    fine: Any = YES
+
+    @property
+    def infinite(self) -> Any:
+        return either(self.low, self.high)
+
+
+def both(*parts: Any) -> Any:
+    left = [p for p in parts if not z3.is_true(p)]
+    return NO if any(map(z3.is_false, left)) else z3.And(*left) if len(left) > 1 else left[0] if left else YES
+
+
+def either(*parts: Any) -> Any:
+    left = [p for p in parts if not z3.is_false(p)]
+    return YES if any(map(z3.is_true, left)) else z3.Or(*left) if len(left) > 1 else left[0] if left else NO
+
+
+def negation(part: Any) -> Any:
+    return NO if z3.is_true(part) else YES if z3.is_false(part) else z3.Not(part)
+
+
+def chosen(condition: Any, then: Any, otherwise: Any) -> Any:
+    if z3.is_true(condition) or then is otherwise or then.eq(otherwise):
+        return then
+    return otherwise if z3.is_false(condition) else z3.If(condition, then, otherwise)
+
+
+def one_more(expr: Expr, t: Index) -> Expr:
+    """Folds over t + 1 iterations as those over t and the last part; folds over none as what is neutral."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            memo[e] = visit(rebuild(e, go) if not isinstance(e, Fold) else e)
+        return memo[e]
+
+    def visit(e: Expr) -> Expr:
+        if not isinstance(e, Fold) or len(e.bound) != 1:
+            return e
+        (v,) = e.bound
+        if v.extent is ZERO:
+            return NEUTRAL[e.monoid]
+        if integers.minus(v.extent, t) is not ONE:
+            return e
+        s = index(t)
+        before = Fold(e.monoid, (s,), substitute(e.body, {v: s}))
+        last = integers.tidied(substitute(e.body, {v: t}))
+        if e.monoid in ("max", "min"):
+            return where(integers.less(0, t), integers.flattened(e.monoid, (before, last)), last)
+        return {"sum": add, "prod": mul, "any": or_, "all": and_}[e.monoid](before, last)
+
+    return go(integers.tidied(expr))
+
+
+class Induction:
+    """Questions about what a loop carries after `t` iterations, for t ≥ 0. `given` holds in all of them, and what the
+    prover assumes; its time is theirs too.
+
+    A question is asked twice: first over the reals only, where whole numbers are 0 or at least 1 and conditions on
+    indices are taken as they come, which is what solvers for polynomials are good at; then with integers as they are.
+    """
+
+    def __init__(self, t: Index, given: Iterable[Expr], prover: Prover) -> None:
+        self.t = t
+        known = [*given, *prover.assumed]
+        self.ways = tuple(Translation(t, known, prover, plain) for plain in (True, False))
+
+    def equal(self, left: Expr, right: Expr, *given: Expr) -> bool:
+        """Whether both are the same, or both have no value, wherever the given conditions hold."""
+        return any(way.equal(left, right, *given) for way in self.ways)
+
+    def follows(self, goal: Expr, *given: Expr) -> bool:
+        """Whether a condition holds wherever the given ones do."""
+        return any(way.follows(goal, *given) for way in self.ways)
+
+
+class Translation:
+    """Expressions as Z3 terms. `plain`: without integers."""
+
+    def __init__(self, t: Index, given: list[Expr], prover: Prover, plain: bool) -> None:
+        self.t, self.given, self.prover, self.plain = t, given, prover, plain
+        self.terms = Terms(prover.ranges, False, prover.excepted)
+        self.facts: list[Any] = []
+        self.numbers: dict[Expr, Extended] = {}
+        self.named: dict[tuple[Expr, str], Any] = {}
+
+    # ------------------------------------------------------------------------------------------------ questions
+
+    def equal(self, left: Expr, right: Expr, *given: Expr) -> bool:
+        """Whether both are the same, or both have no value, wherever the given conditions hold."""
+        try:
+            if left.kind == "bool" or right.kind == "bool":
+                return self.holds(self.truth(left) == self.truth(right), given)
+            a, b = self.value(left), self.value(right)
+            same = both(a.low == b.low, a.high == b.high, either(a.infinite, a.number == b.number))
+            return self.holds(both(a.fine == b.fine, either(negation(a.fine), same)), given)
+        except Untranslatable:
+            return False
+
+    def follows(self, goal: Expr, *given: Expr) -> bool:
+        """Whether a condition holds wherever the given ones do."""
+        try:
+            return self.holds(self.truth(goal), given)
+        except Untranslatable:
+            return False
+
+    def holds(self, goal: Any, given: Sequence[Expr]) -> bool:
+        if z3.is_true(goal):
+            return True
+        known = []
+        for fact in (*self.given, *given):
+            try:
+                known.append(self.truth(fact))
+            except Untranslatable:
+                continue  # one fact less
+        solver = z3.Solver()
+        solver.add(*self.facts, *known, negation(goal))
+        return bool(self.prover.checked(solver, MILLISECONDS) == z3.unsat)
+
+    # --------------------------------------------------------------------------------------------------- numbers
+
+    def value(self, expr: Expr) -> Extended:
+        return self.number(canonical(one_more(expr, self.t)))
+
+    def number(self, expr: Expr) -> Extended:
+        if expr not in self.numbers:
+            self.numbers[expr] = self._number(expr)
+        return self.numbers[expr]
+
+    def _number(self, expr: Expr) -> Extended:
+        match expr:
+            case Num(value):
+                return Extended(z3.RealVal(str(value)))
+            case NegInf():
+                return Extended(z3.RealVal(0), low=YES)
+            case Where(condition, then, otherwise) if expr.kind != "bool":
+                c, x, y = self.truth(condition), self.number(then), self.number(otherwise)
+                return Extended(*(chosen(c, getattr(x, f), getattr(y, f)) for f in ("number", "low", "high", "fine")))
+            case Add(parts):
+                return self.sum([self.number(part) for part in parts])
+            case Mul(parts):
+                found = self.number(parts[0])
+                for part in parts[1:]:
+                    found = product(found, self.number(part))
+                return found
+            case Pow(base, exponent) if exponent.denominator == 1:
+                return self.power(self.number(base), int(exponent))
+            case Extremum(op, parts):
+                found = self.number(parts[0])
+                for part in parts[1:]:
+                    found = larger(found, self.number(part), op)
+                return found
+            case Fn("exp", argument):
+                return self.exponential(argument)
+            case Fold(monoid, bound, body):
+                return self.fold(expr, monoid, bound, body)
+        if expr.kind == "int" and self.plain:
+            return Extended(self.whole(expr))
+        if expr.kind == "int" and not any(isinstance(e, Fold) for e in walk(expr)):
+            term, known = self.terms.term(expr)
+            self.facts += known
+            return Extended(z3.ToReal(term))
+        if expr.kind == "bool":
+            raise Untranslatable("a condition in place of a number")
+        return Extended(self.atom(expr, "r"), fine=YES if tags(expr) is not None else self.atom(expr, "fine"))
+
+    def whole(self, expr: Expr) -> Any:
+        """An integer as a number that is 0 or at least 1, or as one of which nothing is known."""
+        new = (expr, "r") not in self.named
+        number = self.atom(expr, "r")
+        if new and (expr is self.t or lowest(expr) == 0):
+            self.facts.append(z3.Or(number == 0, number >= 1))
+        return number
+
+    def atom(self, expr: Expr, sort: str) -> Any:
+        """A number or truth value of its own for what is not looked into."""
+        key = expr, sort
+        if key not in self.named:
+            name = f"{sort}{len(self.named)}"
+            made = {"r": z3.Real, "e": z3.Real, "i": z3.Int, "b": z3.Bool, "fine": z3.Bool}[sort](name)
+            self.named[key] = z3.ToReal(made) if sort == "i" else made
+            if sort == "e" or isinstance(expr, Named) or is_log_above_one(expr):
+                self.facts.append(made > 0)
+        return self.named[key]
+
+    def sum(self, parts: list[Extended]) -> Extended:
+        low, high = either(*(p.low for p in parts)), either(*(p.high for p in parts))
+        return Extended(
+            z3.Sum([p.number for p in parts]), low, high, both(*(p.fine for p in parts), negation(both(low, high)))
+        )
+
+    def power(self, base: Extended, exponent: int) -> Extended:
+        fine = both(base.fine, negation(base.infinite))
+        if exponent < 0:
+            fine = both(fine, base.number != 0)
+        total = base.number
+        for _ in range(abs(exponent) - 1):
+            total = total * base.number
+        return Extended(total if exponent > 0 else 1 / total, fine=fine)
+
+    def exponential(self, argument: Expr) -> Extended:
+        """exp, with the choices in its argument outermost, of a sum as a product of one positive number each."""
+        choice = next((e for e in walk_open(argument) if isinstance(e, Where)), None)
+        if choice is not None:
+            c = self.truth(choice.condition)
+            x, y = (self.exponential(settled(argument, choice.condition, holds)) for holds in (True, False))
+            return Extended(*(chosen(c, getattr(x, f), getattr(y, f)) for f in ("number", "low", "high", "fine")))
+        total: Any = z3.RealVal(1)
+        low, fine = NO, YES
+        for term in expanded(argument):
+            factors = term.factors if isinstance(term, Mul) else (term,)
+            falls = bool(factors) and isinstance(factors[0], Num) and factors[0].value < 0
+            one = canonical(integers.tidied(mul(-1, term)) if falls else integers.tidied(term))
+            if one is ZERO:
+                continue
+            tag = self.number(one)
+            low = either(low, tag.high if falls else tag.low)
+            fine = both(fine, tag.fine, negation(tag.low if falls else tag.high))
+            if not isinstance(one, NegInf):
+                atom = self.atom(one, "e")
+                total = total / atom if falls else total * atom
+        return Extended(chosen(low, z3.RealVal(0), total), fine=fine)
+
+    def fold(self, expr: Expr, monoid: str, bound: tuple[Index, ...], body: Expr) -> Extended:
+        """A fold as a number of its own: with the sign of its parts, and neutral where there are none."""
+        if body is ZERO and monoid == "sum":
+            return Extended(z3.RealVal(0))
+        infinite = may_be_infinite(body)
+        if infinite and (monoid, infinite) not in (("max", {-1}), ("min", {1})):
+            raise Untranslatable(monoid)
+        new = (expr, "i") not in self.named and (expr, "r") not in self.named
+        least, is_whole = lowest(body), body.kind == "int"
+        number = self.whole(expr) if is_whole and self.plain else self.atom(expr, "i" if is_whole else "r")
+        if new and monoid in ("sum", "prod", "max", "min") and least is not None:
+            self.facts.append(number >= 0)
+        none = self.none(bound)
+        fine = YES if tags(body) is not None else either(none, self.atom(expr, "fine"))
+        if monoid in ("max", "min"):
+            empty = either(none, self.atom(expr, "b") if infinite else NO)
+            low, high = (empty, NO) if monoid == "max" else (NO, empty)
+            return Extended(number, low, high, fine)
+        if new and not z3.is_false(none):
+            self.facts.append(z3.Implies(none, number == (0 if monoid == "sum" else 1)))
+        return Extended(number, fine=fine)
+
+    def none(self, bound: tuple[Index, ...]) -> Any:
+        """Whether a range is empty."""
+        ends = []
+        for v in bound:
+            if isinstance(v.extent, Num) and v.extent.value > 0:
+                continue
+            if self.plain:
+                ends.append(self.condition(canonical(integers.at_most(v.extent, 0))))
+                continue
+            try:
+                term, known = self.terms.term(v.extent)
+            except Untranslatable:
+                raise Untranslatable("a range that is no number") from None
+            self.facts += known
+            ends.append(term <= 0)
+        return either(*ends)
+
+    # --------------------------------------------------------------------------------------------------- conditions
+
+    def truth(self, expr: Expr) -> Any:
+        return self.condition(canonical(one_more(expr, self.t)))
+
+    def condition(self, expr: Expr) -> Any:
+        match expr:
+            case Truth(value):
+                return YES if value else NO
+            case And(parts):
+                return both(*map(self.condition, parts))
+            case Or(parts):
+                return either(*map(self.condition, parts))
+            case Not(part):
+                return negation(self.condition(part))
+            case Where(condition, then, otherwise):
+                return chosen(self.condition(condition), self.condition(then), self.condition(otherwise))
+            case Compare(op, a, b) if a.kind == "int" == b.kind and self.plain:
+                return self.plain_comparison(expr, op, a, b)
+            case Compare(_, a, b) if a.kind == "int" == b.kind and not any(isinstance(e, Fold) for e in walk(expr)):
+                term, known = self.terms.term(expr)
+                self.facts += known
+                return term
+            case Compare(op, a, b):
+                return self.comparison(op, self.number(a), self.number(b))
+        return self.atom(expr, "b")
+
+    def plain_comparison(self, expr: Expr, op: str, a: Expr, b: Expr) -> Any:
+        """A comparison of the counter or of counts with numbers, as one of numbers; others as they come."""
+        atoms = {e for m in integers.polynomial(integers.minus(b, a)) for e in m}
+        if atoms == {self.t} or any(isinstance(e, Fold) for e in walk(expr)):
+            return self.comparison(op, self.number(a), self.number(b))
+        opposite = integers.tidied(negated(expr)) if op == "≤" else expr
+        if integers.rank(opposite) < integers.rank(expr):
+            return negation(self.atom(opposite, "b"))
+        return self.atom(expr, "b")
+
+    def comparison(self, op: str, a: Extended, b: Extended) -> Any:
+        """A comparison of extended reals; false where one of them has no value."""
+        finite = both(negation(a.infinite), negation(b.infinite))
+        less = either(both(a.low, negation(b.low)), both(b.high, negation(a.high)), both(finite, a.number < b.number))
+        same = either(both(a.low, b.low), both(a.high, b.high), both(finite, a.number == b.number))
+        return both(a.fine, b.fine, {"<": less, "=": same, "≤": either(less, same)}[op])
+
+
+def product(a: Extended, b: Extended) -> Extended:
+    if z3.is_false(a.infinite) and z3.is_false(b.infinite):
+        return Extended(a.number * b.number, fine=both(a.fine, b.fine))
+    zero = either(
+        both(a.infinite, negation(b.infinite), b.number == 0), both(b.infinite, negation(a.infinite), a.number == 0)
+    )
+    below = [either(x.low, both(negation(x.infinite), x.number < 0)) for x in (a, b)]
+    infinite = either(a.infinite, b.infinite)
+    turned = z3.Xor(*below)
+    return Extended(
+        a.number * b.number,
+        both(infinite, turned),
+        both(infinite, negation(turned)),
+        both(a.fine, b.fine, negation(zero)),
+    )
+
+
+def larger(a: Extended, b: Extended, op: str) -> Extended:
+    """The maximum or minimum of two values."""
+    up = op == "max"
+    first = either(
+        b.low if up else b.high,
+        a.high if up else a.low,
+        both(negation(a.infinite), negation(b.infinite), a.number >= b.number if up else a.number <= b.number),
+    )
+    found = [chosen(first, getattr(a, f), getattr(b, f)) for f in ("number", "low", "high")]
+    return Extended(found[0], found[1], found[2], both(a.fine, b.fine))
+
+
+def negated(expr: Expr) -> Expr:
+    """The opposite of 0 ≤ p, as 0 ≤ −p − 1."""
+    assert isinstance(expr, Compare)
+    return integers.less(expr.right, expr.left)
+
+
+def is_log_above_one(expr: Expr) -> bool:
+    return isinstance(expr, Fn) and expr.name == "log" and isinstance(expr.argument, Num) and expr.argument.value > 1
+
+
+def may_be_infinite(expr: Expr) -> set[int]:
+    """Which infinities an expression may be by how it is written: −1, 1."""
+    match expr:
+        case NegInf():
+            return {-1}
+        case Mul(parts):
+            found = set().union(*map(may_be_infinite, parts))
+            return found if not found or len(parts) == 1 else {-1, 1} if parts != (Num(-ONE.value), NEG_INF) else {1}
+        case Add(parts) | Extremum(_, parts):
+            return set().union(*map(may_be_infinite, parts))
+        case Where(_, then, otherwise):
+            return may_be_infinite(then) | may_be_infinite(otherwise)
+        case Fold("max" | "min", _, body):
+            return may_be_infinite(body)
+        case Fold(_, _, body):
+            return {-1, 1} if may_be_infinite(body) else set()
+    return set()
+
+
+def lowest(expr: Expr) -> int | None:
+    """0 where a value is at least zero by how it is written."""
+    match expr:
+        case Num(value):
+            return 0 if value >= 0 else None
+        case Fn("exp" | "abs" | "sigmoid", _) | Named():
+            return 0
+        case Where(_, then, otherwise):
+            return 0 if lowest(then) == 0 == lowest(otherwise) else None
+        case Pow(_, exponent) if exponent.denominator == 1 and exponent % 2 == 0:
+            return 0
+        case Add(parts) | Mul(parts):
+            square = isinstance(expr, Mul) and len(parts) == 2 and parts[0] is parts[1]
+            return 0 if square or all(lowest(part) == 0 for part in parts) else None
+        case Fold("sum" | "prod" | "max" | "min", _, body):
+            return lowest(body)
+    return None

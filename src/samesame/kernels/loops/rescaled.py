@@ -1,0 +1,168 @@
+"""Sums that are rescaled whenever a running maximum grows, as online softmax and flash attention keep them.
+
+    a' = a·exp(m − m') + f(t, m')        Σ_{s<t} f(s, mₜ)                where m is the running maximum
+
+This holds because f(t, m') is some f̂(t) times exp(−m'), which is checked on f; the step is proved by Z3. A maximum
+that starts at −∞ leaves nothing of what was there before: exp(−∞ − m') is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from samesame.formula.expr import (
+    FALSE,
+    NEG_INF,
+    ONE,
+    TRUE,
+    ZERO,
+    Add,
+    Expr,
+    Extremum,
+    Fn,
+    Fold,
+    Leaf,
+    Load,
+    Mul,
+    Num,
+    Where,
+    add,
+    and_,
+    exp,
+    index,
+    mul,
+    not_,
+    or_,
+    substitute,
+    walk,
+    where,
+)
+from samesame.kernels.execution.values import undefined
+from samesame.kernels.formulas.algebra import expanded, loads_of, mentions, replaced
+from samesame.kernels.formulas.extended import is_number, sign
+from samesame.kernels.indices import integers
+from samesame.kernels.loops.carried import Carried, Closed, Loop, numbers
+from samesame.kernels.loops.recurrences import extrema
+from samesame.kernels.loops.steps import rescaled_step
+
+
+def rescaled(loop: Loop, one: Carried) -> bool:
+    """a' = a·exp(λ(m − m')) + f(t, m'), where m is a running maximum and f(t, m')·exp(λm') is free of m'."""
+    maxima = [c for c in loop.carried if c.monoid == "max"]
+    made = extrema(loop.known(one, keep=maxima))
+    for top in maxima:
+        for old in [e for e in walk(made) if isinstance(e, Load) and e.leaf is top.leaf]:
+            assert top.after is not None
+            new = extrema(loop.put_in(top.after[old.indices], maxima))
+            held = Load(Leaf(f"new {top.leaf.name}", (1,) * len(old.indices), "real"), old.indices)
+            body = replaced(made, {new: held})
+            found = taken_apart(body, one.unknown, old, held)
+            if found is None:
+                continue
+            scale, part = found
+            if not is_forgotten(numbers(top.start)[old.indices], scale, one.first):
+                continue
+            if loads_of(part, loop.leaves) or not rescaled_step(body, one.unknown, old, held, scale, part):
+                continue
+            loop.proved()
+            one.closed = rescaled_form(loop, one, top, old, held, scale, part)
+            return True
+    return False
+
+
+def is_forgotten(start: Expr, scale: Expr, first: Expr) -> bool:
+    """Whether a₀·exp(λ(m₀ − m')) is 0 where m₀ is −∞: for λ > 0 only, and if a₀ is a number, as 0·∞ is none."""
+    return is_number(start) or (sign(scale) == 1 and (start is not NEG_INF or is_number(first)))
+
+
+def rescaled_form(loop: Loop, one: Carried, top: Carried, old: Load, held: Expr, scale: Expr, part: Expr) -> Closed:
+    """Σ_{s<t} f(s, mₜ), where the maximum is finite from the first iteration on."""
+    assert top.closed is not None
+    t = loop.t
+    now = top.closed.at(t, old.indices)
+    s = index(t)
+    total: Expr = Fold("sum", (s,), replaced(substitute(part, {t: s}), {held: now}))
+    start = numbers(top.start)[old.indices]
+    if start is not NEG_INF and one.first is not ZERO:
+        total = add(total, mul(one.first, exp(mul(scale, add(start, mul(-1, now))))))
+    first = top.closed.at(ONE, old.indices)
+    safe = where(finite_where(first), total, undefined(loop.place, "real", *one.lanes, t))
+    return Closed(where(integers.less(0, t), safe, one.first), t, one.lanes)
+
+
+def taken_apart(made: Expr, a: Expr, old: Expr, new: Expr) -> tuple[Expr, Expr] | None:
+    """(λ, f) with made = a·exp(λ(old − new)) + f and f·exp(λ·new) free of new; None if made is not so."""
+    terms = made.terms if isinstance(made, Add) else (made,)
+    with_a = [term for term in terms if mentions(term, a)]
+    rest = [term for term in terms if not mentions(term, a)]
+    if len(with_a) != 1 or not isinstance(with_a[0], Mul) or any(mentions(term, old) for term in rest):
+        return None
+    factors = [f for f in with_a[0].factors if f is not a]
+    if len(factors) != len(with_a[0].factors) - 1 or not all(isinstance(f, Fn) and f.name == "exp" for f in factors):
+        return None
+    exponent = add(*(f.argument for f in factors if isinstance(f, Fn)))
+    scale, falls = coefficient(exponent, old), coefficient(exponent, new)
+    if scale is None or falls is None or integers.tidied(mul(-1, falls)) is not integers.tidied(scale):
+        return None
+    if left_over(exponent, (old, new)) or not all(degree_is(term, new, scale) for term in rest):
+        return None
+    return scale, add(*rest)
+
+
+def coefficient(expr: Expr, symbol: Expr) -> Expr | None:
+    """c where the expression is c·symbol + something free of it; None if it is not so."""
+    total: Expr = ZERO
+    for term in expanded(expr):
+        if term is symbol:
+            total = add(total, 1)
+        elif mentions(term, symbol):
+            factors = list(term.factors) if isinstance(term, Mul) else []
+            if factors.count(symbol) != 1:
+                return None
+            factors.remove(symbol)
+            rest = mul(*factors)
+            if mentions(rest, symbol):
+                return None
+            total = add(total, rest)
+    return total
+
+
+def left_over(expr: Expr, symbols: Sequence[Expr]) -> bool:
+    return any(not any(mentions(term, s) for s in symbols) and term is not ZERO for term in expanded(expr))
+
+
+def degree_is(expr: Expr, new: Expr, scale: Expr) -> bool:
+    """Whether the expression is exp(−scale·new) times something free of `new`."""
+    match expr:
+        case Num(value) if value == 0:
+            return True
+        case Fn("exp", argument):
+            found = coefficient(argument, new)
+            return found is not None and integers.tidied(mul(-1, found)) is integers.tidied(scale)
+        case Mul(factors):
+            having = [f for f in factors if mentions(f, new)]
+            return len(having) == 1 and degree_is(having[0], new, scale)
+        case Add(terms):
+            return all(degree_is(term, new, scale) for term in terms)
+        case Fold("sum", bound, body):
+            return not any(mentions(v.extent, new) for v in bound) and degree_is(body, new, scale)
+        case Where(condition, then, otherwise):
+            return not mentions(condition, new) and degree_is(then, new, scale) and degree_is(otherwise, new, scale)
+    return False
+
+
+def finite_where(expr: Expr) -> Expr:
+    """A condition under which a maximum is not −∞: enough, not always needed."""
+    match expr:
+        case _ if not any(e is NEG_INF for e in walk(expr)):
+            return TRUE
+        case Where(condition, then, otherwise):
+            return or_(and_(condition, finite_where(then)), and_(not_(condition), finite_where(otherwise)))
+        case Fold("max", bound, body):
+            some = [integers.less(0, v.extent) for v in bound]
+            return and_(*some, finite_where(integers.tidied(substitute(body, {v: ZERO for v in bound}))))
+        case Extremum("max", parts):
+            return or_(*map(finite_where, parts))
+        case Add(parts) | Mul(parts):
+            return and_(*map(finite_where, parts))
+    return FALSE

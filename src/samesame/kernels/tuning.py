@@ -1,0 +1,96 @@
+"""Kernels that an autotuner runs again and again on the same tensors, until it has chosen a configuration.
+
+That does no harm where a run leaves nothing that the next one uses: where the kernel does not read what it writes,
+where the tuner puts back what was there (`restore_value`, a hook of the configuration), or resets it to zero, which it
+held, and where a second run would store the same: f(f(x)) = f(x). Else the result of the first call is another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from samesame.formula.effort import Budget
+from samesame.formula.equal import Proved, prove_tensors_equal
+from samesame.formula.expr import Expr, Index, Load, Unsupported, rebuild, substitute
+from samesame.formula.tensor import Tensor
+from samesame.kernels.launch import Memory
+from samesame.kernels.obligations import STORES, Kernel, timed
+from samesame.kernels.tiles.detile import Write
+from samesame.kernels.verdict import Formula, Obligation
+
+BUDGET = Budget(seconds=1.0, smt_ms=300)
+
+
+def tuning(kernel: Kernel, formulas: Sequence[Formula]) -> Obligation | None:
+    """That the runs of a tuner do not change the result; None where there is no tuner that tries several
+    configurations."""
+    launch = kernel.machine.launch
+    if launch.put_back is None:
+        return None
+    with timed(Obligation("tuning", "proved", "the runs by which the tuner chooses do not change the result")) as found:
+        left = {
+            name: writes[0]
+            for name, writes in kernel.outputs.items()
+            if uses_what_it_left(kernel, writes) and not is_put_back(kernel, writes[0].memory)
+        }
+        if left and not all_stays(kernel, formulas, left):
+            found.state, found.place = "violated", str(next(iter(left.values())).access.place)
+            found.detail = f"{', '.join(left)} is read and written, and not put back between the tuner's runs"
+            found.counterexample = {"sizes": dict(launch.example), "line": found.place}
+    return found
+
+
+def all_stays(kernel: Kernel, formulas: Sequence[Formula], left: Mapping[str, Write]) -> bool:
+    """Whether each formula, applied to what a run has left, is what that run has stored."""
+    known = {f.tensor: f for f in formulas if f.expr is not None}
+    if set(known) != set(kernel.outputs) or any(write.memory.contents != "values" for write in left.values()):
+        return False  # a formula in which the number that was there stands, not what a run leaves
+    for name, write in left.items():
+        if any(a.memory.storage == write.memory.storage and a.memory.name != name for a in kernel.reads):
+            return False
+    return all(stays(formula, [known[name] for name in left]) for formula in known.values())
+
+
+def uses_what_it_left(kernel: Kernel, writes: Sequence[Write]) -> bool:
+    """Whether a second run of the kernel reads what the first one has written."""
+    storages = {w.memory.storage or w.memory.name for w in writes}
+    updated = any(w.access.kind not in STORES for w in writes)
+    return updated or any((read.memory.storage or read.memory.name) in storages for read in kernel.reads)
+
+
+def is_put_back(kernel: Kernel, memory: Memory) -> bool:
+    """Whether the memory holds the same before each run."""
+    launch = kernel.machine.launch
+    reset, restored = launch.put_back or ((), ())
+    own = {
+        parameter
+        for parameter, given in launch.arguments.items()
+        if isinstance(given, Memory) and (given.storage or given.name) == (memory.storage or memory.name)
+    }
+    return bool(own & set(restored)) or (bool(own & set(reset)) and memory.contents == 0)
+
+
+def stays(formula: Formula, left: Sequence[Formula]) -> bool:
+    """Whether a formula is the same over tensors as these formulas leave them."""
+    indices, expr = formula.expr
+    try:
+        twice = tensor_of(indices, applied(expr, {f.tensor: f.expr for f in left}))
+        return isinstance(prove_tensors_equal(tensor_of(indices, expr), twice, budget=BUDGET), Proved)
+    except Unsupported:
+        return False
+
+
+def tensor_of(indices: tuple[Index, ...], expr: Expr) -> Tensor:
+    shape = tuple(i.extent for i in indices)
+    return Tensor(shape, lambda *at: substitute(expr, dict(zip(indices, at, strict=True))), expr.kind)
+
+
+def applied(expr: Expr, results: Mapping[str, tuple[tuple[Index, ...], Expr]]) -> Expr:
+    """An expression with results in place of elements of tensors. Raises Unsupported where one is read by offsets."""
+    if isinstance(expr, Load) and expr.leaf.name.removesuffix("*") in results and expr.leaf.name.endswith("*"):
+        raise Unsupported(f"{expr.leaf.name} is read by its offsets")
+    inner = rebuild(expr, lambda e: applied(e, results))
+    if isinstance(inner, Load) and inner.leaf.name in results:
+        indices, result = results[inner.leaf.name]
+        return substitute(result, dict(zip(indices, inner.indices, strict=True)))
+    return inner

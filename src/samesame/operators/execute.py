@@ -1,0 +1,330 @@
+"""Run a graph and keep every value.
+
+Torch executes: each operator is called by the name it has in the graph. Nodes are pure, so an operator that writes into
+its arguments is given copies, and what it wrote counts as its result. Two precisions: `own` runs the program as it is
+written; `float64` runs the same program with every floating dtype widened, so that what differs between two programs is
+what they compute and not how they round. The exception is a closed tensor, one that depends on no input and no
+parameter: it is a constant of the program, a float32 table of angles for instance, so it is computed as written and
+only then widened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from math import prod
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+
+from samesame.evidence import Refused, SamesameError
+from samesame.graph import Dtype, Graph, Node
+from samesame.operators.definitions import DEFINED
+
+Value = torch.Tensor | tuple[Any, ...]
+
+WIDE = {torch.complex32: torch.complex128, torch.complex64: torch.complex128, torch.complex128: torch.complex128}
+
+
+def execute(
+    graph: Graph, values: Mapping[str, torch.Tensor], *, precision: str = "float64", keep: bool = True
+) -> dict[str, Value]:
+    """Every node's value by node name: a tensor, or a tuple where the operator has several results.
+
+    `values` holds a tensor for each input and parameter, and for those constants that shall differ from
+    `graph.tensors`. In "float64" every floating tensor is float64 and every complex one complex128; in "own" dtypes are
+    as written. Without `keep`, only the roots' values are returned and the others freed after their last use. Raises
+    Refused when a value is missing, when an operator is unknown, random or fails, and when memory does not suffice.
+    """
+    if precision not in ("float64", "own"):
+        raise ValueError(f"precision is {precision!r}; give 'float64' or 'own'")
+    run = _Run(graph, values, keep)
+    with torch.no_grad(), few_threads(sizes(graph)):
+        if precision == "own":
+            run.nodes(graph.nodes)
+        else:
+            constants = closed(graph)
+            run.nodes(node for node in graph.nodes if node.name in constants)
+            run.widen()
+            with _default_dtype(torch.float64):
+                run.nodes(node for node in graph.nodes if node.name not in constants)
+    return run.results
+
+
+def rerun(
+    graph: Graph, values: Mapping[str, torch.Tensor], known: Mapping[str, Value], nodes: Iterable[Node]
+) -> dict[str, Value]:
+    """These nodes of a float64 run whose values elsewhere are `known`, such as from a run of a graph that is the same
+    up to there. No constant of the program may be among them; else as `execute`."""
+    run = _Run(graph, values, True)
+    run.wide, run.results = True, dict(known)
+    with torch.no_grad(), _default_dtype(torch.float64):
+        run.nodes(nodes)
+    return run.results
+
+
+SMALL = 1 << 16
+
+
+@contextmanager
+def few_threads(sizes: Iterable[int]) -> Iterator[None]:
+    """One thread where every tensor is small (sizes in elements): waking others costs more than they save, and much
+    more on a busy machine.
+    """
+    before = torch.get_num_threads()
+    if all(size <= SMALL for size in sizes):
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def sizes(graph: Graph) -> Iterator[int]:
+    """The number of elements of every tensor of a graph."""
+    for node in graph.nodes:
+        for part in node.type if isinstance(node.type, tuple) else (node.type,):
+            yield prod(part.shape)
+
+
+def closed(graph: Graph) -> frozenset[str]:
+    """Names of the nodes that depend on no input and no parameter: constants of the program."""
+    open_nodes: set[Node] = set()
+    for node in graph.nodes:
+        if node.operator in ("input", "parameter") or any(part in open_nodes for part in node.inputs):
+            open_nodes.add(node)
+    return frozenset(node.name for node in graph.nodes if node not in open_nodes)
+
+
+class _Run:
+    """One execution: the results so far, and the precision they are in."""
+
+    def __init__(self, graph: Graph, values: Mapping[str, torch.Tensor], keep: bool) -> None:
+        self.graph, self.values, self.wide = graph, values, False
+        self.results: dict[str, Value] = {}
+        self.uses: dict[str, int] | None = None if keep else _uses(graph)
+
+    def widen(self) -> None:
+        self.wide = True
+        self.results = {name: _widened(value) for name, value in self.results.items()}
+
+    def nodes(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            try:
+                self.results[node.name] = self.source(node) if node.is_source else self.apply(node)
+            except SamesameError:
+                raise
+            except Exception as error:                             # a kernel of the user's may raise whatever it likes
+                raise _failure(node, error, self.wide) from error
+            if self.uses is not None:
+                self.forget(node, self.uses)
+
+    def source(self, node: Node) -> torch.Tensor:
+        value = self.values.get(node.name)
+        if value is None and node.operator == "constant":
+            value = self.graph.tensors.get(node.name)
+        if value is None:
+            raise Refused(f"no value is given for the {node.operator} {node.name} of {self.graph.name}")
+        return _widened(value) if self.wide else value
+
+    def apply(self, node: Node) -> Value:
+        if node.operator == "getitem":
+            return self.results[node.args[0].name][node.args[1]]
+        if self.wide and node.operator == "aten.view.dtype":
+            raise Refused(f"{node.origin.spoken} reads bits as another dtype, which has no meaning in real numbers")
+        args = [self.argument(part) for part in node.args]
+        kwargs = {name: self.argument(part) for name, part in node.kwargs.items()}
+        operation = resolve(node.operator)
+        if draws_numbers(operation, args, kwargs):
+            raise Refused(f"{node.origin.spoken} draws random numbers ({node.operator}), so it has no single result")
+        function = DEFINED.get(node.operator) if self.wide else None
+        result = (function or pure(operation))(*args, **kwargs)
+        return _widened(result) if self.wide else result
+
+    def argument(self, argument: Any) -> Any:
+        if isinstance(argument, Node):
+            return self.results[argument.name]
+        if isinstance(argument, tuple):
+            return [self.argument(part) for part in argument]
+        if isinstance(argument, Dtype):
+            dtype = getattr(torch, argument.name)
+            return wide(dtype) if self.wide else dtype
+        return argument
+
+    def forget(self, node: Node, uses: dict[str, int]) -> None:
+        for part in (*node.inputs, node):
+            uses[part.name] -= part is not node
+            if uses[part.name] == 0:
+                self.results.pop(part.name, None)
+
+
+def _uses(graph: Graph) -> dict[str, int]:
+    """How often each value is read; roots are read once more, by the caller."""
+    count = {node.name: 0 for node in graph.nodes}
+    for node in graph.nodes:
+        for part in node.inputs:
+            count[part.name] += 1
+    for _, root in graph.roots:
+        count[root.name] += 1
+    return count
+
+
+def _widened(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.to(wide(value.dtype))
+    if isinstance(value, list | tuple):
+        return tuple(map(_widened, value))
+    return value
+
+
+def wide(dtype: torch.dtype) -> torch.dtype:
+    """The dtype of 64-bit real or complex numbers in place of a narrower one; integers and booleans stay."""
+    return torch.float64 if dtype.is_floating_point else WIDE.get(dtype, dtype)
+
+
+@contextmanager
+def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    """The dtype that torch gives to a quotient of integers, a mean, a factory without dtype."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _failure(node: Node, error: Exception, wide: bool) -> Refused:
+    text = str(error).strip().splitlines() or [type(error).__name__]
+    if out_of_memory(error):
+        place = f"{node.operator} of {node.origin.spoken}"
+        return Refused(f"not enough memory for {place}; give smaller inputs or fewer layers")
+    hint = "; it has to take float64, in which both sides are compared" if wide and not is_torchs(node) else ""
+    return Refused(f"{node.origin.spoken}: {node.operator} fails on these values: {text[0]}{hint}")
+
+
+def is_torchs(node: Node) -> bool:
+    """Whether an operator is torch's own, rather than a package's or the user's."""
+    return node.operator.startswith("aten.")
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """torch says it with errors of its own: one for accelerators, a RuntimeError for a CPU."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
+# ------------------------------------------------------------------------------------------ operators as pure functions
+
+
+@cache
+def resolve(operator: str) -> OpOverload:
+    """The torch operator of this name, such as `aten.add.Tensor`. Raises Refused where torch has none."""
+    namespace, _, rest = operator.partition(".")
+    name, _, overload = rest.partition(".")
+    try:
+        found: OpOverload = getattr(getattr(getattr(torch.ops, namespace), name), overload)
+    except (AttributeError, RuntimeError):
+        hint = "" if namespace == "aten" else f"; import the package that defines {namespace} operators first"
+        raise Refused(f"torch has no operator {operator}{hint}") from None
+    return found
+
+
+@cache
+def pure(operation: OpOverload) -> Callable[..., Value]:
+    """`operation` as a function without side effects whose result does not depend on how its arguments lie in memory.
+
+    An operator that writes gets copies of the arguments it writes into, and returns first its results that are not
+    those arguments, then those arguments as they are afterwards.
+    """
+    if str(operation) in STRIDELESS:
+        return STRIDELESS[str(operation)]
+    if operation.namespace == "aten" and operation._schema.name.removeprefix("aten::") in UNINITIALISED:
+        return lambda *args, **kwargs: undefined_(operation(*args, **kwargs))
+    if written(operation):
+        return lambda *args, **kwargs: _on_copies(operation, args, kwargs)
+    return operation
+
+
+aten = torch.ops.aten
+
+
+def _compact(x: torch.Tensor) -> torch.Tensor:
+    """The tensor in memory of its own, row by row from the start: offsets are counted from there."""
+    x = x.contiguous()
+    return x if x.storage_offset() == 0 else x.clone()
+
+
+# These read strides and offsets; a graph knows none.
+STRIDELESS: dict[str, Callable[..., Value]] = {
+    "aten.view.default": aten.reshape.default,
+    "aten._unsafe_view.default": aten.reshape.default,
+    "aten.as_strided.default": lambda x, *where: aten.as_strided(_compact(x), *where),
+    "aten.as_strided_scatter.default": lambda x, y, *where: aten.as_strided_scatter(_compact(x), y, *where),
+    "aten.view_as_complex.default": lambda x: aten.view_as_complex(_compact(x)),
+    "aten.view.dtype": lambda x, dtype: aten.view.dtype(x.contiguous(), dtype),
+}
+
+UNINITIALISED = frozenset(
+    ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided")
+)
+
+
+def undefined_(tensor: torch.Tensor) -> torch.Tensor:
+    """Fill memory that has no value yet with one that shows: NaN, the largest integer, True."""
+    if tensor.is_floating_point() or tensor.is_complex():
+        return tensor.fill_(float("nan"))
+    return tensor.fill_(True if tensor.dtype == torch.bool else torch.iinfo(tensor.dtype).max)
+
+
+@cache
+def written(operation: OpOverload) -> tuple[int, ...]:
+    """Which of an operator's arguments it writes into, as positions in its schema."""
+    arguments = operation._schema.arguments
+    return tuple(k for k, a in enumerate(arguments) if a.alias_info is not None and a.alias_info.is_write)
+
+
+def bound(operation: OpOverload, args: Iterable[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by their names in the schema; those not given are absent."""
+    return dict(zip((a.name for a in operation._schema.arguments), args, strict=False)) | dict(kwargs)
+
+
+def _on_copies(operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Value:
+    named = bound(operation, args, kwargs)
+    names = [operation._schema.arguments[position].name for position in written(operation)]
+    for name in names:
+        named[name] = _copied(named.get(name))
+    returned = operation(**named)
+    returned = returned if isinstance(returned, list | tuple) else () if returned is None else (returned,)
+    fresh = [r for r, schema in zip(returned, operation._schema.returns, strict=True) if schema.alias_info is None]
+    after = [tensor for name in names for tensor in tensors_in(named[name])]
+    results = (*fresh, *after)
+    return results[0] if len(results) == 1 else results
+
+
+def _copied(argument: Any) -> Any:
+    if isinstance(argument, torch.Tensor):
+        return argument.clone()
+    return [part.clone() for part in argument] if isinstance(argument, list | tuple) else argument
+
+
+def tensors_in(argument: Any) -> Iterator[torch.Tensor]:
+    """Every tensor in a nested argument, from left to right."""
+    if isinstance(argument, torch.Tensor):
+        yield argument
+    elif isinstance(argument, list | tuple):
+        for part in argument:
+            yield from tensors_in(part)
+
+
+# Operators with a random part, unless this argument says that there is none of it.
+RANDOM_UNLESS = {"dropout_p": 0.0, "p": 0.0, "train": False, "training": False}
+
+
+def draws_numbers(operation: OpOverload, args: Iterable[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether this application depends on random numbers."""
+    if torch.Tag.nondeterministic_seeded not in operation.tags:
+        return False
+    defaults = {a.name: a.default_value for a in operation._schema.arguments if a.has_default_value()}
+    given = defaults | bound(operation, args, kwargs)
+    return not any(isinstance(p := given.get(name), int | float) and p == off for name, off in RANDOM_UNLESS.items())
