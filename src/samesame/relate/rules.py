@@ -2,7 +2,7 @@
 
 A rule is a general block (`generalise.py`): two sides over tensor variables, size symbols and number variables, and the
 evidence that they are equal. It closes every gap that is an instance of it. What cannot be proved in general is kept as
-it was proved. A store (`store.py`) keeps rules between runs; before a rule goes there the second prover has worked out
+it was proved. A store (`store/`) keeps rules between runs; before a rule goes there the second prover has worked out
 both its sides, and must not disagree.
 """
 
