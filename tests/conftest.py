@@ -45,8 +45,13 @@ SAMPLED = {
     "test_ranks.py": 2,
     "test_ranks_jobs.py": 4,
     "test_same_models.py": 10,
-    "test_soundness_check.py": 2,
+    "test_soundness_check.py": 3,
     "test_vllm_bugs.py": 8,
+    "test_vllm_same.py": 4,
+    "test_budgets.py": 2,
+    "test_diagnose.py": 2,
+    "relate/test_learnt_rules.py": 2,
+    "sweep/test_sweep_models.py": 2,
 }
 
 

@@ -44,6 +44,7 @@ def test_a_mistake_of_old_is_told(name):
     assert verdict.effect.argmax_total == 22
 
 
+@pytest.mark.long
 def test_nearly_all_are_traced_to_their_operator_and_most_are_understood_at_once():
     told = [bug.name for bug in BUGS if verdict_on(bug.name).verdict == "different"]
     localised = [bug.name for bug in BUGS if is_localised(bug)]

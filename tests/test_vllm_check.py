@@ -58,6 +58,7 @@ def test_the_process_can_be_a_rank_of_others_afterwards(tmp_path):
         assert len(ranks) == 2
 
 
+@pytest.mark.long
 def test_three_ways_on_the_command_line(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(
         {"model_type": "gemma2", "attn_logit_softcapping": 2.0, "architectures": ["Gemma2ForCausalLM"]}

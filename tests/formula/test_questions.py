@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from all_claims import ALL
-from samesame.replay import Broken
 
 from samesame.certificate import certify as certificate
 from samesame.certificate import questions
+from samesame.certificate.replay import Broken
 from samesame.formula import dag
 from samesame.formula.expr import NEG_INF, Size, Sum, eq, floordiv, lt, maximum, mod, sqrt, where
 from samesame.formula.tensor import leaf, tensor

@@ -91,7 +91,8 @@ def relevant(info: Any, dtype: torch.dtype) -> bool:
 def calls_of(info: Any, dtype: torch.dtype) -> Iterator[Call]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for sample in itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=False), PER_OPINFO):
+        samples = info.sample_inputs_func(info, "cpu", dtype, False)    # sample_inputs searches the stack for a test
+        for sample in itertools.islice(samples, PER_OPINFO):
             for mode in (torch.inference_mode, torch.no_grad):
                 with mode(), Recorder() as recorder:
                     info.op(sample.input, *sample.args, **sample.kwargs)

@@ -31,7 +31,7 @@ def sampled(things, name):
 
 @pytest.mark.parametrize("case", sampled(CASES, lambda case: f"{case[0]}-{case[1].name}"))
 def test_no_verdict_on_a_pair_is_false(case):
-    outcome = judge(case[1])
+    outcome = judge(case[1], timeout=15.0)
     assert not outcome.false, f"{outcome.said}: {outcome.detail}"
 
 
@@ -43,7 +43,7 @@ def test_no_verdict_on_a_kernel_is_false(file):
 
 @pytest.mark.parametrize("file", sampled(sorted((CORPUS / "jobs").glob("*.py")), lambda file: file.stem))
 def test_no_verdict_on_a_job_is_false(file):
-    require_true(["refine", str(file), "--quiet", "--timeout", "60"], file)
+    require_true(["refine", str(file), "--quiet", "--timeout", "15"], file)
 
 
 def require_true(command: list[str], file: Path) -> None:

@@ -72,6 +72,7 @@ class TestReal:
         assert (found.outcome, found.by) == ("refused", "right")
         assert found.message == "Unsupported activation: gelu. Only silu is supported for now."
 
+    @pytest.mark.long
     def test_the_script_shows_it_with_the_two_libraries_alone(self, without_bias, tmp_path):
         file = tmp_path / "shows.py"
         file.write_text(script(without_bias))

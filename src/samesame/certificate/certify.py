@@ -17,6 +17,7 @@ import z3
 
 from samesame.certificate import questions
 from samesame.certificate.forms import digest_of, kind_of, widened
+from samesame.certificate.replay import FORMAT, VERSION, digest
 from samesame.egraph.explain import explain
 from samesame.egraph.terms import Evidence as Given
 from samesame.evidence import Rung, Verdict
@@ -31,7 +32,6 @@ from samesame.relate.layout import Concat, Layout, Whole, wholes
 from samesame.relate.meanings import meanings
 from samesame.relate.relating import Relating, Use
 from samesame.relate.world import Slot, Typed, is_uniform
-from samesame.replay import FORMAT, VERSION, digest
 
 _HELD = 1 << 14             # elements of a constant that is written down
 _EFFORT = 500_000           # the solver's own measure of work on one claim: some 0.2 s
