@@ -98,7 +98,8 @@ def needed(module: Path) -> set[Path]:
             for child in ast.walk(node)}
     found = set[Path]()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "samesame" and id(node) not in idle:
+        ours = isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "samesame"
+        if ours and id(node) not in idle:
             for alias in node.names:
                 place = SOURCE.joinpath(*node.module.split(".")[1:])
                 for path in (place / f"{alias.name}.py", place / alias.name / "__init__.py", place / "__init__.py",
