@@ -18,15 +18,15 @@ from typing import Any
 import torch
 
 from samesame.budget import Progress, Run
+from samesame.capture.program import Program
 from samesame.capture.sizes.family import Apart, Family, Following, Recording
 from samesame.capture.sizes.following import follow
-from samesame.capture.program import Program
 from samesame.certificate.certify import certificate
-from samesame.diagnose.configs import configured
 from samesame.diagnose import diagnose, effect_of
+from samesame.diagnose.configs import configured
 from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
-from samesame.operators.execute import execute
 from samesame.graph import Graph, Node
+from samesame.operators.execute import execute
 from samesame.relate.carried import carried
 from samesame.relate.coincidence import NOTHING, Weighed, weigh
 from samesame.relate.draws import Draw, Extremes, at_extremes

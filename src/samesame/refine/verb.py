@@ -15,8 +15,8 @@ from samesame.budget import Progress, Run
 from samesame.capture.ranks.waiting import Unawaited
 from samesame.capture.ranks.world import Mismatch, World
 from samesame.evidence import Collective, Evidence, Output, Refinement, Root, Rung
-from samesame.operators.execute import execute
 from samesame.graph import Graph, Node, TensorType, rewritten
+from samesame.operators.execute import execute
 from samesame.refine.due import Due, as_declared, missing
 from samesame.refine.extreme import extreme_outputs
 from samesame.refine.findings import loss_of
