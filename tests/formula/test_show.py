@@ -24,10 +24,10 @@ VALUES: dict[str, Callable[..., Any]] = {
     "b.weight": lambda i: Fraction((i * i) % 3 - 1),
     "c": lambda: 2,
 }
-FUNCTIONS: dict[str, Callable[..., Any]] = {            # any do: they only have to tell arguments apart
+FUNCTIONS: dict[str, Callable[..., Any]] = {            # any do that tell arguments apart, if (√a)⁻¹ is 1/√a
     "exp": lambda v: v * v - v + 3,
     "tanh": lambda v: Fraction(v, 7) - 2,
-    "power": lambda base, exponent: base * 5 + exponent,
+    "power": lambda base, exponent: base ** int(6 * exponent),
     "π": lambda: Fraction(22, 7),
 }
 

@@ -14,18 +14,8 @@ from samesame.formula.effort import assume, remember
 from samesame.formula.functions import is_nonnegative, is_positive
 from samesame.formula.poly import Atom, Element
 from samesame.formula.rewrite import as_text, positive
+from samesame.formula.scalars import SCALARS
 from samesame.formula.terms import Apply, Form, OpaqueAtom, inner_atoms, next_open, of_atom, opened
-
-# Functions that have a value on a part of the reals, and the part.
-DOMAINS = {
-    "fn:acos": "−1 ≤ {} ≤ 1",
-    "fn:acosh": "{} ≥ 1",
-    "fn:asin": "−1 ≤ {} ≤ 1",
-    "fn:atanh": "−1 < {} < 1",
-    "fn:erfinv": "−1 < {} < 1",
-    "fn:lgamma": "{} > 0",
-    "fn:digamma": "{} > 0",
-}
 
 
 def assume_defined(form: Form) -> None:
@@ -50,8 +40,9 @@ def _demands_of(atom: Atom, exponent: Fraction) -> Iterator[str]:
         return
     if atom.head == "log" and not is_positive(atom.argument):
         yield f"{atom.argument.key} > 0"
-    if atom.head in DOMAINS:
-        yield DOMAINS[atom.head].format(atom.argument.key)
+    row = SCALARS.get(atom.head.removeprefix("fn:"))
+    if atom.head.startswith("fn:") and row is not None and row.domain:
+        yield row.domain.format(atom.argument.key)
     yield from _demands(atom.argument)
 
 

@@ -51,6 +51,7 @@ from samesame.formula.expr import (
     Where,
     walk,
 )
+from samesame.formula.scalars import SCALARS
 from samesame.formula.tensor import Tensor
 
 Array = NDArray[Any]
@@ -61,32 +62,6 @@ Exact = Fraction | float | bool                 # the only float is −∞
 MOST_CELLS = 1 << 25                            # of one array: 256 MiB in float64
 DTYPES = {"real": np.float64, "int": np.int64, "bool": np.bool_}
 NAMED = {"π": math.pi}
-FUNCTIONS: dict[str, Callable[[Array], Array]] = {
-    "exp": np.exp,
-    "log": np.log,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "expm1": np.expm1,
-    "log1p": np.log1p,
-    "log2": np.log2,
-    "log10": np.log10,
-    "softplus": lambda x: np.logaddexp(x, 0),
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "erf": np.vectorize(math.erf, otypes=[np.float64]),
-    "abs": np.abs,
-    "sign": np.sign,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "round": np.round,                          # halves to even, as torch rounds
-    "trunc": np.trunc,
-}
 REDUCERS: dict[str, tuple[Callable[..., Any], Any]] = {
     "sum": (np.sum, 0),
     "prod": (np.prod, 1),
@@ -244,9 +219,9 @@ class Evaluation:
             case Pow(_, exponent):
                 return self.pointwise(lambda x: _power(x, exponent), grids)
             case Fn(name):
-                if name not in FUNCTIONS:
+                if name not in SCALARS:
                     raise Unsupported(f"the function {name} cannot be computed")
-                return self.pointwise(lambda x: FUNCTIONS[name](x.astype(np.float64)), grids)
+                return self.pointwise(lambda x: SCALARS[name].values(x.astype(np.float64)), grids)
             case FloorDiv() | Mod():
                 return self.divide(e, grids)
             case Compare(op):

@@ -30,6 +30,7 @@ from samesame.formula.guards import (
 )
 from samesame.formula.poly import Atom, IntegerAtom, Poly, Var, at_least, collect, divide, number, variable
 from samesame.formula.rewrite import Draft, as_text, guarded, leave_root, multiply, positive, rewritten, under
+from samesame.formula.scalars import EVEN, ODD, ROUNDING
 from samesame.formula.terms import (
     MINUS_INFINITY,
     UNDEFINED,
@@ -433,9 +434,6 @@ EXPANDED: dict[str, Function] = {  # functions that other functions express
     "rsqrt": lambda x: power(x, Fraction(-1, 2)),
     "tan": lambda x: multiply(named("sin")(x), power(named("cos")(x), -1)),
 }
-ODD = frozenset(["sin", "erf", "sign", "asin", "atan", "asinh", "atanh", "round", "trunc", "erfinv"])  # f(−x) = −f(x)
-EVEN = frozenset(["cos", "abs"])  # f(−x) = f(x)
-ROUNDING = frozenset(["floor", "ceil", "round", "trunc"])  # leave integers as they are
 
 
 def named(name: str) -> Function:
@@ -461,7 +459,7 @@ def _uninterpreted_on_cell(name: str, form: Form) -> Form:
         if rounded is not None:
             return rounded
     if not form.terms and name in ODD | EVEN:
-        return constant(1 if name == "cos" else 0)
+        return constant(1 if name in ("cos", "cosh") else 0)
     if name == "abs" and is_nonnegative(form):
         return form
     if name in BY_SIGN and current().by_signs:

@@ -21,6 +21,7 @@ from samesame.formula.equal import DEFAULT, NotProved, Proved, prove_tensors_equ
 from samesame.formula.expr import Expr, Fn, Fold, Pow, const, index, walk
 from samesame.formula.normal import size_poly
 from samesame.formula.poly import at_least_zero
+from samesame.formula.scalars import EVERYWHERE
 from samesame.formula.tensor import Dim, Tensor
 
 State = tuple[Tensor, ...]
@@ -93,10 +94,7 @@ def _all_equal(left: Sequence[Tensor], right: Sequence[Tensor], budget: Budget, 
 def _may_be_undefined(part: Tensor) -> bool:
     return any(
         (isinstance(e, Pow) and (e.exponent < 0 or e.exponent.denominator > 1))
-        or (isinstance(e, Fn) and e.name not in TOTAL)
+        or (isinstance(e, Fn) and e.name not in EVERYWHERE)
         or (isinstance(e, Fold) and e.monoid in ("max", "min"))
         for e in walk(part.element()[1])
     )
-
-
-TOTAL = frozenset(["exp", "sin", "cos", "tanh", "sigmoid", "erf", "abs", "sign", "softplus", "sinh", "cosh", "expm1"])

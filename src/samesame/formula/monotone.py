@@ -36,11 +36,10 @@ from samesame.formula.expr import (
     power,
     walk,
 )
+from samesame.formula.scalars import EVERYWHERE, LOGARITHMS, names
 
-RISING = frozenset(["exp", "expm1", "sigmoid", "softplus", "tanh", "sinh", "erf", "atan", "asinh"])    # on all numbers
-ABOVE_ZERO = frozenset(["exp", "sigmoid", "softplus", "cosh"])
-ANYWHERE = RISING | frozenset(["cosh", "sin", "cos", "abs", "sign", "floor", "ceil", "round", "trunc"])   # have a value
-LOGARITHMS = frozenset(["log", "log2", "log10"])
+RISING = names(lambda row: row.rising and not row.domain)
+ABOVE_ZERO = names(lambda row: row.positive)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,8 @@ class _Signs:
                 whole = q > 0 and q.denominator == 1
                 return self.is_number(base) and (whole or self.is_positive(base))
             case Fn(name, inner):
-                return self.is_number(inner) and (name in ANYWHERE or (name in LOGARITHMS and self.is_positive(inner)))
+                fits = name in EVERYWHERE or (name in LOGARITHMS and self.is_positive(inner))
+                return fits and self.is_number(inner)
             case Fold("sum" | "prod", _, body):
                 return self.is_number(body)
             case Fold("max" | "min", bound, body):

@@ -44,6 +44,7 @@ from samesame.formula.expr import (
     const,
     walk,
 )
+from samesame.formula.scalars import SCALARS
 from samesame.formula.tensor import Tensor
 
 LETTERS = "ijklmnpqrstuvwxyzabcdefgh"
@@ -394,7 +395,6 @@ LATEX_SIGNS = {"≤": r"\le", "≥": r"\ge", "≠": r"\ne"}
 LATEX_FOLDS = {"sum": r"\sum", "prod": r"\prod", "max": r"\max", "min": r"\min", "any": r"\bigvee", "all": r"\bigwedge",
                "argmax": r"\operatorname*{arg\,max}", "argmin": r"\operatorname*{arg\,min}",
                "last_argmax": r"\operatorname*{last\,arg\,max}", "last_argmin": r"\operatorname*{last\,arg\,min}"}
-LATEX_FUNCTIONS = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")
 
 
 class Plain:
@@ -488,7 +488,7 @@ class Latex(Plain):
         return f"{whole}_{{{', '.join(indices)}}}" if indices else whole
 
     def function(self, name: str, arguments: Sequence[str], attributes: Any = ()) -> str:
-        head = f"\\{name}" if name in LATEX_FUNCTIONS else rf"\operatorname{{{_escape(name)}}}"
+        head = f"\\{name}" if name in SCALARS and SCALARS[name].latex else rf"\operatorname{{{_escape(name)}}}"
         return head + self.parentheses(", ".join(arguments) + _escape(_attributes(attributes)))
 
     def extremum(self, op: str, arguments: Sequence[str]) -> str:

@@ -43,9 +43,10 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
+from samesame.formula.scalars import EVERYWHERE
 from samesame.kernels.execution.ttir import Operation, Type
 from samesame.kernels.execution.values import PLUS_INFINITY, WRAPS, bits_of, float_of, of_bits, wraps
-from samesame.kernels.formulas.extended import EVERYWHERE, sign
+from samesame.kernels.formulas.extended import sign
 from samesame.kernels.indices import integers
 from samesame.operators.numbers import LOWEST, constant
 

@@ -26,6 +26,7 @@ from samesame.formula.expr import (
     rebuild,
     walk,
 )
+from samesame.formula.scalars import EVERYWHERE
 from samesame.kernels.execution.values import PLUS_INFINITY, is_undefined
 
 NEUTRAL: dict[str, Expr] = {
@@ -36,26 +37,6 @@ NEUTRAL: dict[str, Expr] = {
     "any": FALSE,
     "all": TRUE,
 }
-TOTAL = frozenset(
-    [
-        "exp",
-        "sin",
-        "cos",
-        "tanh",
-        "sigmoid",
-        "erf",
-        "abs",
-        "sign",
-        "softplus",
-        "floor",
-        "ceil",
-        "round",
-        "trunc",
-        "sinh",
-        "cosh",
-        "atan",
-    ]
-)
 
 
 def expanded(expr: Expr) -> list[Expr]:
@@ -98,7 +79,7 @@ def is_total(expr: Expr) -> bool:
             return False
         if isinstance(e, Pow) and (e.exponent < 0 or e.exponent.denominator > 1) and not _is_positive(e.base):
             return False
-        if isinstance(e, Fn) and e.name not in TOTAL:
+        if isinstance(e, Fn) and e.name not in EVERYWHERE:
             return False
         if isinstance(e, Opaque) and e.kind == "real":
             return False

@@ -37,16 +37,13 @@ from samesame.formula.expr import (
     Where,
     const,
 )
+from samesame.formula.scalars import EVERYWHERE
 from samesame.kernels.execution.values import is_undefined
 
 MINUS, FINITE, PLUS = -1, 0, 1
 Tags = frozenset[int]
 NUMBER: Tags = frozenset([FINITE])
 NOTHING: Tags | None = None  # it may be no number at all
-EVERYWHERE = {  # functions with a finite value at every number
-    *("exp", "sin", "cos", "tanh", "sigmoid", "erf", "abs", "sign", "softplus", "floor", "ceil", "round", "trunc"),
-    *("sinh", "cosh", "atan", "asinh"),
-}
 
 
 @lru_cache(maxsize=1 << 14)

@@ -1,0 +1,72 @@
+"""Functions of one real number: a row says what is true of each, and everybody reads it here.
+
+    name        values in numpy     defined where     shape            sign, parity
+
+A new function is a row. What other functions express it by stands with the normal form (functions.py), how torch and
+Triton call it with their operators; the independent evaluator has a table of its own, on purpose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """`values` are of float64. `domain` is the condition on the argument {} under which there is a value; "" for all
+    real numbers. `rising` functions increase strictly on their domain; `positive` ones are above zero there."""
+
+    values: Callable[[Array], Array]
+    domain: str = ""
+    rising: bool = False
+    positive: bool = False
+    parity: Literal["", "odd", "even"] = ""      # odd: f(−x) = −f(x), even: f(−x) = f(x)
+    rounds: bool = False                         # leaves integers as they are
+    latex: bool = False                          # LaTeX has a command of this name
+
+
+SCALARS: dict[str, Scalar] = {
+    "exp": Scalar(np.exp, rising=True, positive=True, latex=True),
+    "expm1": Scalar(np.expm1, rising=True),
+    "log": Scalar(np.log, "{} > 0", rising=True, latex=True),
+    "log1p": Scalar(np.log1p, "{} > −1", rising=True),
+    "log2": Scalar(np.log2, "{} > 0", rising=True),
+    "log10": Scalar(np.log10, "{} > 0", rising=True),
+    "sigmoid": Scalar(lambda x: 1 / (1 + np.exp(-x)), rising=True, positive=True),
+    "softplus": Scalar(lambda x: np.logaddexp(x, 0), rising=True, positive=True),
+    "sinh": Scalar(np.sinh, rising=True, parity="odd", latex=True),
+    "cosh": Scalar(np.cosh, positive=True, parity="even", latex=True),
+    "tanh": Scalar(np.tanh, rising=True, parity="odd", latex=True),
+    "erf": Scalar(np.vectorize(math.erf, otypes=[np.float64]), rising=True, parity="odd"),
+    "sin": Scalar(np.sin, parity="odd", latex=True),
+    "cos": Scalar(np.cos, parity="even", latex=True),
+    "tan": Scalar(np.tan, "cos({}) ≠ 0", parity="odd", latex=True),
+    "asin": Scalar(np.arcsin, "−1 ≤ {} ≤ 1", rising=True, parity="odd"),
+    "acos": Scalar(np.arccos, "−1 ≤ {} ≤ 1"),
+    "atan": Scalar(np.arctan, rising=True, parity="odd"),
+    "abs": Scalar(np.abs, parity="even"),
+    "sign": Scalar(np.sign, parity="odd"),
+    "floor": Scalar(np.floor, rounds=True),
+    "ceil": Scalar(np.ceil, rounds=True),
+    "round": Scalar(np.round, parity="odd", rounds=True),          # halves to even, as torch rounds
+    "trunc": Scalar(np.trunc, parity="odd", rounds=True),
+}
+
+
+def names(holds: Callable[[Scalar], bool]) -> frozenset[str]:
+    """The functions whose row says so."""
+    return frozenset(name for name, row in SCALARS.items() if holds(row))
+
+
+EVERYWHERE = names(lambda row: not row.domain)                     # a finite value at every real number
+ROUNDING = names(lambda row: row.rounds)
+ODD, EVEN = names(lambda row: row.parity == "odd"), names(lambda row: row.parity == "even")
+LOGARITHMS = frozenset(["log", "log2", "log10"])                   # −∞ at zero, as floats have it

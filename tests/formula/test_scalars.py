@@ -1,0 +1,61 @@
+"""Every row of the table of functions says what numbers show: where there is a value, which way it goes, which sign."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from samesame.formula.scalars import SCALARS
+
+REALS = np.concatenate([np.linspace(-30, 30, 4001), np.linspace(-1.5, 1.5, 1001), np.arange(-8, 9) / 2.0])
+DOMAINS = {
+    "": lambda x: np.full(x.shape, True),
+    "{} > 0": lambda x: x > 0,
+    "{} > −1": lambda x: x > -1,
+    "−1 ≤ {} ≤ 1": lambda x: abs(x) <= 1,
+    "cos({}) ≠ 0": lambda x: abs(np.cos(x)) > 1e-9,
+}
+
+
+@pytest.fixture(params=SCALARS, name="row")
+def every_row(request):
+    return SCALARS[request.param]
+
+
+def values(row, x):
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return row.values(x)
+
+
+def test_there_is_a_value_where_the_domain_says_so_and_nowhere_else(row):
+    inside = DOMAINS[row.domain](REALS)
+    assert np.isfinite(values(row, REALS[inside])).all()
+    if row.domain != "cos({}) ≠ 0":                              # no float is a pole
+        assert not np.isfinite(values(row, REALS[~inside])).any()
+
+
+def test_what_rises_rises_and_nothing_else_does(row):
+    """Strictly, but for numbers so large or so near that floats do not tell their values apart."""
+    x = np.unique(REALS.round(3))
+    x = x[(abs(x) <= 4) & DOMAINS[row.domain](x)]
+    rises = bool((np.diff(values(row, x)) > 0).all())
+    assert rises == row.rising
+
+
+def test_what_is_positive_is_above_zero_and_nothing_else_is(row):
+    x = REALS[DOMAINS[row.domain](REALS)]
+    assert bool((values(row, x) > 0).all()) == row.positive or row.domain
+
+
+def test_odd_and_even_functions_are_those_that_say_so(row):
+    inside = DOMAINS[row.domain]
+    x = REALS[inside(REALS) & inside(-REALS)]
+    one, other = values(row, x), values(row, -x)
+    odd, even = np.allclose(one, -other), np.allclose(one, other)
+    assert not len(x) or row.parity == ("odd" if odd else "even" if even else "")
+
+
+def test_what_rounds_leaves_integers_as_they_are_and_nothing_else_does(row):
+    x = np.arange(-9.0, 10.0)
+    assert bool((values(row, x) == x).all()) == row.rounds
