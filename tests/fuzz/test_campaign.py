@@ -14,6 +14,7 @@ from collections import Counter
 import pytest
 
 from samesame.evidence import SamesameError
+from samesame.fuzz.apart import run_apart
 from samesame.fuzz.campaign import Settings, fuzz
 from samesame.fuzz.corpus import Corpus, Finding, read_findings
 from samesame.fuzz.finding import script, write_finding
@@ -23,7 +24,6 @@ from samesame.fuzz.reached import Lines, all_lines, beyond, merge, watching
 from samesame.fuzz.single import fuzz_own
 from samesame.fuzz.tasks import accuses
 from samesame.fuzz.tasks import script as script_alone
-from samesame.fuzz.apart import run_apart
 
 QUICK = Settings(backends=("aot_eager",), cases=6, bisect=False, feedback=False)
 

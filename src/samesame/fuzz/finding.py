@@ -14,10 +14,10 @@ from difflib import unified_diff
 from pathlib import Path
 
 from samesame.evidence import SamesameError
+from samesame.fuzz.apart import CRASHED, HUNG, OUT_OF_MEMORY
 from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.corpus import Finding
 from samesame.fuzz.program import Program, decoded, source
-from samesame.fuzz.apart import CRASHED, HUNG, OUT_OF_MEMORY
 
 
 def write_finding(folder: Path, finding: Finding) -> Path:

@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 
+from samesame.fuzz.apart import DIED, Result, Say, run_apart
 from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.generators import GENERATORS
 from samesame.fuzz.generators.operators import operators
@@ -31,7 +32,6 @@ from samesame.fuzz.program import Program, decoded, encoded, source, steps_in
 from samesame.fuzz.reached import Lines, beyond, merge, watching
 from samesame.fuzz.reduce import first_wrong, reduced
 from samesame.fuzz.twins import twin_of
-from samesame.fuzz.apart import DIED, Result, Say, run_apart
 
 TWINS_TRIED = 4              # twins of a reduced program that are tried for one that is compiled rightly
 Task = Callable[[dict[str, Any], dict[str, Any], Say], Result]
