@@ -214,6 +214,8 @@ def test_a_writer_killed_at_any_moment_leaves_whole_batches(opened, notices, tmp
 def test_the_writers_go_on_when_the_file_is_damaged_under_them(opened, tmp_path, capfd):
     path = tmp_path / "rules.sqlite"
     writers = [Writer(path, number) for number in range(4)]
+    while not path.exists():
+        time.sleep(0.01)
     time.sleep(0.4)
     with path.open("r+b") as file:
         file.write(os.urandom(path.stat().st_size))
