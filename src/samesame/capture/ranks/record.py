@@ -37,6 +37,10 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from samesame.capture.again import Draw, confirm
 from samesame.capture.alive import tensors_known
+from samesame.capture.course import drawn, of_one_course
+from samesame.capture.exits import Exits, guarded
+from samesame.capture.memory import address, extent, has_memory, place_of
+from samesame.capture.program import Program, failed, holdings, referred
 from samesame.capture.ranks.collectives import (
     ARRIVED,
     COPIED,
@@ -50,22 +54,18 @@ from samesame.capture.ranks.collectives import (
     is_collective,
     spelled,
 )
-from samesame.capture.course import drawn, of_one_course
 from samesame.capture.ranks.ddp import bucket_of, open_reducers, place_in
 from samesame.capture.ranks.derivatives import derivative
-from samesame.capture.exits import Exits, guarded
 from samesame.capture.ranks.fsdp import PACKING, strided, unscattered
 from samesame.capture.ranks.group import dealing, one_of
-from samesame.capture.memory import address, extent, has_memory, place_of
 from samesame.capture.ranks.placements import Placed, placed
-from samesame.capture.program import Program, failed, holdings, referred
+from samesame.capture.ranks.waiting import Begun, Pending, UnderWay, touched
 from samesame.capture.record import UNSEEN, Recorder, general_kernels, random_states
 from samesame.capture.statistics import KEEPING
 from samesame.capture.tape import dtype_of, type_of
-from samesame.capture.ranks.waiting import Begun, Pending, UnderWay, touched
 from samesame.evidence import Refused, SamesameError
-from samesame.operators.execute import bound, few_threads, tensors_in
 from samesame.graph import NOWHERE, Graph, Node, Origin, TensorType, rewritten
+from samesame.operators.execute import bound, few_threads, tensors_in
 from samesame.programs.named import seeded
 from samesame.programs.origins import name_of_value, running_modules, users_line
 
