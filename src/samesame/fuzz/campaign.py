@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from samesame.evidence import SamesameError
+from samesame.fuzz.apart import CRASHED, DIED, HUNG, OUT_OF_MEMORY, SLOW
 from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.corpus import Corpus, Finding
 from samesame.fuzz.finding import error_of, files_of, write_finding
@@ -29,7 +30,6 @@ from samesame.fuzz.program import decoded, steps_in
 from samesame.fuzz.reached import Lines, all_lines, merge
 from samesame.fuzz.reached import count as count_lines
 from samesame.fuzz.tasks import accuses, dtypes
-from samesame.fuzz.apart import CRASHED, DIED, HUNG, OUT_OF_MEMORY, SLOW
 from samesame.versions import versions_of_packages
 
 WRITTEN = "written"

@@ -18,8 +18,8 @@ from typing import Any
 import torch
 
 from samesame.evidence import Refused, SamesameError
-from samesame.operators.execute import execute, is_torchs
 from samesame.graph import Graph, Node
+from samesame.operators.execute import execute, is_torchs
 from samesame.relate.extremes import ASKED_FOR, OF_INTEGERS, OF_REALS, Inputs, asking, extreme, is_asking
 from samesame.relate.layout import Layout, values, wholes
 from samesame.relate.propose import TOLERANCE, Values, agree
