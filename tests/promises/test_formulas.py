@@ -168,6 +168,12 @@ WHOLE = [  # integers
     Pair("product of int8", lambda a, b: (a * b).float(), lambda a, b: a.float() * b.float(), (SHORT[1], SHORT[1])),
     Pair("negative int8", lambda a: (-a).float(), lambda a: -(a.float()), (SHORT[1],)),
     Pair("magnitude of int8", lambda a: a.abs().float(), lambda a: a.float().abs(), (SHORT[1],)),
+    Pair("sum of int16", lambda a, b: (a + b).long(), lambda a, b: a.long() + b.long(), (SHORT[0].short(),) * 2),
+    Pair("running sum of int8", lambda a: a.cumsum(0, dtype=torch.int8).long(), lambda a: a.long().cumsum(0),
+         (SHORT[1],)),
+    Pair("total of bytes", lambda a: a.sum(dtype=torch.uint8).long(), lambda a: a.long().sum(), (SHORT[0],)),
+    Pair("product of int16 made inside", lambda n: (n.short() * 3000).long(), lambda n: n * 3000, (N,)),
+    Pair("twice a byte and half", lambda a: (a * 2) // 2, lambda a: a * 1, (SHORT[0],)),
     Pair("cast to int32", lambda n: n.int().long(), lambda n: n * 1, (N,), unless="int32 holds"),
     Pair("cast of a real to int64", lambda x: x.long().float(), torch.trunc, (X,), unless="int64 holds"),
     Pair("sum of int32", lambda n: (n + n).long(), lambda n: n.long() * 2, (N.int(),), unless="int32 holds"),
@@ -258,6 +264,17 @@ def test_what_is_proved_is_replayed(pair: Pair) -> None:
     verdict = check(pair.left, pair.right, pair.inputs, certify=True)
     checked, _ = replay(verdict.certificate)
     assert checked[0].startswith(f"every output {verdict.evidence}")
+
+
+@pytest.mark.parametrize("name", ["relu by a comparison", "√x > y, or not ≤", "sum of int32"])
+def test_a_replay_shows_the_conditions_of_comparisons_too(name: str) -> None:
+    pair = next(pair for pair in PARTING if pair.name == name)
+    verdict = check(pair.left, pair.right, pair.inputs, certify=True)
+    checked, trusted = replay(verdict.certificate)
+    shown = [line.removeprefix("provided that ") for line in checked if line.startswith("provided that ")]
+    assert set(shown) == {condition for root in verdict.roots for condition in root.evidence.conditions}
+    assert any(pair.unless in condition for condition in shown)
+    assert "that no other condition on numbers that are compared is needed" in trusted
 
 
 def test_bytes_that_wrap_around_are_told_apart() -> None:

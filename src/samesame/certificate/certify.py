@@ -69,6 +69,8 @@ class _Certificate:
             self.derive(a, b)
         weights = {n.name: term[n] for n in relating.right.sources("parameter") if n.name in relating.inputs.layouts}
         left, right = self.side(relating.left), self.side(relating.right)
+        conditions = {c for proof in self.written.values() for c in proof["conditions"]}
+        of_outputs = {c for root in verdict.roots for c in root.evidence.conditions}
         return self.pruned({
             "format": FORMAT,
             "version": VERSION,
@@ -85,7 +87,8 @@ class _Certificate:
             "constants": self.constants(),
             "steps": list(self.steps.values()),
             "proofs": self.written,
-            "conditions": sorted({c for proof in self.written.values() for c in proof["conditions"]}),
+            "conditions": sorted(conditions),
+            "of_outputs": sorted(of_outputs - conditions),
             "roots": roots,
         })
 

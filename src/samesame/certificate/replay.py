@@ -127,8 +127,11 @@ class _Replay:
             for answer in found:
                 require(answer == "unsat", f"the solver answers {answer} to a question of a proof")
         self.trusted += ["z3, which answers the questions"] if whole or others else []
+        of_outputs = form.get("of_outputs", [])                # of no proof: that what is compared is a number
+        self.trusted += ["that no other condition on numbers that are compared is needed"] if of_outputs else []
         self.trusted += [f"that the {len(others)} questions of the first prover are the right ones"] if others else []
-        checked = [f"every output {form['evidence']}: {self.scope()}", *(f"provided that {c}" for c in conditions),
+        checked = [f"every output {form['evidence']}: {self.scope()}",
+                   *(f"provided that {condition}" for condition in (*conditions, *of_outputs)),
                    f"{len(form['roots'])} outputs equal by {len(form['steps'])} steps over {len(self.terms)} terms",
                    f"{len(proofs)} proofs by the second prover, and their formulas against torch's operators",
                    f"{len(settled)} of them by a fresh solver process, from their formulas alone",
