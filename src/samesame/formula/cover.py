@@ -17,6 +17,7 @@ import z3
 from samesame.formula.expr import Add, Extremum, FloorDiv, Mod, Mul, Num, Pow, Size, Unsupported
 from samesame.formula.region import COMPARE, Condition, Region, Values
 from samesame.formula.sizes import size_text
+from samesame.formula.smt import context
 from samesame.formula.tensor import Dim
 
 MILLISECONDS = 300                                         # for one question
@@ -51,13 +52,13 @@ class _Question:
     """Sizes of the claim that no case holds, for the solver. A case that has no words there holds nothing."""
 
     def __init__(self, cases: Sequence[Region], claim: Region) -> None:
-        self.symbols = {name: z3.Int(name) for name in claim.bounds}
-        self.solver = z3.Solver()
+        self.symbols = {name: z3.Int(name, context()) for name in claim.bounds}
+        self.solver = z3.Solver(ctx=context())
         self.solver.set("timeout", MILLISECONDS)
         self.solver.add(*self.conditions(claim))
         for case in cases:
             try:
-                self.solver.add(z3.Not(z3.And(*self.conditions(case))))
+                self.solver.add(z3.Not(z3.And(*self.conditions(case), context())))
             except Unsupported:
                 continue
 
@@ -92,20 +93,21 @@ def _term(size: Dim, symbols: Mapping[str, Any]) -> Any:
     """The size for the solver, whose quotients are rounded down where the divisor is a positive number."""
     match size:
         case int():
-            return z3.IntVal(size)
+            return z3.IntVal(size, context())
         case Num(value):
-            whole = value.denominator == 1
-            return z3.IntVal(int(value)) if whole else z3.Q(value.numerator, value.denominator)
+            if value.denominator == 1:
+                return z3.IntVal(int(value), context())
+            return z3.RatVal(value.numerator, value.denominator, context())
         case Size(name, _) if name in symbols:
             return symbols[name]
         case Add(parts):
             return sum(_term(part, symbols) for part in parts)
         case Mul(parts):
-            return prod((_term(part, symbols) for part in parts), start=z3.IntVal(1))
+            return prod((_term(part, symbols) for part in parts), start=z3.IntVal(1, context()))
         case Pow(base, exponent) if exponent.denominator == 1 and exponent > 0:
-            return prod([_term(base, symbols)] * int(exponent), start=z3.IntVal(1))
+            return prod([_term(base, symbols)] * int(exponent), start=z3.IntVal(1, context()))
         case FloorDiv(a, Num(value)) | Mod(a, Num(value)) if value.denominator == 1 and value > 0:
-            dividend, divisor = _term(a, symbols), z3.IntVal(int(value))
+            dividend, divisor = _term(a, symbols), z3.IntVal(int(value), context())
             if dividend.is_int():
                 return dividend / divisor if isinstance(size, FloorDiv) else dividend % divisor
         case Extremum(op, parts):
