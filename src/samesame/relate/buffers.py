@@ -1,10 +1,14 @@
-"""Buffers that are weights: stored numbers which another checkpoint, or training, would change.
+"""Buffers: which of them are variables of a proof, and which constants.
 
 A buffer is a constant of its program, and a constant that both programs hold is compared by its value. That is wrong
 where its value is an accident: fresh running statistics are zeros and ones in every layer, and a port that reads
-another layer's would be the same. So these buffers enter graphs as parameters, whose values no proof looks at: running
-statistics as they are before any training, buffers of one number throughout that both sides hold, and those whose
-partner on the other side is a parameter.
+another layer's would be the same. So these buffers are weights (`buffers_as_weights`), and enter graphs as parameters,
+whose values no proof looks at: running statistics as they are before any training, buffers of one number throughout
+that both sides hold, and those whose partner on the other side is a parameter. Where the programs part nevertheless,
+or weights have no partner, all buffers of real numbers that both hold are variables (`shared_buffers`): a running mean
+enters a program as a weight does, and what is proved of it should hold for every running mean. What a program makes of
+literals stays a constant; so do the ranks' buffers in `refine`, which tells those that hold one number apart by numbers
+of their own (refine/telling.py).
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from samesame.graph import Graph, Node, rewritten
 from samesame.operators.execute import bound, resolve
 from samesame.relate.layout import wholes
 from samesame.relate.parameters import digest, relate_parameters
-from samesame.relate.world import is_uniform
+from samesame.relate.world import is_uniform, widened
 
 Names = tuple[frozenset[str], frozenset[str]]              # of the left and of the right
 _STATISTICS = ("running_mean", "running_var")
@@ -71,6 +75,40 @@ def _statistics(graph: Graph) -> list[str]:
             read = (given.get(name) for name in _STATISTICS)
             found += [part.name for part in read if isinstance(part, Node) and part.operator == "constant"]
     return found
+
+
+def shared_buffers(graphs: tuple[Graph, Graph]) -> tuple[frozenset[str], frozenset[str]]:
+    """Names of the real buffers of each side that the other holds too, as a buffer or a parameter."""
+    buffers = [[node for node in graph.sources("constant") if is_buffer(node, graph)] for graph in graphs]
+    left, right = (
+        frozenset(node.name for node in buffers[k] if content(graph.tensors[node.name]) in held)
+        for k, graph in enumerate(graphs)
+        for held in [held_in(graphs[1 - k], {node.shape for node in buffers[k]})]
+    )
+    return left, right
+
+
+def held_in(graph: Graph, shapes: Collection[tuple[int, ...]]) -> set[object]:
+    """The contents of what a program keeps under a name in one of these shapes."""
+    nodes = (node for kind in ("parameter", "constant") for node in graph.sources(kind))
+    return {content(graph.tensors[node.name]) for node in nodes if node.origin.parameter and node.shape in shapes}
+
+
+def is_buffer(node: Node, graph: Graph) -> bool:
+    """A tensor of finite reals that the program keeps under a name."""
+    value = graph.tensors[node.name]
+    return bool(node.origin.parameter) and is_real(value)
+
+
+def is_real(value: torch.Tensor) -> bool:
+    """Does it hold real numbers, all of them finite?"""
+    return value.is_floating_point() and value.numel() > 0 and bool(torch.isfinite(value).all())
+
+
+def content(value: torch.Tensor) -> tuple[object, ...]:
+    """Equal for tensors of equal shapes, kinds and elements."""
+    plain = widened(value).resolve_conj()
+    return tuple(plain.shape), plain.dtype, plain.numpy().tobytes()
 
 
 def as_sources(graph: Graph, names: Collection[str], operator: str) -> Graph:

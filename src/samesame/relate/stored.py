@@ -4,7 +4,7 @@ A batch norm folded into a convolution, a low-rank update merged into a weight, 
 bfloat16, 0.1 in a tensor: the two programs then differ by the rounding of stored numbers, and by no more than that.
 Three things are done about it, all of them by writing the graphs anew, so that draws and proofs need not know:
 
-* buffers that both sides hold become variables (`variables.py`);
+* buffers that both sides hold become variables (`buffers.py`);
 * constants that a program makes of literals in float32 are made in float64 (`exact.py`);
 * a stored tensor is read as a formula over the other side's weights (`formulas.py`), if each of its elements lies
   within what rounding may do to that formula (`roundings.py`). The formula takes its place in the graph, over copies of
@@ -26,6 +26,7 @@ import torch
 from samesame.evidence import Evidence, Reading, Refused, Root, Rung, SamesameError
 from samesame.graph import Graph, Node, TensorType, map_nodes, rewritten
 from samesame.operators.execute import closed, execute
+from samesame.relate.buffers import as_sources, content, held_in, is_buffer, is_real, shared_buffers
 from samesame.relate.draws import Draw, take_draws
 from samesame.relate.exact import Widened, exact
 from samesame.relate.formulas import Formulas, Number
@@ -35,7 +36,6 @@ from samesame.relate.propose import Values
 from samesame.relate.relating import MOVES, input_relation
 from samesame.relate.roots import apart
 from samesame.relate.roundings import Rounded, Unbounded, cone, packet, units, worked_out
-from samesame.relate.variables import as_variables, content, held_in, is_buffer, is_real, shared_buffers
 from samesame.relate.words import formula_text
 from samesame.relate.world import is_uniform
 
@@ -126,7 +126,7 @@ class Meant:
         does not hold there."""
         if self.as_made:
             names = self.variables or (frozenset(), frozenset())
-            return as_variables(graphs[0], names[0]), as_variables(graphs[1], names[1])
+            return as_sources(graphs[0], names[0], "parameter"), as_sources(graphs[1], names[1], "parameter")
         wide = exact(graphs[0])[0], exact(graphs[1])[0]
         for stored in self.stored:
             if not stored.node.is_source:
@@ -145,7 +145,8 @@ def meant(graphs: Graphs, relation: InputRelation, seed: int) -> Meant | None:
     that is to be had."""
     names = shared_buffers(graphs)
     if any(names):
-        found = _drawn((as_variables(graphs[0], names[0]), as_variables(graphs[1], names[1])), [], seed)
+        left, right = (as_sources(graph, own, "parameter") for graph, own in zip(graphs, names, strict=True))
+        found = _drawn((left, right), [], seed)
         if found is not None and not found.differs and not _unpaired(found.relation):
             return replace(found, variables=names, as_made=True)
     made = exact(graphs[0]), exact(graphs[1])
@@ -211,7 +212,7 @@ def _written(graphs: Graphs, stored: list[Stored], variables: Names | None) -> G
         return exact(left)[0], exact(right)[0]
     mine = variables[0] | _buffers(left, of_right.values()) | _buffers(left, of_left)
     yours = variables[1] | _buffers(right, of_left.values()) | _buffers(right, of_right)
-    return exact(as_variables(left, mine))[0], exact(as_variables(right, yours))[0]
+    return exact(as_sources(left, mine, "parameter"))[0], exact(as_sources(right, yours, "parameter"))[0]
 
 
 def _buffers(graph: Graph, names: Iterable[str]) -> frozenset[str]:
