@@ -10,12 +10,13 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from samesame.evidence import SamesameError
 from samesame.fuzz.apart import run_apart
-from samesame.fuzz.campaign import Settings, fuzz
+from samesame.fuzz.campaign import Settings, fuzz, table
 from samesame.fuzz.corpus import Corpus, Finding, read_findings
 from samesame.fuzz.finding import script, write_finding
 from samesame.fuzz.generators.taste import Taste
@@ -84,6 +85,23 @@ def finding() -> Finding:
     program = Program((Input("x", "torch.ones(2)"),), (Step(("y",), "torch.neg", (Ref("x"),)),), ("y",))
     what = "aot_eager", "wrong value", "output 0", "1.0 for -1.0"
     return Finding(1, *what, encoded(program), source(program), calls=["torch.neg"], dtypes=["float"])
+
+
+def test_findings_of_one_guilty_pass_stand_together():
+    one, other, third = (replace(finding(), number=k, detail=str(k)) for k in range(3))
+    one.guilty = other.guilty = {"place": "lowering"}
+    other.text, third.kind = one.text + "\n", "crash"
+    assert [[f.number for f in group] for group in table([third, other, one])] == [[0, 1], [2]]
+
+
+def test_a_full_disk_is_one_sentence(tmp_path):
+    corpus = Corpus(tmp_path / "found", QUICK.kept(), resume=False)
+    corpus.database.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(SamesameError, match=r"cannot be written .*full.*; what was found so far is kept: make room"):
+        for number in range(1000):
+            corpus.keep(replace(finding(), number=number))
+    corpus.close()
+    assert read_findings(tmp_path / "found") == [replace(finding(), number=k) for k in range(number)]
 
 
 def test_a_script_that_does_not_fail_alone_is_no_finding():

@@ -189,11 +189,15 @@ def findings_in_words(findings: list[Finding], folder: Path) -> str:
     from samesame.fuzz.campaign import table
     from samesame.fuzz.finding import who
 
-    rows = [f"{len(findings)} distinct findings"]
-    for finding in table(findings):
-        times = f"   {finding.times} times" if finding.times > 1 else ""
-        rows.append(f"  {folder / f'{finding.number:04d}'}   {finding.kind}   {finding.backend}{times}{who(finding)}")
+    groups = table(findings)
+    rows = [f"{len(groups)} faults, {len(findings)} programs that show them"]
+    for finding, *others in groups:
+        times = finding.times + sum(other.times for other in others)
+        seen = f"   {times} times" if times > 1 else ""
+        rows.append(f"  {folder / f'{finding.number:04d}'}   {finding.kind}   {finding.backend}{seen}{who(finding)}")
         rows.append(f"      {' · '.join(finding.calls)}: {finding.detail}")
+        if others:
+            rows.append(f"      also {', '.join(f'{other.number:04d}' for other in others)}")
     return "\n".join(rows)
 
 

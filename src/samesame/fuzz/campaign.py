@@ -306,9 +306,17 @@ def classes(dtypes: list[str]) -> list[str]:
     return sorted({known.get(kind, "complex" if "complex" in kind else "integer") for kind in dtypes})
 
 
-def table(findings: Sequence[Finding]) -> list[Finding]:
-    """Findings, the worst first."""
-    return sorted(findings, key=lambda f: (WORST.index(f.kind) if f.kind in WORST else len(WORST), -f.times))
+def table(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """Findings that may well be one fault together, the shortest first; the worst fault first."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in sorted(findings, key=lambda f: len(f.text)):
+        groups.setdefault(finding.group, []).append(finding)
+
+    def rank(group: list[Finding]) -> tuple[int, int]:
+        kind = group[0].kind
+        return WORST.index(kind) if kind in WORST else len(WORST), -sum(finding.times for finding in group)
+
+    return sorted(groups.values(), key=rank)
 
 
 def told(result: dict[str, Any]) -> str:

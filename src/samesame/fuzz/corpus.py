@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import re
 import sqlite3
 from collections import Counter
 from contextlib import closing
@@ -57,8 +58,10 @@ class Finding:
 
     @property
     def group(self) -> tuple[str, ...]:
-        """What findings have in common that may well be one fault: back end, kind, and the guilty pass or, where none
-        is known, the operator of the first wrong line."""
+        """What findings have in common that may well be one fault: back end, kind, and what an error says or else the
+        guilty pass or, where none is known, the operator of the last line."""
+        if self.kind in ("crash", "refusal"):
+            return self.backend, self.kind, re.sub("0x[0-9a-f]+|[0-9]+", "", self.detail)
         who = self.guilty.get("place") or self.guilty.get("subsystem") or (self.calls[-1] if self.calls else "")
         return self.backend, self.kind, who
 
