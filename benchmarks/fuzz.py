@@ -1,7 +1,7 @@
 """What `samesame fuzz` finds, and what it costs.
 
     python benchmarks/fuzz.py faults             # faults planted into Inductor, one at a time: found, blamed?
-    python benchmarks/fuzz.py faults --minutes 20 --without algebra --no-twins maximum select
+    python benchmarks/fuzz.py faults maximum select --minutes 20 --without algebra --no-twins
     python benchmarks/fuzz.py pace --minutes 5              # programs a minute, twins that are wrong, by generator
     python benchmarks/fuzz.py lines --minutes 60            # the share of Inductor's lines reached; --no-feedback
 
