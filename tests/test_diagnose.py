@@ -204,3 +204,16 @@ def test_an_edit_that_takes_a_tensor_of_the_other_side_stands_on_values():
 def test_an_edit_that_changes_shapes_on_the_way_can_be_proved():
     error = next(error for error in IN_FUSED if error.name == "mean over another axis")
     assert verdict_on("fused", error).diagnosis[0].verified == "proved"
+
+
+def test_a_line_that_splits_into_other_numbers_of_pieces_is_another_place():
+    def weighed(x, first):
+        total = 0
+        for part in (x, x[:2] + 1):
+            pieces = part.split(1)
+            total = total + pieces[first] * 2 + pieces[-1 - first]
+        return total
+
+    rows = (torch.randn(3, 5, generator=torch.Generator().manual_seed(0)),)
+    verdict = check(lambda x: weighed(x, 0), lambda x: weighed(x, -1), rows)
+    assert verdict.verdict == "different" and verdict.divergence is not None

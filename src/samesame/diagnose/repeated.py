@@ -49,14 +49,18 @@ def _without(nodes: list[Node], node: Node) -> tuple[Node, ...]:
 
 
 def _same_line(a: Node, b: Node) -> bool:
-    """Did one line of the program run both, with the same numbers?"""
+    """Did one line of the program run both, with the same numbers and as many results?"""
     return (
-        a.operator == b.operator
+        (a.operator, _results(a)) == (b.operator, _results(b))
         and a.origin.file != ""
         and (a.origin.file, a.origin.line) == (b.origin.file, b.origin.line)
         and map_nodes(_unnamed, a.args) == map_nodes(_unnamed, b.args)
         and map_nodes(_unnamed, tuple(a.kwargs.items())) == map_nodes(_unnamed, tuple(b.kwargs.items()))
     )
+
+
+def _results(node: Node) -> int:
+    return len(node.type) if isinstance(node.type, tuple) else 1
 
 
 def _unnamed(node: Node) -> str:
