@@ -178,6 +178,7 @@ def rolled(x):
 
 
 def rolled_by_slices(x, shift=3):
+    assert x.shape[1] >= shift                              # of shorter rows, the slices are no roll
     return torch.cat((x[:, -shift:], x[:, :-shift]), dim=1)
 
 

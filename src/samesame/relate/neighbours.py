@@ -104,7 +104,8 @@ class Neighbourhood:
             except Apart:
                 self.apart = where
             except SamesameError as failed:
-                self.open.append(f"At {where} the programs decide otherwise, and nothing is proved there: {failed}.")
+                why = str(failed).rstrip(".")
+                self.open.append(f"At {where} the programs decide otherwise, and nothing is proved there: {why}.")
             except SystemExit as left:
                 self.open.append(f"At {where} the programs call sys.exit({left.code!r}).")
             if not self.proved or not self.proved[-1].region.holds(at):
