@@ -118,15 +118,15 @@ def refuted(translation: Translation, claims: list[Any]) -> bool:
     """Whether the claims contradict each other and what is known of the atoms."""
     step()
     effort = current()
-    allowed = min(effort.budget.smt_ms, max(1, int(1000 * min(effort.seconds_left(), 3600))))
     solver = z3.Solver(ctx=translation.context)
-    solver.set("timeout", allowed)
+    solver.set("rlimit", effort.budget.solver)
+    solver.set("timeout", max(1, int(1000 * min(effort.seconds_left(), 3600))))      # of the whole proof
     solver.add(*claims, *translation.facts)
     effort.solver_calls += 1
     answer = solver.check()
     if answer == z3.unknown:
         effort.solver_unknown += 1
-        limited(f"a solver query longer than {effort.budget.smt_ms} ms")
+        limited(f"a solver query of more than {effort.budget.solver:,} steps")
     effort.solver_proofs += answer == z3.unsat
     recorded = _recorded.get()
     if recorded is not None and answer == z3.unsat:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from samesame.formula.effort import Budget
+from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, prove_tensors_equal
 from samesame.formula.expr import Expr, Index, Load, Unsupported, rebuild, substitute
 from samesame.formula.tensor import Tensor
@@ -18,7 +18,7 @@ from samesame.kernels.obligations import STORES, Kernel, timed
 from samesame.kernels.tiles.detile import Write
 from samesame.kernels.verdict import Formula, Obligation
 
-BUDGET = Budget(seconds=1.0, smt_ms=300)
+BUDGET = Budget(seconds=1.0, solver=300 * WORK)
 
 
 def tuning(kernel: Kernel, formulas: Sequence[Formula]) -> Obligation | None:

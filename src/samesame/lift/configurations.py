@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
-from samesame.formula.effort import Budget
+from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, prove_tensors_equal
 from samesame.formula.expr import Unsupported, substitute
 from samesame.formula.tensor import Tensor
 from samesame.kernels.verdict import Formula, KernelVerdict
 
-BUDGET = Budget(seconds=2.0, smt_ms=500)
+BUDGET = Budget(seconds=2.0, solver=500 * WORK)
 MOST_WAYS = 16
 
 

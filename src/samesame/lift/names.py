@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from samesame.formula.effort import Budget
+from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, integers_in_range, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import (
@@ -42,7 +42,7 @@ from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.kernels import clock
 from samesame.operators import meaning_of
 
-BUDGET = Budget(seconds=4.0, smt_ms=500)
+BUDGET = Budget(seconds=4.0, solver=500 * WORK)
 MOST_LEAVES = 4
 
 

@@ -19,7 +19,7 @@ import torch
 from samesame.capture import capture
 from samesame.capture.sizes.family import family
 from samesame.evidence import Refused
-from samesame.formula.effort import Budget
+from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import (
@@ -52,7 +52,7 @@ from samesame.operators import explain
 from samesame.operators.numbers import constant
 from samesame.operators.pointwise import tanh
 
-BUDGET = Budget(seconds=10.0, smt_ms=1000)
+BUDGET = Budget(seconds=10.0, solver=1000 * WORK)
 DRAWS = 3
 
 

@@ -17,6 +17,7 @@ from functools import partial
 from samesame.evidence import Evidence, Rung
 from samesame.formula.cases import is_by_cases, prove_by_cases
 from samesame.formula.chance import differ_by_chance
+from samesame.formula.effort import WORK
 from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
 from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import size_text
@@ -178,7 +179,7 @@ class Prover:
         self.attempts += 1
         if isinstance(outcome, Evidence):
             return outcome
-        limited = time.monotonic() - started >= min(given, self.budget.smt_ms / 1000)        # no query takes longer
+        limited = time.monotonic() - started >= min(given, self.budget.solver / WORK / 3000)    # a query that gave up
         return Attempt(outcome, time.thread_time() - spent if limited else None)
 
     def _as_proof(self, block: Block, found: Evidence, questions: Iterable[str]) -> Evidence:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from samesame.formula.effort import Budget
+from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.expr import ZERO, Add, Expr, Fn, Fold, Mul, add, rebuild, walk
 from samesame.formula.show import unicode
@@ -19,7 +19,7 @@ from samesame.kernels.formulas.algebra import replaced
 from samesame.kernels.formulas.extended import is_number
 from samesame.kernels.indices import integers
 
-BUDGET = Budget(seconds=3.0, smt_ms=500)
+BUDGET = Budget(seconds=3.0, solver=500 * WORK)
 SHARE = 0.25  # of the time that is left, at most
 
 
