@@ -2,10 +2,11 @@
 
     git worktree add ../before <commit>
     python benchmarks/before_after.py ../before                       # every table, an hour on one core
-    python benchmarks/before_after.py ../before pairs kernels         # some of: pairs, kernels, jobs, corpus
+    python benchmarks/before_after.py ../before pairs kernels         # some of them
 
-`pairs` is the corpus of tests/pairs with its twins, `kernels` and `jobs` are ours (tests/kernels, tests/jobs), `corpus`
-is what people wrote from the documentation alone (tests/promises/corpus). Each version runs in a process of its own,
+`pairs` is the corpus of tests/pairs with its twins, `kernels` and `jobs` are ours (tests/kernels, tests/jobs) and what
+people wrote from the documentation alone (tests/promises/corpus), as are all of `sizes`, `weights`, `state`, `hiding`,
+`rounding` and `formulas`. Each version runs in a process of its own,
 which is given one case after the other, in turn with the other version's; the programs are those of this checkout. Time
 is the process's own CPU time, which a busy machine changes little; of pairs, the smaller of two runs.
 """
@@ -29,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 WRITTEN = TESTS / "promises" / "corpus"
 CLASSES = ("sizes", "weights", "state", "hiding", "rounding", "formulas")
-TABLES = ("pairs", "kernels", "jobs", "corpus")
+TABLES = ("pairs", "kernels", "jobs", *CLASSES)
 LIMIT = 60.0
 Answer = dict[str, Any]
 
@@ -74,7 +75,7 @@ def ask_written(name: str) -> tuple[str, str]:
     from samesame.evidence import Rung, SamesameError
 
     group, title = name.split("/")
-    case = next(c for c in importlib.import_module(f"promises.corpus.{group}").CASES if c.name == title)
+    case = next(c for c in cases(group) if c.name == title)
     torch.manual_seed(0)
     try:
         verdict = check(case.left(), case.right(), case.inputs(), timeout=LIMIT, **case.options)
@@ -108,7 +109,11 @@ def ask_command(name: str) -> tuple[str, str]:
     return words[code], f"false {words[code]}" if code == (1 if holds else 0) else ""
 
 
-ASKED = {"pairs": ask_pair, "corpus": ask_written, "kernels": ask_command, "jobs": ask_command}
+def cases(group: str) -> list[Any]:
+    return importlib.import_module(f"promises.corpus.{group}").CASES
+
+
+ASKED = {"pairs": ask_pair, "kernels": ask_command, "jobs": ask_command, **dict.fromkeys(CLASSES, ask_written)}
 
 
 # ------------------------------------------------------------------------------------------------------- both, in turn
@@ -145,9 +150,8 @@ def names(table: str) -> Iterator[str]:
         for pair in PAIRS:
             yield pair.name
             yield from (f"{pair.name} / {twin.name}" for twin in pair.twins)
-    elif table == "corpus":
-        for group in CLASSES:
-            yield from (f"{group}/{case.name}" for case in importlib.import_module(f"promises.corpus.{group}").CASES)
+    elif table in CLASSES:
+        yield from (f"{table}/{case.name}" for case in cases(table))
     else:
         for folder in (TESTS / table, WRITTEN / table):
             yield from (str(file.relative_to(ROOT)) for file in sorted(folder.glob("*.py")))
