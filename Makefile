@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test test-all lint types bench soundness clean
+.PHONY: demo test test-all lint types api bench soundness clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -25,6 +25,10 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
+api: $(READY)    # the API from docstrings: build/api/index.html
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[docs]'
+	$(BIN)/python docs/api.py build/api
+
 bench: $(READY)
 	$(BIN)/python benchmarks/check.py
 
@@ -43,4 +47,4 @@ $(READY): pyproject.toml constraints.txt requirements-vllm.txt
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
