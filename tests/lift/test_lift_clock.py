@@ -16,7 +16,7 @@ from samesame.formula.expr import Fold, Leaf, Load, Size, add, exp, index, maxim
 from samesame.kernels import clock
 from samesame.kernels.formulas import textbook
 from samesame.kernels.formulas.simplify import Simplifier
-from samesame.kernels.indices.solver import Prover
+from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.loops import synthesis
 from samesame.lift import KernelVerdict, Settings, lift, names
 
@@ -66,7 +66,7 @@ def test_simplifying_ends_where_nothing_is_asked(ticking: Ticking) -> None:
     deep = a
     for _ in range(20):
         deep = add(maximum(deep, b), a)
-    prover = Prover()
+    prover = IndexProver()
     with clock.limited(10), pytest.raises(Refused, match=SENTENCE.format(10)):
         Simplifier(prover)(deep)
     assert not prover.queries

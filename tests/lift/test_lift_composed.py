@@ -15,7 +15,7 @@ from samesame.kernels import concrete
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.host.launches import capture_launches
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import Prover
+from samesame.kernels.indices.solver import IndexProver
 from samesame.lift import KernelVerdict, lift, reference
 from samesame.lift.joined import by_conditions
 from samesame.lift.program import assumed_of
@@ -81,7 +81,7 @@ def test_tiles_are_one_range_if_they_lie_behind_one_another() -> None:
     blocks, short = floordiv(add(N, const(7)), const(8)), floordiv(N, const(8))
     i = index(N)
     whole = Fold("sum", (i,), Load(X, (i,)))
-    simplify = Simplifier(Prover())
+    simplify = Simplifier(IndexProver())
     assert isinstance(prove_equal(simplify(tiled(blocks, 8, 8, 8)), whole), Proved)
     others = [tiled(blocks, 8, 7, 8), tiled(blocks, 8, 8, 7), tiled(blocks, 7, 8, 8), tiled(short, 8, 8, 8)]
     for other in (*others, tiled(add(blocks, const(-1)), 8, 8, 8)):

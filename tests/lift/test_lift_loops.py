@@ -28,7 +28,7 @@ from samesame.formula.expr import (
 )
 from samesame.kernels.formulas.rational import Cancelling, simple
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import Prover
+from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.loops.carried import Means
 from samesame.kernels.loops.inductive import Induction
 from samesame.lift import Settings, lift
@@ -49,7 +49,7 @@ def after(expr):
 
 
 def question() -> Induction:
-    return Induction(T, [], Prover())
+    return Induction(T, [], IndexProver())
 
 
 def test_a_running_mean_takes_one_step_and_a_wrong_one_does_not() -> None:
@@ -63,7 +63,7 @@ def test_a_running_mean_takes_one_step_and_a_wrong_one_does_not() -> None:
 def test_inductive_questions_take_of_the_kernels_time() -> None:
     closed = where(not_(integers.equal(T, 0)), mul(so_far("sum", X), power(T, -1)), ZERO)
     step = add(closed, mul(add(X, mul(-1, closed)), power(integers.plus_(T, 1), -1)))
-    patient, hurried = Prover(), Prover(seconds=0.0)
+    patient, hurried = IndexProver(), IndexProver(seconds=0.0)
     assert Induction(T, [], patient).equal(step, after(closed)) and patient.queries
     assert not Induction(T, [], hurried).equal(step, after(closed)) and hurried.exhausted and not hurried.queries
 

@@ -19,7 +19,7 @@ from samesame.kernels.front import passed_of
 from samesame.kernels.host.interpret import interpret
 from samesame.kernels.host.launches import capture_launches
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import Prover
+from samesame.kernels.indices.solver import IndexProver
 from samesame.lift import LiftVerdict, lift
 from samesame.lift.numerics import error_of
 
@@ -84,8 +84,8 @@ def test_nothing_is_divided_by_nothing() -> None:
     x = Load(Leaf("x", (), "real"), ())
     nothing = add(x, mul(-1, x))
     for e in (mul(0, power(const(0), -1)), mul(0, power(nothing, -1)), mul(nothing, power(nothing, -1))):
-        assert Simplifier(Prover(1000, 5.0))(e) is not const(0)
-    assert not Definedness(Prover(1000, 5.0)).is_number(mul(0, power(const(0), -1)), ())
+        assert Simplifier(IndexProver(1000, 5.0))(e) is not const(0)
+    assert not Definedness(IndexProver(1000, 5.0)).is_number(mul(0, power(const(0), -1)), ())
 
 
 def test_the_logarithm_of_two_and_its_inverse_leave_each_other_out() -> None:
@@ -102,7 +102,7 @@ def test_no_variable_of_a_maximum_is_left_free() -> None:
     x = Load(Leaf("x*", (1,), "real"), (integers.plus_(integers.times_(4, block), slot),))
     inside = integers.less(integers.plus_(slot, integers.times_(4, page)), n)
     greatest = Fold("max", (page, slot), where(inside, x, NEUTRAL["max"]))
-    found = Simplifier(Prover(1000, 5.0))(greatest, (integers.less(0, n),))
+    found = Simplifier(IndexProver(1000, 5.0))(greatest, (integers.less(0, n),))
     assert found.free <= greatest.free
     assert any(isinstance(e, Fold) and e.monoid == "max" for e in walk(found))
 

@@ -34,7 +34,7 @@ from samesame.kernels.front import passed_of
 from samesame.kernels.host.interpret import interpret
 from samesame.kernels.host.launches import capture_launches
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import Prover
+from samesame.kernels.indices.solver import IndexProver
 from samesame.lift import KernelVerdict, lift
 from samesame.lift.numerics import by_numpy, error_of
 
@@ -114,7 +114,7 @@ def test_the_last_of_several_is_last() -> None:
 
 def test_masked_lanes_at_the_end_do_not_count_where_there_is_a_number() -> None:
     """Of nothing but −∞ the last one is the last lane, and not the last that a mask leaves."""
-    lane, simplify = index(32), Simplifier(Prover())
+    lane, simplify = index(32), Simplifier(IndexProver())
     some = Load(Leaf("some", (1,), "bool"), (lane,))
     inside = integers.less(lane, N)
     known = (integers.at_most(N, 32),)
@@ -130,7 +130,7 @@ def test_masked_lanes_at_the_end_do_not_count_where_there_is_a_number() -> None:
 def test_what_stood_before_and_what_comes_are_one_row() -> None:
     """Only if ties are kept in one way, the block comes next, and what stood before is chosen wherever there is any."""
     m, start = Size("m", 1), integers.times_(3, J)
-    simplify = Simplifier(Prover())
+    simplify = Simplifier(IndexProver())
 
     def best(first, length):
         k = index(length)

@@ -14,7 +14,7 @@ from samesame.kernels.indices.integers import at_most, equal, less, minus, plus_
 from samesame.kernels.indices.points import Point, Points
 from samesame.kernels.indices.products import multiplies
 from samesame.kernels.indices.ranges import holds_by_ranges, least
-from samesame.kernels.indices.solver import Prover
+from samesame.kernels.indices.solver import IndexProver
 
 M, N = Size("m", 1), Size("n", 2)
 BLOCKS = integers.ceiling(N, const(4))
@@ -110,7 +110,7 @@ FOLLOW = {
 
 @pytest.mark.parametrize("name", FOLLOW)
 def test_common_questions_need_no_solver(name: str) -> None:
-    prover = Prover()
+    prover = IndexProver()
     assert prover.proves((), FOLLOW[name]) and prover.queries == 0
 
 
@@ -128,14 +128,14 @@ NOT = {
 
 @pytest.mark.parametrize("name", NOT)
 def test_what_is_off_by_one_is_not_said(name: str) -> None:
-    assert not holds_by_ranges(NOT[name]) and not Prover().proves((), NOT[name])
+    assert not holds_by_ranges(NOT[name]) and not IndexProver().proves((), NOT[name])
 
 
 # ---------------------------------------------------------------------------------------------------- learned points
 
 
 def test_a_case_against_one_question_answers_others() -> None:
-    prover = Prover()
+    prover = IndexProver()
     far = at_most(J, const(1 << 20))
     assert not prover.proves((), far)
     asked = prover.queries
@@ -155,7 +155,7 @@ def test_an_unknown_function_is_one_at_every_point() -> None:
     for seed in range(20):
         point = Point(seed, {})
         assert point.value(f) == point.value(g)
-    assert Prover().proves((equal(L, P),), equal(f, Opaque("bits.f", 32, (), (P,), "int")))
+    assert IndexProver().proves((equal(L, P),), equal(f, Opaque("bits.f", 32, (), (P,), "int")))
 
 
 def test_a_position_is_in_its_row() -> None:
@@ -164,7 +164,7 @@ def test_a_position_is_in_its_row() -> None:
     for seed in range(20):
         point = Point(seed, {})
         assert 0 <= point.value(where_) < point.value(N)
-    assert Prover().proves((), less(where_, N))
+    assert IndexProver().proves((), less(where_, N))
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import torch
 
 from samesame.graph import Graph, Node, TensorType
 from samesame.relate.blocks import TooLarge, cut
+from samesame.relate.joint import JointGraph
 from samesame.relate.layout import Concat, Reshape, Whole
-from samesame.relate.world import World
 
 
 class Build:
@@ -36,31 +36,31 @@ def chain(layers, factor="aten.silu.default"):
     return g.graph(x)
 
 
-def world_of(left, right, layouts=None):
-    world = World()
-    world.add_graph("left", left, {}, {}, {})
-    names = {node.name: world.term[node] for node in left.sources("parameter")}
+def joint_of(left, right, layouts=None):
+    joint = JointGraph()
+    joint.add_graph("left", left, {}, {}, {})
+    names = {node.name: joint.term[node] for node in left.sources("parameter")}
     same = {node.name: Whole(node.name) for node in right.sources("parameter")}
-    world.add_graph("right", right, {}, layouts or same, names)
-    return world
+    joint.add_graph("right", right, {}, layouts or same, names)
+    return joint
 
 
 def test_the_same_program_twice_is_one_set_of_terms():
     left, right = chain(3), chain(3)
-    world = world_of(left, right)
-    assert all(world.term[a] == world.term[b] for a, b in zip(left.nodes, right.nodes, strict=True))
+    joint = joint_of(left, right)
+    assert all(joint.term[a] == joint.term[b] for a, b in zip(left.nodes, right.nodes, strict=True))
 
 
 def test_a_block_stops_at_what_is_established_and_layers_share_a_key():
     left, right = chain(3), chain(3, "aten.relu.default")
-    world = world_of(left, right)
+    joint = joint_of(left, right)
     keys = []
     for k in range(3):
-        a, b = world.term[left[f"z{k}"]], world.term[right[f"z{k}"]]
-        block = cut(world, a, b, Whole(f"z{k}"))
+        a, b = joint.term[left[f"z{k}"]], joint.term[right[f"z{k}"]]
+        block = cut(joint, a, b, Whole(f"z{k}"))
         keys.append(block.key)
         assert len(block.graph.sources("input")) == 2, "the layer's input and its weight"
-        world.establish(a, b, Whole(f"z{k}"), "evidence")
+        joint.establish(a, b, Whole(f"z{k}"), "evidence")
     assert len(set(keys)) == 1
 
 
@@ -74,8 +74,8 @@ def test_another_claim_has_another_key(change):
 
     def key(right, layout=None):
         left, layout = side(), layout or Whole("out")
-        world = world_of(left, right)
-        return cut(world, world.term[left["out"]], world.term[right["out"]], layout).key
+        joint = joint_of(left, right)
+        return cut(joint, joint.term[left["out"]], joint.term[right["out"]], layout).key
 
     plain = key(side(3.0))
     other = {
@@ -95,8 +95,8 @@ def test_one_tensor_used_twice_is_not_two_tensors():
 
     def key(same):
         left, right = side("aten.add.Tensor", same), side("aten.mul.Tensor", same)
-        world = world_of(left, right)
-        return cut(world, world.term[left["out"]], world.term[right["out"]], Whole("out")).key
+        joint = joint_of(left, right)
+        return cut(joint, joint.term[left["out"]], joint.term[right["out"]], Whole("out")).key
 
     assert key(True) != key(False)
 
@@ -112,8 +112,8 @@ def test_a_fused_weight_is_seen_as_its_parts():
     y = h("y", "aten.linear.default", x, ab, shape=(5, 7))
     ya, yb = (h(n, "aten.slice.Tensor", y, 1, a, b, shape=(5, b - a)) for n, a, b in (("ya", 0, 3), ("yb", 3, 7)))
     right = h.graph(ya, yb)
-    world = world_of(left, right, {"ab": Concat((Whole("a"), Whole("b")), 0)})
-    block = cut(world, world.term[left["yb"]], world.term[right["yb"]], Whole("yb"))
+    joint = joint_of(left, right, {"ab": Concat((Whole("a"), Whole("b")), 0)})
+    block = cut(joint, joint.term[left["yb"]], joint.term[right["yb"]], Whole("yb"))
     assert [node.operator for node in block.graph.nodes].count("aten.cat.default") == 1
     assert len(block.frontier) == 3
 
@@ -128,8 +128,8 @@ def test_equal_constants_of_both_sides_are_one_class_whatever_their_dtype():
 
     def equal(a, b):
         left, right = side(*a), side(*b)
-        world = world_of(left, right)
-        return world.egraph.equal(world.term[left["out"]], world.term[right["out"]])
+        joint = joint_of(left, right)
+        return joint.egraph.equal(joint.term[left["out"]], joint.term[right["out"]])
 
     assert equal((torch.float32, 0.25), (torch.float64, 0.25))
     assert not equal((torch.float32, 0.1), (torch.float64, 0.1)), "0.1 is another number in float32"
@@ -137,7 +137,7 @@ def test_equal_constants_of_both_sides_are_one_class_whatever_their_dtype():
 
 def test_a_claim_that_reaches_too_far_is_refused():
     left, right = chain(40), chain(40, "aten.relu.default")
-    world = world_of(left, right)
-    a, b = world.term[left["z39"]], world.term[right["z39"]]
+    joint = joint_of(left, right)
+    a, b = joint.term[left["z39"]], joint.term[right["z39"]]
     with pytest.raises(TooLarge):
-        cut(world, a, b, Whole("z39"), opened=frozenset(), limit=50)
+        cut(joint, a, b, Whole("z39"), opened=frozenset(), limit=50)

@@ -13,10 +13,10 @@ from samesame.evidence import Rung
 from samesame.graph import Graph, Node, TensorType
 from samesame.relate.blocks import cut
 from samesame.relate.draws import take_draws
+from samesame.relate.joint import JointGraph
 from samesame.relate.layout import Permute, Reshape, Whole
 from samesame.relate.prove import Prover
 from samesame.relate.relating import closed_values, input_relation, relate
-from samesame.relate.world import World
 
 HEADS, SIZE, HIDDEN = 3, 4, 12
 
@@ -133,12 +133,12 @@ def test_a_wrong_layer_and_all_above_it_stay_unrelated(wrong):
 
 
 def test_every_union_can_be_explained_and_replayed(six):
-    graph = six.world.egraph
+    graph = six.joint.egraph
     pairs = [pair for stated in graph.evidence.values() for pair in stated]
     (_, left), (_, right) = six.left.roots[0], six.right.roots[0]
     assert len(pairs) > 6
     pairs += [
-        (six.world.term[mine], six.world.term[right])
+        (six.joint.term[mine], six.joint.term[right])
         for right, (mine, layout, _) in six.related.items()
         if isinstance(layout, Whole)
     ]
@@ -147,7 +147,7 @@ def test_every_union_can_be_explained_and_replayed(six):
         replay(explanation, explanation.terms, (), graph.evidence)
     assert isinstance(six.related.get(right, (None, Whole("")))[1], Whole)
     believed = dict(graph.evidence)
-    told = graph.explain(six.world.term[left], six.world.term[right])
+    told = graph.explain(six.joint.term[left], six.joint.term[right])
     replay(told, told.terms, (), believed)
     assert told.steps
     with pytest.raises(Exception, match="was not given for this pair"):
@@ -193,10 +193,10 @@ def claim(operator):
     gate = Node("gate", "aten.sigmoid.default", (x,), {}, kind)
     right = Node("right", "aten.mul.Tensor", (x, gate), {}, kind)
     mine, yours = Graph("l", (x, left), (("0", left),)), Graph("r", (x, gate, right), (("0", right),))
-    world = World()
-    world.add_graph("left", mine, {}, {}, {})
-    world.add_graph("right", yours, {}, {}, {})
-    return cut(world, world.term[left], world.term[right], Whole("left"))
+    joint = JointGraph()
+    joint.add_graph("left", mine, {}, {}, {})
+    joint.add_graph("right", yours, {}, {}, {})
+    return cut(joint, joint.term[left], joint.term[right], Whole("left"))
 
 
 def test_what_draws_random_numbers_is_never_tested():

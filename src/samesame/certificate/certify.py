@@ -28,10 +28,10 @@ from samesame.graph.text import encoded, encoded_type, to_json
 from samesame.operators.ideal import idealised
 from samesame.operators.numbers import literally, readings
 from samesame.relate.blocks import Block
+from samesame.relate.joint import Slot, Typed, is_uniform
 from samesame.relate.layout import Concat, Layout, Whole, wholes
 from samesame.relate.meanings import meanings
 from samesame.relate.relating import Relating, Use
-from samesame.relate.world import Slot, Typed, is_uniform
 
 _HELD = 1 << 14             # elements of a constant that is written down
 _EFFORT = 500_000           # the solver's own measure of work on one claim: some 0.2 s
@@ -51,7 +51,7 @@ def certificate(relating: Relating, verdict: Verdict, read: Sequence[dict[str, A
 
 class _Certificate:
     def __init__(self, relating: Relating) -> None:
-        self.relating, self.world, self.prover = relating, relating.world, relating.prover
+        self.relating, self.joint, self.prover = relating, relating.joint, relating.prover
         self.evidence = {rule.evidence.proof: rule.evidence for rule in self.prover.rules.values() if rule.evidence}
         self.uses = {(self.arranged(use), use.right, use.id): use for use in relating.uses}
         self.steps: dict[tuple[int, int], list[Any]] = {}
@@ -60,7 +60,7 @@ class _Certificate:
         self.held: set[int] = set()                   # terms of constants whose values are written down
 
     def form(self, verdict: Verdict) -> dict[str, Any]:
-        relating, term = self.relating, self.world.term
+        relating, term = self.relating, self.joint.term
         roots: list[list[Any]] = [
             [name, term[a], term[b]]
             for (name, a), (_, b) in zip(relating.left.roots, relating.right.roots, strict=True)
@@ -83,7 +83,7 @@ class _Certificate:
             "left": left,
             "right": right,
             "weights": weights,
-            "terms": [self.term(k) for k in range(len(self.world.types))],
+            "terms": [self.term(k) for k in range(len(self.joint.types))],
             "constants": self.constants(),
             "steps": list(self.steps.values()),
             "proofs": self.written,
@@ -117,23 +117,23 @@ class _Certificate:
         plain = {"nodes": nodes, "roots": whole["roots"]}
         tensors = {node.name: digest_of(graph.tensors[node.name])
                    for kind in ("parameter", "constant") for node in graph.sources(kind)}
-        self.held |= {self.world.term[node] for node in graph.sources("constant")}
+        self.held |= {self.joint.term[node] for node in graph.sources("constant")}
         return {
             "identity": digest(plain),
             "graph": plain,
             "loaded": digest(tensors),
             "tensors": tensors,
-            "terms": {node.name: self.world.term[node] for node in graph.nodes},
+            "terms": {node.name: self.joint.term[node] for node in graph.nodes},
         }
 
     def term(self, number: int) -> list[Any]:
-        shown, type_ = self.world.egraph.term(number), self.world.types[number]
+        shown, type_ = self.joint.egraph.term(number), self.joint.types[number]
         attributes = [_written(part) for part in shown.attributes[:-1]]        # the last one is the type
         return [shown.operator, attributes, list(shown.arguments), _written(type_)]
 
     def derive(self, a: int, b: int) -> None:
         """The steps that make two terms equal, and before each what it rests on."""
-        for step in explain(self.world.egraph, a, b).steps if a != b else ():
+        for step in explain(self.joint.egraph, a, b).steps if a != b else ():
             stated = (step.left, step.right) if step.forward else (step.right, step.left)
             if stated in self.steps:
                 continue
@@ -144,16 +144,16 @@ class _Certificate:
             self.steps[stated] = [*stated, reason]
 
     def constant_step(self, *stated: int) -> dict[str, Any]:
-        self.held |= {term for term in stated if self.world.egraph.term(term).operator != "constant"}
+        self.held |= {term for term in stated if self.joint.egraph.term(term).operator != "constant"}
         return {"constant": True}
 
     def arranged(self, use: Use) -> int:
         """The term of the left tensor in the layout of the relation."""
-        return self.world.add_layout(use.layout, dict.fromkeys(wholes(use.layout), use.left))
+        return self.joint.add_layout(use.layout, dict.fromkeys(wholes(use.layout), use.left))
 
     def terms_of(self, use: Use) -> dict[str, int]:
         """The term of each node of a use's block, those of the layout's steps included."""
-        steps = [self.world.add_layout(step, dict.fromkeys(wholes(step), use.left)) for step in steps_of(use.layout)]
+        steps = [self.joint.add_layout(step, dict.fromkeys(wholes(step), use.left)) for step in steps_of(use.layout)]
         nodes, terms = use.block.graph.nodes, dict(use.block.terms)
         added = [n for n in nodes if n.name not in terms and n.operator != "aten._to_copy.default"]
         terms |= {node.name: term for node, term in zip(added, steps, strict=True)}
@@ -167,7 +167,7 @@ class _Certificate:
         terms = self.terms_of(use)
         by_name = {node.name: node for node in use.block.graph.nodes}
         for name, node in by_name.items():
-            arguments = self.world.egraph.term(terms[name]).arguments
+            arguments = self.joint.egraph.term(terms[name]).arguments
             if node.operator == "constant":
                 self.derive(terms[name], self.constant(terms[name]))
             elif node.operator != "input" and terms[name] not in [terms[read.name] for read in node.inputs]:
@@ -176,8 +176,8 @@ class _Certificate:
         return {"proof": self.proof(id, use.block), "terms": terms}
 
     def constant(self, term: int) -> int:
-        members = self.world.egraph.members(self.world.egraph.find(term))
-        return next(member for member in members if self.world.egraph.term(member).operator == "constant")
+        members = self.joint.egraph.members(self.joint.egraph.find(term))
+        return next(member for member in members if self.joint.egraph.term(member).operator == "constant")
 
     def proof(self, id: str, block: Block) -> str:
         if id not in self.named:
@@ -210,18 +210,18 @@ class _Certificate:
 
     def number(self, value: torch.Tensor) -> str:
         """The digest of a constant that a block speaks of."""
-        term = self.world.add_constant(value)
+        term = self.joint.add_constant(value)
         self.held.add(term)
-        return str(self.world.egraph.term(term).attributes[0])
+        return str(self.joint.egraph.term(term).attributes[0])
 
     def constants(self) -> dict[str, Any]:
         """The constants that the terms in `held` are built from, by digest, unless they are large."""
         found: dict[str, Any] = {}
         waiting = sorted(self.held)
         while waiting:
-            shown = self.world.egraph.term(term := waiting.pop())
+            shown = self.joint.egraph.term(term := waiting.pop())
             waiting += shown.arguments
-            value = self.world.values.get(term)
+            value = self.joint.values.get(term)
             if shown.operator == "constant" and value is not None and (is_uniform(value) or value.numel() <= _HELD):
                 found[str(shown.attributes[0])] = _held(value)
         return dict(sorted(found.items()))

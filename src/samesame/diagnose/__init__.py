@@ -25,9 +25,9 @@ from samesame.evidence import Divergence, Edit, Effect, Rung, SamesameError, Sit
 from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.operators.execute import Value, closed, execute, few_threads, rerun, sizes
 from samesame.relate.draws import Draw
+from samesame.relate.joint import kind_of
 from samesame.relate.propose import Proposer, Values, agree, difference, reals
 from samesame.relate.relating import MOVES, Relating, closed_values, relate
-from samesame.relate.world import kind_of
 
 SPLITS = frozenset(("aten.split", "aten.split_with_sizes", "aten.chunk", "aten.unbind"))
 

@@ -48,7 +48,7 @@ from samesame.kernels.formulas.textbook import textbook
 from samesame.kernels.granted import Granted
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.ranges import holds_by_ranges
-from samesame.kernels.indices.solver import Facts, Prover, with_fact
+from samesame.kernels.indices.solver import Facts, IndexProver, with_fact
 from samesame.kernels.launch import Launch, Memory
 from samesame.kernels.loops.carried import ALL_MEANS, Means
 from samesame.kernels.loops.closed import MoreThanOnce
@@ -159,7 +159,7 @@ class _Lifting:
         once: tuple[Expr, ...],
     ) -> None:
         self.launch, self.joined, self.settings, self.verdict = launch, joined, settings, verdict
-        self.prover = Prover(settings.milliseconds, ASKING * clock.left())
+        self.prover = IndexProver(settings.milliseconds, ASKING * clock.left())
         self.guards = [c for c in map(integers.tidied, launch.guards) if not holds_by_ranges(c)]
         self.prover.assumed += [*self.guards, *once]
         self.simplify = Simplifier(self.prover)

@@ -18,7 +18,7 @@ from samesame.kernels.execution.unsigned import bits_of
 from samesame.kernels.execution.values import undefined_in
 from samesame.kernels.front import is_whole, layout_of, memories_in, passed_of
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import Prover
+from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.launch import Memory
 from samesame.kernels.tiles.memory import along_line, is_contiguous, offset_of
 from samesame.kernels.verdict import KernelVerdict
@@ -120,7 +120,7 @@ def counts(whole: Tensor | None) -> bool:
         return False
     _, element = whole.element()
     goal = integers.less(0, integers.tidied(element)) if element.kind == "int" else le(1, element)
-    return Prover().proves((), goal)
+    return IndexProver().proves((), goal)
 
 
 def with_tensors(expr: Expr, tensors: Mapping[str, Tensor | None]) -> Expr:

@@ -18,7 +18,7 @@ from samesame.kernels.formulas.algebra import NEUTRAL
 from samesame.kernels.formulas.shorter import least_of
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import Prover
+from samesame.kernels.indices.solver import IndexProver
 
 SECONDS = 10.0
 
@@ -27,7 +27,7 @@ def in_one_range(whole: Tensor, assumed: Sequence[Expr]) -> Tensor:
     """The tensor with tiles joined where the assumed conditions on sizes hold; as it is where that takes too long
     or is nested too deeply."""
     indices = tuple(index(integers.tidied(const(n))) for n in whole.shape)
-    prover = Prover(seconds=SECONDS)
+    prover = IndexProver(seconds=SECONDS)
     for condition in assumed:
         prover.assume(integers.tidied(condition))
     try:

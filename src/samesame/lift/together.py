@@ -13,7 +13,7 @@ from samesame.evidence import Refused
 from samesame.formula.expr import TRUE, Expr, or_, substitute
 from samesame.kernels.front import Covered, is_whole, memories_in, passed_of
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import Prover
+from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.verdict import KernelVerdict
 
 SECONDS = 2.0
@@ -87,7 +87,7 @@ def is_everything(covers: Sequence[tuple[Any, Expr]], assumed: Sequence[Expr]) -
     """Whether each element is written by one at least."""
     common, _ = covers[0]
     parts = [integers.tidied(substitute(e, dict(zip(indices, common, strict=True)))) for indices, e in covers]
-    prover = Prover(seconds=SECONDS)
+    prover = IndexProver(seconds=SECONDS)
     for condition in assumed:
         prover.assume(condition)
     return prover.proves((), or_(*parts))

@@ -18,10 +18,10 @@ import torch
 
 from samesame.graph import Graph, Node
 from samesame.operators.execute import closed
+from samesame.relate.joint import IDENTITIES
 from samesame.relate.layout import Concat, Layout, Scaled, Slice, Whole, values, wholes
 from samesame.relate.propose import Proposer, Proposes, Values, agree, is_telling
 from samesame.relate.relating import MOVES, Relating
-from samesame.relate.world import IDENTITIES
 
 GIVEN, CONSTANT = "given", "a constant"
 WHOLE, PIECES, MULTIPLE = "on the ranks as it is", "in pieces on the ranks", "a multiple of it on the ranks"
@@ -114,8 +114,8 @@ class Holdings:
         self.known.add(node)
 
     def _class(self, left: Node) -> int:
-        world = self.relating.world
-        return world.egraph.find(world.term[left])
+        joint = self.relating.joint
+        return joint.egraph.find(joint.term[left])
 
     def _blocks(self, node: Node, lefts: Iterable[Node]) -> Iterator[tuple[str, Layout]]:
         """Sequential tensors of which a tensor is cut out over two dimensions."""

@@ -41,6 +41,7 @@ from samesame.refine.unequal import try_unequal
 from samesame.refine.uneven import uneven
 from samesame.relate.carried import carried
 from samesame.relate.draws import take_draws
+from samesame.relate.joint import Typed, moved_type
 from samesame.relate.layout import Layout, Whole, build
 from samesame.relate.pieces import PieceProposer
 from samesame.relate.propose import Values
@@ -49,7 +50,6 @@ from samesame.relate.rank_rules import RankRules
 from samesame.relate.relating import Relating, closed_values, relate
 from samesame.relate.roots import compare_roots, resting
 from samesame.relate.rules import Rulebook
-from samesame.relate.world import Typed, moved_type
 from samesame.store import Store
 from samesame.versions import versions_of_packages
 

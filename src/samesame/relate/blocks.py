@@ -18,8 +18,8 @@ from samesame.graph import Dtype, Graph, Node, TensorType, map_nodes
 from samesame.operators.demands import Range
 from samesame.operators.shapes import NARROW
 from samesame.relate.domain import demanded, labels
+from samesame.relate.joint import SOURCES, JointGraph, Slot, Typed, is_table, is_uniform, moved_type
 from samesame.relate.layout import Layout, build, share
-from samesame.relate.world import SOURCES, Slot, Typed, World, is_table, is_uniform, moved_type
 
 _DTYPES = {"real": "float64", "int": "int64", "bool": "bool", "complex": "complex128"} | {kind: kind for kind in NARROW}
 
@@ -64,7 +64,7 @@ class Block:
 
 
 def cut(
-    world: World,
+    joint: JointGraph,
     left: int,
     right: int,
     layout: Layout,
@@ -78,16 +78,16 @@ def cut(
 
     Raises TooLarge above `limit` nodes.
     """
-    place = share(layout, world.types[left].shape)
-    return _Cutter(world, opened, constants, limit, place).claim(left, right, layout)
+    place = share(layout, joint.types[left].shape)
+    return _Cutter(joint, opened, constants, limit, place).claim(left, right, layout)
 
 
 class _Cutter:
     def __init__(
-        self, world: World, opened: frozenset[int], constants: int, limit: int, place: Fraction
+        self, joint: JointGraph, opened: frozenset[int], constants: int, limit: int, place: Fraction
     ) -> None:
         self.place = place
-        self.world, self.egraph = world, world.egraph
+        self.joint, self.egraph = joint, joint.egraph
         self.opened, self.constants, self.limit = opened, constants, limit
         self.nodes: list[Node] = []
         self.tensors: dict[str, Any] = {}
@@ -103,14 +103,14 @@ class _Cutter:
         arranged = build(layout, lambda _: mine, self.step)
         graph = Graph("block", tuple(self.nodes), (("left", arranged), ("right", yours)), self.tensors)
         ranges = demanded(graph, self.is_negative)
-        ranges |= {name: known for name, term in self.frontier.items() if (known := self.world.positions(term))}
+        ranges |= {name: known for name, term in self.frontier.items() if (known := self.joint.positions(term))}
         terms = {node.name: name for name, node in self.made.items()} | self.terms
         key = key_of(graph, ranges)
         return Block(graph, self.frontier, ranges, self.untold, key, terms, labels(graph, self.is_negative))
 
     def is_negative(self, node: Node) -> bool:
         """Was the tensor of this input negative somewhere? What is no input is not asked about."""
-        return node.name in self.frontier and self.world.is_negative(self.frontier[node.name])
+        return node.name in self.frontier and self.joint.is_negative(self.frontier[node.name])
 
     def side(self, term: int) -> Node:
         """A side of the claim is looked into, wherever the frontier is; unless it is a source, which holds no more."""
@@ -124,23 +124,23 @@ class _Cutter:
         return self.made[name]
 
     def leaf(self, name: int) -> Node | None:
-        constant = self.world.constant_value(name)
+        constant = self.joint.constant_value(name)
         if constant is not None and is_uniform(constant):
-            node = self.append("constant", (), {}, self.world.types[name], f"c{len(self.nodes)}")
+            node = self.append("constant", (), {}, self.joint.types[name], f"c{len(self.nodes)}")
             self.tensors[node.name] = constant
             return node
-        anchored = self.world.is_anchored(name)
+        anchored = self.joint.is_anchored(name)
         source = self.egraph.term(self.definition(name)).operator in SOURCES
         if source or (anchored and not self.is_open(name)):
             self.untold |= constant is not None
-            node = self.append("input", (), {}, self.world.types[name], f"x{len(self.frontier)}")
+            node = self.append("input", (), {}, self.joint.types[name], f"x{len(self.frontier)}")
             self.frontier[node.name] = name
             return node
         return None
 
     def is_open(self, name: int) -> bool:
         """Is the class to be looked through, although both sides hold it?"""
-        value = self.world.constant_value(name) if self.constants else None
+        value = self.joint.constant_value(name) if self.constants else None
         return name in self.opened or (value is not None and (self.constants > 1 or not is_table(value)))
 
     def definition(self, name: int) -> int:
@@ -148,15 +148,15 @@ class _Cutter:
         piece that lies where the claim's does), else the right graph's.
         """
         members = self.egraph.members(name)
-        tables = [term for term in members if term in self.world.tables]
+        tables = [term for term in members if term in self.joint.tables]
         if tables and not self.is_open(name):
             self.untold = True
             return min(tables)
-        lefts = [term for term in members if "left" in self.world.sides.get(term, ())]
-        layouts = [term for term in members if term in self.world.layouts]
+        lefts = [term for term in members if "left" in self.joint.sides.get(term, ())]
+        layouts = [term for term in members if term in self.joint.layouts]
         others = [term for term in members if self.egraph.term(term).operator != "constant"]
         if layouts and not lefts:
-            return min(layouts, key=lambda term: (abs(self.world.share(term) - self.place), term))
+            return min(layouts, key=lambda term: (abs(self.joint.share(term) - self.place), term))
         return min(lefts or others or tables or members)
 
     def expand(self, root: int) -> Node:
@@ -198,13 +198,13 @@ class _Cutter:
 
     def application(self, term: int, inputs: list[Node]) -> Node:
         shown = self.egraph.term(term)
-        args, kwargs = self.world.given(term)
-        told = self.world.told(term)
+        args, kwargs = self.joint.given(term)
+        told = self.joint.told(term)
         if told:
             inputs = [self.cast(node, type_) for node, type_ in zip(inputs, told, strict=True)]
         filled = _fill(args, inputs)
         named = {name: _fill(value, inputs) for name, value in kwargs}
-        node = self.append(shown.operator, filled, named, self.world.types[term], f"t{len(self.nodes)}")
+        node = self.append(shown.operator, filled, named, self.joint.types[term], f"t{len(self.nodes)}")
         self.terms[node.name] = term
         return node
 

@@ -21,9 +21,9 @@ import torch
 
 from samesame.graph import Graph, Node, rewritten
 from samesame.operators.execute import bound, resolve
+from samesame.relate.joint import is_uniform, widened
 from samesame.relate.layout import wholes
 from samesame.relate.parameters import digest, relate_parameters
-from samesame.relate.world import is_uniform, widened
 
 Names = tuple[frozenset[str], frozenset[str]]              # of the left and of the right
 _STATISTICS = ("running_mean", "running_var")

@@ -21,9 +21,9 @@ from samesame.evidence import Refused, SamesameError
 from samesame.graph import Graph, Node
 from samesame.operators.execute import execute, is_torchs
 from samesame.relate.extremes import ASKED_FOR, OF_INTEGERS, OF_REALS, Inputs, asking, extreme, is_asking
+from samesame.relate.joint import is_uniform
 from samesame.relate.layout import Layout, values, wholes
 from samesame.relate.propose import TOLERANCE, Values, agree
-from samesame.relate.world import is_uniform
 
 _DRAWS = 3
 _SMALL = 1e-2

@@ -20,11 +20,11 @@ from samesame.graph import Graph, Node, TensorType, nodes_in
 from samesame.operators.execute import rerun
 from samesame.operators.numbers import well_known
 from samesame.relate.affine import Affine, Weights, affine, bare
+from samesame.relate.joint import BIJECTIVE, is_uniform
 from samesame.relate.layout import Layout, build
 from samesame.relate.parameters import relate_parameters
 from samesame.relate.propose import difference
 from samesame.relate.roundings import packet, units
-from samesame.relate.world import BIJECTIVE, is_uniform
 
 NEAR = 1e-2                 # of the largest magnitude: so near a formula's value must be to be looked at
 _AFTER = 3                  # operators after the one that reads a stored tensor

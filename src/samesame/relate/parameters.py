@@ -21,6 +21,7 @@ from math import prod
 import torch
 
 from samesame.evidence import Reading
+from samesame.relate.joint import is_uniform, widened
 from samesame.relate.layout import (
     Concat,
     Layout,
@@ -36,7 +37,6 @@ from samesame.relate.layout import (
     wholes,
 )
 from samesame.relate.pairing import Clues, Group, Modules, Use, likeness, numbered
-from samesame.relate.world import is_uniform, widened
 
 _MAX_PERMUTED_RANK = 4
 _LARGEST_FACTOR = 1 << 20   # of the numerator and the denominator of a constant factor

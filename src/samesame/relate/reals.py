@@ -21,9 +21,9 @@ from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, resolve
 from samesame.operators.table import movements, packet
 from samesame.relate.extremes import COMPARING
+from samesame.relate.joint import kind_of
 from samesame.relate.propose import Values
 from samesame.relate.relating import Relating
-from samesame.relate.world import kind_of
 
 
 def _aten(*names: str) -> frozenset[str]:
@@ -79,7 +79,7 @@ def _demands(graph: Graph, run: Mapping[str, Any], alike: Iterable[Node]) -> Ite
 
 def _alike(relating: Relating, mine: Graph, yours: Graph) -> Iterator[Node]:
     """The comparisons of one side that are one with a comparison of the other."""
-    term, equal = relating.world.term, relating.world.egraph.equal
+    term, equal = relating.joint.term, relating.joint.egraph.equal
     others = [n for n in yours.nodes if packet(n.operator) in COMPARING]
     return (
         node for node in mine.nodes if packet(node.operator) in COMPARING

@@ -24,11 +24,11 @@ from samesame.formula.expr import Expr, Size, walk
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, few_threads
 from samesame.relate.blocks import Block, TooLarge, cut
+from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
 from samesame.relate.layout import Layout, Whole, over_symbols, share, wholes
 from samesame.relate.parameters import NAME, PLACE, USE, InputRelation, relate_parameters
 from samesame.relate.propose import Proposer, Proposes, Values, agree, difference
 from samesame.relate.prove import FURTHER, GLANCE, Prover
-from samesame.relate.world import BIJECTIVE, SOURCES, World
 
 LARGEST, LARGEST_OF_RANKS = 250, 1000    # operators in a claim, and in one that may add up what all ranks hold
 _FRONTIERS = 6              # of one claim: twice constants are looked into, and else it moves back
@@ -73,7 +73,7 @@ class Relating:
     left: Graph
     right: Graph
     inputs: InputRelation
-    world: World
+    joint: JointGraph
     prover: Prover
     related: dict[Node, tuple[Node, Layout, Evidence]] = field(default_factory=dict)
     widened: dict[Node, int] = field(default_factory=dict)
@@ -88,17 +88,17 @@ class Relating:
 
     def root_evidence(self, left: Node, right: Node) -> Evidence | None:
         """Evidence that two roots, which agree in value, are equal element by element; None where there is none."""
-        world = self.world
+        joint = self.joint
         known = self.related.get(right)
         if known is not None and known[0] is left and isinstance(known[1], Whole):
             return known[2]
-        if world.egraph.equal(world.term[left], world.term[right]):
+        if joint.egraph.equal(joint.term[left], joint.term[right]):
             return self.congruent(right)
-        decided = _decide(self, right, [(world.term[left], Whole(left.name))])
+        decided = _decide(self, right, [(joint.term[left], Whole(left.name))])
         if decided is None:
             return None
         _, evidence = decided
-        world.establish(world.term[left], world.term[right], Whole(left.name), evidence.proof)
+        joint.establish(joint.term[left], joint.term[right], Whole(left.name), evidence.proof)
         if known is not None:  # it may rest on what was known, and on its conditions
             both = dict.fromkeys((*known[2].conditions, *evidence.conditions))
             evidence = replace(evidence, conditions=tuple(both))
@@ -109,7 +109,7 @@ class Relating:
         """Evidence for a right tensor that stands in one class with a left one without a proof of its own."""
         if node.operator == "input":
             return Evidence(self.prover.rung, "input", detail="the same input")
-        if self.world.constant_value(self.world.term[node]) is not None:
+        if self.joint.constant_value(self.joint.term[node]) is not None:
             detail = "both programs compute the same constant, bit for bit"
             return Evidence(self.prover.rung, "constant", detail=detail)
         return Evidence(self.prover.rung, "congruence", detail="the same operator on related tensors")
@@ -208,18 +208,18 @@ def relate(
     """Relate every right tensor that can be related. `values` hold every node's value per draw, for each side;
     `proposer` finds candidates among the left tensors of these values and names. The values are of other sizes where
     `general` has the graphs over symbols, of which these are members."""
-    world = World()
+    joint = JointGraph()
     held = (graph.tensors[node.name] for graph in (left, right) for node in graph.sources("constant"))
-    world.enter_tables(chain(held, *(values.values() for values in closed)))
-    world.add_graph("left", left, closed[0], {}, {})
-    sources = {node.name: world.term[node] for node in left.nodes if node.is_source}
-    world.add_graph("right", right, closed[1], inputs.layouts, sources)
-    world.note_negatives(left, values[0])
-    world.note_negatives(right, values[1])
+    joint.enter_tables(chain(held, *(values.values() for values in closed)))
+    joint.add_graph("left", left, closed[0], {}, {})
+    sources = {node.name: joint.term[node] for node in left.nodes if node.is_source}
+    joint.add_graph("right", right, closed[1], inputs.layouts, sources)
+    joint.note_negatives(left, values[0])
+    joint.note_negatives(right, values[1])
     for graph, wide in zip((left, right), general or (left, right), strict=True):
-        world.negatives.update(world.term[graph[name]] for name in _made_of_sizes(wide))
-    world.anchor_shared_constants()
-    relating = Relating(left, right, inputs, world, prover, gathers=proposer is not Proposer, guide=guide)
+        joint.negatives.update(joint.term[graph[name]] for name in _made_of_sizes(wide))
+    joint.anchor_shared_constants()
+    relating = Relating(left, right, inputs, joint, prover, gathers=proposer is not Proposer, guide=guide)
     relating.of_classes = guide is not None and guide.of_classes
     names = [node.name for node in left.nodes if isinstance(values[0][0].get(node.name), torch.Tensor)]
     candidates_of = proposer(values[0], names)
@@ -280,28 +280,28 @@ def _relate_node(
     candidates: Callable[[], Candidates],
     by_name: Mapping[str, Node],
 ) -> None:
-    world = relating.world
-    term = world.term[node]
+    joint = relating.joint
+    term = joint.term[node]
     if isinstance(node.type, tuple) or node.operator == "parameter":
         return
     if _by_congruence(relating, node) or node.is_source:
         return
     proposed: Candidates | None = None
-    if partner is None and _moves_related(world, term):
-        if relating.guide is not None or not relating.gathers or not _gathers(world, term):
+    if partner is None and _moves_related(joint, term):
+        if relating.guide is not None or not relating.gathers or not _gathers(joint, term):
             return  # later blocks look through a movement to the tensor that it moves
         proposed = [pair for pair in candidates() if by_name[pair[0]].operator == "parameter"]
-    held = world.pieces(term)
+    held = joint.pieces(term)
     proposals = _distinct(relating, node, partner, candidates() if proposed is None else proposed, held, by_name)
-    decided = _decide(relating, node, [(world.term[other], layout) for other, layout in proposals])
+    decided = _decide(relating, node, [(joint.term[other], layout) for other, layout in proposals])
     if decided is not None:
         (other, layout), evidence = proposals[decided[0]], decided[1]
-        world.establish(world.term[other], term, layout, evidence.proof)
+        joint.establish(joint.term[other], term, layout, evidence.proof)
         relating.related[node] = (other, layout, evidence)
         return
     if held:
         left, layout = held[0]
-        relating.related[node] = (world.lefts[left], layout, relating.congruent(node))
+        relating.related[node] = (joint.lefts[left], layout, relating.congruent(node))
 
 
 def _distinct(
@@ -314,7 +314,7 @@ def _distinct(
 ) -> list[tuple[Node, Layout]]:
     """The candidates, one for each left tensor however it is arranged, as far as they need a proof: a piece that is
     `held` is known by congruence. A root's partner comes first, then what the same operator made."""
-    world, seen, kept = relating.world, set[int](), list[tuple[Node, Layout]]()
+    joint, seen, kept = relating.joint, set[int](), list[tuple[Node, Layout]]()
 
     def order(pair: tuple[str, Layout]) -> tuple[bool, bool]:
         return partner is None or pair[0] != partner.name, by_name[pair[0]].operator != node.operator
@@ -322,11 +322,11 @@ def _distinct(
     for name, layout in sorted(found, key=order):
         other = by_name[name]
         at = share(layout, other.shape)
-        if partner is None and any(share(known, world.types[left].shape) == at for left, known in held):
+        if partner is None and any(share(known, joint.types[left].shape) == at for left, known in held):
             break
-        *_, whole = world.unmoved(world.term[other])
-        if world.egraph.find(whole) not in seen:
-            seen.add(world.egraph.find(whole))
+        *_, whole = joint.unmoved(joint.term[other])
+        if joint.egraph.find(whole) not in seen:
+            seen.add(joint.egraph.find(whole))
             exact = relating.guide is not None and relating.guide.exact
             kept.append((other, layout if exact else over_symbols(layout, other.shape, node.shape)))
     return kept
@@ -334,30 +334,30 @@ def _distinct(
 
 def _by_congruence(relating: Relating, node: Node) -> bool:
     """Is the tensor in one class with a left tensor?"""
-    world = relating.world
-    members = world.egraph.members(world.egraph.find(world.term[node]))
-    left = next((world.lefts[member] for member in sorted(members) if member in world.lefts), None)
+    joint = relating.joint
+    members = joint.egraph.members(joint.egraph.find(joint.term[node]))
+    left = next((joint.lefts[member] for member in sorted(members) if member in joint.lefts), None)
     if left is None:
         return False
     relating.related[node] = (left, Whole(left.name), relating.congruent(node))
-    world.anchor(world.term[left])
+    joint.anchor(joint.term[left])
     return True
 
 
-def _moves_related(world: World, term: int) -> bool:
-    shown = world.egraph.term(term)
+def _moves_related(joint: JointGraph, term: int) -> bool:
+    shown = joint.egraph.term(term)
     return (
         shown.operator.rsplit(".", 1)[0] in MOVES
-        and all(world.is_related(argument) or _moves_related(world, argument) for argument in shown.arguments)
+        and all(joint.is_related(argument) or _moves_related(joint, argument) for argument in shown.arguments)
         and bool(shown.arguments)
     )
 
 
-def _gathers(world: World, term: int) -> bool:
+def _gathers(joint: JointGraph, term: int) -> bool:
     """Does the movement put pieces together somewhere?"""
-    shown = world.egraph.term(term)
+    shown = joint.egraph.term(term)
     moves = shown.operator.rsplit(".", 1)[0] in MOVES
-    return moves and (shown.operator == "aten.cat.default" or any(_gathers(world, part) for part in shown.arguments))
+    return moves and (shown.operator == "aten.cat.default" or any(_gathers(joint, part) for part in shown.arguments))
 
 
 def _agree(values: tuple[Values, Values], left: Node, right: Node) -> bool:
@@ -372,12 +372,12 @@ def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layo
     frontier moved back; and all of them are tried in one way before the next. With a guide, the frontiers at which it
     had no proof are passed over, and where it had one there must be one.
     """
-    world, right, guide = relating.world, relating.world.term[node], relating.guide
+    joint, right, guide = relating.joint, relating.joint.term[node], relating.guide
     limit = LARGEST_OF_RANKS if relating.gathers else LARGEST
     kept = {
-        position: _Kept(_frontiers(world, left, right, layout, limit))
+        position: _Kept(_frontiers(joint, left, right, layout, limit))
         for position, (left, layout) in enumerate(candidates)
-        if world.types[left].kind == world.types[right].kind       # an integer and a real are never one tensor
+        if joint.types[left].kind == joint.types[right].kind       # an integer and a real are never one tensor
     }
     for position, times, claim, way in _attempts(relating, node, candidates, kept):
         evidence = way(claim, times)
@@ -386,7 +386,7 @@ def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layo
             relating.widened[node] = relating.helped[left, node.operator] = times
             relating.of_classes |= claim.of_classes
             relating.uses.append(Use(evidence.proof, left, right, layout, claim))
-            told = tuple(_named(world, claim, condition) for condition in evidence.conditions)
+            told = tuple(_named(joint, claim, condition) for condition in evidence.conditions)
             return position, replace(evidence, conditions=told)
     if guide is not None and guide.right[node.name] in guide.widened:
         relating.stopped = f"{node.origin.spoken} has a proof at the sizes of the example only"
@@ -461,36 +461,36 @@ class _Kept:
             yield self._made[position]
 
 
-def _frontiers(world: World, left: int, right: int, layout: Layout, limit: int) -> Iterator[Block]:
+def _frontiers(joint: JointGraph, left: int, right: int, layout: Layout, limit: int) -> Iterator[Block]:
     """The claim down to ever later frontiers."""
     opened, constants = frozenset[int](), 0
     for _ in range(_FRONTIERS):
         try:
-            block = cut(world, left, right, layout, opened=opened, constants=constants, limit=limit)
+            block = cut(joint, left, right, layout, opened=opened, constants=constants, limit=limit)
         except TooLarge:
             return
         yield block
         if block.untold and constants < 2:
             constants += 1
             continue
-        inner = {name for name in block.frontier.values() if not _is_source(world, name)} - opened
+        inner = {name for name in block.frontier.values() if not _is_source(joint, name)} - opened
         if not inner:
             return
         opened |= inner
 
 
-def _named(world: World, block: Block, condition: str) -> str:
+def _named(joint: JointGraph, block: Block, condition: str) -> str:
     """The condition with the block's variables called by the tensors they stand for."""
 
     def name(variable: re.Match[str]) -> str:
         term = block.frontier.get(variable.group())
-        members = world.egraph.members(term) if term is not None else []
-        left = next((world.lefts[member] for member in members if member in world.lefts), None)
+        members = joint.egraph.members(term) if term is not None else []
+        left = next((joint.lefts[member] for member in members if member in joint.lefts), None)
         return left.name if left is not None else variable.group()
 
     return re.sub(r"\bx\d+\b", name, condition)
 
 
-def _is_source(world: World, name: int) -> bool:
-    members = world.egraph.members(name)
-    return all(world.egraph.term(m).operator in SOURCES for m in members)
+def _is_source(joint: JointGraph, name: int) -> bool:
+    members = joint.egraph.members(name)
+    return all(joint.egraph.term(m).operator in SOURCES for m in members)

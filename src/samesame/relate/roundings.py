@@ -21,7 +21,7 @@ import torch
 
 from samesame.graph import Graph, Node, map_nodes
 from samesame.operators.execute import pure, rerun, resolve
-from samesame.relate.world import BIJECTIVE, IDENTITIES
+from samesame.relate.joint import BIJECTIVE, IDENTITIES
 
 
 def aten(names: str) -> frozenset[str]:

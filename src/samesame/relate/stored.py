@@ -30,6 +30,7 @@ from samesame.relate.buffers import as_sources, content, held_in, is_buffer, is_
 from samesame.relate.draws import Draw, take_draws
 from samesame.relate.exact import Widened, exact
 from samesame.relate.formulas import Formulas, Number
+from samesame.relate.joint import is_uniform
 from samesame.relate.layout import Whole
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values
@@ -37,7 +38,6 @@ from samesame.relate.relating import MOVES, input_relation
 from samesame.relate.roots import apart
 from samesame.relate.roundings import Rounded, Unbounded, cone, packet, units, worked_out
 from samesame.relate.words import formula_text
-from samesame.relate.world import is_uniform
 
 SIDES = ("left", "right")
 Graphs = tuple[Graph, Graph]

@@ -18,8 +18,8 @@ from samesame.graph import Graph, Node
 from samesame.operators.demands import Range
 from samesame.operators.execute import execute, is_torchs
 from samesame.relate.extremes import is_asking
+from samesame.relate.joint import kind_of
 from samesame.relate.propose import difference
-from samesame.relate.world import kind_of
 
 TOLERANCE = 1e-9
 SCALES = (0.01, 0.1, 1.0, 10.0)

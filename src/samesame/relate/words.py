@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from samesame.graph import Node
+from samesame.relate.joint import BIJECTIVE, IDENTITIES
 from samesame.relate.roundings import packet
-from samesame.relate.world import BIJECTIVE, IDENTITIES
 
 _LONGEST = 160
 SUM, PRODUCT, ATOM = 0, 1, 2               # how tightly a part holds together

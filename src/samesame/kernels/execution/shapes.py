@@ -11,9 +11,9 @@ from samesame.evidence import Refused
 from samesame.formula.expr import ZERO, Expr, Fold, add, and_, const, index, mul, where
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution import reductions
+from samesame.kernels.execution.flips import of_both
 from samesame.kernels.execution.operations import number
 from samesame.kernels.execution.ttir import Operation, Type
-from samesame.kernels.execution.turned import of_both
 from samesame.kernels.execution.values import Chosen, Pointers, Shuffled, Value, block, same_everywhere, undefined
 from samesame.kernels.indices import integers
 

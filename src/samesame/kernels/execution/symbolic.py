@@ -37,6 +37,7 @@ from samesame.kernels.execution.accesses import MEMORY, Access
 from samesame.kernels.execution.branches import Flow, called, if_else
 from samesame.kernels.execution.descriptors import DESCRIPTORS
 from samesame.kernels.execution.exact import Held, follow
+from samesame.kernels.execution.flips import flipped
 from samesame.kernels.execution.hints import ASSUME, Hint, heed
 from samesame.kernels.execution.operations import (
     BITWISE,
@@ -59,7 +60,6 @@ from samesame.kernels.execution.operations import (
 )
 from samesame.kernels.execution.shapes import AXES, SHAPES
 from samesame.kernels.execution.ttir import Function, Operation, Place, Region, Type
-from samesame.kernels.execution.turned import turned
 from samesame.kernels.execution.unsigned import unsigned_in
 from samesame.kernels.execution.values import (
     Chosen,
@@ -79,7 +79,7 @@ from samesame.kernels.execution.values import (
     wraps,
 )
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import Prover
+from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.launch import Argument, Launch, Memory
 from samesame.kernels.loops.carried import ALL_MEANS, Means
 from samesame.kernels.loops.closed import summarised, summarised_while
@@ -103,7 +103,7 @@ class Machine:
     """The state of the walk. `programs` are the program ids along the grid's axes."""
 
     launch: Launch
-    prover: Prover
+    prover: IndexProver
     programs: tuple[Index, ...] = ()
     accesses: list[Access] = field(default_factory=list)
     arithmetic: list[Arithmetic] = field(default_factory=list)
@@ -234,7 +234,7 @@ class Machine:
         if name == "arith.trunci" and operation.type.kind == "bool":
             odd = lambda a: not_(integers.equal(integers.remainder(a, const(2)), 0))  # noqa: E731
             return self.elementwise(operation, blocks, odd, "bool")
-        if name == "arith.xori" and (found := turned(operation, blocks)) is not None:
+        if name == "arith.xori" and (found := flipped(operation, blocks)) is not None:
             return found
         if name in NEEDS_SIGN:
             return self.elementwise(operation, blocks, self.division(operation), "int")

@@ -44,13 +44,13 @@ from samesame.kernels.formulas.extended import (
     plus,
 )
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import Facts, Prover, outside, with_fact
+from samesame.kernels.indices.solver import Facts, IndexProver, outside, with_fact
 
 
 class Definedness:
     """What parts of one kernel's values may be; `culprit` is the first part found that may be no number."""
 
-    def __init__(self, prover: Prover) -> None:
+    def __init__(self, prover: IndexProver) -> None:
         self.prover = prover
         self.culprit: Expr | None = None
         self._memo: dict[tuple[Expr, Facts], Tags | None] = {}

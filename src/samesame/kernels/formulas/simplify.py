@@ -55,7 +55,7 @@ from samesame.kernels.formulas.extended import MINUS, decided, infinite_tag, is_
 from samesame.kernels.formulas.running import running
 from samesame.kernels.formulas.shorter import across_lanes, by_rows, pushed, shortened, without_choice
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import Facts, Prover, outside, with_fact
+from samesame.kernels.indices.solver import Facts, IndexProver, outside, with_fact
 
 ROUNDS = 12  # conditions of one fold's body that are looked at
 
@@ -63,7 +63,7 @@ ROUNDS = 12  # conditions of one fold's body that are looked at
 class Simplifier:
     """Simplifies for one kernel. `wishes` collects conditions on sizes that would have made a formula simpler."""
 
-    def __init__(self, prover: Prover) -> None:
+    def __init__(self, prover: IndexProver) -> None:
         self.prover = prover
         self.wishes: dict[Expr, None] = {}
         self._memo: dict[tuple[Expr, Facts], Expr] = {}

@@ -72,7 +72,7 @@ def with_fact(facts: Facts, fact: Expr) -> Facts:
 
 
 @dataclass
-class Prover:
+class IndexProver:
     """Answers for one kernel; what was asked once is not asked again. `milliseconds` limits one query."""
 
     milliseconds: int = 500

@@ -2,9 +2,9 @@
 
 The body is executed once with unknown carried values. What it makes of them shows a recurrence, and a few kinds are
 known by their closed form: folds and counters (`recurrences`), folds that end (`ended`), sums rescaled to a running
-maximum (`rescaled`), and the place of a maximum (`picked`). That the body makes one step of its closed form is proved
-for each carried value, for all values and any number of iterations, and never assumed. Then the body is executed again
-with the closed forms, and its accesses noted.
+maximum (`rescaled`), and the place of a maximum (`running_argmax`). That the body makes one step of its closed form is
+proved for each carried value, for all values and any number of iterations, and never assumed. Then the body is executed
+again with the closed forms, and its accesses noted.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from samesame.kernels.indices import integers
 from samesame.kernels.loops.averaged import averaged, spread
 from samesame.kernels.loops.carried import Carried, Loop, numbers
 from samesame.kernels.loops.ended import ended
-from samesame.kernels.loops.picked import picked
 from samesame.kernels.loops.recurrences import counter, folded, last_value, unchanged
 from samesame.kernels.loops.rescaled import rescaled
+from samesame.kernels.loops.running_argmax import running_argmax
+from samesame.kernels.loops.spin_loops import spins
 from samesame.kernels.loops.synthesis import searched
-from samesame.kernels.loops.waiting import waiting
 
 if TYPE_CHECKING:
     from samesame.kernels.execution.symbolic import Environment, Machine
@@ -162,7 +162,7 @@ def lanes_of(value: Value) -> tuple[Index, ...]:
 
 def summarised_while(machine: Machine, operation: Operation, env: Environment) -> list[Value]:
     """The results of an `scf.while` that counts: its condition compares a counter with a bound."""
-    place = waiting(operation)
+    place = spins(operation)
     if place is not None:
         raise Refused(
             f"{place}: this loop waits until another program has written what it reads; each program is taken by itself"
@@ -254,7 +254,9 @@ def falling(machine: Machine, condition: Expr, now: Expr, falls: Expr) -> Expr |
 
 
 Rule = Callable[[Loop, Carried], bool]
-RULES: tuple[Rule, ...] = (unchanged, counter, last_value, rescaled, averaged, spread, folded, ended, picked, searched)
+RULES: tuple[Rule, ...] = (
+    unchanged, counter, last_value, rescaled, averaged, spread, folded, ended, running_argmax, searched,
+)
 
 
 def solve(loop: Loop) -> list[Carried]:

@@ -53,7 +53,7 @@ from samesame.kernels.formulas.algebra import NEUTRAL, expanded
 from samesame.kernels.formulas.extended import tags
 from samesame.kernels.formulas.rational import canonical, settled, walk_open
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import Prover, Terms, Untranslatable
+from samesame.kernels.indices.solver import IndexProver, Terms, Untranslatable
 
 MILLISECONDS = 3000
 YES, NO = z3.BoolVal(True), z3.BoolVal(False)
@@ -128,7 +128,7 @@ class Induction:
     indices are taken as they come, which is what solvers for polynomials are good at; then with integers as they are.
     """
 
-    def __init__(self, t: Index, given: Iterable[Expr], prover: Prover) -> None:
+    def __init__(self, t: Index, given: Iterable[Expr], prover: IndexProver) -> None:
         self.t = t
         known = [*given, *prover.assumed]
         self.ways = tuple(Translation(t, known, prover, plain) for plain in (True, False))
@@ -145,7 +145,7 @@ class Induction:
 class Translation:
     """Expressions as Z3 terms. `plain`: without integers."""
 
-    def __init__(self, t: Index, given: list[Expr], prover: Prover, plain: bool) -> None:
+    def __init__(self, t: Index, given: list[Expr], prover: IndexProver, plain: bool) -> None:
         self.t, self.given, self.prover, self.plain = t, given, prover, plain
         self.terms = Terms(prover.ranges, False, prover.excepted)
         self.facts: list[Any] = []

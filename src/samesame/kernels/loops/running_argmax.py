@@ -30,7 +30,7 @@ from samesame.kernels.loops.carried import Carried, Closed, Loop, numbers
 from samesame.kernels.loops.recurrences import extrema
 
 
-def picked(loop: Loop, one: Carried) -> bool:
+def running_argmax(loop: Loop, one: Carried) -> bool:
     """i' = i or t·B + argmax of a block, as the block's maximum is larger than all before: the argmax of all blocks.
 
     Of several maxima the first is kept, within a block (as `aten.argmax` says) and between blocks (as `<` is strict);

@@ -1,4 +1,4 @@
-"""The world: both graphs as terms of one e-graph, so that what is established on one side is known on the other.
+"""The joint graph: both programs as terms of one e-graph, so that what one side establishes is known on the other.
 
 Equal applications are one term. A right weight *is* its layout of left weights. A cast between real types is the
 identity, as it is in every proof. A closed tensor (one that depends on no input and no weight) is the constant the
@@ -99,7 +99,7 @@ def typed(kind_or_type: Any) -> Any:
 
 
 @dataclass(slots=True)
-class World:
+class JointGraph:
     """Terms of both graphs. `term[node]` is a node's term; `sides[term]` which graphs it stands in; `lefts[term]`
     its left node.
     """
@@ -480,4 +480,4 @@ class _Anything(dict[str, int]):
         return self._term
 
 
-__all__ = ["BIJECTIVE", "IDENTITIES", "Reason", "Slot", "Typed", "World", "is_uniform", "kind_of", "typed"]
+__all__ = ["BIJECTIVE", "IDENTITIES", "JointGraph", "Reason", "Slot", "Typed", "is_uniform", "kind_of", "typed"]

@@ -32,7 +32,7 @@ def of_both(operation: Operation, x: Tensor, axis: int) -> Tensor | None:
     return block(x.shape[:axis] + x.shape[axis + 1 :], at, "int")
 
 
-def turned(operation: Operation, operands: list[Tensor]) -> Tensor | None:
+def flipped(operation: Operation, operands: list[Tensor]) -> Tensor | None:
     """A ⊕ (A₀ ⊕ A₁) as A with an axis of two lanes turned around; None for any other exclusive or."""
     for x, both in permutations(operands):
         lanes = tuple(index(n) for n in x.shape)

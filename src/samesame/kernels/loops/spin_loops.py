@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from samesame.kernels.execution.ttir import Operation, Place, Region
 
 
-def waiting(loop: Operation) -> Place | None:
+def spins(loop: Operation) -> Place | None:
     """The line of a while loop that waits for other programs, this one or one inside it; the innermost one counts."""
     for operation in inside(loop.regions):
-        if operation.name == "scf.while" and (place := waiting(operation)) is not None:
+        if operation.name == "scf.while" and (place := spins(operation)) is not None:
             return place
     return loop.place if asks_again(loop) else None
 
