@@ -40,7 +40,7 @@ SAMPLED = {
     "promises/test_state.py": 6,
     "promises/test_weights.py": 6,
     "refine/test_refine.py": 6,
-    "relate/test_settle.py": 2,
+    "relate/test_generalise_sizes.py": 2,
     "soundness/test_false_claims.py": 8,
     "test_ranks.py": 2,
     "test_ranks_jobs.py": 4,

@@ -31,6 +31,7 @@ from samesame.relate.carried import carried
 from samesame.relate.coincidence import NOTHING, Weighed, weigh
 from samesame.relate.draws import Draw, Extremes, at_extremes
 from samesame.relate.extremes import first_apart
+from samesame.relate.generalise_sizes import families_of, generalise_sizes
 from samesame.relate.neighbours import SECONDS, TIMES, Here, Neighbourhood
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values, agree, difference
@@ -39,7 +40,6 @@ from samesame.relate.reals import qualified
 from samesame.relate.relating import Relating
 from samesame.relate.roots import ROUNDED, apart, difference_of_roots, resting
 from samesame.relate.rules import Rulebook
-from samesame.relate.settle import families_of, settle
 from samesame.relate.sides import Sides
 from samesame.relate.stored import Meant, meant, up_to_rounding
 from samesame.store import Store
@@ -143,7 +143,7 @@ def _establish(
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
         if differ or sides.differences:
             prover.patience, prover.until = _PATIENCE, time.monotonic() + _APART
-        settled = settle(graphs, families, relation, values, prover, run.advance)
+        settled = generalise_sizes(graphs, families, relation, values, prover, run.advance)
         relating = settled.relating
         roots = qualified(settled.roots, relating, graphs, values)
         _decide(verdict, roots if read is None else up_to_rounding(roots, read), relating, run, unlike)

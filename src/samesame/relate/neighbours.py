@@ -28,13 +28,13 @@ from samesame.graph import Graph, Setting
 from samesame.relate.buffers import Names, buffers_as_weights
 from samesame.relate.coincidence import Weighed
 from samesame.relate.draws import Extremes, at_extremes, take_draws
+from samesame.relate.generalise_sizes import Generalised, families_of, generalise_sizes, said
 from samesame.relate.layout import wholes
 from samesame.relate.parameters import InputRelation
 from samesame.relate.prove import Prover
 from samesame.relate.reals import qualified
 from samesame.relate.roots import ROUNDED, apart, difference_of_roots, resting
 from samesame.relate.rules import Rulebook
-from samesame.relate.settle import Settled, families_of, said, settle
 from samesame.relate.sides import Sides
 
 MOST = 4                                                   # neighbours that are tried
@@ -63,7 +63,7 @@ class Neighbour:
     """One neighbouring region, in the symbols of the example's, and the proof in it."""
 
     region: Region
-    settled: Settled
+    settled: Generalised
     roots: list[Root]
     relations: list[Relation]
     extremes: Extremes
@@ -151,7 +151,7 @@ class Neighbourhood:
         families = families_of(program, example, here.record, graphs, follow, neighbour=True)
         widest = next(families)
         prover = Prover(seed=here.seed, deadline=self.until, book=here.book)
-        settled = settle(graphs, chain([widest], families), relation, values, prover, self.progress)
+        settled = generalise_sizes(graphs, chain([widest], families), relation, values, prover, self.progress)
         relating, relations = settled.relating, settled.relating.relations()
         roots = qualified(settled.roots, relating, graphs, values)
         lowest = min(resting(root, relating, relations).evidence.rung for root in roots)

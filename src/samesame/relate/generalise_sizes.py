@@ -36,7 +36,7 @@ _REASON = 160               # characters of it that are shown
 
 
 @dataclass(slots=True)
-class Settled:
+class Generalised:
     """The outcome at the most general sizes for which everything could be proved."""
 
     relating: Relating
@@ -87,14 +87,14 @@ def _of_unlike_roots(found: Family) -> set[str]:
     return {symbol.name for pair in sizes for size in pair for symbol in symbols(size)}
 
 
-def settle(
+def generalise_sizes(
     graphs: tuple[Graph, Graph],
     families: Iterator[Family],
     relation: InputRelation,
     values: tuple[Values, Values],
     prover: Prover,
     progress: Progress | None,
-) -> Settled:
+) -> Generalised:
     """Prove the programs equal at the sizes of the example, and then what was proved for all sizes."""
     here = _attempt(graphs, relation, values, prover, progress)
     here.seconds, here.sizes = prover.seconds, Sizes(shapes=_shapes(graphs[0]))
@@ -102,7 +102,7 @@ def settle(
         return here
     seconds, fixed = prover.seconds, tuple[str, ...]()
     left = SECONDS + TIMES * sum(relation.evidence.seconds for relation in here.relating.relations())
-    best: Settled | None = None
+    best: Generalised | None = None
     differ = ""
     for found in families:
         differ = differ or _where(found)
@@ -147,13 +147,13 @@ def _attempt(
     prover: Prover,
     progress: Progress | None,
     guide: Relating | None = None,
-) -> Settled:
+) -> Generalised:
     constants = closed_values(graphs[0], values[0]), closed_values(graphs[1], values[1])
     relating = relate(*graphs, relation, values, constants, prover, progress, guide)
-    return Settled(relating, compare_roots(relating, values))
+    return Generalised(relating, compare_roots(relating, values))
 
 
-def _lowest(settled: Settled) -> Rung:
+def _lowest(settled: Generalised) -> Rung:
     relations = settled.relating.relations()
     rungs = [resting(root, settled.relating, relations).evidence.rung for root in settled.roots]
     return min(rungs, default=Rung.PROVED)
@@ -182,7 +182,7 @@ def _sizes_of(found: Family) -> Sizes:
     return Sizes(varying, found.fixed, told, shapes, places, found.region, found.runs, found.bounds, found.lost)
 
 
-def _why_not(settled: Settled) -> str:
+def _why_not(settled: Generalised) -> str:
     """Why there is no proof for all sizes: what was said of the last block that could not be decided."""
     failed = [rule.reason for rule in settled.relating.prover.rules.values() if rule.evidence is None]
     why = "; ".join(filter(None, [settled.relating.stopped, failed[-1] if failed else ""])) or "it was tested only"
