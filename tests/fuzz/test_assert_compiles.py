@@ -19,6 +19,17 @@ def test_a_module_and_its_twins_are_compiled_rightly():
     assert found.verdict == "compiled rightly" and found.twins == 3 and found.rewrites
 
 
+class Split(torch.nn.Module):
+    def forward(self, x):
+        left, right = torch.split(torch.square(x), 2, dim=1)
+        return torch.relu(right) + left
+
+
+def test_operators_with_several_results_have_twins():
+    found = assert_compiles(Split(), INPUTS, "eager", twins=4)
+    assert found.twins == 4 and found.silent == 0
+
+
 def test_a_compiler_that_is_wrong_fails_the_test(monkeypatch):
     text = "compiled = lambda *given: tuple(y + 1 for y in program(*given))"
     monkeypatch.setitem(BACKENDS, "planted", Backend("planted", "planted", text))

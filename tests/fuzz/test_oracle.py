@@ -9,7 +9,7 @@ import torch
 
 from samesame.fuzz.judge import judge
 from samesame.fuzz.program import Input, Program, Ref, Step
-from samesame.fuzz.reduce import reduced
+from samesame.fuzz.reduce import first_wrong, reduced
 from samesame.fuzz.undefined import leaves_open
 
 RANDOM = "torch.randn((4, 5), generator=torch.Generator().manual_seed(0))"
@@ -171,3 +171,11 @@ def test_integers_that_divide_are_judged_by_float64():
     wide = third.wide()
     assert wide.function()(*wide.make_inputs())[0].dtype == torch.float64
     assert third.function()(*third.make_inputs())[0].dtype == torch.float32
+
+
+def test_the_line_after_which_eager_and_compiled_part():
+    steps = [Step(("a",), "torch.neg", (Ref("x"),)), Step(("b",), "torch.cumsum", (Ref("a"), 0)),
+             Step(("y",), "torch.neg", (Ref("b"),))]  # fmt: skip
+    program = of(*steps)
+    assert first_wrong(program, lambda part: "wrong" if len(part) > 1 else "") == "b = torch.cumsum(a, 0)"
+    assert first_wrong(program, lambda part: "") == "y = torch.neg(b)", "the whole program shows it"

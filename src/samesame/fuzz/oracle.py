@@ -74,7 +74,8 @@ def words_of(error: Exception) -> str:
     """An error in one line. Raises MemoryError where it says that there is no memory left."""
     if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
         raise MemoryError from None
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = re.sub("0x[0-9a-f]{6,}", "0x…", str(error))  # where things lie in memory
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
     return f"{type(error).__name__}: {' '.join(lines[:2])[:200]}"
 
 

@@ -130,8 +130,11 @@ def seed_program(own: Own, folder: Path) -> Program:
     held = {node.name: graph.tensors[node.name].detach().clone() for node in graph.nodes if node.is_source}
     torch.save(held, file)
     names = {node: f"v{k}" for k, node in enumerate(graph.nodes)}
+    for node in graph.nodes:
+        if node.operator == "getitem":           # one of several results, which its step names
+            names[node] = f"{names[node.args[0]]}_{node.args[1]}"
     inputs = [Input(names[n], f"torch.load({str(file)!r})[{n.name!r}]") for n in graph.nodes if n.is_source]
-    steps = [_step(node, names) for node in graph.nodes if not node.is_source]
+    steps = [_step(node, names) for node in graph.nodes if not node.is_source and node.operator != "getitem"]
     return Program(tuple(inputs), tuple(steps), tuple(dict.fromkeys(names[node] for _, node in graph.roots)))
 
 
@@ -141,10 +144,9 @@ def _step(node: Node, names: dict[Node, str]) -> Step:
             return Ref(names[value])
         return getattr(torch, value.name) if isinstance(value, Dtype) else value
 
-    args = mapped(node.args, leaf)
-    if node.operator == "getitem":
-        return Step((names[node],), "[]", args)
-    return Step((names[node],), _call(node.operator), args, mapped(node.kwargs, leaf))
+    count = len(node.type) if isinstance(node.type, tuple) else 0
+    results = tuple(f"{names[node]}_{k}" for k in range(count)) or (names[node],)
+    return Step(results, _call(node.operator), mapped(node.args, leaf), mapped(node.kwargs, leaf), count > 0)
 
 
 def _call(operator: str) -> str:

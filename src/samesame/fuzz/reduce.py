@@ -81,13 +81,14 @@ def flattened(program: Program, shows: Shows, label: str) -> Program:
 
 def first_wrong(program: Program, shows: Shows) -> str:
     """The line after which eager and compiled part: the last of the shortest beginning that shows anything."""
-    for count, line in enumerate(program.steps, 1):
-        if not isinstance(line, Step):
-            return ""
+    lines = [line for line in program.steps if isinstance(line, Step)]
+    if not lines or len(lines) < len(program.steps):
+        return ""
+    for count, line in enumerate(lines[:-1], 1):
         made = line.results or tuple(refs_in(line.args[:1]))
         if shows(without_unused_inputs(replace(program, steps=program.steps[:count], outputs=made))):
             return line_of(line)
-    return ""
+    return line_of(lines[-1])
 
 
 # ----------------------------------------------------------------------------------------------------------- fewer

@@ -103,9 +103,11 @@ def _answer(ask: Callable[[dict[str, Any]], dict[str, Any]], settings: Settings,
     rewrites = tuple(dict.fromkeys(name for result in agreed for name in result["rewrites"]))
     verdict = WRONGLY if accused else RIGHTLY if first["status"] == "agrees" else UNDECIDED
     why = told(accused or first) if verdict != RIGHTLY else f"without twins, since it {alone}" if alone else ""
-    mute = sum(result["status"] not in ("agrees", "no twin") and not accuses(result) for result in others)
+    mute = [result for result in others if result["status"] not in ("agrees", "no twin") and not accuses(result)]
+    if verdict == RIGHTLY and mute and not agreed:
+        why = f"without twins, of which the first says nothing: {told(mute[0])}"
     text = (accused or {}).get("text", "")
-    return OwnResult(verdict, why, len(agreed), rewrites, mute, time.monotonic() - begun, text)
+    return OwnResult(verdict, why, len(agreed), rewrites, len(mute), time.monotonic() - begun, text)
 
 
 def replay(finding: Finding) -> list[tuple[str, dict[str, Any]]]:
