@@ -77,11 +77,12 @@ def test_nan_equals_nan_and_minus_zero_zero():
         of(Step(("y",), "torch.empty_like", (Ref("x"),))),
         of(Step(("v", "y"), "torch.sort", (Ref("x"),), {}, True), x="torch.tensor([1., 1., 2.])"),
         of(Step(("y",), "torch.floor_divide", (Ref("x"), -1)), x="torch.tensor([-128, 1], dtype=torch.int8)"),
+        of(Step(("y",), "torch.where", (Ref("x"), Ref("x"), Ref("x"))), x="torch.tensor([1, 0], dtype=torch.uint8)"),
         of(Step(("y",), "torch.bucketize", (Ref("x"), Ref("x"))), x="torch.tensor([3., 1., 2.])"),
         of(Step(("v", "y"), "torch.cummax", (Ref("x"), 0), {}, True), x="torch.tensor([1., 1.])"),
         of(Step(("y",), "torch.sum", (Ref("x"),), {"dtype": torch.int8}), x="torch.tensor([nan, 1.])"),
     ],
-    ids=["cast", "shift", "empty", "ties", "division", "boundaries", "maxima", "cast in a sum"],
+    ids=["cast", "shift", "empty", "ties", "division", "mask of bytes", "boundaries", "maxima", "cast in a sum"],
 )
 def test_what_torch_leaves_open_accuses_nobody(program):
     assert leaves_open(program)

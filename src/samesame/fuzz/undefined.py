@@ -132,6 +132,17 @@ def _equal_maxima(args: Any, kwargs: Any) -> str:
     return "equal elements, whose order is not defined" if nan or value.unique().numel() < value.numel() else ""
 
 
+def _mask(position: int) -> Question:
+    """A mask of bytes, which torch deprecates and its documentation does not take."""
+
+    def question(args: Any, kwargs: Any) -> str:
+        masks = args[position] if isinstance(args[position], list | tuple) else [args[position]]
+        bytes_ = any(isinstance(mask, torch.Tensor) and mask.dtype == torch.uint8 for mask in masks)
+        return "a mask that is not boolean, which torch deprecates" if bytes_ else ""
+
+    return question
+
+
 def _unstable(args: Any, kwargs: Any) -> str:
     return "" if kwargs.get("stable") else _ties(args, kwargs)
 
@@ -165,6 +176,11 @@ OPEN: dict[str, Question] = {
     "mode": _ties,
     "searchsorted": _sorted(0),
     "bucketize": _sorted(1),
+    "where": _mask(0),
+    "masked_fill": _mask(1),
+    "masked_select": _mask(1),
+    "masked_scatter": _mask(1),
+    "index": _mask(1),
     "cummax": _equal_maxima,
     "cummin": _equal_maxima,
     "_cummax_helper": _equal_maxima,
