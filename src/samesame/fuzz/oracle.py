@@ -102,7 +102,7 @@ def _share(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 def compare(eager: Observation, compiled: Observation, exact: Observation | None) -> list[Discrepancy]:
-    """What differs, the worst first. `exact` is the float64 run, where there is one."""
+    """What differs, the worst first. `exact` is the float64 run, where there is one that raised nothing."""
     if eager.error:
         return []  # the program is not valid: nothing is asked of the compiler
     if compiled.error:
@@ -112,13 +112,10 @@ def compare(eager: Observation, compiled: Observation, exact: Observation | None
         return [Discrepancy("wrong shape", "the result", f"{wrong[0][1]} outputs for {wrong[0][0]}")]
     found: list[Discrepancy] = []
     for call, (mine, yours) in enumerate(zip(eager.outputs, compiled.outputs, strict=True)):
-        wide = exact.outputs[call] if exact is not None and not exact.error else None
         for k, (a, b) in enumerate(zip(mine, yours, strict=True)):
-            found += _output(f"output {k}", a, b, wide[k].value if wide else None)
+            found += _output(f"output {k}", a, b, exact.outputs[call][k].value if exact else None)
         for k, (x, y) in enumerate(zip(eager.inputs[call], compiled.inputs[call], strict=True)):
-            wanted = exact.inputs[call][k] if exact is not None and not exact.error else None
-            amount = gap(x, y, wanted)
-            if amount:
+            if amount := gap(x, y, exact.inputs[call][k] if exact else None):
                 found.append(Discrepancy("wrong input after the call", f"input {k}", amount))
         if found:
             break
@@ -131,8 +128,7 @@ def _output(where: str, a: Seen, b: Seen, wide: torch.Tensor | None) -> list[Dis
     if a.value.shape != b.value.shape:
         return [Discrepancy("wrong shape", where, f"{list(b.value.shape)} for {list(a.value.shape)}")]
     found = []
-    amount = gap(a.value, b.value, wide)
-    if amount:
+    if amount := gap(a.value, b.value, wide):
         found.append(Discrepancy("wrong value", where, amount))
     if a.memory != b.memory:
         found.append(Discrepancy("wrong aliasing", where, f"shares memory with {_names(b)}, not with {_names(a)}"))
