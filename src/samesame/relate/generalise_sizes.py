@@ -1,4 +1,4 @@
-"""Settle: prove two programs equal at the most general sizes for which it can be done.
+"""Generalise sizes: prove two programs equal at the most general sizes for which it can be done.
 
 First at the sizes of the example: that decides what is related to what. Then the same proofs are made once more over
 size symbols, on families of graphs: with equal sizes of the example as one size, and if that succeeds apart; if not,
