@@ -167,6 +167,7 @@ def spelled(x):
 X = (torch.linspace(-1, 1, 6).reshape(2, 3),)
 
 
+@pytest.mark.long
 def test_the_library_is_bounded_too_and_leaves_the_alarm_as_it_was():
     def endless(x):
         while True:

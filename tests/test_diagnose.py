@@ -92,6 +92,7 @@ def test_a_planted_error_is_told_and_the_first_edit_names_it(example, error):
     assert bool(verdict.diagnosis) == (error.name not in WITHOUT_EDIT), "put right the list of those without an edit"
 
 
+@pytest.mark.long
 def test_most_errors_are_localised_and_mended():
     localised = [f"{e}: {error.name}" for e, error in ERRORS if not is_localised(e, error)]
     mended = [f"{e}: {error.name}" for e, error in ERRORS if not is_mended(e, error)]

@@ -55,6 +55,7 @@ def test_nearly_all_are_traced_to_their_operator_and_most_are_understood_at_once
     assert len(mended) >= 9, set(NAMES) - set(mended)
 
 
+@pytest.mark.long
 def test_that_ways_of_transformers_to_compute_attention_disagree_is_said(tmp_path):
     """Its sdpa knows no soft cap."""
     left, right = pair(tmp_path, "gemma2", attention="sdpa")
@@ -65,5 +66,6 @@ def test_that_ways_of_transformers_to_compute_attention_disagree_is_said(tmp_pat
     assert not [note for note in verdict_on("rope_theta is lost").notes if "own ways" in note]
 
 
+@pytest.mark.long
 def test_some_change_no_choice_of_a_token_and_are_told_all_the_same():
     assert [name for name in NAMES if verdict_on(name).effect.argmax_changed == 0]

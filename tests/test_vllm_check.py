@@ -49,6 +49,7 @@ def test_vllm_is_the_same_with_its_own_operators_off_and_on(tmp_path):
     assert verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE
 
 
+@pytest.mark.long
 def test_the_process_can_be_a_rank_of_others_afterwards(tmp_path):
     """vLLM builds its models in a world of one; that world must not outlive the loading, whatever comes next."""
     for name in ("llama", "mixtral"):

@@ -39,6 +39,7 @@ def test_the_compiled_graph_has_no_kernels_where_a_compiler_would_fuse(place, co
     assert "samesame.paged_attention.default" in used[0] & used[1]
 
 
+@pytest.mark.long
 def test_a_compiled_graph_of_another_config_is_told(place, compiled):
     verdict = check(program(place, overrides={"rms_norm_eps": 1e-3}), compiled, None, timeout=120)
     assert verdict.verdict == "different"

@@ -69,6 +69,7 @@ def test_a_kernel_with_another_setting_than_it_says_is_found(layer, monkeypatch,
         vllm_tests.account(*layer, "here")
 
 
+@pytest.mark.long
 def test_a_kernel_that_was_not_tested_is_no_evidence(llama):
     left, right = (capture(program, program.example) for program in llama)
     for node in right.nodes:

@@ -67,6 +67,7 @@ def test_a_wrong_program_is_not_the_same_by_proof_alone(part, store):
         assert alone != "same", f"{pair.name}: {twin.name}"
 
 
+@pytest.mark.long
 def test_every_family_and_every_kind_of_change_has_its_share():
     families = {source.family for source in sources()}
     assert len([family for family in families if family.startswith("claims")]) >= 8
