@@ -357,3 +357,30 @@ def a_model_that_crops():
 @parts((2, 3, 6))
 def a_difference_to_a_block():
     return lambda x: x + abs(x.shape[1] - 4), lambda x: x + (x.shape[1] - 4)
+
+
+# ------------------------------------------------------------------------------- an operator that fails and is caught
+
+
+@parts((2, 41, 6))
+def an_index_that_fails():
+    def indexed(x):
+        try:
+            return x * 2 + x[:, 40].sum()
+        except IndexError:
+            return x * 2
+
+    return lambda x: x * 2, indexed
+
+
+# ------------------------------------------------------------------------------- slices that torch takes itself
+
+
+@parts((2, 41, 6))
+def a_split_at_a_place():
+    return lambda x: x.sum(1), lambda x: x.tensor_split((40,), 1)[0].sum(1)
+
+
+@parts((2, 41, 6))
+def the_end_of_a_slice_by_its_operator():
+    return lambda x: x.sum(1), lambda x: torch.ops.aten.slice.Tensor(x, 1, -40).sum(1)

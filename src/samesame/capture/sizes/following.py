@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
 
 from samesame.capture.exits import OF_NUMBERS
 from samesame.capture.memory import place_of
@@ -130,13 +131,45 @@ class _Recorder(Recorder):                                 # type: ignore[no-unt
         super().__init__(program)
         self.followings = Followings(Log(self.here))
         self.calls = 0                                     # of torch by Python, that are under way
+        self.indexing = False                              # is the last of them an index, whose bounds were asked?
 
     def __torch_dispatch__(
         self, operation: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         if not self.calls:
             self.followings.log.lose("runs code that torch does not show, which may decide on sizes", UNTOLD)
+        elif operation is torch.ops.aten.slice.Tensor and not self.indexing:
+            self.cut_off(*args, **(kwargs or {}))
         return super().__torch_dispatch__(operation, types, args, kwargs)
+
+    def node(self, tensor: torch.Tensor) -> Node | None:
+        """The node of a tensor that the run has seen."""
+        memory = self.memory
+        known = memory.views.get(id(tensor))
+        key = place_of(tensor)
+        view = known[2] if known is not None and known[1] == key else memory.places.get(key)
+        return None if view is None else view.node
+
+    def dims(self, tensor: torch.Tensor) -> Shape:
+        """The sizes of a tensor, which remember; those of weights and of what was there before are numbers."""
+        node, shape, log = self.node(tensor), tuple(tensor.size()), self.followings.log
+        if node is None or node.shape != shape:
+            if node is None and (self.program.named(tensor) or id(tensor) in self.outside):
+                return Shape(shape)
+            return Shape(Followed(log, n, None, UNTOLD) for n in shape)
+        if node.operator in ("parameter", "constant"):
+            return Shape(shape)
+        atoms = [Size(f"{node.name}:{d}", 0) for d in range(len(shape))]
+        return Shape(Followed(log, n, atom, frozenset([atom])) for n, atom in zip(shape, atoms, strict=True))
+
+    def cut_off(
+        self, tensor: torch.Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+    ) -> None:
+        """A slice beyond the end is the whole, which no node of the graph says."""
+        n = self.dims(tensor)[dim]
+        for beyond in (-(start or 0), end or 0):
+            if plain(n) < beyond < TO_THE_END:
+                self.followings.log.ask("≤", n, beyond)
 
     def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str) -> None:
         seen, here = list(tensors), self.here()
@@ -217,6 +250,7 @@ class Following(TorchFunctionMode):
         numbers, options = unwrapped(args, given), unwrapped(kwargs, given)
         if function in INDEXED:
             self.indexed(args[0], args[1])
+        self.recorder.indexing = function in INDEXED
         if function in OF_NUMBERS:
             for size in given:
                 self.log.lose("makes a tensor of sizes", size.atoms)
@@ -226,6 +260,11 @@ class Following(TorchFunctionMode):
         self.recorder.calls += 1
         try:
             result = function(*numbers, **options)
+        except Exception:                                  # the program may catch it, and at other sizes there is none
+            tensors = (part for part in tree_leaves((args, kwargs)) if isinstance(part, torch.Tensor))
+            read = NOTHING.union(*(size.atoms for size in given), *(atoms_of(n) for t in tensors for n in self.dims(t)))
+            self.log.lose("calls an operator that fails here", read)
+            raise
         finally:
             self.recorder.calls -= 1
         if not given and not extra:
@@ -242,25 +281,8 @@ class Following(TorchFunctionMode):
 
     # ------------------------------------------------------------------------------------------------- what sizes are
 
-    def node(self, tensor: torch.Tensor) -> Node | None:
-        """The node of a tensor that the run has seen."""
-        memory = self.recorder.memory
-        known = memory.views.get(id(tensor))
-        key = place_of(tensor)
-        view = known[2] if known is not None and known[1] == key else memory.places.get(key)
-        return None if view is None else view.node
-
     def dims(self, tensor: torch.Tensor) -> Shape:
-        """The sizes of a tensor, which remember; those of weights and of what was there before are numbers."""
-        node, shape = self.node(tensor), tuple(tensor.size())
-        if node is None or node.shape != shape:
-            if node is None and (self.recorder.program.named(tensor) or id(tensor) in self.recorder.outside):
-                return Shape(shape)
-            return Shape(Followed(self.log, n, None, UNTOLD) for n in shape)
-        if node.operator in ("parameter", "constant"):
-            return Shape(shape)
-        atoms = [Size(f"{node.name}:{d}", 0) for d in range(len(shape))]
-        return Shape(Followed(self.log, n, atom, frozenset([atom])) for n, atom in zip(shape, atoms, strict=True))
+        return self.recorder.dims(tensor)
 
     def size(self, tensor: torch.Tensor, dim: Any = None) -> Any:
         dims = self.dims(tensor)
