@@ -133,6 +133,11 @@ def a_logarithm():
     return lambda x: x * 1.0, lambda x: x * max(1.0, math.log(x.shape[1]) / math.log(128))
 
 
+@parts((2, 6, 6))
+def sizes_are_compared_by_torch():
+    return lambda x: x * 2, lambda x: x * 3 if x.is_same_size(x.mT) else x * 2
+
+
 @parts((300, 5, 6))
 def a_shape_is_compared():
     return lambda x: x * 1.0, lambda x: x * 2.0 if x.shape[:1] == (300,) else x * 1.0

@@ -391,6 +391,8 @@ ASKED: dict[Any, Callable[..., Any]] = {
     torch.Tensor.numel: Following.numel,
     torch.Tensor.nelement: Following.numel,
     torch.numel: Following.numel,
+    torch.Tensor.is_same_size: lambda mode, a, b: mode.dims(a) == mode.dims(b),
+    torch.is_same_size: lambda mode, a, b: mode.dims(a) == mode.dims(b),
     torch.Tensor.nbytes.__get__: lambda mode, tensor, *_: mode.nbytes(tensor),   # type: ignore[attr-defined]
     torch.Tensor.stride: Following.stride,
     torch.Tensor.storage_offset: Following.offset,
