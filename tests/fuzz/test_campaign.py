@@ -13,7 +13,9 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from typer.testing import CliRunner
 
+from samesame.cli import app
 from samesame.evidence import SamesameError
 from samesame.fuzz.apart import run_apart
 from samesame.fuzz.campaign import Settings, fuzz, table
@@ -85,6 +87,12 @@ def finding() -> Finding:
     program = Program((Input("x", "torch.ones(2)"),), (Step(("y",), "torch.neg", (Ref("x"),)),), ("y",))
     what = "aot_eager", "wrong value", "output 0", "1.0 for -1.0"
     return Finding(1, *what, encoded(program), source(program), calls=["torch.neg"], dtypes=["float"])
+
+
+def test_a_finding_is_run_again_stage_by_stage(tmp_path):
+    result = CliRunner().invoke(app, ["fuzz", "--replay", str(write_finding(tmp_path, finding()))])
+    stages = dict(line.split(maxsplit=1) for line in result.output.splitlines() if line.endswith("agrees"))
+    assert result.exit_code == 0 and {"eager", "aot_eager"} <= set(stages) and "it does not show here" in result.output
 
 
 def test_findings_of_one_guilty_pass_stand_together():
@@ -176,10 +184,6 @@ def test_a_program_of_ones_own(tmp_path):
     ],
 )
 def test_bad_input_is_one_sentence(options, sentence, tmp_path, monkeypatch, capsys):
-    from typer.testing import CliRunner
-
-    from samesame.cli import app
-
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["fuzz", *options])
     assert result.exit_code == 2 and sentence in " ".join(result.output.split()), result.output
