@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -125,6 +126,12 @@ def test_no_modules_import_one_another_in_a_circle() -> None:
     assert not circle(graph), [name_of(module) for module in circle(graph)]
     graph[SOURCE / "evidence.py"] |= {SOURCE / "check.py"}
     assert circle(graph), "a circle is seen"
+
+
+def test_files_of_tests_have_names_of_their_own() -> None:
+    """Else pytest refuses the second one, where both are collected in one run."""
+    names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    assert max(names.values()) == 1, names.most_common(1)
 
 
 def test_few_files_stand_outside_rooms() -> None:
