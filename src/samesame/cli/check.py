@@ -13,6 +13,7 @@ import typer
 
 from samesame.cli.options import (
     TARGET,
+    AllRelations,
     How,
     HowOption,
     Inputs,
@@ -21,7 +22,6 @@ from samesame.cli.options import (
     Quiet,
     Seed,
     Timeout,
-    Verbose,
     argument,
     option,
     require_positive,
@@ -64,7 +64,7 @@ def check(
     inputs: Inputs = None,
     json: Json = None,
     quiet: Quiet = False,
-    verbose: Verbose = False,
+    verbose: AllRelations = False,
     seed: Seed = 0,
     timeout: Timeout = None,
     store: OwnStore = None,

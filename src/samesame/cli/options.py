@@ -19,6 +19,10 @@ def option(*names: str, words: str, **settings: Any) -> Any:
     return typer.Option(*names, help=words, **settings)
 
 
+def verbose(words: str) -> Any:
+    return option("--verbose", "-v", words=words)
+
+
 class How(StrEnum):
     """How programs become graphs."""
 
@@ -38,7 +42,8 @@ OwnStore = Annotated[
     str | None, option("--store", metavar="PATH", words=f"{STORE} (default: in the user's cache; - for none).")
 ]
 Quiet = Annotated[bool, option("--quiet", "-q", words="One line, and no progress.")]
-Verbose = Annotated[bool, option("--verbose", "-v", words="All of the report; a traceback if samesame itself fails.")]
+Verbose = Annotated[bool, verbose("A traceback if samesame itself fails.")]
+AllRelations = Annotated[bool, verbose("Every relation; a traceback if samesame itself fails.")]
 
 
 def require_positive(name: str, seconds: float | None) -> None:

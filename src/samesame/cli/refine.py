@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from samesame.cli.options import STORE, Json, Quiet, Seed, Timeout, Verbose, argument, option, require_positive
+from samesame.cli.options import STORE, AllRelations, Json, Quiet, Seed, Timeout, argument, option, require_positive
 from samesame.cli.rules import rules_of
 from samesame.cli.streams import INTERRUPTED, progress_bar, reported, stdout_guarded
 from samesame.evidence import Refinement, SamesameError
@@ -35,7 +35,7 @@ def refine(
     case: CaseFile = None,
     json: Json = None,
     quiet: Quiet = False,
-    verbose: Verbose = False,
+    verbose: AllRelations = False,
     seed: Seed = 0,
     timeout: Timeout = None,
     store: Kept = None,

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from samesame.cli.options import Json, OwnStore, Quiet, Seed, Verbose, argument, option, require_positive
+from samesame.cli.options import Json, OwnStore, Quiet, Seed, argument, option, require_positive, verbose
 from samesame.cli.streams import INTERRUPTED, progress_bar, reported, stdout_guarded
 from samesame.evidence import SamesameError
 
@@ -37,6 +37,7 @@ WAIVE = "Known, intended differences with their reasons (JSON)."
 Waive = Annotated[str | None, option("--waive", metavar="FILE", words=WAIVE)]
 SCRIPTS = "Write a script for each difference that shows it with the two libraries alone."
 Scripts = Annotated[str | None, option("--scripts", metavar="DIR", words=SCRIPTS)]
+EveryProbe = Annotated[bool, verbose("Every probe; a traceback if samesame itself fails.")]
 
 
 def sweep(
@@ -54,7 +55,7 @@ def sweep(
     seed: Seed = 0,
     store: OwnStore = None,
     quiet: Quiet = False,
-    verbose: Verbose = False,
+    verbose: EveryProbe = False,
 ) -> None:
     """Which fields of a config does one side ignore?
 
