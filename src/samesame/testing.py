@@ -14,14 +14,15 @@ compiler does something else than eager torch.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from samesame.check import check
 from samesame.evidence import Refinement, Rung, Verdict
-from samesame.fuzz.campaign import Settings
-from samesame.fuzz.single import RIGHTLY, OwnResult, compiles
 from samesame.refine import refine
 from samesame.report import plain_text, refinement
+
+if TYPE_CHECKING:
+    from samesame.fuzz.single import OwnResult
 
 LEAST = {"proved": Rung.PROVED_HERE, "rounded": Rung.ROUNDED, "tested": Rung.TESTED}
 
@@ -77,6 +78,9 @@ def assert_compiles(module: Any, inputs: Any, backend: str = "inductor", *, twin
     say); SamesameError for a back end that is not there and for inputs on which the module does not run.
     """
     __tracebackhide__ = True
+    from samesame.fuzz.campaign import Settings
+    from samesame.fuzz.single import RIGHTLY, compiles
+
     found = compiles(module, inputs, Settings(backends=(backend,), seed=seed), twins)
     if found.verdict != RIGHTLY:
         raise AssertionError("\n\n".join(filter(None, (f"{found.verdict} by {backend}: {found.why}", found.text))))
