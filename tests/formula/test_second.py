@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from all_claims import ALL
 
-from samesame import evaluator as second
+from samesame import evaluator
 from samesame.evaluator import Agreement, Cannot, Disagreement, Grid, compare
 from samesame.formula import dag
 from samesame.formula.evaluate import evaluate
@@ -67,14 +67,14 @@ def test_a_true_claim_is_agreed_with_and_its_twin_refuted(k):
 
 
 def test_it_shares_no_code():
-    tree = ast.parse(Path(second.__file__).read_text())
+    tree = ast.parse(Path(evaluator.__file__).read_text())
     imported = [n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
     imported += [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
     assert not [name for name in imported if name.startswith("samesame")]
 
 
 def test_it_knows_every_function_that_formulas_have():
-    assert set(SCALARS) == {*second.FUNCTIONS, *second.EXACT, *second.DERIVED}
+    assert set(SCALARS) == {*evaluator.FUNCTIONS, *evaluator.EXACT, *evaluator.DERIVED}
 
 
 # ------------------------------------------------------------------------------------------- agreement with the evaluator
@@ -134,18 +134,18 @@ def test_a_random_formula_means_what_the_evaluator_says(seed):
     grid = Grid(form, {}, "0", 1 << 30)
     grid.compared()
     axes = tuple(form["indices"])
-    found = np.broadcast_to(grid.spread(grid.number(form["left"], True), axes), (len(second.DRAWS), 3, 4))
-    for draw in range(len(second.DRAWS)):
+    found = np.broadcast_to(grid.spread(grid.number(form["left"], True), axes), (len(evaluator.DRAWS), 3, 4))
+    for draw in range(len(evaluator.DRAWS)):
         values = {name: number_array(grid, grid.leaf(k)[draw], kind)
                   for k, (name, _, kind, _) in enumerate(form["leaves"])}
         expected = evaluate(formula, values)
         for point in np.ndindex(3, 4):
             mine, theirs = found[(draw, *point)], expected[point]
-            if mine is second.UNDEFINED or not np.isfinite(theirs):
-                if mine is not second.UNDEFINED and mine is not second.BOTTOM:
+            if mine is evaluator.UNDEFINED or not np.isfinite(theirs):
+                if mine is not evaluator.UNDEFINED and mine is not evaluator.BOTTOM:
                     assert abs(mine) > 1e15 * grid.one or not np.isfinite(theirs)
                 continue
-            if mine is not second.BOTTOM and abs(theirs) < 1e9:
+            if mine is not evaluator.BOTTOM and abs(theirs) < 1e9:
                 assert float(Fraction(mine) / grid.one) == pytest.approx(theirs, rel=1e-5, abs=1e-7)
 
 
@@ -271,9 +271,9 @@ def test_a_malformed_claim_is_refused_without_a_crash(claim):
 def meddle(monkeypatch, what):
     """Break the second prover in one place."""
     monkeypatch.setitem(*{
-        "exp": (second.DERIVED, "sigmoid", lambda f, v: f("exp", v)),
-        "abs": (second.EXACT, "abs", lambda v: v),
-        "sign": (second.EXACT, "sign", lambda v: 1),
+        "exp": (evaluator.DERIVED, "sigmoid", lambda f, v: f("exp", v)),
+        "abs": (evaluator.EXACT, "abs", lambda v: v),
+        "sign": (evaluator.EXACT, "sign", lambda v: 1),
     }[what])
 
 

@@ -16,7 +16,7 @@ from test_generalise import blocks, ones
 from torch.nn import functional as F
 from typer.testing import CliRunner
 
-from samesame import evaluator as second
+from samesame import evaluator
 from samesame.check import check
 from samesame.cli import app
 from samesame.evidence import Evidence, Rung
@@ -348,8 +348,8 @@ def test_a_block_under_the_key_of_another_is_refused():
 
 def test_a_disagreement_of_the_provers_is_an_error_and_nothing_is_kept(monkeypatch):
     store = opened()
-    apart = second.Disagreement(sizes={}, draw="generic", element=(0,), left="1", right="2")
-    monkeypatch.setattr(second, "compare", lambda claim: apart)
+    apart = evaluator.Disagreement(sizes={}, draw="generic", element=(0,), left="1", right="2")
+    monkeypatch.setattr(evaluator, "compare", lambda claim: apart)
     with pytest.raises(Disagreement, match="the provers disagree on rule"):
         check(norm, norm_by_hand, (ones(3, 8),), store=store)
     assert not store.all()

@@ -1,5 +1,5 @@
 """Relating: layers cost no proofs of their own, a mistake keeps what is above it unrelated, and every equality that
-the world holds can be explained and replayed."""
+the joint graph holds can be explained and replayed."""
 
 import pytest
 import torch

@@ -19,7 +19,7 @@ from fractions import Fraction
 from importlib.metadata import files
 from typing import Any
 
-from samesame import evaluator as second
+from samesame import evaluator
 from samesame.certificate.forms import require
 
 SORTS = {"int": "Int", "real": "Real", "bool": "Bool"}
@@ -68,7 +68,7 @@ class _Told:
     """A claim whose nodes have the names v0, v1, and so on."""
 
     def __init__(self, claim: dict[str, Any]) -> None:
-        self.leaves, self.kinds = claim["leaves"], second.kinds(claim)
+        self.leaves, self.kinds = claim["leaves"], evaluator.kinds(claim)
         self.lines: list[str] = []
 
     def number(self, place: int, kind: str) -> str:

@@ -28,7 +28,7 @@ from typing import Any
 
 import torch
 
-from samesame import evaluator as second
+from samesame import evaluator
 from samesame.certificate import forms, questions, stored
 from samesame.certificate.forms import NARROW, WIDEST, Broken, Node, digest, digest_of, kind_of, require, told, widened
 from samesame.certificate.runs import DRAWS, Runs
@@ -403,7 +403,7 @@ class _Replay:
         asks = proof["queries"] or proof["settled"]
         require(proof["method"] != "smt" or asks, f"proof {name} names a solver and asks it nothing")
         unknown = [node.operator for node in self.blocks[name] if not forms.is_run(node.form, LARGE, sizes)]
-        places: list[tuple[dict[str, int], second.Grid | None]] = []
+        places: list[tuple[dict[str, int], evaluator.Grid | None]] = []
         if proof["rung"] == "tested":
             self.trusted.append(f"that the operators of proof {name} are functions, equal where they were tested")
         else:
@@ -417,11 +417,11 @@ class _Replay:
                 require(opaque <= mine | (ORDERS if ORDERS & mine else set()), f"proof {name} has other operators")
                 self.trusted.append(f"that what has no meaning in proof {name} is a function of its arguments, and "
                                     "that the formulas around it are what torch's operators compute")
-            found = second.compare(claim, draws=DRAWS)
-            if isinstance(found, second.Disagreement):
+            found = evaluator.compare(claim, draws=DRAWS)
+            if isinstance(found, evaluator.Disagreement):
                 raise Broken(f"proof {name} is refuted by the second prover: {found}")
-            if isinstance(found, second.Cannot):
-                require(found.reason == second.TOO_LARGE, f"proof {name} says nothing: {found.reason}")
+            if isinstance(found, evaluator.Cannot):
+                require(found.reason == evaluator.TOO_LARGE, f"proof {name} says nothing: {found.reason}")
                 self.trusted.append(f"proof {name}, which the second prover cannot work out: {found.reason}")
             else:
                 places = [(grid.sizes, None if opaque else grid) for grid in found.grids]

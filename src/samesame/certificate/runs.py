@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from samesame import evaluator as second
+from samesame import evaluator
 from samesame.certificate.forms import WIDE, call_of, kind_of, number_at, numbers, require
 
 DRAWS = ("generic", "positive", "ties")                 # of the second prover
@@ -31,7 +31,7 @@ class Runs:
         self.near = sorted({s * (c + d) for c in {0, *numbers(self.block)} if abs(c) < 1e6
                             for d in (-0.25, 0.25) for s in (-1, 1)})
 
-    def check(self, sizes: dict[str, int], grid: second.Grid | None) -> None:
+    def check(self, sizes: dict[str, int], grid: evaluator.Grid | None) -> None:
         """Both comparisons at these sizes; the first only where the second prover worked the formulas out."""
         rng, program = np.random.default_rng(0), self.program(sizes)
         for draw in range(len(DRAWS)) if grid else ():
@@ -114,8 +114,8 @@ class Runs:
 
 def _float(x: Any, one: int) -> float:
     """A number of the second prover's: NaN where it has none."""
-    if x is second.UNDEFINED or x is second.BOTTOM:
-        return math.nan if x is second.UNDEFINED else -math.inf
+    if x is evaluator.UNDEFINED or x is evaluator.BOTTOM:
+        return math.nan if x is evaluator.UNDEFINED else -math.inf
     try:
         return float(x / one)
     except OverflowError:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import torch
 
-from samesame import evaluator as second
+from samesame import evaluator
 from samesame.evidence import LADDER, Evidence, Rung, SamesameError
 from samesame.formula import dag
 from samesame.formula.expr import Unsupported
@@ -230,19 +230,19 @@ def entry_of(rule: Rule) -> Entry:
 
 def second_opinion(rule: Rule) -> str:
     """What the second prover says of a rule, in words. Raises Disagreement where it refutes it."""
-    refuted: second.Disagreement | None = None
+    refuted: evaluator.Disagreement | None = None
     for reading in (nullcontext, literally, idealised):     # the first prover may have needed any of these
         try:
             with reading():
-                found = second.compare(dag.claim(*meanings(rule.block)))
+                found = evaluator.compare(dag.claim(*meanings(rule.block)))
         except Unsupported:
             continue
-        if not isinstance(found, second.Disagreement):
+        if not isinstance(found, evaluator.Disagreement):
             break
         refuted = found
     else:
         raise Disagreement(f"the provers disagree on rule {rule.name}: {rule.evidence}; {refuted}")
-    if isinstance(found, second.Cannot):
+    if isinstance(found, evaluator.Cannot):
         return f"cannot tell ({found.reason})"
     sizes = "; ".join(", ".join(f"{name} = {n}" for name, n in at.items()) for at in found.sizes)
     return f"agrees at {found.points} points in {found.arithmetic}{f' ({sizes})' if sizes else ''}"
