@@ -358,7 +358,8 @@ class Loss:
 class Refinement(Verdict):
     """The answer of `refine`: `refines`, `does not refine` or `undecided`. The left side is the sequential program, the
     right side all ranks in one graph. `stuck` says where ranks wait for each other in vain, or touch what they should
-    have waited for; `provided` what the answer takes for granted beside sizes, each the end of a sentence with `if`."""
+    have waited for; `provided` what the answer takes for granted beside sizes, each the end of a sentence with `if`;
+    `tried` what was run on values beside the proofs, and agreed."""
 
     world_size: int = 0
     outputs: list[Output] = field(default_factory=list)
@@ -367,6 +368,7 @@ class Refinement(Verdict):
     loss: Loss | None = None
     stuck: str = ""
     provided: list[str] = field(default_factory=list)
+    tried: list[str] = field(default_factory=list)
 
     @property
     def exit_code(self) -> int:

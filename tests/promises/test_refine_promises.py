@@ -55,6 +55,7 @@ def test_parts_that_are_not_equally_large_are_tried(rows: int) -> None:
     assert weighed.provided == [] and plain.provided == ["every rank has equally much of x"]
     tried = "Where the last rank has less of x than the others, "
     assert f"{tried}every output is where it should be as well, on all draws." in weighed.notes
+    assert "unequal parts of x tested" in headline(weighed).plain and "unequal parts" not in headline(plain).plain
     assert f"{tried}0 is not where it should be." in plain.notes
 
 

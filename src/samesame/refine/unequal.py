@@ -3,8 +3,8 @@
 Where ranks add up what they make of their parts, parts that are equally large hide whether each is given its weight: a
 mean of means is then the mean of all. So the inputs that are cut evenly lose their last rows, as the last batch of many
 does; torch's cut leaves them to the last rank, and both programs are captured and run again. Where every output is
-where it should be on all draws, the answer does not stand on evenness. Where one is not, or a program takes no such
-inputs, it does, and says so.
+where it should be on all draws, the answer does not stand on evenness, and the headline says that unequal parts are
+tested. Where one is not, or a program takes no such inputs, it stands on evenness, and says so.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ def try_unequal(
         verdict.notes.append(f"{ran}, {some_of(off)} is not where it should be.")
     else:
         verdict.provided.remove(equally_much(even))
+        verdict.tried.append(f"unequal parts of {some_of(list(even))}")
         verdict.notes.append(f"{ran}, every output is where it should be as well, on all draws.")
 
 

@@ -242,6 +242,7 @@ def _refinement(verdict: Refinement) -> dict[str, Any]:
         "divergence": divergence,
         "stuck": verdict.stuck,
         "provided": verdict.provided,
+        "tried": verdict.tried,
     }
 
 

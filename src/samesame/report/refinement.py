@@ -60,7 +60,8 @@ def _answer(verdict: Refinement) -> str:
         tally = terminal.tally([*verdict.input_relation, *verdict.relations])
         provided = f", if {' and '.join(verdict.provided)}" if verdict.provided else ""
         where = f"{counted(len(outputs), 'output')} on {ranks}{_elsewhere(verdict)}"
-        return f"{where}, {verdict.evidence}{provided}{tally}"
+        tried = f", {' and '.join(verdict.tried)} tested" if verdict.tried else ""
+        return f"{where}, {verdict.evidence}{tried}{provided}{tally}"
     failing = [output for output in outputs if output.evidence.rung is Rung.REFUTED]
     if verdict.verdict == "does not refine":
         if verdict.stuck:
