@@ -8,20 +8,20 @@ from typing import Any
 
 from samesame.fuzz.generators.operators import Composer
 from samesame.fuzz.generators.taste import PLAIN, Taste
-from samesame.fuzz.generators.values import DTYPES, any_shape, any_tensor
+from samesame.fuzz.generators.values import DTYPES, any_mood, any_shape, any_tensor
 from samesame.fuzz.program import Program, Ref
 from samesame.fuzz.words import WORDS_OF, Word
 
-ORDINARY = 0.7               # the share of programs whose numbers are moderate, which more rules may rewrite
+ORDINARY = 0.4               # the share of programs whose numbers are moderate, which more rules may rewrite
 
 
 def generate(dice: random.Random, taste: Taste = PLAIN) -> Program:
     """Three to sixteen words over two or three tensors of one dtype."""
     made = Composer(dice, taste)
     dtype, shape = taste.pick(dice, DTYPES), any_shape(dice) or (4,)
-    ordinary = dice.random() < ORDINARY
+    mood = "ordinary" if dice.random() < ORDINARY else any_mood(dice)
     for _ in range(dice.choice((2, 3))):
-        made.take(any_tensor(dice, shape, dtype, ordinary))
+        made.take(any_tensor(dice, shape, dtype, mood))
     calls = [call for call, words in WORDS_OF.items() if words[0].tensors != 0]
     wanted = dice.choice((3, 4, 6, 8, 12, 16))
     for _ in range(6 * wanted):

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from samesame.fuzz.generators.taste import PLAIN, Taste
-from samesame.fuzz.generators.values import DTYPES, any_shape, any_tensor
+from samesame.fuzz.generators.values import DTYPES, any_mood, any_shape, any_tensor
 from samesame.fuzz.program import Input, Program, Ref, Step, evaluated, literal, run_step, used, without_unused_inputs
 
 SAMPLES = 24  # of an operator at one dtype
@@ -85,8 +85,8 @@ def samples(path: str, dtype: str) -> tuple[Any, ...]:
 class Composer:
     """A program under construction: its inputs and steps, and the value of each name, as eager torch computes it."""
 
-    def __init__(self, dice: random.Random, taste: Taste = PLAIN) -> None:
-        self.dice, self.taste = dice, taste
+    def __init__(self, dice: random.Random, taste: Taste = PLAIN, mood: str = "mixed") -> None:
+        self.dice, self.taste, self.mood = dice, taste, mood
         self.inputs: list[Input] = []
         self.steps: list[Step] = []
         self.values: dict[str, torch.Tensor] = {}
@@ -156,11 +156,11 @@ def plain(tensor: torch.Tensor) -> bool:
 
 def generate(dice: random.Random, taste: Taste = PLAIN) -> Program:
     """A graph of 3 to 30 operators."""
-    made = Composer(dice, taste)
+    made = Composer(dice, taste, any_mood(dice))
     dtype = taste.pick(dice, DTYPES)
     shape = any_shape(dice)
     for _ in range(dice.choice((1, 2, 2, 3))):
-        made.take(any_tensor(dice, shape, dtype))
+        made.take(any_tensor(dice, shape, dtype, made.mood))
     wanted = dice.choice((3, 4, 5, 6, 8, 10, 14, 20, 30))
     paths = [path for path in operators() if path not in taste.avoid]
     for _ in range(TRIES * wanted):
@@ -203,9 +203,9 @@ def _placed(made: Composer, argument: Any) -> Any:
         fit = None if whole else made.fitting(argument)  # an integer may index, and must stay in range
         if fit is not None:
             return fit
-        if argument.numel() <= LONGEST_LITERAL or whole or argument.is_complex():
+        if whole or argument.is_complex() or (argument.numel() <= LONGEST_LITERAL and made.mood != "extreme"):
             return made.take(literal(argument) if argument.numel() else _empty(argument))
-        return made.take(any_tensor(made.dice, argument.shape, str(argument.dtype).removeprefix("torch.")))
+        return made.take(any_tensor(made.dice, argument.shape, str(argument.dtype).removeprefix("torch."), made.mood))
     if isinstance(argument, list | tuple) and type(argument) in (list, tuple, torch.Size):
         parts = [_placed(made, part) for part in argument]
         return parts if isinstance(argument, list) else tuple(parts)

@@ -15,7 +15,7 @@ import torch
 
 from samesame.fuzz.generators.operators import Composer
 from samesame.fuzz.generators.taste import PLAIN, Taste
-from samesame.fuzz.generators.values import any_shape, any_tensor
+from samesame.fuzz.generators.values import any_mood, any_shape, any_tensor
 from samesame.fuzz.program import Block, Line, Program, Ref, Step, run_step, without_unused_inputs
 
 DTYPES = ("float32", "float32", "float64", "int64", "int32", "int8", "bool")
@@ -25,9 +25,9 @@ Statement = Callable[[Composer], bool]
 def generate(dice: random.Random, taste: Taste = PLAIN) -> Program:
     """Three to twenty statements over one or two tensors of one dtype."""
     made = Composer(dice, taste)
-    dtype, shape = taste.pick(dice, DTYPES), any_shape(dice) or (3,)
+    dtype, shape, mood = taste.pick(dice, DTYPES), any_shape(dice) or (3,), any_mood(dice)
     for _ in range(dice.choice((1, 1, 2))):
-        made.take(_writable(dice, shape, dtype))
+        made.take(_writable(dice, shape, dtype, mood))
     wanted = dice.choice((3, 4, 5, 6, 8, 12, 20))
     kinds = list(STATEMENTS)
     for _ in range(6 * wanted):
@@ -41,9 +41,9 @@ def generate(dice: random.Random, taste: Taste = PLAIN) -> Program:
     return without_unused_inputs(Program(tuple(made.inputs), steps, tuple(returned)))
 
 
-def _writable(dice: random.Random, shape: tuple[int, ...], dtype: str) -> str:
+def _writable(dice: random.Random, shape: tuple[int, ...], dtype: str, mood: str) -> str:
     """No two elements of it share memory, so that writing has a meaning."""
-    while ".expand(" in (text := any_tensor(dice, shape, dtype)):
+    while ".expand(" in (text := any_tensor(dice, shape, dtype, mood)):
         continue
     return text
 

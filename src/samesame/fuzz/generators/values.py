@@ -1,8 +1,8 @@
 """Values and layouts: tensors on which compilers slip, as expressions of torch.
 
 What a tensor holds and how it lies in memory are chosen apart. Lengths stand around the width of a vector register,
-where a compiler leaves its vector loop for the scalar rest; numbers are ordinary ones mostly, and now and then those
-that are not: NaN, infinities, −0.0, denormals, the ends of an integer's range.
+where a compiler leaves its vector loop for the scalar rest. Numbers are ordinary ones, or those that are not: a few of
+NaN, infinities, −0.0, denormals, the ends of an integer's range. A program's mood says how often which are drawn.
 """
 
 from __future__ import annotations
@@ -17,7 +17,12 @@ INTEGERS = ("int64", "int64", "int32", "int16", "int8", "uint8")
 DTYPES = (*FLOATS, *INTEGERS, "bool")
 LENGTHS = (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65)  # around 8, 16, 32 lanes
 COMMON = (2, 3, 4, 5, 8, 16, 17)
-SPECIAL = "nan, inf, -inf, 0.0, -0.0, 1e-40, 1.0, -1.0, 2.5, -3.5, 1e30"
+SPECIAL = ("nan", "inf", "-inf", "0.0", "-0.0", "1e-40", "1.0", "-1.0", "2.5", "-3.5", "1e30")
+MOODS = {                    # how often which contents are drawn
+    "ordinary": {"normal": 4, "small": 4, "halves": 1, "any": 1},
+    "mixed": {"normal": 2, "small": 3, "halves": 1, "one": 2, "special": 2, "extremes": 2, "any": 1},
+    "extreme": {"one": 1, "special": 3, "extremes": 1, "any": 1},
+}
 
 Content = Callable[[random.Random, Sequence[int], str], str]
 Layout = Callable[[random.Random, Sequence[int]], tuple[tuple[int, ...], str]]
@@ -32,14 +37,18 @@ def any_shape(dice: random.Random) -> tuple[int, ...]:
     return tuple(lengths)
 
 
-def any_tensor(dice: random.Random, shape: Sequence[int], dtype: str, ordinary: bool = False) -> str:
-    """An expression that makes a tensor of this shape and dtype; an `ordinary` one without extremes."""
+def any_mood(dice: random.Random) -> str:
+    """Mostly mixed; one program in four has nothing but extremes to compute with."""
+    return dice.choices(("mixed", "extreme"), (3, 1))[0]
+
+
+def any_tensor(dice: random.Random, shape: Sequence[int], dtype: str, mood: str = "mixed") -> str:
+    """An expression that makes a tensor of this shape and dtype."""
     layout = LAYOUTS[dice.choices(list(LAYOUTS), [6, 1, 1, 1, 1])[0]] if len(shape) else LAYOUTS["contiguous"]
     base, moved = layout(dice, tuple(shape))
     kind = torch.zeros((), dtype=getattr(torch, dtype))
     names = CONTENTS["bool" if dtype == "bool" else "float" if kind.is_floating_point() else "integer"]
-    weights = {"special": 0, "extremes": 0} if ordinary else {"normal": 4, "small": 4}
-    content = dice.choices(list(names), [weights.get(name, 1) for name in names])[0]
+    content = dice.choices(list(names), [MOODS[mood].get(name, 0) for name in names])[0]
     return names[content](dice, base, dtype) + moved
 
 
@@ -74,13 +83,25 @@ def _repeated(numbers: str, shape: Sequence[int], dtype: str) -> str:
 
 
 def _special(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
-    return _repeated(SPECIAL, shape, dtype)
+    """A few of them, or all: a NaN that is everywhere hides what becomes of the rest."""
+    return _repeated(", ".join(_some(dice, SPECIAL)), shape, dtype)
+
+
+def _one(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
+    """One that is not ordinary among many that are."""
+    numbers = [f"{0.5 * k}" for k in range(-6, 7)]
+    numbers[dice.randrange(len(numbers))] = dice.choice(("nan", "nan", "inf", "-inf", "-0.0"))
+    return _repeated(", ".join(numbers), shape, dtype)
 
 
 def _extremes(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
     info = torch.iinfo(getattr(torch, dtype))
     numbers = dict.fromkeys((info.min, info.max, 0, 1, info.min + 1, info.max - 1, max(info.min, -1)))
-    return _repeated(", ".join(map(str, numbers)), shape, dtype)
+    return _repeated(", ".join(_some(dice, [str(number) for number in numbers])), shape, dtype)
+
+
+def _some(dice: random.Random, numbers: Sequence[str]) -> Sequence[str]:
+    return numbers if dice.random() < 0.3 else dice.sample(numbers, dice.randint(2, 4))
 
 
 def _booleans(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
@@ -89,7 +110,7 @@ def _booleans(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
 
 
 CONTENTS: dict[str, dict[str, Content]] = {
-    "float": {"normal": _normal, "halves": _halves, "special": _special},
+    "float": {"normal": _normal, "halves": _halves, "one": _one, "special": _special},
     "integer": {"small": _integers, "extremes": _extremes},
     "bool": {"any": _booleans},
 }
