@@ -93,6 +93,9 @@ class Store:
     indices: tuple[Expr, ...]
     value: Expr
 
+    def __post_init__(self) -> None:
+        _with_expressions(self)
+
 
 @dataclass(frozen=True)
 class Accumulate:
@@ -101,6 +104,15 @@ class Accumulate:
     target: Buffer
     indices: tuple[Expr, ...]
     value: Expr
+
+    def __post_init__(self) -> None:
+        _with_expressions(self)
+
+
+def _with_expressions(write: Store | Accumulate) -> None:
+    """Numbers among indices and values become expressions."""
+    object.__setattr__(write, "indices", tuple(map(const, write.indices)))
+    object.__setattr__(write, "value", const(write.value))
 
 
 @dataclass(frozen=True)
