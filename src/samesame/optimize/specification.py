@@ -1,0 +1,84 @@
+"""Specification: what a program computes, as forms.
+
+A captured graph is read from its inputs to its outputs by a table, one row for each family of operators. What a row
+says is a form and the axes of each dimension of the result; a reshape or a transpose says only other axes. An operator
+that is not in the table is a *boundary*: it stays a call of torch, its arguments are forms before it and its results
+are tensors for the forms after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from samesame.formula.expr import Expr, Leaf, Size
+from samesame.optimize.forms import Form
+
+Dims = tuple[tuple[str, ...], ...]                   # the axes of each dimension, the last fastest; () has one element
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor that forms load. A weight is a parameter or buffer by its path in the module, which may be packed ahead;
+    an input is by the name of the argument; a result is of a boundary."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    role: Literal["input", "weight", "result"]
+    path: str = ""
+
+    @property
+    def kind(self) -> str:
+        return "bool" if self.dtype == "bool" else "int" if "int" in self.dtype else "real"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A tensor to be computed: `dims` are the axes of each of its dimensions."""
+
+    name: str
+    form: Form
+    dims: Dims
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A boundary: torch's operator on outputs (nested in `arguments` as in a graph's node), and its results' names."""
+
+    operator: str
+    arguments: tuple[Any, ...]
+    keywords: tuple[tuple[str, Any], ...]
+    results: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """The tensors by name, the extent of every axis here and as a symbol, the calls in their order, the outputs."""
+
+    name: str
+    tensors: Mapping[str, Tensor]
+    extents: Mapping[str, int]
+    outputs: tuple[Output, ...]
+    calls: tuple[Call, ...] = ()
+    arguments: tuple[str, ...] = ()                  # the inputs in the order of the program's parameters
+    symbolic: Mapping[str, Expr] = field(default_factory=dict)
+
+    def roots(self) -> tuple[Output, ...]:
+        """Everything to be computed by forms: what the calls take, and what the program returns."""
+        return (*(output for call in self.calls for output in outputs_in((call.arguments, call.keywords))),
+                *self.outputs)
+
+    def leaves(self) -> dict[str, Leaf]:
+        """The tensors as formulas load them, each of sizes of its own: loads are in range by the shapes."""
+        return {name: Leaf(name, tuple(Size(f"{name}.{d}", 1) for d in range(len(t.shape))), t.kind)
+                for name, t in self.tensors.items()}
+
+
+def outputs_in(argument: Hashable) -> tuple[Output, ...]:
+    """Every output in a nested argument, from left to right."""
+    if isinstance(argument, Output):
+        return (argument,)
+    return sum(map(outputs_in, argument), ()) if isinstance(argument, tuple) else ()

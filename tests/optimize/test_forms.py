@@ -1,0 +1,93 @@
+"""Forms: what is the same is the same object, what a form means, how it reads."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from samesame.formula.equal import Proved, prove_equal
+from samesame.formula.expr import Size, Sum, index
+from samesame.formula.tensor import leaf
+from samesame.optimize.forms import (
+    ONE,
+    Part,
+    Place,
+    along,
+    cast,
+    concat,
+    digits,
+    extent,
+    fn,
+    fold,
+    formula,
+    load,
+    minus,
+    number,
+    plus,
+    power,
+    substitute,
+    text,
+    times,
+)
+
+M, N, K, R = (Size(name, 1) for name in "MNKR")
+EXTENTS = {"m": M, "n": N, "k": K, "r": R}
+X, W, A, B = load("x", "m", "k"), load("W", "n", "k"), load("A", "r", "k"), load("B", "n", "r")
+
+
+def linear(x=X, w=W):
+    return fold("sum", ["k"], times(x, w))
+
+
+def test_equal_forms_are_one_object():
+    assert times(X, W) is times(W, X)
+    assert times(number(2), times(X, number(3))) is times(number(6), X)
+    assert times(extent("k"), power(extent("k"), -1)) is ONE
+    assert fold("sum", ["m"], W) is times(extent("m"), W)
+    assert fold("max", ["m"], W) is W
+    assert linear().axes == ("m", "n")
+
+
+def test_a_form_means_its_formula():
+    x, w = leaf("x", (M, K)), leaf("W", (N, K))
+    i, j = index(M), index(N)
+    leaves = {"x": x[0, 0].leaf, "W": w[0, 0].leaf}
+    meant = formula(linear(), {"m": i, "n": j}, EXTENTS, leaves)
+    assert isinstance(prove_equal(meant, Sum(K, lambda k: x[i, k] * w[j, k])), Proved)
+    assert not isinstance(prove_equal(meant, Sum(K, lambda k: x[i, k] * w[i, k])), Proved)
+
+
+def test_a_view_goes_down_to_the_loads_and_captures_nothing():
+    gram = fold("sum", ["k"], times(X, load("x", "n", "k")))
+    split = substitute(gram, {"m": digits(("h", "k"))})
+    assert split.axes == ("h", "k", "n")
+    assert text(split) == "Σ_k′ x[h·|k| + k, k′]·x[n, k′]"
+    assert substitute(X, {"m": Place((Part("m"),), 3)}) is load("x", Place((Part("m"),), 3), "k")
+    assert substitute(X, {"k": along("k")}) is X
+
+
+def test_a_concatenation_is_one_part_after_the_other():
+    both = concat("n", ("k", "r"), (load("u", "k"), load("v", "r")))
+    u, v = leaf("u", (K,)), leaf("v", (R,))
+    extents = {**EXTENTS, "n": K + R}
+    leaves = {"u": u[0].leaf, "v": v[0].leaf}
+    total = formula(fold("sum", ["n"], both), {}, extents, leaves)
+    assert isinstance(prove_equal(total, Sum(K, lambda i: u[i]) + Sum(R, lambda i: v[i])), Proved)
+
+
+def test_forms_read_as_mathematics():
+    low_rank = fold("sum", ["k"], times(X, plus(W, fold("sum", ["r"], times(A, B)))))
+    assert text(low_rank) == "Σ_k x[m, k]·(W[n, k] + Σ_r A[r, k]·B[n, r])"
+    assert text(low_rank, brief=True) == "x·(W + A·B)"
+    mean = times(power(extent("k"), -1), fold("sum", ["k"], power(X, 2)))
+    assert text(mean) == "1/|k|·(Σ_k x[m, k]^2)"
+    norm = power(plus(mean, number(Fraction(1, 8))), Fraction(-1, 2))
+    assert text(times(X, norm), brief=True) == "x·1/√(1/|k|·(Σ_k x^2) + 1/8)"
+    rounded = cast("bfloat16", fn("exp", minus(X, fold("max", ["k"], X))))
+    assert text(rounded, brief=True) == "bfloat16(exp(x - max_k x))"
+
+
+@pytest.mark.parametrize("wrong", [minus(X, X), power(X, -1)])
+def test_what_may_be_undefined_stays(wrong):
+    assert times(number(0), wrong) is not number(0)
