@@ -88,7 +88,7 @@ class Form(metaclass=Interned):
     position[place]                      the index itself, as a number
     plus(…)  times(…)                    n-ary, flat, in one order; a number, if any, comes first
     minus(a, b)                          a difference; kept, since it may cancel
-    power[q](x)  fn[name](x)             q a Fraction; functions by their names in formula.scalars
+    power[q](x)  fn[name](x)             q a Fraction; functions by their names in formula.scalars or ACTIVATIONS
     extremum[op](a, b)                   the "max" or "min" of two
     compare[op](a, b)  not(a)  and(a, b)  or(a, b)  where(c, a, b)      op one of < ≤ =
     fold[monoid, axes](x)                "sum", "max" or "min" over axes that x has; the axes are sorted
@@ -130,8 +130,9 @@ def load(name: str, *places: str | Place) -> Form:
 
 
 def number(value: Number | int | float, powers: Powers = ()) -> Form:
-    if isinstance(value, float) and value == float("-inf"):
-        value = Infinity
+    """A float is the decimal that it is written as."""
+    if isinstance(value, float):
+        value = Infinity if value == float("-inf") else Fraction(repr(value))
     return Form("number", (value if isinstance(value, str) else Fraction(value), tuple(sorted(powers))), ())
 
 
@@ -237,7 +238,7 @@ def _ordered(xs: Iterable[Form]) -> tuple[Form, ...]:
 ZERO, ONE = number(0), number(1)
 MAKERS: dict[str, Callable[[tuple[Any, ...], tuple[Form, ...]], Form]] = {
     "plus": lambda _, xs: plus(*xs), "minus": lambda _, xs: minus(*xs), "times": lambda _, xs: times(*xs),
-    "power": lambda at, xs: power(*xs, *at), "where": lambda _, xs: where(*xs),
+    "power": lambda at, xs: power(xs[0], at[0]), "where": lambda _, xs: where(*xs),
     "extremum": lambda at, xs: extremum(*at, *xs), "fold": lambda at, xs: fold(*at, *xs),
 }
 
@@ -386,6 +387,15 @@ class _Meaning:
         return found
 
 
+ACTIVATIONS: dict[str, Callable[[Expr], Expr]] = {
+    "silu": lambda x: x * e.sigmoid(x),
+    "relu": lambda x: e.maximum(x, 0),
+    "gelu": lambda x: x / 2 * (1 + e.erf(x / e.sqrt(2))),
+    "gelu_tanh": lambda x: x / 2 * (1 + e.tanh(e.sqrt(2 / e.PI) * (x + Fraction("0.044715") * x**3))),
+    "elu": lambda x: e.where(e.lt(0, x), x, e.exp(x) - 1),
+}
+
+
 def _applied(form: Form, xs: list[Expr]) -> Expr:
     match form.operator, form.attributes:
         case "plus", _:
@@ -397,7 +407,7 @@ def _applied(form: Form, xs: list[Expr]) -> Expr:
         case "power", (q,):
             return e.power(xs[0], q)
         case "fn", (name,):
-            return e.fn(name)(xs[0])
+            return ACTIVATIONS[name](e.numeric(xs[0])) if name in ACTIVATIONS else e.fn(name)(xs[0])
         case "extremum", (op,):
             return e.maximum(*xs) if op == "max" else e.minimum(*xs)
         case "compare", (op,):

@@ -1,9 +1,8 @@
 """Specification: what a program computes, as forms.
 
-A captured graph is read from its inputs to its outputs by a table, one row for each family of operators. What a row
-says is a form and the axes of each dimension of the result; a reshape or a transpose says only other axes. An operator
-that is not in the table is a *boundary*: it stays a call of torch, its arguments are forms before it and its results
-are tensors for the forms after it.
+It has tensors, outputs, and *boundaries* between them: operators that forms do not express stay calls of torch, whose
+arguments are forms before them and whose results are tensors for the forms after them. `operators.py` makes one of a
+captured graph.
 """
 
 from __future__ import annotations

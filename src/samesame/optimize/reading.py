@@ -1,0 +1,290 @@
+"""Reading a captured graph as forms, from its inputs to its outputs.
+
+A value is a form and the axes of each dimension. What an operator means is a row of a table (`operators.py`); this
+file has what rows are made of. Operands are brought together by *labels*, as einsum names dimensions: what has one
+label gets the same axes. A dimension may consist of several axes, the last fastest: a reshape then only groups them
+anew, or splits one in two, and nothing is moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from inspect import signature
+from itertools import chain, count
+from math import prod
+from typing import Any, Literal, TypeVar
+
+from samesame.formula.expr import Unsupported
+from samesame.graph import Graph, Node, TensorType, map_nodes
+from samesame.operators.explain import bind
+from samesame.optimize.forms import (
+    ZERO,
+    Form,
+    Place,
+    along,
+    base,
+    digits,
+    fold,
+    fresh,
+    load,
+    number,
+    substitute,
+    times,
+)
+from samesame.optimize.specification import Call, Dims, Output, Tensor
+
+Labels = Sequence[Sequence[Hashable]]                # a label for each dimension of each value
+LETTERS = "ijklmnpqrstuvwxyzabcdefgho"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A tensor: the axes of its form that no dimension has are none, those of dimensions that the form lacks repeat
+    it."""
+
+    form: Form
+    dims: Dims
+    dtype: str
+
+    @property
+    def rank(self) -> int:
+        return len(self.dims)
+
+
+ROWS: dict[str, Callable[..., Any]] = {}             # (reader, operands and settings) → Value, or a tuple of them
+Row = TypeVar("Row", bound=Callable[..., Any])
+
+
+def row(*operators: str) -> Callable[[Row], Row]:
+    """Enter a function into the table as what these operators mean."""
+    def enter(function: Row) -> Row:
+        ROWS.update(dict.fromkeys(operators, function))
+        return function
+    return enter
+
+
+class Reader:
+    """Values of a graph's nodes, and what they needed: tensors, extents of axes, calls of torch."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.values: dict[Node, Any] = {}
+        self.tensors: dict[str, Tensor] = {}
+        self.extents: dict[str, int] = {}
+        self.calls: list[Call] = []
+        self.arguments: list[Output] = []
+        self._halves: dict[Any, Any] = {}
+        self._names = chain(LETTERS, (f"{letter}{n}" for n in count(1) for letter in LETTERS))
+        for node in graph.nodes:
+            self.values[node] = self._read(node)
+
+    # ------------------------------------------------------------------------------------------------------- nodes
+
+    def _read(self, node: Node) -> Any:
+        if node.operator == "getitem":
+            return self.values[node.args[0]][node.args[1]]
+        if node.is_source:
+            return self._source(node)
+        args, keywords = bind(node.operator, node.args, node.kwargs)
+        function = ROWS.get(node.operator) or ROWS.get(".".join(node.operator.split(".")[:2]))
+        if function is not None:
+            try:
+                given = map_nodes(self.values.__getitem__, args)
+                named = {name: map_nodes(self.values.__getitem__, value) for name, value in keywords.items()}
+                return self._checked(node, takes(function, self, *given, **named)())
+            except Unsupported:
+                pass
+        return self._boundary(node)
+
+    def _checked(self, node: Node, result: Any) -> Any:
+        """A row must give the shapes that the program has; the dtype is the program's."""
+        kinds = node.type if isinstance(node.type, tuple) else (node.type,)
+        found = result if isinstance(result, tuple) else (result,)
+        typed = []
+        for value, kind in zip(found, kinds, strict=True):
+            if tuple(map(self.size, value.dims)) != tuple(kind.shape):
+                raise Unsupported(f"{node.operator} read with the shape {tuple(map(self.size, value.dims))}")
+            typed.append(Value(value.form, value.dims, kind.dtype))
+        return tuple(typed) if isinstance(node.type, tuple) else typed[0]
+
+    def _source(self, node: Node) -> Value:
+        tensor = self.graph.tensors[node.name]
+        if node.operator == "constant" and tensor.dim() == 0 and not node.origin.parameter:
+            return Value(number(tensor.item()), (), str(tensor.dtype).removeprefix("torch."))
+        role: Literal["input", "weight"] = "input" if node.operator == "input" else "weight"
+        assert isinstance(node.type, TensorType)
+        self.tensors[node.name] = Tensor(node.name, tuple(node.type.shape), node.type.dtype, role,
+                                         node.origin.parameter)
+        return self._loaded(node.name)
+
+    def _loaded(self, name: str) -> Value:
+        tensor = self.tensors[name]
+        axes = [self.axis(size) for size in tensor.shape]
+        return Value(load(name, *axes), tuple((axis,) for axis in axes), tensor.dtype)
+
+    def _boundary(self, node: Node) -> Any:
+        """The operator as torch has it, on values that forms compute; its results are new tensors."""
+        given: dict[Node, Output] = {}
+
+        def argument(part: Node) -> Output:
+            if part not in given:
+                given[part] = self.output(part.name, self.values[part])
+                self.arguments.append(given[part])
+            return given[part]
+
+        arguments = map_nodes(argument, node.args)
+        keywords = tuple((name, map_nodes(argument, value)) for name, value in node.kwargs.items())
+        kinds = node.type if isinstance(node.type, tuple) else (node.type,)
+        names = tuple(f"{node.name}.{k}" for k in range(len(kinds))) if isinstance(node.type, tuple) else (node.name,)
+        self.calls.append(Call(node.operator, arguments, keywords, names))
+        for name, kind in zip(names, kinds, strict=True):
+            self.tensors[name] = Tensor(name, tuple(kind.shape), kind.dtype, "result")
+        values = tuple(map(self._loaded, names))
+        return values if isinstance(node.type, tuple) else values[0]
+
+    def output(self, name: str, value: Value) -> Output:
+        return Output(name, value.form, value.dims, value.dtype)
+
+    # -------------------------------------------------------------------------------------------------------- axes
+
+    def axis(self, size: int) -> str:
+        """A new axis."""
+        name = next(self._names)
+        self.extents[name] = size
+        return name
+
+    def size(self, axes: Iterable[str]) -> int:
+        return prod(self.extents[base(axis)] for axis in axes)
+
+    def shape(self, value: Value) -> tuple[int, ...]:
+        return tuple(map(self.size, value.dims))
+
+    def kind(self, value: Any) -> str:
+        """"real", "int" or "bool"."""
+        if isinstance(value, Value):
+            return "bool" if value.dtype == "bool" else "int" if "int" in value.dtype else "real"
+        return {bool: "bool", int: "int"}.get(type(value), "real")
+
+    def halves(self, axis: str, outer: int) -> tuple[str, str]:
+        """The axis as two digits, `outer` of the slower one; always the same two."""
+        whole = self.extents[base(axis)]
+        if whole % outer:
+            raise Unsupported("a reshape that no axis follows")
+        key = base(axis), outer
+        if key not in self._halves:
+            self._halves[key] = self.axis(outer), self.axis(whole // outer)
+        ticks = axis[len(base(axis)) :]
+        high, low = self._halves[key]
+        return high + ticks, low + ticks
+
+    def window(self, axis: str, length: int, step: int) -> str:
+        """An axis for a part of this one; windows of one length have the same, wherever they begin."""
+        key = base(axis), "window", length, step
+        if key not in self._halves:
+            self._halves[key] = self.axis(length)
+        return f"{self._halves[key]}{axis[len(base(axis)) :]}"
+
+    def read_at(self, value: Value, places: Mapping[str, Place], dims: Iterable[tuple[str, ...]]) -> Value:
+        return Value(substitute(value.form, places), tuple(dims), value.dtype)
+
+    def labelled(
+        self, values: Sequence[Value], labels: Labels
+    ) -> tuple[list[Form], dict[Hashable, tuple[str, ...]]]:
+        """The forms of values whose dimensions have labels, over the same axes where they have the same label; and the
+        axes of each label. A dimension of one element is repeated."""
+        axes = self._axes_of_labels(values, labels)
+        forms = []
+        for value, own in zip(values, labels, strict=True):
+            places: dict[str, Place] = {}
+            for dim, label in zip(value.dims, own, strict=True):
+                places.update(self._onto(dim, axes[label]))
+            forms.append(substitute(value.form, places))
+        return forms, axes
+
+    def _axes_of_labels(self, values: Sequence[Value], labels: Labels) -> dict[Hashable, tuple[str, ...]]:
+        """For each label the finest dimension that has it, in the value of the highest rank; no axis serves two."""
+        places = [(-value.rank, dim, label) for value, own in zip(values, labels, strict=True)
+                  for dim, label in zip(value.dims, own, strict=True)]
+        best: dict[Hashable, tuple[tuple[Any, ...], tuple[str, ...]]] = {}
+        for rank, dim, label in places:
+            order = (self.size(dim) == 1, -len(dim), rank)
+            if label not in best or order < best[label][0]:
+                best[label] = order, dim
+        taken, axes = set[str](), dict[Hashable, tuple[str, ...]]()
+        for label, (_, dim) in best.items():
+            own = []
+            for axis in dim:
+                own.append(fresh(axis, taken))
+                taken.add(own[-1])
+            axes[label] = tuple(own)
+        return axes
+
+    def _onto(self, dim: tuple[str, ...], target: tuple[str, ...]) -> dict[str, Place]:
+        """Places that turn the axes of a dimension into others."""
+        if self.size(dim) == 1 and self.size(target) != 1:
+            return dict.fromkeys(dim, Place())
+        if self.size(dim) != self.size(target):
+            raise Unsupported("operands whose sizes do not fit")
+        if len(dim) == 1:
+            return {dim[0]: digits(target)}
+        if [self.extents[base(a)] for a in dim] == [self.extents[base(a)] for a in target]:
+            return {a: along(b) for a, b in zip(dim, target, strict=True)}
+        raise Unsupported("a dimension that operands split in different ways")
+
+    # --------------------------------------------------------------------------------------------------- combining
+
+    def lifted(self, value: Any) -> Value:
+        """A number as a value."""
+        if isinstance(value, Value):
+            return value
+        if isinstance(value, complex) or value in (float("inf"),) or value != value:
+            raise Unsupported(f"the number {value}")
+        return Value(number(value), (), "float32")
+
+    def pointwise(self, function: Callable[..., Form], *operands: Any) -> Value:
+        """The function of each element; operands broadcast as in torch."""
+        values = list(map(self.lifted, operands))
+        labels = [[k - value.rank for k in range(value.rank)] for value in values]
+        forms, axes = self.labelled(values, labels)
+        rank = max(value.rank for value in values)
+        dims = tuple(axes[k - rank] for k in range(rank))
+        return Value(function(*forms), dims, values[0].dtype)
+
+    def contracted(self, values: Sequence[Value], labels: Labels, out: Sequence[Hashable]) -> Value:
+        """Einsum: products summed over every label that the result lacks."""
+        forms, axes = self.labelled(values, labels)
+        gone = [axis for label, own in axes.items() if label not in out for axis in own]
+        return Value(summed(gone, times(*forms)), tuple(axes[label] for label in out), values[0].dtype)
+
+    def folded(self, monoid: str, value: Value, dims: Sequence[int], keep: bool) -> Value:
+        axes = [axis for d in dims for axis in value.dims[d]]
+        return Value(fold(monoid, axes, value.form), self.reduced(value, dims, keep), value.dtype)
+
+    def reduced(self, value: Value, dims: Sequence[int], keep: bool) -> Dims:
+        return tuple(() if d in dims else dim for d, dim in enumerate(value.dims) if keep or d not in dims)
+
+
+def summed(axes: Iterable[str], x: Form) -> Form:
+    """The sum over axes; where a factor is zero but at `i = j`, only that is summed."""
+    axes = list(axes)
+    for factor in x.arguments if x.operator == "times" else (x,):
+        if factor.operator == "where" and factor.arguments[2] is ZERO and factor.arguments[0].operator == "compare":
+            condition = factor.arguments[0]
+            ends = [side.attributes[0].axis if side.operator == "position" else None for side in condition.arguments]
+            for gone, kept in (ends, ends[::-1]):
+                if condition.attributes == ("=",) and gone in axes and kept is not None:
+                    rest = [y for y in x.arguments if y is not factor] if x.operator == "times" else []
+                    inner = times(factor.arguments[1], *rest)
+                    return summed([a for a in axes if a != gone], substitute(inner, {str(gone): along(kept)}))
+    return fold("sum", axes, x)
+
+
+def takes(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[], Any]:
+    """The call with these arguments; `Unsupported` where the function does not take them."""
+    try:
+        signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise Unsupported(str(error)) from None
+    return partial(function, *args, **kwargs)

@@ -1,0 +1,117 @@
+"""Captured programs as forms: what the forms say is what torch computes; what they do not say stays torch's."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from optimize.named import worked_out
+from samesame.capture import capture
+from samesame.optimize.forms import text, walk
+from samesame.optimize.operators import read
+
+
+def forms_of(function, *inputs):
+    graph = capture(function, inputs)
+    return graph, read(graph)
+
+
+def agree(function, *inputs):
+    graph, found = forms_of(function, *inputs)
+    assert not found.calls, "every operator is in the table"
+    results = function(*inputs)
+    for output, wanted in zip(found.outputs, results if isinstance(results, tuple) else (results,), strict=True):
+        assert output.dtype == str(wanted.dtype).removeprefix("torch.")
+        mine = worked_out(output.form, graph.tensors, found.extents, output.dims)
+        assert mine.shape == wanted.shape
+        torch.testing.assert_close(mine, wanted.to(mine.dtype), rtol=1e-4, atol=1e-5)
+    return found
+
+
+def x(*shape):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(len(shape)))
+
+
+CONTRACTIONS = {
+    "linear": (lambda a, w, b: F.linear(a, w, b), x(2, 3, 4), x(5, 4), x(5)),
+    "matmul": (lambda a, b: (a @ b, a[0] @ b[0], a @ b[0, :, 0], a[0, 0] @ b), x(2, 3, 4), x(2, 4, 5)),
+    "one batch is repeated": (lambda a, b: a @ b, x(1, 3, 4), x(2, 4, 5)),
+    "gram": (lambda a: (a @ a.t(), a.t() @ a), x(3, 4)),
+    "einsum": (lambda a, b, c: torch.einsum("bik,kj,jb->bi", a, b, c), x(2, 3, 4), x(4, 5), x(5, 2)),
+    "addmm": (lambda a, b, c: (torch.addmm(a, b, c, beta=2, alpha=3), torch.baddbmm(c[None], b[None], c[None])),
+              x(3, 5), x(3, 3), x(3, 5)),
+    "low rank": (lambda a, w, u, v: F.linear(a, w + u @ v), x(2, 4), x(5, 4), x(5, 2), x(2, 4)),
+    "diagonal": (lambda a, s, b: a @ torch.diag(s) @ b, x(2, 3), x(3), x(3, 4)),
+}
+POINTWISE = {
+    "activations": (lambda a: (F.gelu(a), F.gelu(a, approximate="tanh"), F.silu(a), F.relu(a), F.elu(a), a.sigmoid(),
+                               a.tanh(), a.erf(), a.exp(), -a, a.abs()), x(3, 4)),
+    "powers": (lambda a: (a.square(), a**3, a.abs().sqrt(), (a * a).rsqrt(), 1 / a, 2 - a, a * a), x(3, 4)),
+    "broadcasting": (lambda a, b, c: (a + b, a * c, c - 2 * a, torch.where(a > 0, a, c)), x(2, 3, 4), x(4), x(3, 1)),
+    "masks": (lambda a: (a.masked_fill(a > 0, float("-inf")), a.clamp(-1, 0.5), a.tril(), a.triu(1),
+                         a * torch.ones(4, 4, dtype=torch.bool).tril()), x(4, 4)),
+}
+FOLDS = {
+    "sums": (lambda a: (a.sum(), a.sum(-1), a.mean((0, 1), keepdim=True), a.amax(1), a.amin(-1), a.var(-1),
+                        a.var(-1, unbiased=False)), x(2, 3, 4)),
+    "softmax": (lambda a: (a.softmax(-1), a.log_softmax(1)), x(2, 3, 4)),
+    "norms": (lambda a, w, b: (F.layer_norm(a, (4,), w, b), F.rms_norm(a, (4,), w), F.rms_norm(a, (3, 4))),
+              x(2, 3, 4), x(4), x(4)),
+    "attention": (lambda q, k, v: (F.scaled_dot_product_attention(q, k, v),
+                                   F.scaled_dot_product_attention(q, k, v, is_causal=True),
+                                   F.scaled_dot_product_attention(q, k, v, torch.ones(3, 5).tril() > 0),
+                                   F.scaled_dot_product_attention(q, k, v, scale=0.3)),
+                  x(2, 2, 3, 4), x(2, 2, 5, 4), x(2, 2, 5, 6)),
+}
+VIEWS = {
+    "heads": (lambda a: a.view(2, 3, 4, 5).transpose(1, 2).reshape(2, 4, 15), x(2, 3, 20)),
+    "merged": (lambda a: (a.reshape(6, 4).sum(0), a.flatten(), a.reshape(2, 3, 1, 2, 2).permute(4, 3, 2, 1, 0)),
+               x(2, 3, 4)),
+    "parts": (lambda a: (a[:, 1:, ::2], a[1], a[..., -1], *a.chunk(2, -1), *a.split([1, 2], 1), a[:, 1:].sum(1)),
+              x(2, 3, 4)),
+    "joined": (lambda a, b: (torch.cat((a, b), 1), torch.stack((a, a), 1),
+                             torch.cat((-a[..., 2:], a[..., :2]), -1) @ a.t()), x(2, 4), x(2, 3)),
+    "repeated": (lambda a: (a.unsqueeze(1).expand(2, 5, 3) + 1, a[None], a[:1].expand(4, 3), a[:1].squeeze(0)),
+                 x(2, 3)),
+}
+
+
+@pytest.mark.parametrize("program", [CONTRACTIONS, POINTWISE, FOLDS, VIEWS], ids=["contractions", "pointwise", "folds",
+                                                                                  "views"])
+def test_forms_say_what_torch_computes(program):
+    for function, *inputs in program.values():
+        agree(function, *inputs)
+
+
+def test_a_cast_stays_where_it_is():
+    def norm(a, w):
+        scale = torch.rsqrt(a.float().pow(2).mean(-1, keepdim=True) + 1e-6)
+        return w * (a.float() * scale).to(a.dtype)
+
+    _, found = forms_of(norm, x(2, 4).bfloat16(), x(4).bfloat16())
+    assert [part.attributes[0] for part in walk(found.outputs[0].form) if part.operator == "cast"] == [
+        "float32", "bfloat16"]
+    assert found.outputs[0].dtype == "bfloat16"
+
+
+def test_an_unknown_operator_is_a_boundary():
+    _, found = forms_of(lambda a: torch.cumsum(a * 2, -1) + a, x(2, 3))
+    (call,) = found.calls
+    assert call.operator == "aten.cumsum.default"
+    assert text(call.arguments[0].form, brief=True) == "2·a"
+    assert text(found.outputs[0].form, brief=True) == "cumsum + a"
+    assert found.tensors["cumsum"].role == "result"
+
+
+def test_a_row_that_gives_another_shape_is_not_believed():
+    """The table is checked against the program's shapes: break it once and see."""
+    from samesame.optimize.reading import ROWS
+
+    broken = ROWS["aten.permute"]
+    ROWS["aten.permute"] = lambda r, a, order: a
+    try:
+        _, found = forms_of(lambda a: a.permute(1, 0) + 1, x(2, 3))
+    finally:
+        ROWS["aten.permute"] = broken
+    assert [call.operator for call in found.calls] == ["aten.permute.default"]
