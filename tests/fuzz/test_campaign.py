@@ -74,7 +74,7 @@ def test_a_campaign_goes_on_where_it_was(tmp_path):
         fuzz(tmp_path / "found", Settings(backends=("aot_eager",), seed=1), resume=True)
     fuzz(tmp_path / "found", QUICK, resume=True)
     corpus = Corpus(tmp_path / "found", QUICK.kept(), resume=True)
-    assert corpus.done() == frozenset(range(12)) and sum(corpus.statuses().values()) == 12
+    assert corpus.done() == frozenset(range(12))
     with pytest.raises(SamesameError, match="another campaign is at work"):
         Corpus(tmp_path / "found", QUICK.kept(), resume=True)
     corpus.database.execute("UPDATE about SET format = 99")

@@ -15,7 +15,7 @@ from samesame.fuzz.generators.values import DTYPES, any_tensor
 from samesame.fuzz.oracle import apart, compare, observe
 from samesame.fuzz.program import Input, Program, Ref, Step, run_step, source
 from samesame.fuzz.rules import EXACT, FINITE, INTEGERS, LABELS, REAL
-from samesame.fuzz.terms import as_terms, values_of
+from samesame.fuzz.terms import as_terms
 from samesame.fuzz.twins import RESPELLINGS, twin_of
 from samesame.fuzz.undefined import leaves_open
 from samesame.fuzz.words import WORDS
@@ -64,7 +64,7 @@ def test_every_rule_is_as_exact_as_its_label_says(label):
     used = Counter[str]()
     for program in programs():
         try:
-            values = values_of(program)
+            values = program.values()
         except RuntimeError:                     # torch has no such operator for this dtype
             continue
         floats = [v for v in values.values() if v.is_floating_point()]

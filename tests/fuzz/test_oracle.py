@@ -81,8 +81,9 @@ def test_nan_equals_nan_and_minus_zero_zero():
         of(Step(("y",), "torch.bucketize", (Ref("x"), Ref("x"))), x="torch.tensor([3., 1., 2.])"),
         of(Step(("v", "y"), "torch.cummax", (Ref("x"), 0), {}, True), x="torch.tensor([1., 1.])"),
         of(Step(("y",), "torch.sum", (Ref("x"),), {"dtype": torch.int8}), x="torch.tensor([nan, 1.])"),
+        of(Step(("v", "y"), "torch.var_mean", (Ref("x"),), {}, True), x="torch.tensor([-inf, 1., 1.])"),
     ],
-    ids=["cast", "shift", "empty", "ties", "division", "mask of bytes", "boundaries", "maxima", "cast in a sum"],
+    ids=["cast", "shift", "empty", "ties", "division", "mask of bytes", "boundaries", "maxima", "sum", "mean"],
 )
 def test_what_torch_leaves_open_accuses_nobody(program):
     assert leaves_open(program)

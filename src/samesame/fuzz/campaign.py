@@ -26,7 +26,7 @@ from samesame.fuzz.finding import error_of, files_of, write_finding
 from samesame.fuzz.generators import GENERATORS
 from samesame.fuzz.generators.written import Writer
 from samesame.fuzz.pool import Worker
-from samesame.fuzz.program import decoded, steps_in
+from samesame.fuzz.program import decoded
 from samesame.fuzz.reached import Lines, all_lines, merge
 from samesame.fuzz.reached import count as count_lines
 from samesame.fuzz.tasks import accuses, dtypes
@@ -290,7 +290,7 @@ def _found(case: dict[str, Any], small: dict[str, Any], stage: str) -> Finding:
         detail=small.get("detail", ""),
         program=program or "",
         text=small["text"],
-        calls=[step.call for step in steps_in(decoded(program).steps)] if program else [],
+        calls=decoded(program).calls if program else [],
         dtypes=classes(dtypes(decoded(program))) if program else [],
         found_by=case["generator"],
         stage=stage,

@@ -10,7 +10,6 @@ import fcntl
 import json
 import re
 import sqlite3
-from collections import Counter
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -135,9 +134,6 @@ class Corpus:
 
     def findings(self) -> list[Finding]:
         return _findings(self.database)
-
-    def statuses(self) -> Counter[str]:
-        return Counter(dict(self.database.execute("SELECT status, count(*) FROM cases GROUP BY status")))
 
 
 def _findings(database: sqlite3.Connection) -> list[Finding]:

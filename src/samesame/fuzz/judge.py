@@ -20,7 +20,7 @@ import torch
 
 from samesame.fuzz.backends.backend import Backend
 from samesame.fuzz.oracle import Discrepancy, Observation, compare, observe, words_of
-from samesame.fuzz.program import Program, steps_in
+from samesame.fuzz.program import Program
 from samesame.fuzz.steady import steady
 from samesame.fuzz.undefined import leaves_open
 
@@ -67,7 +67,7 @@ def judge(
     """Compare all stages; `exact` says whether the twin equals the program bit for bit, and not over the reals only.
     `twin_alone`: the program itself was judged before."""
     say("eager")
-    if not backend.writes and isinstance(program, Program) and writes(program):
+    if not backend.writes and isinstance(program, Program) and program.writes:
         return Judgement("not given", why=f"{backend.name} does not write into its inputs")
     eager = seen(program)
     if eager.error:
@@ -134,8 +134,3 @@ def compiled(subject: Subject, backend: Backend, precise: bool = False) -> Obser
     except Exception as error:
         return Observation(error=words_of(error))
     return observe(ready, subject.make_inputs)
-
-
-def writes(program: Program) -> bool:
-    """Whether a step writes in place."""
-    return any(step.call.rstrip().endswith("_") and not step.call.endswith("__") for step in steps_in(program.steps))

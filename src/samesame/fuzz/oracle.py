@@ -98,9 +98,6 @@ def _share(a: torch.Tensor, b: torch.Tensor) -> bool:
     return a.numel() > 0 and b.numel() > 0 and a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
-# ---------------------------------------------------------------------------------------------------------- comparing
-
-
 def compare(eager: Observation, compiled: Observation, exact: Observation | None) -> list[Discrepancy]:
     """What differs, the worst first. `exact` is the float64 run, where there is one that raised nothing."""
     if eager.error:

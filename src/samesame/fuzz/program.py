@@ -53,6 +53,17 @@ class Step:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     unpacked: bool = False  # whether the call gives a tuple of `results`, and not the one result
 
+    def __str__(self) -> str:
+        """`a, b = torch.sort(x, dim=1)`."""
+        args = self.args
+        call = self.call
+        if call.startswith("."):
+            call, args = f"{text_of(args[0])}{call}", args[1:]
+        given = [*map(text_of, args), *(f"{name}={text_of(value)}" for name, value in self.kwargs.items())]
+        target = ", ".join(self.results) + ("," if self.unpacked and len(self.results) == 1 else "")
+        applied = f"{call}({', '.join(given)})" if call != "[]" else f"{text_of(args[0])}[{index_text(args[1])}]"
+        return f"{target} = {applied}" if self.results else applied
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -75,7 +86,8 @@ class Program:
 
     def function(self) -> Callable[..., Any]:
         """The program as a Python function of its inputs, with source that a tracer can read."""
-        return made(source(self), "program")
+        function: Callable[..., Any] = defined(source(self))["program"]
+        return function
 
     def make_inputs(self) -> list[torch.Tensor]:
         """The inputs, new ones each time, with the same values."""
@@ -85,8 +97,44 @@ class Program:
         """The program on the same numbers in float64; None where it names a narrower dtype itself."""
         return None if NARROW.search(repr(self.steps)) else Wide(self)
 
+    @property
+    def every_step(self) -> list[Step]:
+        """Those under a line among them."""
+        return list(steps_in(self.steps))
+
+    @property
+    def calls(self) -> list[str]:
+        return [step.call for step in self.every_step]
+
+    @property
+    def writes(self) -> bool:
+        """Whether a step writes in place."""
+        return any(call.endswith("_") and not call.endswith("__") for call in self.calls)
+
+    def lean(self) -> Program:
+        """Without inputs that nothing takes."""
+        taken = {*used(self.steps), *self.outputs}
+        return replace(self, inputs=tuple(given for given in self.inputs if given.name in taken))
+
+    def sites(self) -> Iterator[tuple[int, dict[str, torch.Tensor]]]:
+        """Each step outside blocks with the values before it, as eager torch computes them; then those at the end."""
+        values = {given.name: tensor for given, tensor in zip(self.inputs, self.make_inputs(), strict=True)}
+        for position, line in enumerate(self.steps):
+            if isinstance(line, Step):
+                yield position, dict(values)
+            for step in steps_in([line]):
+                result = run_step(step, values)
+                if step.results:
+                    values.update(zip(step.results, result if step.unpacked else (result,), strict=True))
+        yield len(self.steps), values
+
+    def values(self) -> dict[str, torch.Tensor]:
+        """Every value by its name, at the end."""
+        *_, (_, values) = self.sites()
+        return values
+
     def __len__(self) -> int:
-        return sum(1 for _ in steps_in(self.steps))
+        return len(self.every_step)
 
 
 NARROW = re.compile(r"b?float16|float32|complex64|\.(c?half|c?float|bfloat16)'")
@@ -114,9 +162,8 @@ class Wide(NamedTuple):
 
 
 def widened(tensor: torch.Tensor) -> torch.Tensor:
-    if tensor.is_complex():
-        return tensor.to(torch.complex128)
-    return tensor.double() if tensor.is_floating_point() else tensor
+    wide = torch.complex128 if tensor.is_complex() else torch.float64 if tensor.is_floating_point() else tensor.dtype
+    return tensor.to(wide)
 
 
 def encoded(program: Program) -> str:
@@ -134,10 +181,7 @@ def decoded(text: str) -> Program:
 def steps_in(lines: Iterable[Line]) -> Iterator[Step]:
     """All steps, those under a line among them."""
     for line in lines:
-        if isinstance(line, Step):
-            yield line
-        else:
-            yield from steps_in(line.body)
+        yield from [line] if isinstance(line, Step) else steps_in(line.body)
 
 
 def mapped(argument: Any, leaf: Callable[[Any], Any]) -> Any:
@@ -171,14 +215,6 @@ def used(lines: Iterable[Line]) -> Iterator[str]:
         yield from refs_in(step.kwargs)
 
 
-def without_unused_inputs(program: Program) -> Program:
-    taken = {*used(program.steps), *program.outputs}
-    return replace(program, inputs=tuple(given for given in program.inputs if given.name in taken))
-
-
-# ------------------------------------------------------------------------------------------------------------ as text
-
-
 def source(program: Program, name: str = "program") -> str:
     """The program as the text of a Python function."""
     head = f"def {name}({', '.join(given.name for given in program.inputs)}):"
@@ -189,23 +225,8 @@ def source(program: Program, name: str = "program") -> str:
 
 def lines_of(lines: Iterable[Line], depth: int) -> Iterator[str]:
     for line in lines:
-        if isinstance(line, Block):
-            yield f"{INDENT * depth}{line.head}"
-            yield from lines_of(line.body, depth + 1)
-        else:
-            yield f"{INDENT * depth}{line_of(line)}"
-
-
-def line_of(step: Step) -> str:
-    """`a, b = torch.sort(x, dim=1)`."""
-    args = step.args
-    call = step.call
-    if call.startswith("."):
-        call, args = f"{text_of(args[0])}{call}", args[1:]
-    given = [*map(text_of, args), *(f"{name}={text_of(value)}" for name, value in step.kwargs.items())]
-    target = ", ".join(step.results) + ("," if step.unpacked and len(step.results) == 1 else "")
-    applied = f"{call}({', '.join(given)})" if call != "[]" else f"{text_of(args[0])}[{index_text(args[1])}]"
-    return f"{target} = {applied}" if step.results else applied
+        yield f"{INDENT * depth}{line.head if isinstance(line, Block) else line}"
+        yield from lines_of(line.body, depth + 1) if isinstance(line, Block) else ()
 
 
 def text_of(value: Any) -> str:
@@ -232,17 +253,8 @@ def one_index(part: Any) -> str:
         return ":".join([*bounds, *([] if part.step is None else [str(part.step)])])
     return "..." if part is Ellipsis else text_of(part)
 
-
-# ------------------------------------------------------------------------------------------------------ made to run
-
 _NUMBER = count()
 NAMESPACE = {"torch": torch, "inf": math.inf, "nan": math.nan}
-
-
-def made(text: str, name: str) -> Callable[..., Any]:
-    """The function `name` that a text defines."""
-    function: Callable[..., Any] = defined(text)[name]
-    return function
 
 
 def defined(text: str) -> dict[str, Any]:

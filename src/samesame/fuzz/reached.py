@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,9 +30,11 @@ def compiler() -> Path:
 def watching(reached: Lines) -> Iterator[None]:
     """Add the compiler's lines that run meanwhile."""
     root = f"{compiler()}/"
-    tracers: dict[str, Any] = {}
 
-    def tracer_of(file: str) -> Any:
+    @cache
+    def tracer(file: str) -> Any:
+        if not file.startswith(root):
+            return None
         add = reached.setdefault(file.removeprefix(root), set()).add
 
         def trace(frame: Any, event: str, argument: Any) -> Any:
@@ -41,10 +44,7 @@ def watching(reached: Lines) -> Iterator[None]:
         return trace
 
     def called(frame: Any, event: str, argument: Any) -> Any:
-        file = frame.f_code.co_filename
-        if file not in tracers:
-            tracers[file] = tracer_of(file) if file.startswith(root) else None
-        return tracers[file]
+        return tracer(frame.f_code.co_filename)
 
     sys.settrace(called)
     try:

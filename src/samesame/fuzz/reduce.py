@@ -14,22 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from samesame.fuzz.program import (
-    Block,
-    Input,
-    Line,
-    Program,
-    Ref,
-    Step,
-    changed,
-    evaluated,
-    line_of,
-    literal,
-    refs_in,
-    steps_in,
-    used,
-    without_unused_inputs,
-)  # fmt: skip
+from samesame.fuzz.program import Block, Input, Line, Program, Ref, Step, changed, evaluated, literal, steps_in, used
 
 Shows = Callable[[Program], str]
 NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
@@ -37,7 +22,8 @@ NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 
 def reduced(program: Program, shows: Shows, label: str, until: float) -> Program:
     """The smallest program found before the clock (time.monotonic) says `until`."""
-    program = flattened(program, shows, label)
+    flat = replace(program, steps=tuple(program.every_step))                 # without lines that only hold others
+    program = flat if flat != program and shows(flat) == label else program
     improved = True
     while improved and time.monotonic() < until:
         improved = False
@@ -68,15 +54,9 @@ def size(program: Program) -> tuple[int, ...]:
     """What is reduced, the most important first."""
     text = sum(len(given.text) for given in program.inputs)
     numbers = sum(int(n) for given in program.inputs for n in NUMBER.findall(given.text))
-    arguments = sum(int(n) for step in steps_in(program.steps) for n in NUMBER.findall(repr((step.args, step.kwargs))))
+    arguments = sum(int(n) for step in program.every_step for n in NUMBER.findall(repr((step.args, step.kwargs))))
     blocks = sum(isinstance(line, Block) for line in program.steps)
     return len(program) + blocks, len(program.outputs), len(program.inputs), arguments + numbers + text
-
-
-def flattened(program: Program, shows: Shows, label: str) -> Program:
-    """Without lines that only hold others, if it shows the same without them."""
-    flat = replace(program, steps=tuple(steps_in(program.steps)))
-    return flat if flat != program and shows(flat) == label else program
 
 
 def first_wrong(program: Program, shows: Shows) -> str:
@@ -85,20 +65,17 @@ def first_wrong(program: Program, shows: Shows) -> str:
     if not lines or len(lines) < len(program.steps):
         return ""
     for count, line in enumerate(lines[:-1], 1):
-        made = line.results or tuple(refs_in(line.args[:1]))
-        if shows(without_unused_inputs(replace(program, steps=program.steps[:count], outputs=made))):
-            return line_of(line)
-    return line_of(lines[-1])
-
-
-# ----------------------------------------------------------------------------------------------------------- fewer
+        made = line.results or tuple(used([line]))[:1]
+        if shows(replace(program, steps=program.steps[:count], outputs=made).lean()):
+            return str(line)
+    return str(lines[-1])
 
 
 def fewer_outputs(program: Program) -> Iterator[Program]:
     for name in program.outputs:
         rest = tuple(other for other in program.outputs if other != name)
         if rest:
-            yield without_unused_inputs(replace(program, outputs=rest))
+            yield replace(program, outputs=rest).lean()
 
 
 def fewer_steps(program: Program) -> Iterator[Program]:
@@ -126,7 +103,7 @@ def without(program: Program, gone: Sequence[Line]) -> Program:
     made = [name for step in steps_in(kept) for name in step.results]
     inputs = [given.name for given in program.inputs]
     left = replace(program, steps=tuple(kept), outputs=outputs or tuple(made[-1:] or inputs[-1:]))
-    return without_unused_inputs(left)
+    return left.lean()
 
 
 def substituted(program: Program) -> Iterator[Program]:
@@ -138,16 +115,13 @@ def substituted(program: Program) -> Iterator[Program]:
                 table = {line.results[0]: name}
                 outputs = tuple(dict.fromkeys(table.get(out, out) for out in program.outputs))
                 steps = tuple(_with_names(part, table) for part in rest)
-                yield without_unused_inputs(Program(program.inputs, steps, outputs))
-
-
-# --------------------------------------------------------------------------------------------------------- smaller
+                yield Program(program.inputs, steps, outputs).lean()
 
 
 def smaller_sizes(program: Program) -> Iterator[Program]:
     """One number, wherever it stands, replaced by a smaller one."""
     texts = [given.text for given in program.inputs]
-    texts += [repr((step.args, step.kwargs)) for step in steps_in(program.steps)]
+    texts += [repr((step.args, step.kwargs)) for step in program.every_step]
     numbers = sorted({int(n) for text in texts for n in NUMBER.findall(text)}, reverse=True)
     for number in numbers:
         for smaller in dict.fromkeys((1, 2, 3, number // 2, number - 1)):
@@ -164,9 +138,6 @@ def _with_number(program: Program, number: int, smaller: int) -> Program:
     texts = (NUMBER.sub(lambda m: str(smaller) if int(m[0]) == number else m[0], x.text) for x in program.inputs)
     inputs = tuple(replace(given, text=text) for given, text in zip(program.inputs, texts, strict=True))
     return replace(program, inputs=inputs, steps=tuple(changed(line, leaf) for line in program.steps))
-
-
-# --------------------------------------------------------------------------------------------------------- plainer
 
 
 def plainer_values(program: Program) -> Iterator[Program]:
@@ -200,15 +171,12 @@ def plainer_arguments(program: Program) -> Iterator[Program]:
             for name in line.kwargs:
                 rest = {other: value for other, value in line.kwargs.items() if other != name}
                 steps = (*program.steps[:position], replace(line, kwargs=rest), *program.steps[position + 1 :])
-                yield without_unused_inputs(replace(program, steps=steps))
-
-
-# ----------------------------------------------------------------------------------------------------------- names
+                yield replace(program, steps=steps).lean()
 
 
 def renamed(program: Program) -> Program:
     """Inputs a, b, … and results y0, y1, …"""
-    made = [name for step in steps_in(program.steps) for name in step.results]
+    made = [name for step in program.every_step for name in step.results]
     table = {given.name: f"x{k}" for k, given in enumerate(program.inputs)} | {n: f"y{k}" for k, n in enumerate(made)}
     inputs = tuple(Input(table[given.name], given.text) for given in program.inputs)
     return Program(

@@ -12,6 +12,7 @@ label.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import NamedTuple
 
 from samesame.egraph import Operand, rules
@@ -24,72 +25,60 @@ class Type(NamedTuple):
     dtype: str
 
 
-def rank(x: Operand) -> int:
-    return len(x.type.shape)
-
-
-def size(x: Operand) -> int:
-    total = 1
-    for length in x.type.shape:
-        total *= length
-    return total
-
-
-def floating(*xs: Operand) -> bool:
-    return all("float" in x.type.dtype for x in xs)
-
-
-def single(x: Operand) -> bool:
-    """Wide enough for rewrites over the reals."""
-    return x.type.dtype in ("float32", "float64")
-
-
 def dtype(x: Operand) -> str:
     return str(x.type.dtype)
 
 
 def shape(x: Operand) -> tuple[int, ...]:
-    found: tuple[int, ...] = x.type.shape
-    return found
+    return tuple(x.type.shape)
+
+
+def rank(x: Operand) -> int:
+    return len(shape(x))
+
+
+def size(x: Operand) -> int:
+    return prod(shape(x))
+
+
+def floating(*xs: Operand) -> bool:
+    return all("float" in dtype(x) for x in xs)
+
+
+def single(x: Operand) -> bool:
+    """Wide enough for rewrites over the reals."""
+    return dtype(x) in ("float32", "float64")
 
 
 def wraps(*xs: Operand) -> bool:
     """Of one dtype, in which numbers can be added and negated: not bool."""
-    return len({x.type.dtype for x in xs}) == 1 and xs[0].type.dtype != "bool"
-
-
-def alike(x: Operand, y: Operand) -> bool:
-    return bool(x.type == y.type)
-
-
-def cut(x: Operand, dim: int) -> Iterator[tuple[int, int]]:
-    """Where a tensor is cut in two: after the first, and in the middle."""
-    length = x.type.shape[dim] if dim < len(x.type.shape) else 0
-    yield from sorted({(at, length - at) for at in (1, length // 2) if 0 < at < length})
+    return len({dtype(x) for x in xs}) == 1 and dtype(xs[0]) != "bool"
 
 
 def signed(x: Operand) -> bool:
-    return wraps(x) and x.type.dtype != "uint8"
+    return wraps(x) and dtype(x) != "uint8"
 
 
 def fits(number: object, x: Operand) -> bool:
     """Whether a tensor of x's dtype can hold the number, and x stays what it is beside it."""
     if type(number) is float:
         return single(x) and rank(x) > 0
-    unsigned = x.type.dtype == "uint8"
-    return type(number) is int and (0 if unsigned else -100) <= number <= 100 and wraps(x) and rank(x) > 0
+    return type(number) is int and (-100 if signed(x) else 0) <= number <= 100 and wraps(x) and rank(x) > 0
 
 
-EACH = ("neg", "abs", "square", "relu", "sign", "floor", "ceil", "trunc", "logical_not", "bitwise_not")
+def cut(x: Operand, dim: int) -> Iterator[tuple[int, int]]:
+    """Where a tensor is cut in two: after the first, and in the middle."""
+    length = shape(x)[dim] if dim < rank(x) else 0
+    yield from sorted({(at, length - at) for at in (1, length // 2) if 0 < at < length})
+
+
+HELPERS = (dtype, shape, rank, size, floating, single, wraps, signed, fits, cut)
 SWAPS = ("add", "mul", "maximum", "minimum", "eq", "ne", "logical_and", "logical_or")
 FAMILIES = {
-    "each": EACH,
-    "swaps": SWAPS,
-    "both": (*SWAPS, "sub", "lt", "le", "gt", "ge", "logical_xor"),
-    "fold": ("amax", "amin", "any", "all"),
-    "total": ("sum", "mean"),
-}
-HELPERS = (rank, size, floating, single, dtype, shape, wraps, alike, cut, fits, signed)
+    "each": ("neg", "abs", "square", "relu", "sign", "floor", "ceil", "trunc", "logical_not", "bitwise_not"),
+    "swaps": SWAPS, "both": (*SWAPS, "sub", "lt", "le", "gt", "ge", "logical_xor"),
+    "fold": ("amax", "amin", "any", "all"), "total": ("sum", "mean"),
+}  # fmt: skip
 
 EXACT = rules("""
     commuted            swaps(x, y)         = swaps(y, x)
@@ -147,10 +136,10 @@ INTEGERS = rules("""
                                               for m, n in cut(x, d)
     sum-by-rows         sum_all(x)          = sum_all(sum(x; 0, False))         if rank(x)
     sum-of-sum          sum(add(x, y); d, k) = add(sum(x; d, k), sum(y; d, k))
-                                              if alike(x, y) and dtype(x) in ("float32", "float64", "int64")
+                                              if x.type == y.type and dtype(x) in ("float32", "float64", "int64")
     product-transposed  matmul(x, y)        = transpose(matmul(transpose(y; 0, 1), transpose(x; 0, 1)); 0, 1)
                                               if rank(x) == rank(y) == 2
-    product-of-sum      matmul(add(x, y), z) = add(matmul(x, z), matmul(y, z))  if alike(x, y)
+    product-of-sum      matmul(add(x, y), z) = add(matmul(x, z), matmul(y, z))  if x.type == y.type
     product-in-halves   matmul(x, y)
         = add(matmul(narrow(x; 1, 0, m), narrow(y; 0, 0, m)), matmul(narrow(x; 1, m, n), narrow(y; 0, m, n)))
           for m, n in cut(y, 0) if rank(x) == rank(y) == 2

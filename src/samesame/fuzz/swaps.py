@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import ast
 
-BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.MatMult: "matmul", ast.Pow: "pow"}
-UNARY = {ast.USub: "neg", ast.Not: "logical_not", ast.Invert: "bitwise_not"}
+# The function of torch for each operator, and Python's own for what is no tensor.
+BINARY = {
+    ast.Add: ("add", "add"), ast.Sub: ("sub", "sub"), ast.Mult: ("mul", "mul"), ast.Div: ("div", "truediv"),
+    ast.MatMult: ("matmul", "matmul"), ast.Pow: ("pow", "pow"),
+}  # fmt: skip
+UNARY = {ast.USub: ("neg", "neg"), ast.Not: ("logical_not", "not_"), ast.Invert: ("bitwise_not", "invert")}
 
 # What the swapped text calls: the function of torch for tensors, the operator for anything else.
 HELPERS = """
@@ -28,17 +32,6 @@ def _swapped(name, plain, *args):
     first = args[0] if isinstance(args[0], torch.Tensor) else torch.as_tensor(args[0])
     return getattr(torch, name)(first, *args[1:])
 """
-PLAIN = {
-    "add": "add",
-    "sub": "sub",
-    "mul": "mul",
-    "div": "truediv",
-    "matmul": "matmul",
-    "pow": "pow",
-    "neg": "neg",
-    "logical_not": "not_",
-    "bitwise_not": "invert",
-}
 
 
 def swapped(text: str) -> tuple[str, int]:
@@ -61,28 +54,25 @@ class _Swap(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
-        name = BINARY.get(type(node.op))
-        return self._call(name, node, node.left, node.right) if name else node
+        names = BINARY.get(type(node.op))
+        return self._call(names, node, node.left, node.right) if names else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)
-        name = UNARY.get(type(node.op))
+        names = UNARY.get(type(node.op))
         constant = isinstance(node.operand, ast.Constant)
-        return self._call(name, node, node.operand) if name and not constant else node
+        return self._call(names, node, node.operand) if names and not constant else node
 
-    def visit_If(self, node: ast.If) -> ast.AST:
-        return self._body_only(node)
-
-    def visit_While(self, node: ast.While) -> ast.AST:
-        return self._body_only(node)
-
-    def _body_only(self, node: ast.If | ast.While) -> ast.AST:
+    def visit_If(self, node: ast.If | ast.While) -> ast.AST:
         node.body = [self.visit(statement) for statement in node.body]
         node.orelse = [self.visit(statement) for statement in node.orelse]
         return node
 
-    def _call(self, name: str, node: ast.expr, *operands: ast.expr) -> ast.AST:
+    visit_While = visit_If
+
+    def _call(self, names: tuple[str, str], node: ast.expr, *operands: ast.expr) -> ast.AST:
         self.count += 1
-        plain = ast.Attribute(ast.Name("_operator", ast.Load()), PLAIN[name], ast.Load())
+        name, own = names
+        plain = ast.Attribute(ast.Name("_operator", ast.Load()), own, ast.Load())
         call = ast.Call(ast.Name("_swapped", ast.Load()), [ast.Constant(name), plain, *operands], [])
         return ast.copy_location(call, node)

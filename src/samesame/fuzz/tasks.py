@@ -28,7 +28,7 @@ from samesame.fuzz.generators.taste import Taste
 from samesame.fuzz.guilty import guilty_pass
 from samesame.fuzz.judge import judge
 from samesame.fuzz.own import judge_own, judge_twin, judge_written, loaded
-from samesame.fuzz.program import Program, decoded, encoded, source, steps_in
+from samesame.fuzz.program import Program, decoded, encoded, source
 from samesame.fuzz.reached import Lines, beyond, merge, watching
 from samesame.fuzz.reduce import first_wrong, reduced
 from samesame.fuzz.twins import twin_of
@@ -95,7 +95,7 @@ def probe(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     judged = judge(program, BACKENDS[case["backend"]], twin.program if twin else None, exact, say)
     result = {**asdict(judged), "size": len(program), "rewrites": list(twin.rules) if twin else []}
     if case["traced"]:
-        result["calls"] = [step.call for step in steps_in(program.steps)] + dtypes(program)
+        result["calls"] = program.calls + dtypes(program)
     if judged.status == "wrong twin":
         result["original"] = source(program)
     if judged.status in ("found", "wrong twin"):

@@ -43,16 +43,13 @@ class Rewritten:
 
 def is_pure(program: Program) -> bool:
     """Whether it writes nothing, has no lines that hold others, and does not ask how memory lies."""
-    steps = [line for line in program.steps if isinstance(line, Step)]
-    calls = [step.call for step in steps]
-    writes = any(not step.results or (step.call.endswith("_") and not step.call.endswith("__")) for step in steps)
-    looks = any(word in call for call in calls for word in LAYOUT)
-    return len(steps) == len(program.steps) and not writes and not looks
+    straight = all(isinstance(line, Step) and line.results for line in program.steps)
+    return straight and not program.writes and not any(word in call for call in program.calls for word in LAYOUT)
 
 
 def rewritten(program: Program, dice: random.Random) -> Rewritten | None:
     """An equal program that dice choose; None where there is none but itself."""
-    values = values_of(program)
+    values = program.values()
     graph, known = as_terms(program, values)
     roots = [known[name] for name in program.outputs]
     budget = Budget(nodes=ROOM + SHARE * len(program), iterations=3, seconds=2.0, matches=40)
@@ -71,25 +68,12 @@ def rewritten(program: Program, dice: random.Random) -> Rewritten | None:
     return Rewritten(Program(program.inputs, tuple(steps), tuple(outputs)), names)
 
 
-def values_of(program: Program) -> dict[str, torch.Tensor]:
-    """Every value of a program without lines that hold others, as eager torch computes it."""
-    values = {given.name: tensor for given, tensor in zip(program.inputs, program.make_inputs(), strict=True)}
-    for step in program.steps:
-        assert isinstance(step, Step)
-        result = run_step(step, values)
-        values.update(zip(step.results, result if step.unpacked else (result,), strict=True))
-    return values
-
-
 def rules_for(values: list[torch.Tensor]) -> list[Rule]:
     """The rules whose label these values allow."""
     floats = [value for value in values if value.is_floating_point() or value.is_complex()]
     finite = all(bool(torch.isfinite(value).all()) for value in floats)
     moderate = finite and all(value.numel() == 0 or float(value.abs().max()) < MODERATE for value in floats)
     return [*EXACT, *(FINITE if finite else ()), *(INTEGERS if moderate else ()), *(REAL if moderate else ())]
-
-
-# ------------------------------------------------------------------------------------------------- there and back
 
 
 def as_terms(program: Program, values: Values) -> tuple[EGraph, dict[str, int]]:
@@ -159,9 +143,6 @@ def _with_arguments(step: Step, results: list[str], names: list[str]) -> Line:
     """An opaque step over other values."""
     left, made = iter(names), iter(results)
     return changed(step, lambda leaf: Ref(next(left)) if isinstance(leaf, Ref) else leaf, lambda _: next(made))
-
-
-# ------------------------------------------------------------------------------------------------------------- types
 
 
 def _type(value: torch.Tensor) -> Type:

@@ -8,12 +8,12 @@ exact as the weakest label on the way to it; compiled or not, it must do what th
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
 
-from samesame.fuzz.program import Line, Program, Ref, Step, run_step, steps_in
+from samesame.fuzz.program import Line, Program, Ref, Step, run_step
 from samesame.fuzz.terms import is_pure, rewritten
 
 MOST = 4                     # respelled statements in a twin
@@ -37,19 +37,15 @@ def twin_of(program: Program, dice: random.Random) -> Twin | None:
     found = rewritten(program, dice) if is_pure(program) else None
     if found is None:
         return respelled(program, dice)
-    twin = Twin(found.program, found.rules, found.labels <= {"exact", "finite"} or not has_floats(program))
+    has_floats = any(value.is_floating_point() or value.is_complex() for value in program.values().values())
+    twin = Twin(found.program, found.rules, found.labels <= {"exact", "finite"} or not has_floats)
     again = respelled(twin.program, dice) if dice.random() < 0.3 else None
     return replace(again, rules=twin.rules + again.rules, exact=twin.exact) if again else twin
 
 
-def has_floats(program: Program) -> bool:
-    """Whether any value is no integer."""
-    return any(v.is_floating_point() or v.is_complex() for _, values in sites(program) for v in values.values())
-
-
 def respelled(program: Program, dice: random.Random) -> Twin | None:
     """A twin by a few respelled statements; None where none can be."""
-    places = list(sites(program))
+    places = list(program.sites())
     dice.shuffle(places)
     chosen: dict[int, tuple[str, Sequence[Step]]] = {}
     numbers = iter(range(1 << 30))
@@ -70,23 +66,6 @@ def respelled(program: Program, dice: random.Random) -> Twin | None:
 
 def shuffled(table: dict[str, Respelling], dice: random.Random) -> list[tuple[str, Respelling]]:
     return dice.sample(list(table.items()), len(table))
-
-
-def sites(program: Program) -> Iterator[tuple[int, Values]]:
-    """Each step outside blocks with the values before it, of which rewrites ask dtype and shape; then those at the
-    end."""
-    values = {given.name: tensor for given, tensor in zip(program.inputs, program.make_inputs(), strict=True)}
-    for position, line in enumerate(program.steps):
-        if isinstance(line, Step):
-            yield position, dict(values)
-        for step in steps_in([line]):
-            result = run_step(step, values)
-            if step.results:
-                values.update(zip(step.results, result if step.unpacked else (result,), strict=True))
-    yield len(program.steps), values
-
-
-# --------------------------------------------------------------------------------------------------------- statements
 
 
 def _tensor(step: Step, values: Values) -> torch.Tensor | None:

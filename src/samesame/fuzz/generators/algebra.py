@@ -37,7 +37,7 @@ def _append(made: Composer, word: Word) -> bool:
     others = [made.fitting(made.values[first]) or Ref(first) for _ in range((word.tensors or 2) - 1)]
     value = made.values[first]
     if word.name == "matmul" and value.dim() == 2 and made.apply("torch.transpose", others[0], 0, 1):
-        others = [Ref(made.steps[-1].results[0])]
+        others = [made.newest]
     rank = value.dim()
     choices: dict[str, Callable[[], Any]] = {
         "dim": lambda: dice.randrange(max(rank, 1)),

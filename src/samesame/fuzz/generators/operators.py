@@ -17,7 +17,7 @@ import torch
 
 from samesame.fuzz.generators.taste import PLAIN, Taste
 from samesame.fuzz.generators.values import DTYPES, any_mood, any_shape, any_tensor
-from samesame.fuzz.program import Input, Program, Ref, Step, evaluated, literal, run_step, used, without_unused_inputs
+from samesame.fuzz.program import Input, Program, Ref, Step, evaluated, literal, run_step, used
 
 SAMPLES = 24  # of an operator at one dtype
 LONGEST_LITERAL = 48  # elements; a larger tensor of a sample is drawn anew
@@ -25,18 +25,13 @@ TRIES = 12
 AS_TEXT = (type(None), bool, int, float, str, torch.dtype)
 
 
-def words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # Random, uninitialised, sparse or about devices: nothing to compare.
-LEFT_OUT = words(
-    """bernoulli cauchy dropout empty empty_like empty_permuted empty_strided exponential geometric item jiterator_unary
+LEFT_OUT = frozenset("""
+    bernoulli cauchy dropout empty empty_like empty_permuted empty_strided exponential geometric item jiterator_unary
     log_normal lstsq lu multinomial new_empty new_empty_strided normal polar rand rand_like randint randint_like randn
     randn_like resize_ resize_as_ rrelu sparse to_sparse uniform tolist alpha_dropout feature_alpha_dropout
-    fractional_max_pool2d fractional_max_pool3d svd_lowrank pca_lowrank to"""
-)
-
+    fractional_max_pool2d fractional_max_pool3d svd_lowrank pca_lowrank to
+""".split())  # noqa: SIM905
 # Results are one of many right ones: the sign or basis of eigenvectors, the order of ties.
 MANY_RIGHT = ("eig", "eigh", "svd", "qr", "geqrf", "ormqr", "householder", "lobpcg", "pinv")
 
@@ -96,7 +91,7 @@ class Composer:
         taken = set(used(self.steps))
         made = [name for step in self.steps for name in step.results if name in self.values]
         kept = [name for name in made if name not in taken] or made[-1:]
-        return without_unused_inputs(Program(tuple(self.inputs), tuple(self.steps), tuple(kept[-max(outputs, 1) :])))
+        return Program(tuple(self.inputs), tuple(self.steps), tuple(kept[-max(outputs, 1) :])).lean()
 
     def fresh(self, prefix: str) -> str:
         count = sum(1 for name in (*self.values, *(r for s in self.steps for r in s.results)) if name[0] == prefix)
@@ -140,14 +135,17 @@ class Composer:
             if value.shape == like.shape:
                 return Ref(name)
             if value.numel() == like.numel() and self.apply("torch.reshape", Ref(name), tuple(like.shape)):
-                return Ref(self.steps[-1].results[0])
+                return self.newest
             if value.numel() > like.numel() > 0 and self.apply("torch.flatten", Ref(name)):
-                flat = Ref(self.steps[-1].results[0])
-                if self.apply("[]", flat, slice(None, like.numel())):
-                    cut = Ref(self.steps[-1].results[0])
-                    if self.apply("torch.reshape", cut, tuple(like.shape)):
-                        return Ref(self.steps[-1].results[0])
+                cut = self.apply("[]", self.newest, slice(None, like.numel()))
+                if cut and self.apply("torch.reshape", self.newest, tuple(like.shape)):
+                    return self.newest
         return None
+
+    @property
+    def newest(self) -> Ref:
+        """The (first) result of the last step."""
+        return Ref(self.steps[-1].results[0])
 
 
 def plain(tensor: torch.Tensor) -> bool:

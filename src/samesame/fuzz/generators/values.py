@@ -52,9 +52,6 @@ def any_tensor(dice: random.Random, shape: Sequence[int], dtype: str, mood: str 
     return names[content](dice, base, dtype) + moved
 
 
-# ------------------------------------------------------------------------------------------------------------ contents
-
-
 def _normal(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
     seed = dice.randrange(1000)
     text = f"torch.randn({tuple(shape)}, generator=torch.Generator().manual_seed({seed}))"
@@ -114,9 +111,6 @@ CONTENTS: dict[str, dict[str, Content]] = {
     "integer": {"small": _integers, "extremes": _extremes},
     "bool": {"any": _booleans},
 }
-
-
-# ------------------------------------------------------------------------------------------------------------- layouts
 
 
 def _transposed(dice: random.Random, shape: Sequence[int]) -> tuple[tuple[int, ...], str]:
