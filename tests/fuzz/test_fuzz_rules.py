@@ -47,9 +47,9 @@ def programs() -> list[Program]:
     """Each word, and each seed, on values of each dtype, ordinary and extreme."""
     found = []
     for dtype in dict.fromkeys(DTYPES):
-        for k in range(2):
+        for k, mood in enumerate(("ordinary", "mixed")):
             dice = random.Random(f"{dtype}{k}")
-            given = tuple(Input(name, any_tensor(dice, (3, 9), dtype)) for name in "xyz")
+            given = tuple(Input(name, any_tensor(dice, (3, 9), dtype, mood)) for name in "xyz")
             for word in WORDS.values():
                 if word.tensors is not None and word.tensors > 0:
                     attributes = tuple({"dim": 1, "number": 2, "bool": k % 2 == 0}.get(g.kind) for g in word.given)

@@ -12,18 +12,18 @@ from samesame.fuzz.generators.values import DTYPES, any_mood, any_shape, any_ten
 from samesame.fuzz.program import Program, Ref
 from samesame.fuzz.words import WORDS_OF, Word
 
-ORDINARY = 0.4               # the share of programs whose numbers are moderate, which more rules may rewrite
+ORDINARY = 0.35              # the share of programs whose numbers are moderate, which more rules may rewrite
 
 
 def generate(dice: random.Random, taste: Taste = PLAIN) -> Program:
-    """Three to sixteen words over two or three tensors of one dtype."""
+    """Four to twenty-four words over two or three tensors of one dtype."""
     made = Composer(dice, taste)
     dtype, shape = taste.pick(dice, DTYPES), any_shape(dice) or (4,)
     mood = "ordinary" if dice.random() < ORDINARY else any_mood(dice)
     for _ in range(dice.choice((2, 3))):
         made.take(any_tensor(dice, shape, dtype, mood))
     calls = [call for call, words in WORDS_OF.items() if words[0].tensors != 0]
-    wanted = dice.choice((3, 4, 6, 8, 12, 16))
+    wanted = dice.choice((4, 8, 8, 12, 16, 24))
     for _ in range(6 * wanted):
         if len(made.steps) < wanted:
             _append(made, dice.choice(WORDS_OF[taste.pick(dice, calls)]))

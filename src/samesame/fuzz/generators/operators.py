@@ -159,7 +159,7 @@ def generate(dice: random.Random, taste: Taste = PLAIN) -> Program:
     shape = any_shape(dice)
     for _ in range(dice.choice((1, 2, 2, 3))):
         made.take(any_tensor(dice, shape, dtype, made.mood))
-    wanted = dice.choice((3, 4, 5, 6, 8, 10, 14, 20, 30))
+    wanted = dice.choice((3, 6, 8, 10, 14, 20, 30))
     paths = [path for path in operators() if path not in taste.avoid]
     for _ in range(TRIES * wanted):
         if len(made.steps) >= wanted:

@@ -23,12 +23,12 @@ Statement = Callable[[Composer], bool]
 
 
 def generate(dice: random.Random, taste: Taste = PLAIN) -> Program:
-    """Three to twenty statements over one or two tensors of one dtype."""
+    """Four to twenty-four statements over one or two tensors of one dtype."""
     made = Composer(dice, taste)
     dtype, shape, mood = taste.pick(dice, DTYPES), any_shape(dice) or (3,), any_mood(dice)
     for _ in range(dice.choice((1, 1, 2))):
         made.take(_writable(dice, shape, dtype, mood))
-    wanted = dice.choice((3, 4, 5, 6, 8, 12, 20))
+    wanted = dice.choice((4, 6, 8, 12, 16, 24))
     for _ in range(6 * wanted):
         if len(made.steps) >= wanted:
             break

@@ -19,8 +19,8 @@ LENGTHS = (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65)  # around 
 COMMON = (2, 3, 4, 5, 8, 16, 17)
 SPECIAL = ("nan", "inf", "-inf", "0.0", "-0.0", "1e-40", "1.0", "-1.0", "2.5", "-3.5", "1e30")
 MOODS = {                    # how often which contents are drawn
-    "ordinary": {"normal": 4, "small": 4, "halves": 1, "any": 1},
-    "mixed": {"normal": 2, "small": 3, "halves": 1, "one": 2, "special": 2, "extremes": 2, "any": 1},
+    "ordinary": {"normal": 3, "small": 3, "halves": 1, "signed": 1, "any": 1},
+    "mixed": {"normal": 2, "small": 3, "halves": 1, "signed": 2, "one": 2, "special": 2, "extremes": 2, "any": 1},
     "extreme": {"one": 1, "special": 3, "extremes": 1, "any": 1},
 }
 
@@ -53,23 +53,32 @@ def any_tensor(dice: random.Random, shape: Sequence[int], dtype: str, mood: str 
 
 
 def _normal(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
+    text = f"torch.randn({tuple(shape)}, generator=torch.Generator().manual_seed({dice.randrange(1000)}))"
+    return text + _cast(dtype, "float32")
+
+
+def _drawn(dice: random.Random, shape: Sequence[int], ends: tuple[int, int]) -> str:
+    """Integers from the first of the ends to below the second."""
     seed = dice.randrange(1000)
-    text = f"torch.randn({tuple(shape)}, generator=torch.Generator().manual_seed({seed}))"
-    return text if dtype == "float32" else f"{text}.to(torch.{dtype})"
+    return f"torch.randint({ends[0]}, {ends[1]}, {tuple(shape)}, generator=torch.Generator().manual_seed({seed}))"
+
+
+def _cast(dtype: str, already: str = "int64") -> str:
+    return "" if dtype == already else f".to(torch.{dtype})"
 
 
 def _halves(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
     """Multiples of 1/2, on which sums and products are exact in any order."""
-    seed = dice.randrange(1000)
-    text = f"torch.randint(-8, 9, {tuple(shape)}, generator=torch.Generator().manual_seed({seed}))"
-    return f"({text} / 2).to(torch.{dtype})"
+    return f"({_drawn(dice, shape, (-8, 9))} / 2){_cast(dtype, 'float32')}"
 
 
 def _integers(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
-    low, high = (0, 9) if dtype == "uint8" else (-8, 9)
-    seed = dice.randrange(1000)
-    text = f"torch.randint({low}, {high}, {tuple(shape)}, generator=torch.Generator().manual_seed({seed}))"
-    return text if dtype == "int64" else f"{text}.to(torch.{dtype})"
+    return _drawn(dice, shape, (0, 9) if dtype == "uint8" else (-8, 9)) + _cast(dtype)
+
+
+def _of_one_sign(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
+    """None is 0 and none has another sign, so that what a fold begins with shows where it is not neutral."""
+    return _drawn(dice, shape, (-8, 0) if dice.random() < 0.5 and dtype != "uint8" else (1, 9)) + _cast(dtype)
 
 
 def _repeated(numbers: str, shape: Sequence[int], dtype: str) -> str:
@@ -102,13 +111,12 @@ def _some(dice: random.Random, numbers: Sequence[str]) -> Sequence[str]:
 
 
 def _booleans(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
-    seed = dice.randrange(1000)
-    return f"torch.randint(0, 2, {tuple(shape)}, generator=torch.Generator().manual_seed({seed})).bool()"
+    return f"{_drawn(dice, shape, (0, 2))}.bool()"
 
 
 CONTENTS: dict[str, dict[str, Content]] = {
-    "float": {"normal": _normal, "halves": _halves, "one": _one, "special": _special},
-    "integer": {"small": _integers, "extremes": _extremes},
+    "float": {"normal": _normal, "halves": _halves, "signed": _of_one_sign, "one": _one, "special": _special},
+    "integer": {"small": _integers, "signed": _of_one_sign, "extremes": _extremes},
     "bool": {"any": _booleans},
 }
 
