@@ -1,0 +1,113 @@
+"""Pruning: what need not be tuned, because something else is at least as good at every size, or far better here.
+
+The cost of a schedule is what every choice of its tiles must pay: operations (rounds of innermost statements) and
+elements (each tensor read or written once), as polynomials over sizes. One schedule is *dominated* by another if both
+its costs are at least the other's for all sizes, which the solver decides, and one is more at these. Of the rest, what
+would take many times as long here as the best, by a rough model of a machine, is *costly* and left out as well. Tiles
+that do not fit the machine's registers are cut by the tuner.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from samesame.formula.equal import Budget, Proved, prove_equal
+from samesame.formula.expr import ZERO, Add, Expr, Index, Load, add, compare, mul, walk, where
+from samesame.formula.sizes import value_at
+from samesame.optimize.ir import Accumulate, Loop, Program, Rescaled, Statement, Store, When, bound, expressions
+from samesame.optimize.schedule import Scheduled, Space
+
+COSTLY = 4.0                                     # times the best by the model
+OPERATIONS_PER_ELEMENT = 8.0                     # how many operations take the time in which memory gives an element
+PATIENCE = Budget(seconds=0.5)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Lower bounds for a schedule with any tiles, over size symbols."""
+
+    operations: Expr
+    elements: Expr
+
+    def here(self, numbers: dict[str, int]) -> float:
+        """Elements that memory could give in the time that this takes, at these sizes."""
+        operations, elements = (value_at(size, numbers) for size in (self.operations, self.elements))
+        return max(operations / OPERATIONS_PER_ELEMENT, float(elements))
+
+
+def cost(program: Program) -> Cost:
+    """What a program costs at least; kernels that run ahead cost nothing."""
+    whole = bound(program, {tile.size.name: 1 for tile in program.tiles})
+    kernels = [kernel for kernel in whole.kernels if not kernel.ahead]
+    tensors = {buffer for kernel in kernels for buffer in (*kernel.reads, *kernel.writes)}
+    rounds = [add(*_rounds(kernel.body)) for kernel in kernels]
+    return Cost(add(*rounds), add(*(mul(*buffer.shape) for buffer in sorted(tensors, key=lambda b: b.name))))
+
+
+def _rounds(body: tuple[Statement, ...]) -> list[Expr]:
+    """How often each innermost statement runs."""
+    found: list[Expr] = []
+    for statement in body:
+        match statement:
+            case Loop(_, variable, inside):
+                found += [mul(variable.extent, times) for times in _rounds(inside)]
+            case When(_, inside) | Rescaled(_, _, inside):
+                found += _rounds(inside)
+            case Store() | Accumulate():
+                found.append(add(1))
+    return found
+
+
+def is_at_most(a: Expr, b: Expr) -> bool:
+    """Whether a ≤ b for all positive sizes, proved."""
+    return isinstance(prove_equal(where(compare("<", b, a), 1, 0), ZERO, budget=PATIENCE), Proved)
+
+
+def dominated(one: Cost, other: Cost, numbers: dict[str, int]) -> bool:
+    """Whether `other` is never worse, and is better at these numbers."""
+    pairs = ((other.operations, one.operations), (other.elements, one.elements))
+    strictly = any(value_at(less, numbers) < value_at(more, numbers) for less, more in pairs)
+    return strictly and all(is_at_most(less, more) for less, more in pairs)
+
+
+def gathers(program: Program) -> bool:
+    """Whether lanes read elements that lie apart, in kernels that do not run ahead."""
+    return any(_gathers(kernel.body, frozenset()) for kernel in program.kernels if not kernel.ahead)
+
+
+def _gathers(body: tuple[Statement, ...], lanes: frozenset[Index]) -> bool:
+    for statement in body:
+        inner = lanes
+        if isinstance(statement, Loop) and statement.kind == "vector":
+            inner = lanes | {statement.variable}
+        loads = {e for value in expressions(statement) for e in walk(value) if isinstance(e, Load)}
+        if any(_apart(load, v) for load in loads for v in lanes) or _gathers(getattr(statement, "body", ()), inner):
+            return True
+    return False
+
+
+def _apart(load: Load, v: Index) -> bool:
+    """Whether elements for neighbouring values of a variable are no neighbours: it is not a term of the last index."""
+    *before, last = load.indices or (ZERO,)
+    terms = last.terms if isinstance(last, Add) else (last,)
+    return any(v in i.free for i in before) or any(v in term.free and term is not v for term in terms)
+
+
+def pruned(several: list[Scheduled], space: Space, cut: Counter[str]) -> list[Scheduled]:
+    """What is left to be tuned, the most promising first; `cut` counts what was left out and why."""
+    numbers = space.numbers()
+    costs = [cost(scheduled.program) for scheduled in several]
+    estimates = [each.here(numbers) for each in costs]
+    beside = [not gathers(scheduled.program) for scheduled in several]
+    left = []
+    for n, scheduled in enumerate(several):
+        if not beside[n] and any(beside):
+            cut["gathers"] += 1
+        elif any(dominated(costs[n], other, numbers) for other in costs):
+            cut["dominated"] += 1
+        elif estimates[n] > COSTLY * min(estimates):
+            cut["costly"] += 1
+        else:
+            left.append((estimates[n], n, scheduled))
+    return [scheduled for _, _, scheduled in sorted(left, key=lambda each: each[:2])]

@@ -1,0 +1,38 @@
+"""What is pruned is worse at every size, or reads against the grain."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tests.optimize.programs_as_forms import attention, gated_mlp
+
+from samesame.formula.expr import Size, add, mul
+from samesame.optimize.partition import stages
+from samesame.optimize.pruning import Cost, dominated, gathers, is_at_most, pruned
+from samesame.optimize.schedule import Space, alternatives
+
+N, K = Size("N", 1), Size("K", 1)
+
+
+def test_a_cost_is_compared_for_all_sizes() -> None:
+    assert is_at_most(mul(N, K), add(mul(N, K, K), 1))
+    assert not is_at_most(mul(N, N), mul(N, K))
+    one, other = Cost(mul(2, N, K), mul(N, K)), Cost(mul(N, K), mul(N, K))
+    assert dominated(one, other, {"N": 3, "K": 4}) and not dominated(other, one, {"N": 3, "K": 4})
+    assert not dominated(Cost(mul(N, N), N), Cost(mul(N, K), N), {"N": 9, "K": 4})   # fewer here, not at every size
+
+
+def test_lanes_that_gather_are_left_out() -> None:
+    """The scores' lanes run along the depth, the attended values' along their columns."""
+    space = Space(attention(), stages(attention().outputs))
+    cut = Counter[str]()
+    left = [pruned(several, space, cut) for several in alternatives(space)]
+    assert all(left) and cut["gathers"]
+    assert not any(gathers(scheduled.program) for several in left for scheduled in several)
+    assert {scheduled.map for scheduled in left[-1]} == {"lanes along c"}
+
+
+def test_weights_are_packed_so_that_nothing_gathers() -> None:
+    space = Space(gated_mlp(), stages(gated_mlp().outputs))
+    first = next(alternatives(space))
+    assert any(scheduled.map == "lanes along n" and not gathers(scheduled.program) for scheduled in first)
