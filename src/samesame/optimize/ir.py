@@ -47,7 +47,8 @@ class Buffer:
 
     @cached_property
     def leaf(self) -> Leaf:
-        return Leaf(self.name, self.shape)
+        kind = "bool" if self.dtype == "bool" else "int" if self.dtype.startswith("int") else "real"
+        return Leaf(self.name, self.shape, kind)
 
     def __getitem__(self, indices: Expr | int | tuple[Expr | int, ...]) -> Expr:
         several = indices if isinstance(indices, tuple) else (indices,)

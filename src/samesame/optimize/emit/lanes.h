@@ -1,0 +1,185 @@
+// Lanes: what printed kernels are written in. A vec<T, W> is W numbers side by side; operators act on all of them.
+// Functions take a number or a vec alike, so that a loop reads the same whether its rounds are lanes or not.
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+namespace {
+
+#define INLINE static inline __attribute__((always_inline))
+
+template <class T, int W> struct lanes_of { typedef T type __attribute__((vector_size(W * sizeof(T)))); };
+template <class T, int W> using vec = typename lanes_of<T, W>::type;
+template <class V> using element = std::remove_cv_t<std::remove_reference_t<decltype(std::declval<V&>()[0])>>;
+template <class V> constexpr bool single = std::is_arithmetic_v<V>;
+template <class V> constexpr int width = sizeof(V) / sizeof(element<V>);
+
+// ------------------------------------------------------------------------------------------------- numbers in memory
+
+struct bf16 { uint16_t bits; };                      // the upper half of a float; stores round to nearest, ties to even
+
+template <class To, class From> INLINE To bits(From x) { To y; static_assert(sizeof x == sizeof y); memcpy(&y, &x, sizeof y); return y; }
+
+INLINE float get(const float* p) { return *p; }
+INLINE double get(const double* p) { return *p; }
+INLINE long get(const int64_t* p) { return *p; }
+INLINE int get(const int32_t* p) { return *p; }
+INLINE int get(const bool* p) { return *p; }
+INLINE float get(const bf16* p) { return bits<float>(uint32_t(p->bits) << 16); }
+
+template <int W, class T> INLINE auto load(const T* p) {
+    using stored = std::conditional_t<std::is_same_v<T, bf16>, uint16_t, std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
+    vec<stored, W> x; memcpy(&x, p, sizeof x);
+    if constexpr (std::is_same_v<T, bf16>) return bits<vec<float, W>>(__builtin_convertvector(x, vec<uint32_t, W>) << 16);
+    else if constexpr (std::is_same_v<T, bool>) return __builtin_convertvector(x, vec<int, W>);
+    else return x;
+}
+template <int W, class T> INLINE auto gather(const T* p, long stride) {
+    vec<decltype(get(p)), W> x;
+    for (int i = 0; i < W; ++i) x[i] = get(p + i * stride);
+    return x;
+}
+
+template <class T, class V> INLINE void put(T* p, V x) {
+    if constexpr (single<V>) *p = T(x);
+    else if constexpr (std::is_same_v<T, bool>) for (int i = 0; i < width<V>; ++i) p[i] = x[i] != 0;
+    else { auto y = __builtin_convertvector(x, vec<T, width<V>>); memcpy(p, &y, sizeof y); }
+}
+INLINE void put(bf16* p, float x) {
+    uint32_t u = bits<uint32_t>(x);
+    p->bits = x == x ? uint16_t((u + 0x7fff + ((u >> 16) & 1)) >> 16) : uint16_t(0x7fc0);
+}
+template <class V, class = std::enable_if_t<!single<V>>> INLINE void put(bf16* p, V x) {
+    using U = vec<uint32_t, width<V>>;
+    U u = bits<U>(x), r = (u + 0x7fff + ((u >> 16) & 1)) >> 16;
+    auto y = __builtin_convertvector(x == x ? r : U{} + 0x7fc0, vec<uint16_t, width<V>>);
+    memcpy(p, &y, sizeof y);
+}
+template <class T, class V> INLINE void scatter(T* p, long stride, V x) {
+    for (int i = 0; i < width<V>; ++i) put(p + i * stride, x[i]);
+}
+
+// --------------------------------------------------------------------------------------------- from one form to another
+
+template <int W, class T> INLINE vec<T, W> all(T x) { return vec<T, W>{} + x; }
+template <int W> INLINE vec<int, W> ramp(int start, int step) {
+    vec<int, W> x;
+    for (int i = 0; i < W; ++i) x[i] = start + i * step;
+    return x;
+}
+template <class T, class V> INLINE auto to(V x) {
+    if constexpr (single<V>) return T(x);
+    else return __builtin_convertvector(x, vec<T, width<V>>);
+}
+template <int W, class V> INLINE auto part(V x, int first) {                             // W lanes out of more
+    vec<element<V>, W> y; memcpy(&y, (const char*)&x + first * sizeof(element<V>), sizeof y); return y;
+}
+template <class V> INLINE auto mask(V x) {                                               // of a comparison: 0 or -1 each
+    if constexpr (single<V>) return x;
+    else return __builtin_convertvector(x, vec<int, width<V>>);
+}
+template <class V> INLINE V choose(bool c, V x, V y) { return c ? x : y; }
+template <class M, class V, class = std::enable_if_t<!single<M>>> INLINE V choose(M m, V x, V y) {
+    if constexpr (sizeof(element<V>) == 8) return __builtin_convertvector(m, vec<int64_t, width<V>>) ? x : y;
+    else return m ? x : y;
+}
+
+// -------------------------------------------------------------------------------------------------------------- monoids
+
+// A maximum with a NaN is NaN, as in torch.
+template <class V> INLINE V largest(V x, V y) { return (y > x) | (y != y) ? y : x; }
+template <class V> INLINE V smallest(V x, V y) { return (y < x) | (y != y) ? y : x; }
+
+struct sum { template <class V> INLINE V fold(V x, V y) { return x + y; } template <class T> static constexpr T identity = 0; };
+struct prod { template <class V> INLINE V fold(V x, V y) { return x * y; } template <class T> static constexpr T identity = 1; };
+struct max {
+    template <class V> INLINE V fold(V x, V y) { return largest(x, y); }
+    template <class T> static constexpr T identity = std::is_integral_v<T> ? std::numeric_limits<T>::min() : -std::numeric_limits<T>::infinity();
+};
+struct min {
+    template <class V> INLINE V fold(V x, V y) { return smallest(x, y); }
+    template <class T> static constexpr T identity = std::is_integral_v<T> ? std::numeric_limits<T>::max() : std::numeric_limits<T>::infinity();
+};
+template <class M, class V> INLINE auto across(V x) {                                       // folds all lanes into one
+    if constexpr (width<V> == 1) return x[0];
+    else { constexpr int half = width<V> / 2; return across<M>(M::fold(part<half>(x, 0), part<half>(x, half))); }
+}
+template <class M, class T> INLINE void begin(T* p, long n) { for (long i = 0; i < n; ++i) p[i] = M::template identity<T>; }
+
+// ------------------------------------------------------------------------------------------------------------ functions
+
+template <class V, class F> INLINE V each(V x, F f) {
+    for (int i = 0; i < width<V>; ++i) x[i] = f(x[i]);
+    return x;
+}
+
+// A row for each function: its name here, in the C library, and in the library of vector functions.
+#if defined(__AVX512F__)
+#define VECTOR_FUNCTION(name) extern "C" vec<float, 16> _ZGVeN16v_##name##f(vec<float, 16>) __attribute__((weak));
+#define VECTOR_CALL(name, x) if constexpr (std::is_same_v<V, vec<float, 16>>) if (_ZGVeN16v_##name##f) return _ZGVeN16v_##name##f(x);
+#elif defined(__AVX2__)
+#define VECTOR_FUNCTION(name) extern "C" vec<float, 8> _ZGVdN8v_##name##f(vec<float, 8>) __attribute__((weak));
+#define VECTOR_CALL(name, x) if constexpr (std::is_same_v<V, vec<float, 8>>) if (_ZGVdN8v_##name##f) return _ZGVdN8v_##name##f(x);
+#else
+#define VECTOR_FUNCTION(name)
+#define VECTOR_CALL(name, x)
+#endif
+#define FUNCTION(name) VECTOR_FUNCTION(name) template <class V> INLINE V f_##name(V x) { \
+    if constexpr (single<V>) return std::name(x); else { VECTOR_CALL(name, x) return each(x, [](auto y) { return std::name(y); }); } }
+FUNCTION(log) FUNCTION(log2) FUNCTION(log10) FUNCTION(log1p) FUNCTION(expm1) FUNCTION(sin) FUNCTION(cos) FUNCTION(tan) FUNCTION(asin)
+FUNCTION(acos) FUNCTION(atan) FUNCTION(sinh) FUNCTION(cosh) FUNCTION(tanh) FUNCTION(erf)
+
+#define ROUNDING(name, call) template <class V> INLINE V f_##name(V x) { \
+    if constexpr (single<V>) return call(x); else return each(x, [](auto y) { return call(y); }); }
+ROUNDING(sqrt, std::sqrt) ROUNDING(abs, std::fabs) ROUNDING(floor, std::floor) ROUNDING(ceil, std::ceil)
+ROUNDING(round, std::rint) ROUNDING(trunc, std::trunc)
+
+// e^x = 2^n·e^r with n the integer nearest to x/ln 2, so that |r| ≤ 0.35 and seven terms of the series are enough.
+// 2^n is two factors, as neither the largest nor the smallest n is the exponent of a float.
+template <int W> INLINE vec<float, W> exp_lanes(vec<float, W> x) {
+    x = x < -104.0f ? all<W>(-104.0f) : x;
+    x = x > 89.0f ? all<W>(89.0f) : x;
+    vec<float, W> shifted = x * 1.44269504088896341f + 12582912.0f, n = shifted - 12582912.0f;
+    vec<float, W> r = n * -0.693359375f + x;
+    r = n * 2.12194440e-4f + r;
+    vec<float, W> p = r * (1.0f / 5040) + 1.0f / 720;
+    p = p * r + 1.0f / 120;
+    p = p * r + 1.0f / 24;
+    p = p * r + 1.0f / 6;
+    p = p * r + 0.5f;
+    p = p * (r * r) + r + 1.0f;
+    vec<int, W> k = bits<vec<int, W>>(shifted) - 0x4b400000, half = k >> 1;
+    return p * bits<vec<float, W>>((half + 127) << 23) * bits<vec<float, W>>((k - half + 127) << 23);
+}
+template <class V> INLINE V f_exp(V x) {
+    if constexpr (single<V>) return std::exp(x);
+    else if constexpr (std::is_same_v<element<V>, float>) return exp_lanes<width<V>>(x);
+    else return each(x, [](auto y) { return std::exp(y); });
+}
+template <class V> INLINE V f_sigmoid(V x) { return 1 / (1 + f_exp(-x)); }
+template <class V> INLINE V f_softplus(V x) { return f_log1p(f_exp(-f_abs(x))) + largest(x, V{}); }
+template <class V> INLINE V f_sign(V x) { return choose(mask(x > 0), V{} + 1, choose(mask(x < 0), V{} - 1, x)); }
+template <class V> INLINE V f_pow(V x, double q) {
+    if constexpr (single<V>) return std::pow(x, V(q)); else return each(x, [q](auto y) { return std::pow(y, decltype(y)(q)); });
+}
+
+template <int N, class V> INLINE V power(V x) {
+    if constexpr (N == 1) return x;
+    else if constexpr (N % 2) return x * power<N - 1>(x);
+    else { V y = power<N / 2>(x); return y * y; }
+}
+
+INLINE long quotient(long a, long b) { return a / b - (a % b < 0); }                     // rounds down; b > 0
+INLINE long remainder(long a, long b) { return a - b * quotient(a, b); }
+
+// A running maximum that is −∞ still stands for no scores at all; then exp(−∞ − maximum) has to be 0, not NaN.
+template <class V> INLINE V finite(V x) {
+    if constexpr (single<V>) return largest(x, std::numeric_limits<V>::lowest());
+    else return largest(x, V{} + std::numeric_limits<element<V>>::lowest());
+}
+template <class T> INLINE void scale(T* p, long n, T factor) { for (long i = 0; i < n; ++i) p[i] *= factor; }
+
+}  // namespace

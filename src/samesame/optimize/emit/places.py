@@ -1,0 +1,383 @@
+"""Where the elements of buffers are, in printed code: in memory, or in variables that stay in registers.
+
+In a loop whose rounds are lanes, a value is `wide` (a number for each lane) or the same for all of them. A buffer's
+element is at a linear form over loop variables, and the coefficient of the lanes' variable says how it is reached: 0
+once for all lanes, 1 as neighbours, any other number with gaps. An accumulator that all lanes share keeps a partial
+result in each lane, and these are folded when it is read, or when the loop over lanes ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+from samesame.formula.expr import Expr, Index, Num, Unsupported
+from samesame.optimize.emit.ranges import Linear, Span, Spans
+from samesame.optimize.ir import Buffer
+
+LANES = Path(__file__).with_name("lanes.h")
+C_TYPES = {"float32": "float", "float64": "double", "bfloat16": "bf16",
+           "int64": "int64_t", "int32": "int32_t", "bool": "bool"}
+KEYWORDS = frozenset([
+    "alignas", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue",
+    "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "float", "for",
+    "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "not", "operator", "or",
+    "private", "protected", "public", "register", "return", "short", "signed", "sizeof", "static", "struct", "switch",
+    "template", "this", "throw", "true", "try", "typedef", "union", "unsigned", "using", "virtual", "void",
+    "volatile", "while", "xor",
+])
+
+
+@cache
+def _taken() -> frozenset[str]:
+    return frozenset(re.findall(r"[A-Za-z_]\w*", LANES.read_text())) | KEYWORDS
+
+
+def reserved(name: str) -> str:
+    """A tensor's name as C++ can have it."""
+    word = re.sub(r"\W", "_", name)
+    return f"{word}_" if word in _taken() or re.fullmatch(r"\d.*|(i|t|before|factor)\d+", word) else word
+
+
+# --------------------------------------------------------------------------------------------------------------- scopes
+
+
+class Misplaced(Exception):
+    """A local buffer cannot be held as it was tried: it needs memory, or (`across`) a partial result for each lane, or
+    all its variables (`runs`) were not known when they were rescaled."""
+
+    def __init__(self, name: str, across: bool = False, runs: Mapping[int, int] | None = None) -> None:
+        self.name, self.across, self.runs = name, across, runs
+
+
+class Wide(Exception):
+    """The rounds of this variable have to be written out: registers are named by it."""
+
+    def __init__(self, variable: Index, name: str) -> None:
+        self.variable, self.name = variable, name
+
+
+class Serially(Exception):
+    """A loop whose rounds cannot be lanes."""
+
+
+@dataclass(frozen=True)
+class Text:
+    code: str
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is known at a place of the code. `region`: inside a parallel loop. With a `lane`, `width` values of this
+    variable are taken at once, the first of which is `start` if it is a number; `frame` is the loop over them."""
+
+    spans: Spans
+    places: Mapping[str, Place]
+    written: Callable[[Linear, Scope], str]          # an index as code
+    region: bool = False
+    lane: Index | None = None
+    width: int = 1
+    start: int | None = None
+    copy: int = 0
+    frame: Frame | None = None
+
+    def at(self, variable: Index, span: Span) -> Scope:
+        return replace(self, spans=self.spans.having(variable, span))
+
+    def with_place(self, name: str, place: Place) -> Scope:
+        return replace(self, places={**self.places, name: place})
+
+    def text(self, form: Linear) -> str:
+        return self.written(form, self)
+
+    def widened(self, text: Text, real: str) -> str:
+        """The same number in all lanes, where there are any."""
+        return text.code if text.wide or self.lane is None else f"all<{self.width}>({real}({text.code}))"
+
+    def slope(self, form: Linear) -> int | None:
+        return 0 if self.lane is None else form.slope(self.lane)
+
+    def each_lane(self) -> Iterator[Scope]:
+        """The scope of each lane alone."""
+        assert self.lane is not None
+        span = self.spans[self.lane]
+        for i in range(self.width):
+            text = f"({span.text} + {i})" if self.start is None else str(self.start + i)
+            at = Span(text, span.low + i, span.high - self.width + 1 + i)
+            yield replace(self, spans=self.spans.having(self.lane, at), lane=None, width=1, frame=None)
+
+
+@dataclass
+class Frame:
+    """A loop over lanes, and the partial results of its folds: one for each lane (and copy), folded at the end."""
+
+    outside: Scope
+    written_out: bool
+    partial: dict[tuple[str, int, int], tuple[str, str, str, Callable[[str], str]]] = field(default_factory=dict)
+
+    def reaches(self, form: Linear) -> bool:
+        """An element that is the same one in all rounds."""
+        return all(variable in self.outside.spans for atom in form.terms for variable in atom.free)
+
+    def result(self, target: str, width: int, copy: int, real: str, monoid: str, finish: Callable[[str], str]) -> str:
+        key = (target, width, copy)
+        if key not in self.partial:
+            name = re.sub(r"\W+", "_", f"partial {target} {width} {copy}")
+            self.partial[key] = (name, real, monoid, finish)
+        return self.partial[key][0]
+
+    def around(self, lines: list[str]) -> list[str]:
+        if not self.partial:
+            return lines
+        begin = [f"auto {name} = all<{width}>({monoid}::identity<{real}>);"
+                 for (_, width, _), (name, real, monoid, _) in self.partial.items()]
+        ends = []
+        for target, width in dict.fromkeys((target, width) for target, width, _ in self.partial):
+            names = [entry for (t, w, _), entry in self.partial.items() if (t, w) == (target, width)]
+            total = [name for name, *_ in names]
+            _, _, monoid, finish = names[0]
+            while len(total) > 1:
+                pairs = [total[i:i + 2] for i in range(0, len(total), 2)]
+                total = [f"{monoid}::fold({', '.join(pair)})" if len(pair) == 2 else pair[0] for pair in pairs]
+            ends.append(finish(total[0]))
+        return ["{", *begin, *lines, *ends, "}"]
+
+
+# --------------------------------------------------------------------------------------------------------------- places
+
+
+def whole(size: Expr | int) -> int:
+    """A size that is a number."""
+    if isinstance(size, int):
+        return size
+    if isinstance(size, Num) and size.value.denominator == 1:
+        return int(size.value)
+    raise Unsupported("a size without a number: kernels are printed once all sizes are known")
+
+
+def strides(buffer: Buffer) -> list[int]:
+    """In elements, one for each dimension."""
+    if buffer.strides is not None:
+        return [whole(stride) for stride in buffer.strides]
+    found = [1]
+    for size in reversed(buffer.shape[1:]):
+        found.insert(0, found[0] * whole(size))
+    return found[:len(buffer.shape)]
+
+
+@dataclass
+class Place:
+    """Where a buffer's elements are. A local one that is declared where rounds are `lanes` has one of each per lane."""
+
+    name: str
+    buffer: Buffer
+    monoid: str = ""
+    running: str = ""
+    elements: int = 0
+    lanes: int = 0
+    static: bool = False
+    across: int = 0
+
+    @property
+    def real(self) -> str:
+        return {"bf16": "float"}.get(C_TYPES[self.buffer.dtype], C_TYPES[self.buffer.dtype])
+
+    def address(self, indices: tuple[Expr, ...], spans: Spans) -> Linear:
+        total = Linear(0)
+        for at, stride in zip(indices, strides(self.buffer), strict=True):
+            total += spans.linear(at).times(stride)
+        return total
+
+    def declaration(self) -> list[str]:
+        raise NotImplementedError
+
+    def read(self, at: Linear, scope: Scope) -> Text | None:
+        """The element; None where each lane has to ask for its own."""
+        raise NotImplementedError
+
+    def write(self, at: Linear, value: str, wide: bool, scope: Scope) -> str | None:
+        raise NotImplementedError
+
+    def scaled(self, element: Linear, inner: int, factor: str, scope: Scope) -> list[str]:
+        """What belongs to an element of the running maximum, times the factor."""
+        raise NotImplementedError
+
+    def accumulate(self, at: Linear, value: Text, scope: Scope) -> str | None:
+        """One more value folded in; where the lanes share an element, all of theirs."""
+        slope = scope.slope(at)
+        if scope.lane is None or self.lanes or slope == 1:
+            before = self.read(at, scope)
+            assert before is not None
+            wide = before.wide
+            return self.write(at, f"{self.monoid}::fold({before.code}, {value.code})", wide, scope)
+        if slope != 0:
+            return None
+        return self._folded(at, value, scope)
+
+    def _folded(self, at: Linear, value: Text, scope: Scope) -> str:
+        alone = replace(scope, lane=None, width=1)
+
+        def finish(partial: str) -> str:
+            before = self.read(at, alone)
+            assert before is not None
+            line = self.write(at, f"{self.monoid}::fold({before.code}, across<{self.monoid}>({partial}))", False, alone)
+            assert line is not None
+            return line
+
+        if scope.frame is None or not scope.frame.reaches(at):
+            return finish(value.code)
+        target = f"{self.name} {scope.text(at)}"
+        name = scope.frame.result(target, scope.width, scope.copy, self.real, self.monoid, finish)
+        return f"{name} = {self.monoid}::fold({name}, {value.code});"
+
+
+class Memory(Place):
+    """In memory: a tensor, or a local buffer that is indexed by what only running the code can tell."""
+
+    def declaration(self) -> list[str]:
+        kind = f"vec<{self.real}, {self.lanes}>" if self.lanes else C_TYPES[self.buffer.dtype]
+        size = max(self.elements, 1)
+        begin = []
+        if self.monoid and self.lanes:
+            identity = f"all<{self.lanes}>({self.monoid}::identity<{self.real}>)"
+            begin = [f"for (long i = 0; i < {size}; ++i) {self.name}[i] = {identity};"]
+        elif self.monoid:
+            begin = [f"begin<{self.monoid}>({self.name}, {size});"]
+        if not self.static:
+            return [f"alignas(64) {kind} {self.name}[{size}];", *begin]
+        return [f"alignas(64) static thread_local {kind} {self.name}_kept[{size}];",
+                f"{kind}* const {self.name} = {self.name}_kept;", *begin]
+
+    def read(self, at: Linear, scope: Scope) -> Text | None:
+        place = scope.text(at)
+        if self.lanes:
+            return Text(f"{self.name}[{place}]", True)
+        match scope.slope(at):
+            case 0:
+                return Text(f"get({self.name} + {place})")
+            case 1:
+                return Text(f"load<{scope.width}>({self.name} + {place})", True)
+            case None:
+                return None
+            case stride:
+                return Text(f"gather<{scope.width}>({self.name} + {place}, {stride})", True)
+
+    def write(self, at: Linear, value: str, wide: bool, scope: Scope) -> str | None:
+        place = scope.text(at)
+        if self.lanes:
+            return f"{self.name}[{place}] = {scope.widened(Text(value, wide), self.real)};"
+        match scope.slope(at):
+            case 0:
+                if scope.lane is not None:
+                    raise Serially()
+                return f"put({self.name} + {place}, {value});"
+            case 1:
+                return f"put({self.name} + {place}, {scope.widened(Text(value, wide), self.real)});"
+            case None:
+                return None
+            case stride:
+                return f"scatter({self.name} + {place}, {stride}, {scope.widened(Text(value, wide), self.real)});"
+
+    def scaled(self, element: Linear, inner: int, factor: str, scope: Scope) -> list[str]:
+        return [f"scale({self.name} + {scope.text(element.times(inner))}, {inner}, {factor});"]
+
+
+@dataclass
+class Registers(Place):
+    """A variable for each run of lanes: `runs` says at which element each begins, and how many it holds."""
+
+    runs: dict[int, int] = field(default_factory=dict)
+    rescaled: frozenset[int] | None = None           # the variables that were there when all were rescaled
+
+    def _variable(self, first: int) -> str:
+        return f"{self.name}_at{first}"
+
+    def declaration(self) -> list[str]:
+        if self.rescaled is not None and self.rescaled != set(self.runs):
+            raise Misplaced(self.buffer.name, runs=self.runs)
+        lines = []
+        for first, width in sorted(self.runs.items()):
+            lanes = self.lanes or self.across or width
+            kind = f"vec<{self.real}, {lanes}>" if lanes > 1 else self.real
+            identity = f"{self.monoid}::identity<{self.real}>"
+            begin = f" = {f'all<{lanes}>({identity})' if lanes > 1 else identity}" if self.monoid else ""
+            lines.append(f"{kind} {self._variable(first)}{begin};")
+        return lines
+
+    def _run(self, at: Linear, scope: Scope) -> tuple[int, int]:
+        """The first element, as a number, and how many of its neighbours are meant."""
+        slope = scope.slope(at)
+        if self.lanes or slope == 0 or scope.lane is None:
+            if at.terms:
+                raise Misplaced(self.buffer.name)
+            return at.constant, 1
+        if slope != 1 or len(at.terms) > 1:
+            raise Misplaced(self.buffer.name)
+        if scope.start is None:
+            raise Wide(scope.lane, self.buffer.name)
+        return at.constant + scope.start, scope.width
+
+    def _holder(self, first: int, width: int, whole: bool) -> int:
+        """Which variable holds these elements; all that it holds if `whole`."""
+        for start, held in self.runs.items():
+            if start <= first and first + width <= start + held and (not whole or held == width or width == 1):
+                return start
+            if start < first + width and first < start + held:
+                raise Misplaced(self.buffer.name)
+        self.runs[first] = width
+        return first
+
+    def read(self, at: Linear, scope: Scope) -> Text | None:
+        first, width = self._run(at, scope)
+        start = self._holder(first, width, whole=False)
+        name, held = self._variable(start), self.runs[start]
+        if self.lanes:
+            return Text(name, True)
+        if self.across:
+            return Text(f"across<{self.monoid}>({name})")
+        if held == width:
+            return Text(name, width > 1)
+        return Text(f"part<{width}>({name}, {first - start})", True) if width > 1 else Text(f"{name}[{first - start}]")
+
+    def write(self, at: Linear, value: str, wide: bool, scope: Scope) -> str | None:
+        first, width = self._run(at, scope)
+        start = self._holder(first, width, whole=True)
+        name = self._variable(start)
+        if self.lanes or width > 1:
+            return f"{name} = {scope.widened(Text(value, wide), self.real)};"
+        if scope.lane is not None:
+            raise Serially()
+        return f"{name} = {value};" if self.runs[start] == 1 else f"{name}[{first - start}] = {value};"
+
+    def accumulate(self, at: Linear, value: Text, scope: Scope) -> str | None:
+        if not self.across or (scope.lane is not None and scope.slope(at) != 0):
+            return super().accumulate(at, value, scope)
+        first, _ = self._run(at, replace(scope, lane=None))
+        name = self._variable(self._holder(first, 1, whole=True))
+        if scope.lane is None:
+            return f"{name}[0] = {self.monoid}::fold({self.real}({name}[0]), {value.code});"
+        if scope.width == self.across:
+            return f"{name} = {self.monoid}::fold({name}, {value.code});"
+        return f"{name}[0] = {self.monoid}::fold({self.real}({name}[0]), across<{self.monoid}>({value.code}));"
+
+    def _folded(self, at: Linear, value: Text, scope: Scope) -> str:
+        if scope.frame is not None and scope.frame.written_out:
+            raise Misplaced(self.buffer.name, across=True)
+        return super()._folded(at, value, scope)
+
+    def scaled(self, element: Linear, inner: int, factor: str, scope: Scope) -> list[str]:
+        if element.terms:
+            raise Misplaced(self.buffer.name)
+        self.rescaled = frozenset(self.runs) if self.rescaled is None else self.rescaled
+        low, lines = element.constant * inner, list[str]()
+        for first, held in sorted(self.runs.items()):
+            mine = range(max(first, low), min(first + held, low + inner))
+            if len(mine) == held:
+                lines.append(f"{self._variable(first)} *= {factor};")
+            else:
+                lines += [f"{self._variable(first)}[{i - first}] *= {factor};" for i in mine]
+        return lines

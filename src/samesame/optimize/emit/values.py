@@ -1,0 +1,330 @@
+"""Expressions as C++. What one statement uses twice is named once, in front of it.
+
+Operators and functions of `lanes.h` take a number and lanes alike, so both are written the same; integers (indices,
+positions) are linear forms, and become a ramp of lanes only where they are used as values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import pi
+
+from samesame.formula.expr import (
+    Add,
+    And,
+    Compare,
+    Expr,
+    Extremum,
+    FloorDiv,
+    Fn,
+    Index,
+    Load,
+    Mod,
+    Mul,
+    Named,
+    NegInf,
+    Not,
+    Num,
+    Or,
+    Pow,
+    Unsupported,
+    Where,
+    const,
+    walk,
+)
+from samesame.optimize.emit.places import Place, Scope, Text
+from samesame.optimize.emit.ranges import Linear
+from samesame.optimize.ir import Buffer
+
+OPERATORS = {"<": "<", "≤": "<=", "=": "=="}
+
+
+class Values:
+    """Prints expressions; what one statement uses twice is named once, in front of it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def store(self, target: Buffer, indices: tuple[Expr, ...], value: Expr, scope: Scope) -> list[str]:
+        place = scope.places[target.name]
+        writer = _Expression(self, scope, place, value)
+        printed = writer.value(value) if place.real in ("float", "double") else writer.unreal(value)
+        line = place.write(place.address(indices, scope.spans), printed.code, printed.wide, scope)
+        if line is None:
+            return [line for alone in scope.each_lane() for line in self.store(target, indices, value, alone)]
+        return ["{", *writer.names, line, "}"] if writer.names else [line]
+
+    def accumulate(self, target: Buffer, indices: tuple[Expr, ...], value: Expr, scope: Scope) -> list[str]:
+        place = scope.places[target.name]
+        writer = _Expression(self, scope, place, value)
+        printed = writer.value(value)
+        if scope.lane is not None:
+            printed = Text(scope.widened(printed, place.real), True)
+        line = place.accumulate(place.address(indices, scope.spans), printed, scope)
+        if line is None:
+            return [line for alone in scope.each_lane() for line in self.accumulate(target, indices, value, alone)]
+        return ["{", *writer.names, line, "}"] if writer.names else [line]
+
+    def varies(self, e: Expr, scope: Scope) -> bool:
+        """Whether a value may differ from lane to lane."""
+        return scope.lane is not None and (scope.lane in e.free or any(
+            isinstance(part, Load) and scope.places[part.leaf.name].lanes for part in walk(e)))
+
+    def condition(self, e: Expr, scope: Scope) -> str:
+        return _Expression(self, scope, None, e).condition(e).code
+
+    def text(self, form: Linear, scope: Scope) -> str:
+        """A linear form as C++."""
+        found = ""
+        if scope.start is not None and scope.lane is not None and scope.lane in form.terms:
+            form = Linear(form.constant + scope.start * form.terms[scope.lane],
+                          {atom: c for atom, c in form.terms.items() if atom is not scope.lane})
+        parts = [(c, self.atom(atom, scope)) for atom, c in form.terms.items()]
+        for c, word in sorted(parts, key=lambda part: (-abs(part[0]), part[1])):
+            size = word if abs(c) == 1 else f"{abs(c)} * {word}"
+            found += f"{' - ' if c < 0 else ' + '}{size}" if found else f"{'-' if c < 0 else ''}{size}"
+        if not found:
+            return str(form.constant)
+        return f"{found} {'-' if form.constant < 0 else '+'} {abs(form.constant)}" if form.constant else found
+
+    def atom(self, e: Expr, scope: Scope) -> str:
+        def inside(part: Expr) -> str:
+            return f"({self.text(scope.spans.linear(part), scope)})"
+
+        match e:
+            case Index():
+                return scope.spans[e].text
+            case Mul(factors):
+                return f"({' * '.join(map(inside, factors))})"
+            case FloorDiv(a, b):
+                return f"quotient({inside(a)}, {inside(b)})"
+            case Mod(a, b):
+                return f"remainder({inside(a)}, {inside(b)})"
+            case Where(condition, then, otherwise):
+                return f"({self.condition(condition, scope)} ? {inside(then)} : {inside(otherwise)})"
+            case Extremum(op, parts):
+                found = f"long{inside(parts[0])}"
+                for part in parts[1:]:
+                    found = f"{op}::fold({found}, long{inside(part)})"
+                return found
+            case Load(leaf, indices):
+                place = scope.places[leaf.name]
+                text = place.read(place.address(indices, scope.spans), replace(scope, lane=None))
+                assert text is not None
+                return f"long({text.code})"
+        raise Unsupported(f"an index with {type(e).__name__}")
+
+
+class _Expression:
+    """One statement's value. `lazy`: in a branch that may not be taken, so that nothing may be computed beforehand."""
+
+    def __init__(self, values: Values, scope: Scope, target: Place | None, whole: Expr, lazy: bool = False) -> None:
+        self.values, self.scope, self.spans, self.lazy = values, scope, scope.spans, lazy
+        self.guarded = target.running if target else ""
+        self.target = target
+        loads = [part.leaf.name for part in walk(whole) if isinstance(part, Load)]
+        kinds = {scope.places[name].real for name in loads} | {target.real if target else ""}
+        self.real = "double" if "double" in kinds else "float"
+        seen: dict[Expr, int] = {}
+        for part in walk(whole):
+            for child in part.children:
+                seen[child] = seen.get(child, 0) + 1
+        self.shared = {e for e, n in seen.items() if n > 1 and isinstance(e, Add | Mul | Pow | Fn | Extremum | Where)}
+        self.known: dict[Expr, Text] = {}
+        self.names: list[str] = []
+
+    def wide(self, text: Text) -> str:
+        return self.scope.widened(text, self.real)
+
+    def value(self, e: Expr) -> Text:
+        if e not in self.known:
+            text = self._value(e)
+            if e not in self.shared or self.lazy:
+                return text
+            self.values.count += 1
+            name = f"t{self.values.count}"
+            self.names.append(f"const auto {name} = {text.code};")
+            self.known[e] = Text(name, text.wide)
+        return self.known[e]
+
+    def _value(self, e: Expr) -> Text:
+        match e:
+            case Num(value):
+                return Text(self.literal(value))
+            case Named("π"):
+                return Text(f"{self.real}({pi!r})")
+            case NegInf():
+                return Text(f"max::identity<{self.real}>")
+            case Load():
+                return self.load(e)
+            case _ if e.kind == "int":
+                return self.converted(self.integer(e))
+            case _ if e.kind == "bool":
+                return self.converted(self.truth(e))
+            case Add(terms):
+                return self.sum(terms)
+            case Mul(factors):
+                return self.product(factors)
+            case Pow(base, exponent):
+                return self.power(self.value(base), exponent)
+            case Fn(name, argument):
+                inside = self.value(argument)
+                return Text(f"f_{name}({inside.code})", inside.wide)
+            case Extremum(op, parts):
+                return self.extremum(op, [self.value(part) for part in parts])
+            case Where(condition, then, otherwise):
+                return self.choice(e, condition, then, otherwise)
+        raise Unsupported(f"a value with {type(e).__name__} in it")
+
+    def literal(self, value: Fraction) -> str:
+        number = repr(float(value)) + ("f" if self.real == "float" else "")
+        return f"({number})" if value < 0 else number
+
+    def converted(self, text: Text) -> Text:
+        return Text(f"to<{self.real}>({text.code})", text.wide)
+
+    def sum(self, terms: tuple[Expr, ...]) -> Text:
+        found, wide = "", False
+        for term in terms:
+            sign, inside = " + ", term
+            if isinstance(term, Mul) and isinstance(term.factors[0], Num) and term.factors[0].value < 0:
+                number, *rest = term.factors
+                assert isinstance(number, Num)
+                sign, inside = " - ", _product([*([] if number.value == -1 else [const(-number.value)]), *rest])
+            elif isinstance(term, Num) and term.value < 0:
+                sign, inside = " - ", const(-term.value)
+            text = self.value(inside)
+            wide |= text.wide
+            found += f"{sign}{text.code}" if found else f"{'-' if sign == ' - ' else ''}{text.code}"
+        return Text(f"({found})", wide)
+
+    def product(self, factors: tuple[Expr, ...]) -> Text:
+        above, below, wide, sign = list[str](), list[str](), False, ""
+        for factor in factors:
+            if isinstance(factor, Num) and factor.value == -1:
+                sign = "-"
+                continue
+            if isinstance(factor, Pow) and factor.exponent < 0:
+                text = self.power(self.value(factor.base), -factor.exponent)
+                below.append(text.code)
+            else:
+                text = self.value(factor)
+                above.append(text.code)
+            wide |= text.wide
+        code = " * ".join(above) if above else self.literal(Fraction(1))
+        for divisor in below:
+            code = f"{code} / {divisor}"
+        return Text(f"({sign}{code})", wide)
+
+    def power(self, base: Text, exponent: Fraction) -> Text:
+        if exponent < 0:
+            return Text(f"({self.literal(Fraction(1))} / {self.power(base, -exponent).code})", base.wide)
+        if exponent == 1:
+            return base
+        if exponent == Fraction(1, 2):
+            return Text(f"f_sqrt({base.code})", base.wide)
+        if exponent.denominator == 1 and exponent <= 16:
+            return Text(f"power<{exponent}>({base.code})", base.wide)
+        return Text(f"f_pow({base.code}, {float(exponent)!r})", base.wide)
+
+    def extremum(self, op: str, parts: list[Text]) -> Text:
+        wide = any(part.wide for part in parts)
+        codes = [self.wide(part) if wide else part.code for part in parts]
+        found = codes[0]
+        for code in codes[1:]:
+            found = f"{op}::fold({found}, {code})"
+        return Text(found, wide)
+
+    def load(self, e: Load) -> Text:
+        place = self.scope.places[e.leaf.name]
+        text = place.read(place.address(e.indices, self.spans), self.scope)
+        if text is None:
+            return self.lane_by_lane(e)
+        if place.real != self.real:
+            text = self.converted(text)
+        return Text(f"finite({text.code})", text.wide) if e.leaf.name == self.guarded else text
+
+    def lane_by_lane(self, e: Expr) -> Text:
+        lanes = [_Expression(self.values, alone, self.target, e, lazy=True) for alone in self.scope.each_lane()]
+        parts = ", ".join(f"{self.real}({lane.value(e).code})" for lane in lanes)
+        return Text(f"(vec<{self.real}, {self.scope.width}>{{{parts}}})", True)
+
+    def choice(self, e: Expr, condition: Expr, then: Expr, otherwise: Expr) -> Text:
+        decided = self.spans.decide(condition)
+        if decided is not None:
+            return self.value(then if decided else otherwise)
+        before, self.lazy = self.lazy, True
+        test = self.condition(condition)
+        branches = [self.value(then), self.value(otherwise)] if not test.wide or self.in_range(then, otherwise) else []
+        self.lazy = before
+        if not branches:
+            return self.lane_by_lane(e)
+        if test.wide:
+            return Text(f"choose({test.code}, {self.wide(branches[0])}, {self.wide(branches[1])})", True)
+        wide = any(branch.wide for branch in branches)
+        yes, no = (self.wide(branch) if wide else f"{self.real}({branch.code})" for branch in branches)
+        return Text(f"({test.code} ? {yes} : {no})", wide)
+
+    def in_range(self, *parts: Expr) -> bool:
+        return all(self.spans.in_range(load) for part in parts for load in walk(part) if isinstance(load, Load))
+
+    # ----------------------------------------------------------------------------------------- integers and conditions
+
+    def unreal(self, e: Expr) -> Text:
+        return self.truth(e) if e.kind == "bool" else self.integer(e) if e.kind == "int" else self.value(e)
+
+    def integer(self, e: Expr) -> Text:
+        form = self.spans.linear(e)
+        if not self.values.varies(e, self.scope):
+            return Text(f"({self.values.text(form, self.scope)})")
+        slope = self.scope.slope(form)
+        if slope is None:
+            parts = [f"int({self.values.text(alone.spans.linear(e), alone)})" for alone in self.scope.each_lane()]
+            return Text(f"(vec<int, {self.scope.width}>{{{', '.join(parts)}}})", True)
+        return Text(f"ramp<{self.scope.width}>({self.values.text(form, self.scope)}, {slope})", True)
+
+    def truth(self, e: Expr) -> Text:
+        """1 or 0."""
+        text = self.condition(e)
+        return Text(f"(0 - {text.code})", True) if text.wide else Text(f"({text.code} ? 1 : 0)")
+
+    def condition(self, e: Expr) -> Text:
+        """A truth value; wide ones are masks, 0 or −1 in each lane."""
+        decided = self.spans.decide(e)
+        if decided is not None:
+            return Text("true" if decided else "false")
+        match e:
+            case Not(argument):
+                inside = self.condition(argument)
+                return Text(f"({'~' if inside.wide else '!'}{inside.code})", inside.wide)
+            case And(parts) | Or(parts):
+                return self.joined("&" if isinstance(e, And) else "|", [self.condition(part) for part in parts])
+            case Compare(op, left, right):
+                return self.comparison(op, left, right)
+            case Load(leaf, indices):
+                place = self.scope.places[leaf.name]
+                text = place.read(place.address(indices, self.spans), self.scope)
+                if text is not None:
+                    return Text(f"mask({text.code} != 0)", text.wide)
+                each = [_Expression(self.values, alone, None, e).condition(e).code for alone in self.scope.each_lane()]
+                return Text(f"(vec<int, {self.scope.width}>{{-int({'), -int('.join(each)})}})", True)
+        raise Unsupported(f"a condition with {type(e).__name__} in it")
+
+    def comparison(self, op: str, left: Expr, right: Expr) -> Text:
+        if left.kind == right.kind == "int":
+            difference = self.integer(left - right)
+            return Text(f"mask({difference.code} {OPERATORS[op]} 0)", difference.wide)
+        a, b = self.value(left), self.value(right)
+        if a.wide or b.wide:
+            return Text(f"mask({self.wide(a)} {OPERATORS[op]} {self.wide(b)})", True)
+        return Text(f"({a.code} {OPERATORS[op]} {b.code})")
+
+    def joined(self, sign: str, parts: list[Text]) -> Text:
+        wide = any(part.wide for part in parts)
+        words = [part.code if part.wide == wide else f"all<{self.scope.width}>(-int({part.code}))" for part in parts]
+        return Text(f"({f' {sign if wide else sign * 2} '.join(words)})", wide)
+
+
+def _product(factors: list[Expr]) -> Expr:
+    return factors[0] if len(factors) == 1 else Mul(tuple(factors))

@@ -1,0 +1,181 @@
+"""Kernels written by hand in the grammar of loop nests, as the schedules make them: with ragged ends everywhere."""
+
+from __future__ import annotations
+
+from samesame.formula.expr import (
+    NEG_INF,
+    Expr,
+    Size,
+    absolute,
+    eq,
+    erf,
+    exp,
+    floordiv,
+    fn,
+    le,
+    lt,
+    maximum,
+    mod,
+    sigmoid,
+    sqrt,
+    tanh,
+    where,
+)
+from samesame.optimize.ir import (
+    Accumulate,
+    Buffer,
+    Dim,
+    Kernel,
+    Local,
+    Program,
+    Rescaled,
+    Store,
+    Tile,
+    When,
+    loop,
+)
+
+M, N, K, D = (Size(name, 1) for name in "MNKD")
+TM, TN, TK = (Size(name, 1) for name in ("TM", "TN", "TK"))
+
+
+def tiles(length: Dim, tile: Dim) -> Expr:
+    return floordiv(length + tile - 1, tile)
+
+
+def packed_linear(rows: Dim = M, dtype: str = "float32") -> Program:
+    """y = x·Wᵀ for few rows: W once in panels, TN rows of it side by side."""
+    x, w = Buffer("x", (rows, K), dtype), Buffer("w", (N, K), dtype)
+    panels, y = Buffer("panels", (tiles(N, TN), K, TN), dtype), Buffer("y", (rows, N), dtype)
+    t, over_t = loop("parallel", tiles(N, TN))
+    k, over_k = loop("serial", K)
+    j, over_j = loop("vector", TN)
+    value = where(lt(t * TN + j, N), w[t * TN + j, k], 0)
+    pack = Kernel("pack", (w,), (panels,), (over_t(over_k(over_j(Store(panels, (t, k, j), value)))),), ahead=True)
+    t, over_t = loop("parallel", tiles(N, TN))
+    k, over_k = loop("serial", K)
+    j, over_j = loop("vector", TN)
+    i, over_i = loop("unrolled", rows)
+    acc = Buffer("acc", (rows, TN))
+    fold = over_k(over_i(over_j(Accumulate(acc, (i, j), x[i, k] * panels[t, k, j]))))
+    i, over_i = loop("unrolled", rows)
+    j, over_j = loop("vector", TN)
+    out = over_i(over_j(When(lt(t * TN + j, N), (Store(y, (i, t * TN + j), acc[i, j]),))))
+    multiply = Kernel("multiply", (x, panels), (y,), (over_t(Local(acc, "sum"), fold, out),))
+    return Program((pack, multiply), (Tile(TN, "lanes", N),))
+
+
+def tiled_linear() -> Program:
+    """All three dimensions in tiles, none packed, every one ragged."""
+    x, w, y, acc = Buffer("x", (M, K)), Buffer("w", (K, N)), Buffer("y", (M, N)), Buffer("acc", (TM, TN))
+    s, over_s = loop("parallel", tiles(M, TM))
+    t, over_t = loop("parallel", tiles(N, TN))
+    u, over_u = loop("serial", tiles(K, TK))
+    k, over_k = loop("unrolled", TK)
+    i, over_i = loop("unrolled", TM)
+    j, over_j = loop("vector", TN)
+    m, n, at = s * TM + i, t * TN + j, u * TK + k
+    fold = Accumulate(acc, (i, j), x[m, at] * w[at, n])
+    nest = over_u(over_k(When(lt(at, K), (over_i(When(lt(m, M), (over_j(When(lt(n, N), (fold,))),))),))))
+    out = over_i(over_j(When(lt(m, M), (When(lt(n, N), (Store(y, (m, n), acc[i, j]),)),))))
+    return Program((Kernel("tiled", (x, w), (y,), (over_s(over_t(Local(acc, "sum"), nest, out)),)),))
+
+
+def rms_norm() -> Program:
+    """Each row by the root of its mean square, in two passes over it."""
+    x, g, y, s = Buffer("x", (M, K)), Buffer("g", (K,)), Buffer("y", (M, K)), Buffer("s", (M,))
+    m, over_m = loop("parallel", M)
+    k, over_k = loop("vector", K)
+    squares = over_m(over_k(Accumulate(s, (m,), x[m, k] ** 2)))
+    m, over_m = loop("parallel", M)
+    k, over_k = loop("vector", K)
+    scale = 1 / sqrt(s[m] / K + Size("N", 1) ** -1)
+    out = over_m(over_k(Store(y, (m, k), x[m, k] * g[k] * scale)))
+    return Program((Kernel("norm", (x, g), (y,), (Local(s, "sum"), squares, out)),))
+
+
+def attention(causal: bool) -> Program:
+    """Softmax of q·kᵀ times v with a running maximum, keys in tiles of TN; M queries, N keys, D wide."""
+    q, k, v, y = Buffer("q", (M, D)), Buffer("k", (N, D)), Buffer("v", (N, D)), Buffer("y", (M, D))
+    score, top, total, out = Buffer("score", (TN,)), Buffer("top", ()), Buffer("total", ()), Buffer("out", (D,))
+    m, over_m = loop("parallel", M)
+    t, over_t = loop("serial", tiles(N, TN))
+    j, over_j = loop("vector", TN)
+    d, over_d = loop("serial", D)
+    n = t * TN + j
+    scores = over_d(over_j(When(lt(n, N), (Accumulate(score, (j,), q[m, d] * k[n, d]),))))
+    j2, over_j2 = loop("vector", TN)
+    masked = Buffer("masked", (TN,))
+    seen = where(le(t * TN + j2, m), score[j2], NEG_INF) if causal else score[j2]
+    shown = where(lt(t * TN + j2, N), seen, NEG_INF)
+    mask = over_j2(Store(masked, (j2,), shown))
+    j3, over_j3 = loop("vector", TN)
+    change = Rescaled(top, (total, out), (over_j3(Accumulate(top, (), masked[j3])),))
+    j4, over_j4 = loop("vector", TN)
+    count = over_j4(Accumulate(total, (), exp(masked[j4] - top[()])))
+    j5, over_j5 = loop("serial", TN)
+    e, over_e = loop("vector", D)
+    weighted = Accumulate(out, (e,), exp(masked[j5] - top[()]) * v[t * TN + j5, e])
+    gather = over_j5(When(lt(t * TN + j5, N), (over_e(weighted),)))
+    each = over_t(Local(score, "sum"), Local(masked), scores, mask, change, count, gather)
+    e2, over_e2 = loop("vector", D)
+    end = over_e2(Store(y, (m, e2), out[e2] / total[()]))
+    begin = (Local(top, "max"), Local(total, "sum", top), Local(out, "sum", top))
+    return Program((Kernel("attend", (q, k, v), (y,), (over_m(*begin, each, end),)),))
+
+
+def functions(dtype: str) -> Program:
+    """Everything that acts element by element, over flat positions that are split by division."""
+    x, z, y = Buffer("x", (M, K), dtype), Buffer("z", (M * K,), dtype), Buffer("y", (M, K), dtype)
+    i, over_i = loop("vector", M * K)
+    m, k = floordiv(i, K), mod(i, K)
+    a, b = x[m, k], z[i]
+    gelu = a * (1 + erf(a / sqrt(2))) / 2
+    parts = [gelu, sigmoid(a) * b, tanh(a - b), exp(-absolute(b)), fn("log")(1 + a ** 2), sqrt(absolute(a))]
+    chosen = where(lt(a, b), a ** 3, b) + where(eq(mod(i, 3), 1), 1, i) / 7 + fn("floor")(3 * b)
+    value = sum(parts, start=maximum(a, b, 0)) + chosen
+    return Program((Kernel("pointwise", (x, z), (y,), (over_i(Store(y, (m, k), value)),)),))
+
+
+def folds() -> Program:
+    """Maximum, minimum and product of each column and of each row."""
+    x = Buffer("x", (M, K))
+    ways = [(monoid, way) for monoid in ("max", "min", "prod") for way in ("row", "column")]
+    ys = [Buffer(f"{monoid}_{way}", (M if way == "row" else K,)) for monoid, way in ways]
+    body = []
+    for y, (monoid, way) in zip(ys, ways, strict=True):
+        if way == "row":
+            m, over_m = loop("parallel", M)
+            k, over_k = loop("vector", K)
+            acc = Buffer("acc", ())
+            body.append(over_m(Local(acc, monoid), over_k(Accumulate(acc, (), x[m, k])), Store(y, (m,), acc[()])))
+        else:
+            k, over_k = loop("vector", K)
+            m, over_m = loop("serial", M)
+            acc = Buffer("acc", ())
+            body.append(over_k(Local(acc, monoid), over_m(Accumulate(acc, (), x[m, k])), Store(y, (k,), acc[()])))
+    return Program((Kernel("folds", (x,), tuple(ys), tuple(body)),))
+
+
+def looked_up() -> Program:
+    """Rows of a table by their numbers, and a mask of truth values."""
+    ids, keep = Buffer("ids", (M,), "int64"), Buffer("keep", (K,), "bool")
+    table, y = Buffer("table", (N, K)), Buffer("y", (M, K))
+    m, over_m = loop("parallel", M)
+    k, over_k = loop("vector", K)
+    value = where(keep[k], table[ids[m], k], NEG_INF)
+    return Program((Kernel("look_up", (ids, keep, table), (y,), (over_m(over_k(Store(y, (m, k), value)),),)),))
+
+
+def row_dots() -> Program:
+    """y = W·x with rows of W in tiles of TM and lanes along K: a partial sum in each lane, in tiles of TK."""
+    x, w, y, acc = Buffer("x", (K,)), Buffer("w", (N, K)), Buffer("y", (N,)), Buffer("acc", (TM,))
+    t, over_t = loop("parallel", tiles(N, TM))
+    u, over_u = loop("serial", tiles(K, TK))
+    i, over_i = loop("unrolled", TM)
+    k, over_k = loop("vector", TK)
+    n, at = t * TM + i, u * TK + k
+    fold = over_u(over_i(When(lt(n, N), (over_k(When(lt(at, K), (Accumulate(acc, (i,), w[n, at] * x[at]),))),))))
+    i2, over_i2 = loop("unrolled", TM)
+    out = over_i2(When(lt(t * TM + i2, N), (Store(y, (t * TM + i2,), acc[i2]),)))
+    return Program((Kernel("dots", (x, w), (y,), (over_t(Local(acc, "sum"), fold, out),)),))

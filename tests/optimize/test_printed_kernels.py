@@ -1,0 +1,99 @@
+"""Printed C++ computes what the loop nest says, at every size and tile, ragged ones included."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import kernels_by_hand as by_hand
+import pytest
+import torch
+
+from samesame.optimize import interpreted
+from samesame.optimize.compiled import FLAGS, Compiled, describe, library
+from samesame.optimize.emit import cpp
+from samesame.optimize.ir import Buffer, Program, bound
+
+FAST = tuple("-O1" if flag == "-O3" else flag for flag in FLAGS)
+PROGRAMS: dict[str, Callable[[int], Program]] = {
+    "packed": by_hand.packed_linear,
+    "packed in bfloat16": lambda m: by_hand.packed_linear(m, "bfloat16"),
+    "tiled": lambda m: by_hand.tiled_linear(),
+    "norm": lambda m: by_hand.rms_norm(),
+    "attention": lambda m: by_hand.attention(causal=False),
+    "causal attention": lambda m: by_hand.attention(causal=True),
+    "functions": lambda m: by_hand.functions("float32"),
+    "functions in float64": lambda m: by_hand.functions("float64"),
+    "functions in bfloat16": lambda m: by_hand.functions("bfloat16"),
+    "folds": lambda m: by_hand.folds(),
+    "look-up": lambda m: by_hand.looked_up(),
+    "dots": lambda m: by_hand.row_dots(),
+}
+EXTREME = [{"M": 1, "N": 1, "K": 1, "D": 1, "TM": 4, "TN": 32, "TK": 3},
+           {"M": 2, "N": 33, "K": 130, "D": 16, "TM": 1, "TN": 16, "TK": 64}]
+
+
+@dataclass
+class Case:
+    name: str
+    numbers: dict[str, int]
+    program: Program
+    lanes: int
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        written = {b.name for kernel in self.program.kernels for b in kernel.writes}
+        read = {b.name: b for kernel in self.program.kernels for b in kernel.reads}
+        return {name: self.drawn(b) for name, b in read.items() if name not in written}
+
+    def drawn(self, buffer: Buffer) -> torch.Tensor:
+        dtype = getattr(torch, buffer.dtype)
+        if dtype.is_floating_point:
+            return torch.randn(*buffer.shape).to(dtype)
+        return torch.randint(0, 2 if buffer.dtype == "bool" else self.numbers["N"], buffer.shape).to(dtype)
+
+
+def cases() -> list[Case]:
+    choose, found = random.Random(7), []
+    for name, program in PROGRAMS.items():
+        for drawn in (*EXTREME, None, None):
+            numbers = drawn or {
+                **{size: choose.randint(1, 9) for size in "MD"}, **{size: choose.randint(1, 50) for size in "NK"},
+                "TM": choose.randint(1, 4), "TN": choose.choice([5, 13, 16, 24, 32]), "TK": choose.choice([2, 3, 17]),
+            }
+            named = bound(program(numbers["M"]), numbers)
+            kernels = tuple(replace(kernel, name=f"{kernel.name}_{len(found)}") for kernel in named.kernels)
+            found.append(Case(name, numbers, Program(kernels), choose.choice([4, 8, 16])))
+    return found
+
+
+CASES = cases()
+
+
+def text_of(some: list[Case]) -> str:
+    functions = [cpp.function(kernel, case.lanes) for case in some for kernel in case.program.kernels]
+    return "\n".join([cpp.LANES.read_text(), *functions])
+
+
+def called(case: Case, source: str, flags: tuple[str, ...]) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+    torch.manual_seed(3)
+    tensors = case.tensors()
+    outputs = [b.name for kernel in case.program.kernels if not kernel.ahead for b in kernel.writes]
+    description = describe(case.program, list(tensors), [], outputs)
+    found = Compiled(source, description, library(source, flags))(*tensors.values())
+    return tensors, dict(zip(outputs, found, strict=True))
+
+
+@pytest.fixture(scope="module")
+def source() -> str:
+    return text_of(CASES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case.name} {i}" for i, case in enumerate(CASES)])
+def test_printed_code_computes_what_the_nest_says(case: Case, source: str) -> None:
+    tensors, found = called(case, source, FAST)
+    expected = interpreted.run(case.program, {name: tensor.double().numpy() for name, tensor in tensors.items()})
+    for name, tensor in found.items():
+        rounding = 1e-2 if tensor.dtype == torch.bfloat16 else 1e-5 if tensor.dtype == torch.float32 else 1e-12
+        torch.testing.assert_close(tensor.double(), torch.from_numpy(expected[name]), rtol=rounding, atol=rounding,
+                                   equal_nan=True, msg=lambda said: f"{case.numbers}, {case.lanes} lanes: {said}")
