@@ -273,6 +273,7 @@ OWN: Samples = {
     "prims.iota.default": lambda: [(5, {"start": 2, "step": 3, "dtype": torch.int64, "device": torch.device("cpu"),
                                         "requires_grad": False})],
     "aten.tril.default": lambda: [(r(2, 3, 4), 1), (bools(3, 3), -1)],
+    "aten.diag_embed.default": lambda: [(r(3),), (r(2, 3), 1), (r(2, 3), -2, 0, 2), (r(2, 3), 1, 2, 0)],
     "aten.diag.default": lambda: [(r(3), 1), (r(3), -2), (r(3, 4), 1), (r(3, 4), -1)],
     # norms and attention
     "aten._softmax.default": lambda: [(r(2, 3), 0, False), (r(), -1, False)],

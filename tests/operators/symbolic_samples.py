@@ -392,6 +392,7 @@ CONSTANTS: list[Call] = [
     ("aten.tril.default", lambda T, S: (real(T, S),)),
     ("aten.tril.default", lambda T, S: (bools(T, S), S - T)),
     ("aten.triu.default", lambda B, T: (real(B, T, T), 1)),
+    ("aten.diag_embed.default", lambda T, S: (real(T, S), -1, 0, 1)),
     ("aten.diag.default", lambda T: (real(T), 1)),
     ("aten.diag.default", lambda T, S: (real(T, S), -1)),
     ("aten.constant_pad_nd.default", lambda B, T: (real(B, T), [1, 2], 0.5)),

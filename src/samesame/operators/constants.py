@@ -204,6 +204,23 @@ def diag(x: Tensor, diagonal: int = 0) -> Tensor:
     return tensor((n, n), lambda i, j: where(eq(i - down, j - right), x[i - down], _nothing(x)), x.kind)
 
 
+@meaning("aten.diag_embed.default")
+def diag_embed(x: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """The last dimension along a diagonal of two new ones, with nothing beside it."""
+    rows, columns = (d % (x.rank + 1) for d in (dim1, dim2))
+    down, right = max(-static(offset), 0), max(offset, 0)
+    n = total(x.shape[-1], down + right)
+    rest = iter(x.shape[:-1])
+    shape = tuple(n if d in (rows, columns) else next(rest) for d in range(x.rank + 1))
+
+    def element(*i: Expr) -> Expr:
+        outer = tuple(j for d, j in enumerate(i) if d not in (rows, columns))
+        row, column = i[rows] - down, i[columns] - right
+        return where(eq(row, column), x[(*outer, row)], _nothing(x))
+
+    return tensor(shape, element, x.kind)
+
+
 @meaning("aten.constant_pad_nd.default")
 def constant_pad_nd(x: Tensor, pad: Sequence[Dim], value: Value = 0) -> Tensor:
     """`pad` holds (before, after) for the last dimension, then for the one before it, …; negative numbers cut."""

@@ -431,9 +431,9 @@ LOOSE, SUM, FOLD, PRODUCT, UNIT = range(5)                       # how tightly a
 SIGNS = {"sum": "Σ", "max": "max", "min": "min"}
 
 
-def text(form: Form, *, brief: bool = False, names: Mapping[str, str] | None = None) -> str:
-    """The form as mathematics: `Σ_k x[m, k]·W[n, k]`; in brief, without indices, `x·W`. `names` gives tensors and forms
-    other names than their own."""
+def text(form: Form, *, brief: bool = False, names: Mapping[str | Form, str] | None = None) -> str:
+    """The form as mathematics: `Σ_k x[m, k]·W[n, k]`; in brief, without indices, `x·W`. `names` gives tensors other
+    names than their own, and forms a name to stand for them."""
     return _Printer(brief, names or {}).show(form)[0]
 
 
@@ -454,7 +454,7 @@ def number_text(value: Number, powers: Powers) -> str:
 
 
 class _Printer:
-    def __init__(self, brief: bool, names: Mapping[str, str]) -> None:
+    def __init__(self, brief: bool, names: Mapping[str | Form, str]) -> None:
         self.brief, self.names = brief, names
         self.memo: dict[Form, tuple[str, int]] = {}
 
@@ -469,6 +469,8 @@ class _Printer:
 
     def _show(self, form: Form) -> tuple[str, int]:
         attributes, xs = form.attributes, form.arguments
+        if form in self.names:
+            return self.names[form] + (f"[{', '.join(form.axes)}]" if form.axes and not self.brief else ""), UNIT
         match form.operator:
             case "load":
                 name = self.names.get(attributes[0], attributes[0])

@@ -1,0 +1,606 @@
+"""Forms as a torch module: source text, one operator a line, each with its formula beside it.
+
+The module takes the inputs of the original and shares its weights, under the same names. A variable has one dimension
+for each axis of its form; dimensions of several axes are taken apart where tensors are read, and put together where
+results are returned. A product of several factors is multiplied two at a time, in the order of `pairs.py`. What is the
+same up to the names of axes is computed once. The text is not trusted: `check` compares the module with the original.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from samesame.evidence import Refused
+from samesame.formula.expr import Unsupported
+from samesame.graph import Dtype
+from samesame.optimize import forms as f
+from samesame.optimize.forms import Form, Infinity, Place, base, finite, text
+from samesame.optimize.pairs import bytes_and_flops, steps
+from samesame.optimize.rules import parts_of
+from samesame.optimize.specification import Dims, Output, Specification
+
+FUNCTIONS = {name: f"F.{name}({{}})" for name in ("silu", "relu", "gelu", "elu", "softplus")} | {
+    "gelu_tanh": 'F.gelu({}, approximate="tanh")', "abs": "{}.abs()", "sign": "{}.sign()",
+}
+PATTERNS: dict[str, Callable[..., str]] = {          # of an operator's attributes
+    "minus": lambda: "{} - {}", "not": lambda: "~ {}", "and": lambda: "{} & {}", "or": lambda: "{} | {}",
+    "compare": lambda op: f"{{}} {dict(zip('<≤=', ('<', '<=', '=='), strict=True))[op]} {{}}",
+    "cast": lambda dtype: f"{{}}.to(torch.{dtype})",
+    "fn": lambda name: FUNCTIONS.get(name, f"torch.{name}({{}})"),
+}
+BOOLEAN = {"not", "and", "or", "compare"}
+HALF = Fraction(1, 2)
+
+HEAD = '''"""{title}, rewritten by samesame optimize. {note}"""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Fast(nn.Module):
+    """Takes the original module, and shares its weights."""
+
+    def __init__(self, original: nn.Module | None = None) -> None:
+        super().__init__()
+        if isinstance(original, nn.Module):
+            for name, child in original.named_children():
+                self.add_module(name, child)
+            for name, parameter in original.named_parameters(recurse=False):
+                self.register_parameter(name, parameter)
+            for name, buffer in original.named_buffers(recurse=False):
+                self.register_buffer(name, buffer)
+
+    def forward(self{arguments}):
+{body}
+'''
+
+
+def source(specification: Specification, outputs: Sequence[Form]) -> str:
+    """The text of a file with a class `Fast`, whose forward computes these forms, one for each of the specification's
+    roots. Raises Refused where a torch module cannot take what the program takes."""
+    return Printer(specification, tuple(outputs)).file()
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An expression of Python, the axes of its dimensions, its dtype ("" for a plain number)."""
+
+    text: str
+    axes: tuple[str, ...]
+    dtype: str
+
+    @property
+    def unit(self) -> str:
+        """The text where an operator follows or stands before it."""
+        return unit(self.text)
+
+
+def unit(expression: str) -> str:
+    """The expression, in parentheses where it is an operation."""
+    whole = isinstance(ast.parse(expression, mode="eval").body, UNITS)
+    return expression if whole else f"({expression})"
+
+
+UNITS = ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant
+
+
+class Printer:
+    """Lines of a forward, and the variables that hold forms already."""
+
+    def __init__(self, specification: Specification, outputs: tuple[Form, ...]) -> None:
+        self.specification = specification
+        self.roots = dict(zip(specification.roots(), outputs, strict=True))
+        self.lines: list[str] = []
+        self.made: dict[Any, tuple[Variable, tuple[str, ...]]] = {}
+        self.shown: dict[str | Form, str] = {}
+        self.keys: dict[Form, tuple[Any, tuple[str, ...]]] = {}
+        self.read: dict[str, str] = {}               # tensor → the expression that it is
+        self.numbered = 0
+
+    # ----------------------------------------------------------------------------------------------------- the file
+
+    def file(self) -> str:
+        names = self.specification.arguments
+        taken = [self.argument(name) for name in names]
+        for call in self.specification.calls:
+            self.call(call)
+        returned = [self.output(output) for output in self.specification.outputs]
+        self.lines.append(f"return {self.returned(returned)}")
+        body = "\n".join(f"        {line}" for line in self.lines)
+        note = "Each line has its formula beside it."
+        return HEAD.format(title=self.specification.name, note=note, arguments="".join(f", {n}" for n in taken),
+                           body=body)
+
+    def argument(self, name: str) -> str:
+        if not name.isidentifier():
+            raise Refused(f"the input {name} stands inside another; a module is only made for inputs that are tensors")
+        self.read[name] = name
+        return name
+
+    def returned(self, results: list[str]) -> str:
+        names = [output.name for output in self.specification.outputs]
+        if not all(name.isdigit() for name in names):
+            return "{" + ", ".join(f"{name!r}: {x}" for name, x in zip(names, results, strict=True)) + "}"
+        return results[0] if len(results) == 1 else f"({', '.join(results)})"
+
+    def call(self, call: Any) -> None:
+        """A boundary: torch's operator, on what forms computed."""
+        def argument(value: Any) -> str:
+            if isinstance(value, Output):
+                return self.output(value)
+            if isinstance(value, tuple):
+                return "(" + "".join(f"{argument(part)}, " for part in value) + ")"
+            return f"torch.{value.name}" if isinstance(value, Dtype) else _literal(value)
+
+        given = [argument(value) for value in call.arguments]
+        given += [f"{name}={argument(value)}" for name, value in call.keywords]
+        names = [self.new() for _ in call.results]
+        line = f"{', '.join(names)} = torch.ops.{call.operator}({', '.join(given)})"
+        self.lines.append(f"{line}    # as it was")
+        self.read.update(zip(call.results, names, strict=True))
+
+    def new(self) -> str:
+        self.numbered += 1
+        return f"t{self.numbered}"
+
+    def let(self, expression: str, axes: tuple[str, ...], dtype: str, form: Form | None) -> Variable:
+        """A line that gives the expression a name."""
+        name = self.new()
+        here = f"{name}[{', '.join(axes)}]" if axes else name
+        meaning = f"    # {here} = {text(form, names=self.shown)}" if form is not None else f"    # {here}"
+        line = f"{name} = {expression}"
+        self.lines.append(line + meaning if len(line + meaning) < 180 else line + f"    # {here}")
+        return Variable(name, axes, dtype)
+
+    # -------------------------------------------------------------------------------------------------------- sharing
+
+    def key(self, form: Form) -> tuple[Any, tuple[str, ...]]:
+        """What the form is up to the names of its axes, and these names in the key's order."""
+        if form not in self.keys:
+            places, order = list[Any](), list[str]()
+
+            def number(axis: str) -> int:
+                if axis not in order:
+                    order.append(axis)
+                return order.index(axis)
+
+            def numbered(attribute: Any) -> Any:
+                if isinstance(attribute, Place):
+                    return (attribute.offset, *((number(p.axis), p.factor, p.over) for p in attribute.parts))
+                return attribute
+
+            for x in form.arguments:
+                below, axes = self.key(x)
+                places.append((below, *map(number, axes)))
+            attributes: Any = tuple(map(numbered, form.attributes))
+            if form.operator == "fold":
+                attributes = (attributes[0], tuple(sorted(map(number, attributes[1]))))
+            elif form.operator == "concat":
+                parts = tuple(None if p is None else number(p) for p in attributes[1])
+                attributes = (number(attributes[0]), parts)
+            free = [axis for axis in order if axis in form.axes]
+            self.keys[form] = (form.operator, attributes, tuple(places), tuple(map(number, free)),
+                               tuple(self.extent(a) for a in order)), tuple(free)
+        return self.keys[form]
+
+    def variable(self, form: Form) -> Variable:
+        """The variable that holds the form; a line makes it, if there is none."""
+        made = self.once(form, "", lambda: self.make(form))
+        if made.text.isidentifier() and made.axes == form.axes:
+            self.shown[form] = made.text
+        return made
+
+    def once(self, form: Form, way: str, make: Callable[[], Variable]) -> Variable:
+        """What `make` gives for the form, or gave for one that is the same but for the names of axes."""
+        key, axes = self.key(form)
+        if (key, way) not in self.made:
+            self.made[key, way] = make(), axes
+        found, named = self.made[key, way]
+        other = dict(zip(named, axes, strict=True))
+        return Variable(found.text, tuple(other[axis] for axis in found.axes), found.dtype)
+
+    # ----------------------------------------------------------------------------------------------------------- forms
+
+    def make(self, form: Form) -> Variable:
+        operator, attributes, below = parts_of(form)
+        if operator == "contract":
+            return self.contract(form, list(below), attributes[0])
+        if operator in PATTERNS:
+            dtype = "bool" if operator in BOOLEAN else attributes[0] if operator == "cast" else None
+            return self.apply(form, PATTERNS[operator](*attributes), below, dtype)
+        made: Variable = getattr(self, f"_{operator}")(form)
+        return made
+
+    def extent(self, axis: str) -> int:
+        extents = self.specification.extents
+        return extents[axis] if axis in extents else extents[base(axis)]
+
+    def size(self, axis: str) -> str:
+        """The extent as code: of a dimension that is this axis alone, so that it holds at other sizes too."""
+        for name in self.specification.arguments:
+            for places in self.loads.get(name, ()):
+                for d, place in enumerate(places):
+                    if place.axis == axis and self.specification.tensors[name].shape[d] == self.extent(axis):
+                        return f"{name}.shape[{d}]"
+        return str(self.extent(axis))
+
+    @cached_property
+    def loads(self) -> Mapping[str, list[tuple[Place, ...]]]:
+        """How each tensor is read in the specification."""
+        found: dict[str, list[tuple[Place, ...]]] = {}
+        for part in f.walk(*(root.form for root in self.roots)):
+            if part.operator == "load":
+                found.setdefault(part.attributes[0], []).append(part.attributes[1:])
+        return found
+
+    def _load(self, form: Form) -> Variable:
+        name, *places = form.attributes
+        tensor = self.specification.tensors[name]
+        if name not in self.read:
+            self.read[name] = self.weight(name)
+        axes = [axis for place in places for axis in place.axes]
+        if len(set(axes)) < len(axes):
+            return self.gathered(form)
+        return self.viewed(self.read[name], places, tensor.shape, tensor.dtype, form)
+
+    def viewed(
+        self, name: str, places: Sequence[Place], shape: Sequence[int], dtype: str, form: Form
+    ) -> Variable:
+        """A tensor read at places: parts of dimensions cut out, dimensions of several axes taken apart."""
+        cuts, splits, axes = list[str](), list[str](), list[str]()
+        for place, size in zip(places, shape, strict=True):
+            strides = sorted(((self.stride(part), part.axis) for part in place.parts), reverse=True)
+            step, length = 1, 1
+            for k, (stride, axis) in enumerate(reversed(strides)):
+                step = stride if k == 0 else step
+                if stride != step * length:
+                    return self.gathered(form)
+                length *= self.extent(axis)
+            start, end = place.offset, place.offset + step * (length - 1) + 1
+            if not strides:
+                cuts.append(str(start))
+                continue
+            whole = start == 0 and step == 1 and length == size
+            stop = f":{step}" if step > 1 else ""
+            cuts.append(":" if whole else f"{start or ''}:{end if end < size else ''}{stop}")
+            if len(strides) > 1:
+                sizes = ", ".join(self.size(axis) for _, axis in strides)
+                splits.append(f".unflatten({len(axes)}, ({sizes}))")
+            axes += [axis for _, axis in strides]
+        while cuts and cuts[-1] == ":":
+            cuts.pop()
+        return Variable(f"{name}{f'[{chr(44).join(cuts)}]' if cuts else ''}{''.join(splits)}", tuple(axes), dtype)
+
+    def stride(self, part: f.Part) -> int:
+        total = part.factor
+        for axis in part.over:
+            total *= self.extent(axis)
+        return total
+
+    def gathered(self, form: Form) -> Variable:
+        """A tensor read at places that no view gives: by index."""
+        name, *places = form.attributes
+        indices = []
+        for place in places:
+            parts = []
+            for part in place.parts:
+                position = f"torch.arange({self.size(part.axis)}, device={self.device()})"
+                tail = len(form.axes) - form.axes.index(part.axis) - 1
+                parts.append(f"{self.stride(part)} * {position}{'[:' + ', None' * tail + ']' if tail else ''}")
+            indices.append(" + ".join([*parts, str(place.offset)]))
+        return Variable(f"{self.read[name]}[{', '.join(indices)}]", form.axes, self.specification.tensors[name].dtype)
+
+    def weight(self, name: str) -> str:
+        tensor = self.specification.tensors[name]
+        if not tensor.path or not all(part.isidentifier() or part.isdigit() for part in tensor.path.split(".")):
+            raise Refused(f"the tensor {name} belongs to no module; give a module that holds it as parameter or buffer")
+        expression = "self"
+        for part in tensor.path.split("."):
+            expression = f"{expression}[{part}]" if part.isdigit() else f"{expression}.{part}"
+        return expression
+
+    def device(self) -> str:
+        name = next((n for n in self.specification.arguments), None)
+        return f"{name}.device" if name else "None"
+
+    # -------------------------------------------------------------------------------------------------------- pointwise
+
+    def _number(self, form: Form) -> Variable:
+        value, powers = form.attributes
+        if value == Infinity:
+            return Variable('float("-inf")', (), "")
+        over = [self.size(axis) for axis, k in powers for _ in range(k)]
+        under = [self.size(axis) for axis, k in powers for _ in range(-k)]
+        short = 10**18 % value.denominator == 0      # a decimal of few digits
+        above = _literal(float(value)) if short and value.denominator > 1 else str(value.numerator)
+        divided = [*([] if short else [str(value.denominator)]), *under]
+        shown = " * ".join([*([above] if above != "1" or not over else []), *over])
+        return Variable(" / ".join([shown, *divided]), (), "")
+
+    def _position(self, form: Form) -> Variable:
+        (place,) = form.attributes
+        if place.axis is None:
+            raise Unsupported("a position that is no axis")
+        return self.let(f"torch.arange({self.size(place.axis)}, device={self.device()})", (place.axis,), "int64", form)
+
+    def aligned(self, variables: Iterable[Variable]) -> tuple[list[str], tuple[str, ...]]:
+        """The variables as expressions that broadcast, and the axes of what comes of them."""
+        variables = list(variables)
+        axes = list(max(variables, key=lambda v: len(v.axes)).axes)
+        for v in variables:
+            axes = [*(a for a in v.axes if a not in axes), *axes]
+        return [self.over(v, tuple(axes)) for v in variables], tuple(axes)
+
+    def over(self, v: Variable, axes: tuple[str, ...]) -> str:
+        """The variable with dimensions that broadcast to these axes."""
+        own = [axis for axis in axes if axis in v.axes]
+        expression = self.permuted(v, own)
+        missing = [axis not in v.axes for axis in axes]
+        while missing and missing[0]:
+            missing.pop(0)
+        if not any(missing) or not v.axes:
+            return expression
+        index = ", ".join("None" if gone else ":" for gone in missing)
+        return f"{unit(expression)}[{index}]"
+
+    def permuted(self, v: Variable, order: Sequence[str]) -> str:
+        if list(v.axes) == list(order):
+            return v.text
+        numbers = [v.axes.index(axis) for axis in order]
+        if numbers[-2:] == [len(numbers) - 1, len(numbers) - 2] and numbers[:-2] == list(range(len(numbers) - 2)):
+            return f"{v.unit}.mT"
+        return f"{v.unit}.permute({', '.join(map(str, numbers))})"
+
+    def apply(self, form: Form, pattern: str, xs: Sequence[Form], dtype: str | None = None) -> Variable:
+        """A line: the pattern with the operands, brought over the same axes."""
+        variables = [self.variable(x) for x in xs]
+        shown, axes = self.aligned(variables)
+        units = [unit(s) for s in shown] if " " in pattern or "}." in pattern else shown
+        return self.let(pattern.format(*units), axes, dtype or promoted(v.dtype for v in variables), form)
+
+    def _plus(self, form: Form) -> Variable:
+        return self.apply(form, " + ".join("{}" for _ in form.arguments), sorted(form.arguments, key=finite))
+
+    def _power(self, form: Form) -> Variable:
+        (q,), (x,) = form.attributes, form.arguments
+        pattern = {HALF: "{}.sqrt()", -HALF: "{}.rsqrt()", Fraction(-1): "{}.reciprocal()", Fraction(2): "{}.square()"}
+        if x.operator == "number":
+            return Variable(f"{self.variable(x).unit} ** {_literal(float(q))}", (), "")
+        return self.apply(form, pattern.get(q, f"{{}} ** {_literal(float(q))}"), [x])
+
+    def _extremum(self, form: Form) -> Variable:
+        (op,), (a, b) = form.attributes, sorted(form.arguments, key=lambda x: x.operator == "number")
+        if b.operator == "number":
+            return self.apply(form, f"{{}}.clamp({'min' if op == 'max' else 'max'}={self.variable(b).text})", [a])
+        return self.apply(form, f"torch.{op}imum({{}}, {{}})", [a, b])
+
+    def _where(self, form: Form) -> Variable:
+        dtype = promoted(self.variable(x).dtype for x in form.arguments[1:])
+        return self.apply(form, "torch.where({}, {}, {})", form.arguments, dtype)
+
+    def _concat(self, form: Form) -> Variable:
+        axis, parts = form.attributes
+        variables = [self.variable(x) for x in form.arguments]
+        rest = [a for a in form.axes if a != axis]
+        shown = []
+        for part, v in zip(parts, variables, strict=True):
+            whole = self.over(v, (*rest, part) if part is not None else tuple(rest))
+            sizes = [self.size(a) for a in rest] + [self.size(part) if part else "1"]
+            one = whole if part is not None else f"{unit(whole)}[..., None]"
+            if set(v.axes) != {*rest, *([part] if part else [])}:
+                one = f"{unit(one)}.expand({', '.join(sizes)})"
+            shown.append(one)
+        expression = f"torch.cat(({', '.join(shown)}), -1)"
+        return self.let(expression, (*rest, axis), promoted(v.dtype for v in variables), form)
+
+    def _fold(self, form: Form) -> Variable:
+        monoid, axes = form.attributes
+        return self.reduce(self.variable(form.arguments[0]), axes, "a" + monoid, form)
+
+    def reduce(self, v: Variable, axes: Iterable[str], how: str, form: Form | None) -> Variable:
+        dims = sorted(v.axes.index(axis) - len(v.axes) for axis in axes)
+        shown = str(dims[0]) if len(dims) == 1 else str(tuple(dims))
+        return self.let(f"{v.unit}.{how}({shown})", tuple(a for a in v.axes if a not in axes), v.dtype, form)
+
+    # ----------------------------------------------------------------------------------------------------- contractions
+
+    def contract(self, form: Form, factors: list[Form], over: tuple[str, ...]) -> Variable:
+        """A sum of a product, two factors at a time."""
+        factors, over, means = self.averaged(*self.opened(factors, over))
+        found = self.softmaxes(factors)
+        variables = [self.softmax(*x) if isinstance(x, tuple) else self.factor(x) for x in found] + means
+        if len(variables) == 1 and set(over).isdisjoint(variables[0].axes):
+            return variables[0]
+        _, plan = steps([v.axes for v in variables], over, self.cost)
+        for k, step in enumerate(plan):
+            last = form if k == len(plan) - 1 else None
+            left = variables[step.left]
+            if step.right is None:
+                gone = [axis for axis in left.axes if axis not in step.axes]
+                variables.append(self.reduce(left, gone, "sum", last))
+            else:
+                variables.append(self.product(left, variables[step.right], step.axes, last))
+        return variables[-1]
+
+    def cost(self, left: Any, right: Any, axes: Any, spans: Any) -> float:
+        moved, flops = bytes_and_flops(self.specification.extents)(left, right, axes, spans)
+        return moved + 0.03 * flops + 20_000
+
+    def factor(self, x: Form) -> Variable:
+        """A factor; an inverse is divided by."""
+        if x.operator == "power" and x.attributes[0] == -1 and not finite(x.arguments[0]):
+            v = self.variable(x.arguments[0])
+            return Variable(f"1 / {v.unit}", v.axes, v.dtype)
+        return self.variable(x)
+
+    def opened(self, factors: list[Form], over: tuple[str, ...]) -> tuple[list[Form], tuple[str, ...]]:
+        """A number times a sum, as one sum."""
+        if not over and len(factors) == 2 and finite(factors[0]):
+            operator, attributes, below = parts_of(factors[1])
+            if operator == "contract" and factors[1] not in self.shown:
+                return [factors[0], *below], attributes[0]
+        return factors, over
+
+    def averaged(
+        self, factors: list[Form], over: tuple[str, ...]
+    ) -> tuple[list[Form], tuple[str, ...], list[Variable]]:
+        """Factors in which 1/|k|·Σ_k of one factor is its mean; and that mean as a variable."""
+        number = next((x for x in factors if finite(x)), None)
+        if number is None:
+            return factors, over, []
+        value, powers = number.attributes
+        rest = [x for x in factors if x is not number]
+        for axis, k in powers:
+            owners = [x for x in rest if axis in x.axes]
+            if k == -1 and axis in over and len(owners) == 1 and owners[0].operator != "number":
+                others = [a for a, q in powers if q == -1 and a in over and a in owners[0].axes
+                          and sum(a in x.axes for x in rest) == 1]
+                mean = self.mean(owners[0], others)
+                left = f.number(value, tuple((a, q) for a, q in powers if a not in others))
+                rest = [x for x in rest if x is not owners[0]]
+                rest += [left] if left is not f.ONE else []
+                return rest, tuple(a for a in over if a not in others), [mean]
+        return factors, over, []
+
+    def mean(self, x: Form, axes: list[str]) -> Variable:
+        meaning = f.times(f.power(f.extent(*axes), -1), f.fold("sum", axes, x))
+        return self.once(meaning, "mean", lambda: self.reduce(self.variable(x), axes, "mean", meaning))
+
+    def softmaxes(self, factors: list[Form]) -> list[Any]:
+        """Factors with exp(x − max x) and 1/Σ exp(x − max x) as one: (x, axes)."""
+        for inverse in factors:
+            total = inverse.arguments[0] if inverse.operator == "power" and inverse.attributes[0] == -1 else None
+            if total is None or total.operator != "fold" or total.attributes[0] != "sum":
+                continue
+            raised, axes = total.arguments[0], total.attributes[1]
+            if raised not in factors or raised.operator != "fn" or raised.attributes[0] != "exp":
+                continue
+            lowered = raised.arguments[0]
+            if lowered.operator == "minus" and lowered.arguments[1] is f.fold("max", axes, lowered.arguments[0]):
+                rest = [x for x in factors if x is not inverse and x is not raised]
+                return [(lowered.arguments[0], axes, f.times(raised, inverse)), *self.softmaxes(rest)]
+        return list(factors)
+
+    def softmax(self, x: Form, axes: tuple[str, ...], whole: Form) -> Variable:
+        def make() -> Variable:
+            v = self.variable(x)
+            order = (*(a for a in v.axes if a not in axes), *axes)
+            if len(axes) == 1:
+                return self.let(f"{v.unit}.softmax({v.axes.index(axes[0]) - len(v.axes)})", v.axes, v.dtype, None)
+            sizes = ", ".join(map(self.size, axes))
+            rows = f"{unit(self.permuted(v, order))}.flatten({-len(axes)})"
+            return self.let(f"{rows}.softmax(-1).unflatten(-1, ({sizes}))", order, v.dtype, None)
+
+        return self.once(whole, "softmax", make)
+
+    def product(self, a: Variable, b: Variable, axes: tuple[str, ...], form: Form | None) -> Variable:
+        """Two operands multiplied, and summed over the axes that the result lacks."""
+        gone = [axis for axis in a.axes if axis in b.axes and axis not in axes]
+        dtype = promoted((a.dtype, b.dtype))
+        if not gone:
+            return self.multiplied(a, b, dtype, form)
+        a, b = (self.widened(v, dtype) for v in sorted((a, b), key=lambda v: self.before(v, gone)))
+        both = [axis for axis in a.axes if axis in b.axes and axis in axes]
+        if len(gone) == 1 and not both:
+            if 1 in (len(a.axes), len(b.axes)):
+                x, y = (a, b) if len(b.axes) == 1 else (b, a)
+                rest = [axis for axis in x.axes if axis != gone[0]]
+                shown = unit(self.permuted(x, [*rest, gone[0]]))
+                return self.let(f"{shown} @ {y.unit}", tuple(rest), dtype, form)
+            if 2 in (len(a.axes), len(b.axes)):
+                return self.linear(*((a, b) if len(b.axes) == 2 else (b, a)), gone[0], dtype, form)
+        rows = [axis for axis in a.axes if axis not in b.axes]
+        columns = [axis for axis in b.axes if axis not in a.axes]
+        if len(gone) == len(rows) == len(columns) == 1:
+            left = unit(self.permuted(a, [*both, *rows, *gone]))
+            right = unit(self.permuted(b, [*both, *gone, *columns]))
+            return self.let(f"{left} @ {right}", (*both, *rows, *columns), dtype, form)
+        return self.einsum(a, b, (*both, *rows, *columns), dtype, form)
+
+    def before(self, v: Variable, gone: list[str]) -> tuple[bool, int]:
+        """The left operand is one whose last axis is summed; then the one whose axes come first in the outputs."""
+        places = [self.order.index(axis) for axis in v.axes if axis not in gone and axis in self.order]
+        return v.axes[-1] not in gone, min(places, default=len(self.order))
+
+    @cached_property
+    def order(self) -> list[str]:
+        return [axis for root in self.roots for dim in root.dims for axis in dim]
+
+    def linear(self, x: Variable, w: Variable, k: str, dtype: str, form: Form | None) -> Variable:
+        """x over its last axis with a matrix."""
+        rest = [axis for axis in x.axes if axis != k]
+        (column,) = (axis for axis in w.axes if axis != k)
+        left = self.permuted(x, [*rest, k])
+        shown = f"F.linear({left}, {self.permuted(w, [column, k])})"
+        if w.axes[0] == k:
+            shown = f"{unit(left)} @ {w.unit}"
+        return self.let(shown, (*rest, column), dtype, form)
+
+    def einsum(self, a: Variable, b: Variable, axes: tuple[str, ...], dtype: str, form: Form | None) -> Variable:
+        letters = dict(zip(dict.fromkeys((*a.axes, *b.axes)), "abcdefghijklmnopqrstuvwxyz", strict=False))
+        sides = ["".join(letters[axis] for axis in group) for group in (a.axes, b.axes, axes)]
+        return self.let(f'torch.einsum("{sides[0]},{sides[1]}->{sides[2]}", {a.text}, {b.text})', axes, dtype, form)
+
+    def multiplied(self, a: Variable, b: Variable, dtype: str, form: Form | None) -> Variable:
+        """Elementwise; an inverse divides."""
+        if a.text.startswith("1 / ") and not b.text.startswith("1 / "):
+            a, b = b, a
+        inverse = b.text.startswith("1 / ")
+        if inverse:
+            b = Variable(b.text.removeprefix("1 / "), b.axes, b.dtype)
+        (left, right), axes = self.aligned((a, b))
+        units = [unit(s) for s in (left, right)]
+        if not a.dtype and not b.dtype:
+            return Variable(f"{units[0]} {'/' if inverse else '*'} {units[1]}", (), "")
+        return self.let(f"{units[0]} {'/' if inverse else '*'} {units[1]}", axes, dtype, form)
+
+    def widened(self, v: Variable, dtype: str) -> Variable:
+        return v if v.dtype in (dtype, "") else Variable(f"{v.unit}.to(torch.{dtype})", v.axes, dtype)
+
+    # ---------------------------------------------------------------------------------------------------------- results
+
+    def output(self, output: Output) -> str:
+        """The form as a tensor of the program's shape and dtype."""
+        v = self.variable(self.roots[output])
+        flat = [axis for dim in output.dims for axis in dim]
+        expression = self.shaped(v, output.dims, flat)
+        if v.dtype != output.dtype:
+            expression = f"{unit(expression)}.to(torch.{output.dtype})"
+        return expression
+
+    def shaped(self, v: Variable, dims: Dims, flat: list[str]) -> str:
+        if not v.dtype:
+            sizes = "".join(f"{self.size(a)}, " for a in flat)
+            v = Variable(f"torch.full(({sizes}), {v.text}, device={self.device()})", tuple(flat), "float32")
+        expression = self.over(v, tuple(flat))
+        if set(flat) != set(v.axes):
+            sizes = ", ".join(self.size(a) for a in flat)
+            expression = f"{unit(expression)}.expand({sizes})"
+        if all(len(dim) == 1 for dim in dims):
+            return expression
+        sizes = ", ".join(" * ".join(self.size(a) for a in dim) or "1" for dim in dims)
+        return f"{unit(expression)}.reshape({sizes})"
+
+
+def promoted(dtypes: Iterable[str]) -> str:
+    """The dtype that torch makes of operands; plain numbers have none."""
+    found = ""
+    for dtype in dtypes:
+        if dtype and found:
+            found = str(torch.promote_types(getattr(torch, found), getattr(torch, dtype))).removeprefix("torch.")
+        found = found or dtype
+    return found
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return f'float("{value}")'
+    return repr(value)

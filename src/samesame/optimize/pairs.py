@@ -1,0 +1,88 @@
+"""The order in which a product of several tensors is summed, two at a time, as torch computes it.
+
+All orders are tried, from small subsets of the factors to all of them; an axis is summed as soon as no other factor has
+it. Both the search, to know what a contraction costs, and the printer of torch code follow the order found here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from samesame.optimize.forms import size_of
+
+Axes = tuple[str, ...]
+
+
+class Step(NamedTuple):
+    """Operands `left` and `right` (numbers: first the factors, then the steps' results) become a tensor over `axes`;
+    `right` is None where one operand is only summed. `spans` are the axes that the loops run over."""
+
+    left: int
+    right: int | None
+    axes: Axes
+    spans: Axes
+
+
+Cost = Callable[[Axes, Axes | None, Axes, Axes], float]    # of left, right, result, loops
+
+
+def steps(factors: Sequence[Axes], over: Axes, cost: Cost) -> tuple[float, tuple[Step, ...]]:
+    """The cheapest order and its cost."""
+    total, plan = _plans(tuple(factors), over, cost)
+    made: list[Step] = []
+
+    def emit(node: object) -> int:
+        if isinstance(node, int):
+            return node
+        assert isinstance(node, tuple)
+        left, right, axes, spans = node
+        numbers = emit(left), None if right is None else emit(right)
+        made.append(Step(*numbers, axes, spans))
+        return len(factors) + len(made) - 1
+
+    emit(plan)
+    return total, tuple(made)
+
+
+def _plans(factors: tuple[Axes, ...], over: Axes, cost: Cost) -> tuple[float, object]:
+    everyone = (1 << len(factors)) - 1
+
+    @cache
+    def left_over(subset: int) -> Axes:
+        """The axes of the subset's product once what nobody else has is summed."""
+        inside = {axis for k, axes in enumerate(factors) if subset >> k & 1 for axis in axes}
+        outside = {axis for k, axes in enumerate(factors) if not subset >> k & 1 for axis in axes}
+        return tuple(sorted(axis for axis in inside if axis not in over or axis in outside))
+
+    @cache
+    def best(subset: int) -> tuple[float, object]:
+        axes = left_over(subset)
+        if subset & subset - 1 == 0:
+            k = subset.bit_length() - 1
+            if set(axes) == set(factors[k]):
+                return 0.0, k
+            return cost(factors[k], None, axes, factors[k]), (k, None, axes, factors[k])
+        found: list[tuple[float, int, object]] = []
+        low, part = subset & -subset, subset & subset - 1
+        while part:
+            a, b = subset ^ part, part
+            if a & low:
+                ends = left_over(a), left_over(b)
+                spans = tuple(sorted({*ends[0], *ends[1]}))
+                (x, one), (y, other) = best(a), best(b)
+                found.append((x + y + cost(ends[0], ends[1], axes, spans), len(found), (one, other, axes, spans)))
+            part = (part - 1) & (subset ^ low)
+        price, _, plan = min(found, key=lambda item: item[:2])
+        return price, plan
+
+    return best(everyone)
+
+
+def bytes_and_flops(extents: Mapping[str, int]) -> Callable[[Axes, Axes | None, Axes, Axes], tuple[float, float]]:
+    """What a step reads and writes, in elements, and how often it multiplies and adds."""
+    def count(left: Axes, right: Axes | None, axes: Axes, spans: Axes) -> tuple[float, float]:
+        moved = size_of(left, extents) + size_of(axes, extents) + (0 if right is None else size_of(right, extents))
+        return float(moved), float(size_of(spans, extents))
+    return count

@@ -1,0 +1,169 @@
+"""Search: from the specification to a few cheap forms that are equal to it.
+
+The e-graph is filled with what the rules make of the specification; then the cheapest form is taken out under several
+weightings of what costs: multiplications, bytes of tensors that are read and written, the number of operators. No one
+weighting is right on every machine, so each gives a candidate; which is fastest is measured later. The specification
+itself is always the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from samesame.egraph import Budget, EGraph, Rule, RuleUse
+from samesame.optimize.forms import Form, size_of, text
+from samesame.optimize.pairs import bytes_and_flops, steps
+from samesame.optimize.rules import RULES, SILENT, add, form_of, typed
+from samesame.optimize.specification import Specification
+
+LIMITS = Budget(nodes=6000, iterations=10, seconds=3.0, matches=2000)
+SHOWN = 100                                          # letters of a formula in a step
+FREE = ("load", "number", "position")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What an element moved, a multiplication, an operator cost, in one unit."""
+
+    name: str
+    moved: float
+    flop: float
+    operator: float
+    fused: bool = False                              # a contraction is one loop nest, over all axes and factors
+
+
+# A multiplication inside a matmul is some 30 times cheaper than an element through memory; a call, as 20,000 elements.
+WEIGHTS = (
+    Weights("time", 1.0, 0.03, 20_000.0),
+    Weights("multiplications", 1e-3, 1.0, 1e-2),
+    Weights("bytes", 1.0, 1e-4, 1e-2),
+    Weights("operators", 1e-6, 1e-7, 1.0),
+    Weights("loops", 1e-6, 1.0, 1.0, fused=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rule on the way: before and after, as mathematics."""
+
+    rule: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{_short(self.before)} → {_short(self.after)}    ({self.rule})"
+
+
+def _short(formula: str) -> str:
+    return formula if len(formula) <= SHOWN else f"{formula[:SHOWN]} …"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A form for each of the specification's roots, equal to it by the steps; what each weighting makes it cost."""
+
+    outputs: tuple[Form, ...]
+    steps: tuple[Step, ...] = ()
+    cost: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_original(self) -> bool:
+        return not self.steps
+
+
+@dataclass(slots=True)
+class Found:
+    """The candidates, and how much was searched."""
+
+    candidates: tuple[Candidate, ...]
+    nodes: int = 0
+    seconds: float = 0.0
+    stopped: str = ""
+
+
+def candidates(
+    specification: Specification, budget: Budget = LIMITS, rules: Sequence[Rule] = RULES
+) -> tuple[Candidate, ...]:
+    """The specification's own form, then others equal to it, cheapest by time first."""
+    return searched(specification, budget, rules).candidates
+
+
+def searched(specification: Specification, budget: Budget = LIMITS, rules: Sequence[Rule] = RULES) -> Found:
+    graph, known = EGraph(typed), dict[Form, int]()
+    forms = tuple(root.form for root in specification.roots())
+    roots = [add(graph, form, known) for form in forms]
+    report = graph.saturate(rules, budget)
+    prices = Prices(specification.extents)
+    found: dict[tuple[Form, ...], Candidate] = {forms: Candidate(forms, (), prices.of(forms))}
+    shown: dict[int, Form] = {}
+    for weights in WEIGHTS:
+        terms = graph.extract(roots, prices.weighted(weights)).terms
+        outputs = tuple(form_of(graph, term, shown) for term in terms)
+        if outputs not in found:
+            found[outputs] = Candidate(outputs, explained(graph, roots, terms, shown), prices.of(outputs))
+    first, *others = found.values()
+    others.sort(key=lambda candidate: candidate.cost["time"])
+    return Found((first, *others), graph.node_count, report.seconds, report.stopped)
+
+
+def explained(graph: EGraph, roots: Sequence[int], terms: Sequence[int], shown: dict[int, Form]) -> tuple[Step, ...]:
+    """The rules that lead from the specification to the terms."""
+    found: dict[Step, None] = {}
+    for root, term in zip(roots, terms, strict=True):
+        for step in graph.explain(root, term).steps:
+            if isinstance(step.reason, RuleUse) and step.reason.rule not in SILENT:
+                ends = (text(form_of(graph, end, shown), brief=True) for end in (step.left, step.right))
+                found[Step(step.reason.rule, *ends)] = None
+    return tuple(found)
+
+
+class Prices:
+    """What forms cost, operator by operator, each result in memory once."""
+
+    def __init__(self, extents: Mapping[str, int]) -> None:
+        self.extents = extents
+        self.count = bytes_and_flops(extents)
+
+    def size(self, axes: Sequence[str]) -> int:
+        return size_of(axes, self.extents)
+
+    def weighted(self, weights: Weights) -> Any:
+        """The cost of a term for the e-graph's extraction."""
+        memo: dict[Any, float] = {}
+
+        def pair(left: Any, right: Any, axes: Any, spans: Any) -> float:
+            moved, flops = self.count(left, right, axes, spans)
+            return weights.moved * moved + weights.flop * flops + weights.operator
+
+        def price(operator: str, attributes: tuple[Hashable, ...], below: tuple[Any, ...], type: Any) -> float:
+            if operator in FREE:
+                return 0.0
+            inside = tuple(axes for axes, _ in below)
+            key = operator, attributes, inside
+            if key not in memo:
+                if operator == "contract" and weights.fused:
+                    spans = self.size([axis for axes in inside for axis in axes])
+                    memo[key] = weights.flop * spans * len(inside) + weights.operator
+                elif operator == "contract":
+                    memo[key] = steps(inside, attributes[0], pair)[0]                     # type: ignore[arg-type]
+                else:
+                    moved = sum(map(self.size, inside)) + self.size(type[0])
+                    memo[key] = weights.moved * moved + weights.flop * self.size(type[0]) + weights.operator
+            return memo[key]
+
+        return price
+
+    def of(self, forms: Sequence[Form]) -> dict[str, float]:
+        """The forms' cost under every weighting."""
+        graph, known = EGraph(typed), dict[Form, int]()
+        for form in forms:
+            add(graph, form, known)
+        terms = [graph.term(term) for term in range(len(graph))]
+        return {
+            weights.name: sum(
+                self.weighted(weights)(t.operator, t.attributes, tuple(map(graph.type, t.arguments)), t.type)
+                for t in terms)
+            for weights in WEIGHTS
+        }

@@ -1,0 +1,105 @@
+"""Forms as torch modules: every candidate of a program computes what it computes, in its dtypes, and check says so."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from optimize.test_reassociation import written
+from samesame import check
+from samesame.evidence import Refused
+from samesame.optimize.emit.torch_ops import source
+from samesame.optimize.operators import specification
+from samesame.optimize.search import candidates
+
+
+def x(*shape):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+class Block(nn.Module):
+    """A norm in float32, a gated MLP, a residual."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(1 + x(8) / 4)
+        self.gate, self.up, self.down = nn.Linear(8, 12, bias=False), nn.Linear(8, 12, bias=False), nn.Linear(12, 8)
+
+    def forward(self, x):
+        wide = x.float()
+        normal = (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-5)).to(x.dtype) * self.scale
+        return x + self.down(F.silu(self.gate(normal)) * self.up(normal))
+
+
+class Attention(nn.Module):
+    """Rotated queries and keys of a fused projection, causal."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out = nn.Linear(8, 24), nn.Linear(8, 8)
+        self.register_buffer("angles", x(6, 4))
+
+    def forward(self, x):
+        b, t, _ = x.shape
+        q, k, v = (part.view(b, t, 2, 4).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        q, k = (a * self.angles.cos() + torch.cat((-a[..., 2:], a[..., :2]), -1) * self.angles.sin() for a in (q, k))
+        scores = (q @ k.transpose(-1, -2)) * 0.5
+        scores = scores.masked_fill(torch.ones(t, t, dtype=torch.bool).triu(1), float("-inf"))
+        return self.out((scores.softmax(-1) @ v).transpose(1, 2).reshape(b, t, 8))
+
+
+def several(a, b):
+    total = (a + b).sum(0)
+    return {"norm": F.layer_norm(a, (4,)), "tail": torch.cumsum(total, -1) * a, "row": a[1, None] - b.amax(0),
+            "same": torch.stack((total, total), 1).flatten()}
+
+
+PROGRAMS = {
+    "block": (Block(), (x(5, 8),)),
+    "block in bfloat16": (Block().bfloat16(), (x(5, 8).bfloat16(),)),
+    "attention": (Attention(), (x(2, 6, 8),)),
+    "fused attention": (lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), (
+        x(2, 2, 3, 4), x(2, 2, 5, 4), x(2, 2, 5, 6), x(3, 5))),
+    "several results and a boundary": (several, (x(3, 4), x(4))),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_candidate_is_the_same_program(name, tmp_path):
+    program, inputs = PROGRAMS[name]
+    spec = specification(program, inputs)
+    wanted = program(*inputs)
+    for number, candidate in enumerate(candidates(spec)):
+        fast = written(source(spec, candidate.outputs), tmp_path, program)
+        found = fast(*inputs)
+        wide = any(tensor.dtype is torch.bfloat16 for tensor in inputs)
+        torch.testing.assert_close(found, wanted, rtol=2e-2 if wide else 1e-4, atol=5e-2 if wide else 1e-5)
+        if isinstance(program, nn.Module):
+            assert fast.state_dict().keys() == program.state_dict().keys()
+        if number < 2:
+            verdict = check(program, fast, inputs)
+            assert (verdict.verdict, str(verdict.evidence)) == ("same", "proved for all sizes"), verdict.notes
+
+
+def test_weights_are_shared_not_copied(tmp_path):
+    original, (rows,) = Block(), PROGRAMS["block"][1]
+    spec = specification(original, (rows,))
+    fast = written(source(spec, [root.form for root in spec.roots()]), tmp_path, original)
+    with torch.no_grad():
+        original.scale.zero_()
+    torch.testing.assert_close(fast(rows), original(rows))
+
+
+def test_a_line_says_what_it_computes(tmp_path):
+    spec = specification(lambda a, w: (a @ w).softmax(-1), (x(3, 4), x(4, 5)))
+    text = source(spec, [root.form for root in spec.roots()])
+    assert "t1 = a @ w    # t1[i, l] = Σ_j a[i, j]·w[j, l]" in text
+    assert "t2 = t1.softmax(-1)" in text
+
+
+def test_inputs_that_stand_inside_others_are_refused():
+    spec = specification(lambda pair: pair[0] + pair[1], ((x(3), x(3)),))
+    with pytest.raises(Refused, match="stands inside another"):
+        source(spec, [root.form for root in spec.roots()])
