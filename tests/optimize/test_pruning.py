@@ -24,7 +24,7 @@ def test_a_cost_is_compared_for_all_sizes() -> None:
 
 def test_lanes_that_gather_are_left_out() -> None:
     """The scores' lanes run along the depth, the attended values' along their columns."""
-    space = Space(attention(), stages(attention().outputs))
+    space = Space(attention(), stages(attention().outputs, attention().extents))
     cut = Counter[str]()
     left = [pruned(several, space, cut) for several in alternatives(space)]
     assert all(left) and cut["gathers"]
@@ -33,6 +33,6 @@ def test_lanes_that_gather_are_left_out() -> None:
 
 
 def test_weights_are_packed_so_that_nothing_gathers() -> None:
-    space = Space(gated_mlp(), stages(gated_mlp().outputs))
+    space = Space(gated_mlp(), stages(gated_mlp().outputs, gated_mlp().extents))
     first = next(alternatives(space))
     assert any(scheduled.map == "lanes along n" and not gathers(scheduled.program) for scheduled in first)

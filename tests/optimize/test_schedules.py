@@ -20,7 +20,7 @@ EVERYTHING = 130                              # mutants, of which a tenth in the
 
 
 def all_of(specification: Specification) -> Iterator[Scheduled]:
-    space = Space(specification, stages(specification.outputs))
+    space = Space(specification, stages(specification.outputs, specification.extents))
     for several in alternatives(space):
         yield from several
 
@@ -28,16 +28,16 @@ def all_of(specification: Specification) -> Iterator[Scheduled]:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_every_map_is_proved(program: Callable[[], Specification]) -> None:
     for scheduled in all_of(program()):
-        checked = proved(scheduled.program, scheduled.holds)
+        checked = proved(scheduled.program, scheduled.holds, scheduled.claims)
         assert checked.proved and not checked.conditions, (scheduled.map, checked.reason)
 
 
 def test_what_is_shared_is_kept_once() -> None:
     """The hidden layer is one tensor, the scores of an attention are computed once."""
-    assert [stage.target for stage in stages(gated_mlp().outputs)] == ["kept0", "y"]
-    folded = [name for stage in stages(attention().outputs) for name in stage.folds]
+    assert [stage.target for stage in stages(gated_mlp().outputs, gated_mlp().extents)] == ["kept0", "y"]
+    folded = [name for stage in stages(attention().outputs, attention().extents) for name in stage.folds]
     assert len(folded) == 4                   # scores, their maximum, the weights' sum, the output
-    assert [len(stage.folds) for stage in stages(low_rank().outputs)] == [1, 2]
+    assert [len(stage.folds) for stage in stages(low_rank().outputs, low_rank().extents)] == [1, 2]
 
 
 # -------------------------------------------------------------------------------------------------------------- mutants
@@ -158,7 +158,7 @@ def mutants() -> list[tuple[str, Kernel, Scheduled]]:
 
 
 def accepted(of: list[tuple[str, Kernel, Scheduled]]) -> list[str]:
-    return [name for name, kernel, scheduled in of if proved(Program((kernel,)), scheduled.holds).proved]
+    return [name for name, kernel, its in of if proved(Program((kernel,)), its.holds, its.claims).proved]
 
 
 def test_mutated_kernels_are_refused() -> None:

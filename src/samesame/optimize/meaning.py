@@ -97,24 +97,42 @@ class Held:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """What a finished accumulator should hold at `indices`: the element of a tensor at `at`, which are expressions of
+    the loops around and of `indices`. Proved by itself, so that what is made of a sum need not be multiplied out."""
+
+    leaf: Leaf
+    indices: tuple[Index, ...]
+    at: tuple[Expr, ...]
+    definition: Tensor
+
+
+@dataclass(frozen=True)
 class Meaning:
-    """What each written buffer holds, over the tensors that the kernel reads; and conditions that must always hold."""
+    """What each written buffer holds, over the tensors that the kernel reads and those of claims; conditions that must
+    never hold; pairs that must be equal."""
 
     holds: dict[str, Tensor]
     obligations: tuple[tuple[Expr, str], ...]
+    equations: tuple[tuple[Expr, Expr, str], ...] = ()
 
 
-def meaning(kernel: Kernel) -> Meaning:
-    """The formulas of a kernel. Raises Malformed for a loop nest that has none."""
-    run = _Execution(kernel)
+def meaning(kernel: Kernel, claims: Mapping[str, Claim] | None = None) -> Meaning:
+    """The formulas of a kernel. `claims` are by the names of its accumulators.
+
+    Raises Malformed for a loop nest that has none.
+    """
+    run = _Execution(kernel, claims or {})
     run.body(kernel.body, tuple(Local(buffer) for buffer in kernel.writes))
-    return Meaning(run.results, tuple(dict.fromkeys(run.obligations)))
+    return Meaning(run.results, tuple(dict.fromkeys(run.obligations)), tuple(dict.fromkeys(run.equations)))
 
 
 class _Execution:
     """Executes statements over symbols."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, claims: Mapping[str, Claim]) -> None:
+        self.claims = claims
+        self.equations: list[tuple[Expr, Expr, str]] = []
         self.reads = {buffer.name: buffer for buffer in kernel.reads}
         self.held: dict[str, Held] = {}
         self.stack: list[Frame] = []
@@ -243,7 +261,7 @@ class _Execution:
                 if isinstance(e, Fold):
                     raise Malformed("a value holds a fold; write it as a loop")
                 if isinstance(e, Load) and e.leaf.name in self.held and e.leaf.name not in but:
-                    memo[e] = self.element(self.held[e.leaf.name], tuple(map(go, e.indices)))
+                    memo[e] = self.read(self.held[e.leaf.name], tuple(map(go, e.indices)))
                 elif isinstance(e, Load) and e.leaf.name not in self.reads and e.leaf.name not in but:
                     raise Malformed(f"{e.leaf.name} is read and nobody gives it")
                 else:
@@ -251,6 +269,21 @@ class _Execution:
             return memo[e]
 
         return go(value)
+
+    def read(self, held: Held, at: tuple[Expr, ...]) -> Expr:
+        """An element: what is claimed of it, where something is."""
+        found = self.element(held, at)
+        claim = self.claims.get(held.local.buffer.name)
+        if claim is None:
+            return found
+        place = tuple(substitute(e, dict(zip(claim.indices, at, strict=True))) for e in claim.at)
+        conditions = and_(TRUE, *self.conditions())
+        self.equations.append((where(conditions, found, 0), where(conditions, claim.definition[place], 0),
+                               held.local.buffer.name))
+        return Load(claim.leaf, place)
+
+    def conditions(self) -> list[Expr]:
+        return [frame.statement.condition for frame in self.stack if isinstance(frame.statement, When)]
 
     def element(self, held: Held, at: tuple[Expr, ...]) -> Expr:
         """What an element holds by now."""
@@ -303,7 +336,7 @@ class _Execution:
         look(value, ())
 
     def _reaches(self, leaf: Leaf, indices: tuple[Expr, ...], conditions: tuple[Expr, ...]) -> None:
-        around = [f.statement.condition for f in self.stack if isinstance(f.statement, When)]
+        around = self.conditions()
         for at, size in zip(indices, leaf.shape, strict=True):
             inside = and_(compare("≤", 0, at), compare("<", at, size))
             outside = and_(*around, *conditions, not_(inside))
@@ -429,7 +462,10 @@ class Checked:
     reason: str = ""
 
 
-def proved(program: Program, holds: Mapping[str, Tensor], budget: Budget | None = None) -> Checked:
+def proved(
+    program: Program, holds: Mapping[str, Tensor], claims: Mapping[str, Claim] | None = None,
+    budget: Budget | None = None,
+) -> Checked:
     """Whether each written buffer holds its formula in `holds`, over the tensors that its kernel reads, for all sizes.
 
     Sizes and tiles that are symbols may be any positive integers. Buffers written by one kernel and read by a later one
@@ -439,7 +475,7 @@ def proved(program: Program, holds: Mapping[str, Tensor], budget: Budget | None 
     conditions: list[str] = []
     try:
         for kernel in program.kernels:
-            for name, reason, answer in _questions(kernel, holds, budget):
+            for name, reason, answer in _questions(kernel, holds, claims or {}, budget):
                 if isinstance(answer, NotProved):
                     return Checked(False, tuple(conditions), f"kernel {kernel.name}, {name}: {reason}{answer.reason}")
                 conditions.extend(answer.conditions)
@@ -449,11 +485,13 @@ def proved(program: Program, holds: Mapping[str, Tensor], budget: Budget | None 
 
 
 def _questions(
-    kernel: Kernel, holds: Mapping[str, Tensor], budget: Budget
+    kernel: Kernel, holds: Mapping[str, Tensor], claims: Mapping[str, Claim], budget: Budget
 ) -> Iterator[tuple[str, str, Proved | NotProved]]:
-    found = meaning(kernel)
+    found = meaning(kernel, claims)
     for outside, text in found.obligations:
         yield "accesses", f"{text}; ", prove_equal(where(outside, 1, 0), ZERO, budget=budget)
+    for left, right, name in found.equations:
+        yield name, "it holds something else; ", prove_equal(left, right, budget=budget)
     for name, tensor in found.holds.items():
         if name not in holds:
             raise Malformed(f"nothing says what {name} should hold")

@@ -9,9 +9,10 @@ element, and its value is a function, element by element, of these, of earlier s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from samesame.optimize.forms import Form, along, finite, load, made, substitute, times, walk
+from samesame.optimize.forms import Form, along, finite, fold, load, made, size_of, substitute, times, walk
+from samesame.optimize.pairs import Axes, steps
 from samesame.optimize.specification import Output
 
 
@@ -36,9 +37,10 @@ class Stage:
         return frozenset(x.attributes[0] for x in walk(self.whole) if x.operator == "load")
 
 
-def stages(outputs: Iterable[Output]) -> list[Stage]:
+def stages(outputs: Iterable[Output], extents: Mapping[str, int]) -> list[Stage]:
     """The stages that compute the outputs, each after those it reads."""
-    outputs, kept = tuple(outputs), frozenset[Form]()
+    outputs = tuple(replace(output, form=in_pairs(output.form, extents)) for output in outputs)
+    kept = frozenset[Form]()
     while True:                                      # what one stage must keep, another need not compute again
         cutter = _Cutter(kept)
         for output in outputs:
@@ -46,6 +48,25 @@ def stages(outputs: Iterable[Output]) -> list[Stage]:
         if kept >= cutter.kept.keys():
             return cutter.stages
         kept |= cutter.kept.keys()
+
+
+def in_pairs(form: Form, extents: Mapping[str, int]) -> Form:
+    """The form with each sum of a product of several tensors taken in the order that multiplies least."""
+
+    def flops(left: Axes, right: Axes | None, axes: Axes, spans: Axes) -> float:
+        return float(size_of(spans, extents))
+
+    memo: dict[Form, Form] = {}
+    for x in walk(form):
+        memo[x] = made(x.operator, x.attributes, tuple(memo[y] for y in x.arguments)) if x.arguments else x
+        if x.operator == "fold" and is_contraction(x):
+            parts = factors(memo[x].arguments[0])
+            numbers, tensors = [y for y in parts if finite(y)], [y for y in parts if not finite(y)]
+            for left, right, axes, spans in steps([y.axes for y in tensors], x.attributes[1], flops)[1]:
+                product = times(tensors[left], *([tensors[right]] if right is not None else []))
+                tensors.append(fold("sum", set(spans) - set(axes), product))
+            memo[x] = times(*numbers, tensors[-1])
+    return memo[form]
 
 
 def replaced(form: Form, forms: Mapping[str, Form], axes: Mapping[str, tuple[str, ...]] | None = None) -> Form:

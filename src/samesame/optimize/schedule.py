@@ -23,6 +23,7 @@ from samesame.formula.expr import (
     TRUE,
     Expr,
     Index,
+    Leaf,
     Load,
     Size,
     add,
@@ -39,6 +40,7 @@ from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, Place, along, base, finite, formula, load, times, walk
 from samesame.optimize.ir import Accumulate, Buffer, Dim, Kernel, Kind, Local, Program, Statement, Store, Tile, When
 from samesame.optimize.ir import loop as new_loop
+from samesame.optimize.meaning import Claim
 from samesame.optimize.partition import Stage, factors, groups, is_contraction, shared, together
 from samesame.optimize.specification import Specification
 
@@ -56,6 +58,7 @@ class Scheduled:
     program: Program
     holds: Mapping[str, Formula]
     map: str
+    claims: Mapping[str, Claim] = field(default_factory=dict)
 
 
 def tiles(size: Dim, tile: Dim) -> Expr:
@@ -428,7 +431,7 @@ def _contraction(
     grid = _grid(space, stage, column, several, role)
     ahead, operands = _operands(space, stage, several, grid)
     nest = grid.nest
-    sums = {p.name: Buffer(f"{p.name} of {stage.target}", grid.shape) for p in several}
+    sums = {p.name: Buffer(_sums(stage, p), grid.shape) for p in several}
     nest.add(*(Local(buffer, "sum") for buffer in sums.values()))
     for depth in dict.fromkeys(p.depth for p in several):
         body = Nest()
@@ -440,21 +443,34 @@ def _contraction(
                 sure = step.there is TRUE or p.name in operands.packed
                 body.add(add_it if sure else When(step.there, (add_it,)))
         nest.add(*body.done())
-    nest.add(*_result(space, stage, several, sums, grid, kind))
+    nest.add(*_result(space, stage, operands, sums, grid, kind))
     kernel = _kernel(space, role, stage, operands, nest)
-    held = {**operands.holds, stage.target: operands.held(stage)}
-    return Scheduled(Program((*ahead, kernel), tuple(grid.tiles)), held, f"{role} along {column}")
+    claims = {_sums(stage, p): _claim(stage, p, operands, grid) for p in several}
+    held = {**operands.holds, stage.target: operands.held(stage, claims)}
+    return Scheduled(Program((*ahead, kernel), tuple(grid.tiles)), held, f"{role} along {column}", claims)
+
+
+def _sums(stage: Stage, p: Product) -> str:
+    return f"{p.name} of {stage.target}"
+
+
+def _claim(stage: Stage, p: Product, operands: Operands, grid: _Grid) -> Claim:
+    """That a tile's sums are the product's, each at its place."""
+    total = operands.total(stage, p)
+    i, j = (index(size) for size in grid.shape)
+    at = grid.reached(i, j)
+    return Claim(Leaf(f"Σ {_sums(stage, p)}", total.shape), (i, j), tuple(at[axis] for axis in stage.axes), total)
 
 
 def _result(
-    space: Space, stage: Stage, several: list[Product], sums: Mapping[str, Buffer], grid: _Grid, kind: Kind
+    space: Space, stage: Stage, operands: Operands, sums: Mapping[str, Buffer], grid: _Grid, kind: Kind
 ) -> tuple[Statement, ...]:
     """The stage's value of the finished sums, stored."""
     out = Nest()
     i, j, there = grid.tile(out, kind)
     out.when(there)
     at = grid.reached(i, j)
-    finished = {p.name: mul(space.expression(p.scale, {}), sums[p.name][i, j]) for p in several}
+    finished = {p.name: operands.scaled(p, sums[p.name][i, j]) for p in operands.several}
     value = space.expression(stage.value, at, {name: partial(_whatever, v) for name, v in finished.items()})
     out.add(Store(space.buffers[stage.target], tuple(at[axis] for axis in stage.axes), value))
     return out.done()
@@ -490,20 +506,29 @@ class Operands:
                 (*(at[a] for a in self.order[p.name]), tile, *(at[a] for a in self.deep(p)), step.column)]
         return self.space.expression(p.right, step.at)
 
-    def held(self, stage: Stage) -> Formula:
-        """What the stage's target holds, over the operands as the kernel reads them."""
+    def total(self, stage: Stage, p: Product) -> Formula:
+        """What a product's sum is at each place of the stage's axes."""
 
-        def total(p: Product, at: dict[str, Expr]) -> Expr:
+        def element(*indices: Expr) -> Expr:
             bound = {axis: index(self.space.size(axis)) for axis in p.depth}
-            body = mul(self.space.expression(self.left[p.name], {**at, **bound}), self.whole(p, {**at, **bound}))
-            return mul(self.space.expression(p.scale, {}), Folded("sum", tuple(bound.values()), body))
+            at = {**dict(zip(stage.axes, indices, strict=True)), **bound}
+            body = mul(self.space.expression(self.left[p.name], at), self.whole(p, at))
+            return Folded("sum", tuple(bound.values()), body)
+
+        return Formula(tuple(map(self.space.size, stage.axes)), element)
+
+    def held(self, stage: Stage, claims: Mapping[str, Claim]) -> Formula:
+        """What the stage's target holds, over the sums that are claimed."""
 
         def element(*indices: Expr) -> Expr:
             at = dict(zip(stage.axes, indices, strict=True))
-            found = {p.name: total(p, at) for p in self.several}
+            found = {p.name: self.scaled(p, Load(claims[_sums(stage, p)].leaf, indices)) for p in self.several}
             return self.space.expression(stage.value, at, {name: partial(_whatever, v) for name, v in found.items()})
 
         return Formula(tuple(map(self.space.size, stage.axes)), element)
+
+    def scaled(self, p: Product, total: Expr) -> Expr:
+        return mul(self.space.expression(p.scale, {}), total)
 
     def whole(self, p: Product, at: Mapping[str, Expr]) -> Expr:
         """The same for a column that is not cut into tiles."""
