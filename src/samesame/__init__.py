@@ -1,5 +1,6 @@
 """samesame proves whether two tensor programs compute the same thing. Start with `check` and `assert_same`, and
-`refine` and `assert_refines` for distributed programs, `fuzz` and `assert_compiles` for compilers.
+`refine` and `assert_refines` for distributed programs, `fuzz` and `assert_compiles` for compilers, `optimize` for a
+faster program.
 
 What the package exports is loaded when it is first used: importing samesame, or asking its command line for help, does
 not load torch.
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from samesame.check import check as check
     from samesame.fuzz.campaign import fuzz as fuzz
+    from samesame.optimize.verb import optimize as optimize
     from samesame.refine import refine as refine
     from samesame.testing import assert_compiles as assert_compiles
     from samesame.testing import assert_refines as assert_refines
@@ -23,12 +25,13 @@ if TYPE_CHECKING:
 EXPORTS = {
     "check": "samesame.check",
     "fuzz": "samesame.fuzz.campaign",
+    "optimize": "samesame.optimize.verb",
     "refine": "samesame.refine",
     "assert_compiles": "samesame.testing",
     "assert_same": "samesame.testing",
     "assert_refines": "samesame.testing",
 }
-__all__ = ["assert_compiles", "assert_refines", "assert_same", "check", "fuzz", "refine"]
+__all__ = ["assert_compiles", "assert_refines", "assert_same", "check", "fuzz", "optimize", "refine"]
 
 
 class Package(ModuleType):

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from samesame.cli import check, fuzz, graph, lift, refine, replay, rules, sweep
+from samesame.cli import check, fuzz, graph, lift, optimize, refine, replay, rules, sweep
 from samesame.cli.options import option
 from samesame.cli.streams import UNUSABLE
 from samesame.supervised import supervised
@@ -34,6 +34,7 @@ app.command(epilog=lift.EPILOG)(lift.lift)
 app.command(epilog=refine.EPILOG)(refine.refine)
 app.command(epilog=fuzz.EPILOG)(fuzz.fuzz)
 app.command(epilog=sweep.EPILOG)(sweep.sweep)
+app.command(epilog=optimize.EPILOG)(optimize.optimize)
 app.add_typer(rules.app, name="rules")
 
 

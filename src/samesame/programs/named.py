@@ -53,7 +53,7 @@ def module_of_file(path: Path) -> ModuleType:
     path = path.expanduser().resolve()
     if not path.is_file():
         raise Refused(f"{shown(path)} does not exist" if not path.exists() else f"{shown(path)} is no file")
-    name = f"{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    name = _name_of_file(path)
     if name in sys.modules:
         return sys.modules[name]
     if str(path.parent) not in sys.path:
@@ -69,6 +69,17 @@ def module_of_file(path: Path) -> ModuleType:
         del sys.modules[name]
         raise Refused(f"{shown(path)} cannot be imported: {described(error)}") from error
     return module
+
+
+def imported_files() -> list[Path]:
+    """The files that `module_of_file` has loaded."""
+    files = [Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))]
+    return [file for file in files if _name_of_file(file) in sys.modules]
+
+
+def _name_of_file(path: Path) -> str:
+    """The module name of a file, which no other file has."""
+    return f"{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
 
 
 def module_of_name(name: str) -> ModuleType:

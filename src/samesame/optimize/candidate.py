@@ -1,0 +1,24 @@
+"""A candidate: a program that may be faster, as the text of a Python file and what is to be said about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """`source` defines `Fast(weights)`, a module over the tensors among the inputs, in their order, that returns a
+    tuple of the outputs; `weights` are by the names that it asks for. `native` are files beside it, by name.
+
+    `changed` says what is different, in words and formulas; `steps` how it came about, rule by rule. A candidate that
+    is `complete` runs as it is: nothing is gained by compiling it once more.
+    """
+
+    name: str
+    source: str
+    weights: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    native: Mapping[str, str] = field(default_factory=dict)
+    complete: bool = False

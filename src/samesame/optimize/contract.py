@@ -1,0 +1,340 @@
+"""The numeric contract: what a program may do to rounding when it takes the place of another.
+
+Proofs are over the reals, so rounding is measured, against a float64 run of the original on the same rounded inputs
+(the oracle). Every element of every output, on every draw, must lie as near to the oracle as
+
+    max(2 · error of the original, C · estimate)
+
+where the estimate is what rounding can do to that element in the original's own order of operations: a running error
+analysis, node by node. An operator moves the errors of what it reads (measured by reading it with these errors added,
+signs at random) and adds its own: half a unit in the last place of what it stores, and √K units of the sum of the
+magnitudes of its terms where it sums K products. No single tolerance does this: a softmax without its maximum, or a
+variance in one pass, is as near as anything on most inputs and wrong on some rows, so some rows are drawn to be
+difficult. NaN must come where the original has it, and where that has numbers there must be numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+
+from samesame.capture import capture
+from samesame.capture.program import Program
+from samesame.graph import Graph, Node
+from samesame.operators.execute import closed, execute, rerun
+from samesame.optimize.job import Job
+
+C = 4.0
+DRAWS, SCALES = 20, (1 / 16, 1.0, 16.0)
+AGAIN = 4                                                  # draws at each scale for each set of random weights
+SIGNS = 2
+PRODUCTS = {                                               # sums of products: the operand whose last dimension is
+    "mm": 0, "bmm": 0, "matmul": 0, "linear": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "dot": 0,         # summed over
+}
+SUMS = ("sum", "mean", "cumsum", "einsum", "convolution")
+INSIDE = (                                                 # operators that round inside, as if what they read were off
+    "softmax", "_softmax", "log_softmax", "_log_softmax", "logsumexp", "layer_norm", "native_layer_norm", "rms_norm",
+    "_fused_rms_norm", "group_norm", "native_group_norm", "gelu", "var", "std", "var_mean",
+    "scaled_dot_product_attention", "_scaled_dot_product_flash_attention_for_cpu",
+)
+EXACT = (
+    "view", "reshape", "permute", "transpose", "t", "expand", "slice", "select", "cat", "clone", "where", "neg", "abs",
+    "relu", "unsqueeze", "squeeze", "unbind", "split", "chunk", "stack", "amax", "amin", "max", "maximum", "minimum",
+    "contiguous", "alias", "detach", "unflatten", "flatten", "movedim", "index_select", "gather", "masked_fill",
+)
+HARD: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {       # rows, from one of normal numbers
+    "zeros": torch.zeros_like,
+    "one number": lambda row: torch.full_like(row, 0.7),
+    "far from zero": lambda row: row + 3000.0,
+    "one large element": lambda row: row.index_fill(-1, torch.tensor([0]), 1e4),
+    "large and cancelling": lambda row: row + 1e4 * (1 - 2 * (torch.arange(row.shape[-1]) % 2)),
+    "tiny": lambda row: row * 1e-7,
+    "large": lambda row: row * 1e3,
+}
+OUTSIDE = {"NaN": math.nan, "+∞": math.inf, "−∞": -math.inf}
+
+
+@dataclass
+class Contract:
+    """What was measured. `worst` is the largest share of what an element is allowed; the errors are the largest,
+    relative to the largest magnitude of their output. `failed` says where it does not hold, in a sentence."""
+
+    draws: int = 0
+    elements: int = 0
+    worst: float = 0.0
+    found_error: float = 0.0
+    original_error: float = 0.0
+    weights: int = 0
+    failed: str = ""
+    seconds: float = 0.0
+
+
+def contract(
+    job: Job, found: Callable[..., Any], seed: int = 0, *, frozen: bool = False, seconds: float = math.inf
+) -> Contract:
+    """Measure `found` against the job's program. Where weights are `frozen`, only the given ones are tried."""
+    begun, result = time.monotonic(), Contract()
+    generator = torch.Generator().manual_seed(seed)
+    program = Program(job.program, job.kwargs or job.args)
+    graph = capture(job.program, job.kwargs or job.args, again=False)
+    names = [node.name for node in graph.sources("parameter") if job.weights[node.name].is_floating_point()]
+    given = {name: job.weights[name].detach().clone() for name in names}
+    try:
+        for number in range(1 if frozen or not names else 3):
+            with torch.no_grad():
+                for name, tensor in given.items() if number else ():
+                    job.weights[name].copy_(alike(tensor, generator))
+            result.weights += 1
+            oracle = Oracle(graph, job.weights)
+            for label, changed in draws(program, generator, AGAIN if number else DRAWS):
+                if time.monotonic() - begun > seconds:
+                    result.failed = f"the time was over after {result.draws} draws"
+                else:
+                    judge(result, oracle, program.again(partial(_other, changed)), job.program, found, label)
+                if result.failed:
+                    return result
+    finally:
+        with torch.no_grad():
+            for name, tensor in given.items():
+                job.weights[name].copy_(tensor)
+        result.seconds = time.monotonic() - begun
+    return result
+
+
+def judge(
+    result: Contract, oracle: Oracle, program: Program, original: Any, found: Any, label: str
+) -> None:
+    """One draw: what it adds to the result."""
+    with torch.no_grad():
+        mine = [tensor for _, tensor in program.roots(original(*program.args, **program.kwargs))]
+        yours = [tensor for _, tensor in program.roots(found(*program.args, **program.kwargs))]
+    result.draws += 1
+    exact, estimates = oracle(program.inputs)
+    names = [name for name, _ in oracle.graph.roots]
+    for name, own, other, true, estimate in zip(names, mine, yours, exact, estimates, strict=True):
+        if (own.shape, own.dtype, own.stride()) != (other.shape, other.dtype, other.stride()):
+            result.failed = (f"output {name} is {other.dtype} of shape {tuple(other.shape)} and strides "
+                             f"{other.stride()}, and was {own.dtype}, {tuple(own.shape)}, {own.stride()}")
+            return
+        if not own.is_floating_point():
+            if not torch.equal(own, other):
+                result.failed = f"output {name} differs on {label}"
+            continue
+        result.elements += own.numel()
+        if fault := beyond(result, own.double(), other.double(), true, estimate, label):
+            result.failed = f"on {label}, output {name} {fault}"
+            return
+
+
+def beyond(
+    result: Contract, own: torch.Tensor, other: torch.Tensor, true: torch.Tensor, estimate: torch.Tensor, label: str
+) -> str:
+    """How an element of the output `other` is not what it may be; nothing where all are. A NaN in the inputs must come
+    out where it does; what is too large, or ∞ − ∞, may be either in another order. Beside these, numbers are numbers.
+    """
+    numbers, nan = own.isfinite(), label == "NaN"
+    if nan and not torch.equal(own.isnan(), other.isnan()):
+        return "has a number where the original has NaN, or the other way round"
+    if bool((~numbers & other.isfinite()).any()) and not nan:
+        return "is finite where the original is not"
+    if bool((numbers & ~other.isfinite()).any()):
+        return "is not finite where the original is"
+    error, theirs = (other - true).abs(), (own - true).abs()
+    allowed = torch.maximum(2 * theirs, C * estimate.nan_to_num(0.0, math.inf))
+    counted = numbers & true.isfinite() & allowed.isfinite() & (error > 0)
+    if label in OUTSIDE:
+        counted &= estimate.isfinite()
+    if not bool(counted.any()):
+        return ""
+    share = torch.where(counted, error / allowed, 0.0)
+    size = float(torch.where(counted, true.abs(), 0.0).max()) or 1.0
+    result.worst = max(result.worst, float(share.max()))
+    result.found_error = max(result.found_error, float(torch.where(counted, error, 0.0).max()) / size)
+    result.original_error = max(result.original_error, float(torch.where(counted, theirs, 0.0).max()) / size)
+    if result.worst <= 1:
+        return ""
+    at = int(share.argmax())
+    return (f"is off by {float(error.flatten()[at]):.2g} where {float(allowed.flatten()[at]):.2g} is allowed "
+            f"(the original is off by {float(theirs.flatten()[at]):.2g})")
+
+
+# ----------------------------------------------------------------------------------------------------------- the draws
+
+
+def draws(
+    program: Program, generator: torch.Generator, number: int
+) -> Iterator[tuple[str, dict[int, torch.Tensor]]]:
+    """Values for the inputs by the id of the example's tensor, each with what to call them."""
+    inputs = list(program.inputs.values())
+    for scale in SCALES:
+        for count in range(number):
+            yield f"draw {count + 1} at scale {scale:g}", {id(x): alike(x, generator, scale) for x in inputs}
+    kinds = list(HARD)
+    for shift in range(len(kinds)):
+        yield f"difficult rows, {shift + 1}", {id(x): rows(alike(x, generator), shift) for x in inputs}
+    for label, value in OUTSIDE.items():
+        for chosen in inputs:
+            if chosen.is_floating_point() and chosen.numel():
+                values = {id(x): alike(x, generator) for x in inputs}
+                values[id(chosen)].view(-1)[values[id(chosen)].numel() // 2] = value
+                yield label, values
+
+
+def _other(values: Mapping[int, torch.Tensor], tensor: torch.Tensor) -> torch.Tensor:
+    return values[id(tensor)]
+
+
+def alike(tensor: torch.Tensor, generator: torch.Generator, scale: float = 1.0) -> torch.Tensor:
+    """Other values for a tensor: normal numbers as large as its own, or its own in another order; a mask stays.
+
+    Strides stay, too.
+    """
+    if not tensor.is_floating_point():
+        shuffled = torch.randperm(tensor.numel(), generator=generator)
+        return torch.empty_like(tensor).copy_(tensor.reshape(-1)[shuffled].view(tensor.shape))
+    if not bool(tensor.isfinite().all()):
+        return tensor.clone()
+    size = float(tensor.double().square().mean().sqrt()) if tensor.numel() else 1.0
+    size = size or (tensor.shape[-1] if tensor.dim() else 1) ** -0.5
+    drawn = torch.randn(tensor.shape, generator=generator, dtype=torch.float32)
+    return torch.empty_like(tensor).copy_(drawn * (size * scale))
+
+
+def rows(tensor: torch.Tensor, shift: int) -> torch.Tensor:
+    """The tensor with each row made difficult, in turns."""
+    if not tensor.is_floating_point() or not tensor.dim() or not bool(tensor.isfinite().all()):
+        return tensor
+    flat = tensor.reshape(-1, tensor.shape[-1]).clone() if tensor.numel() else tensor
+    makers = list(HARD.values())
+    for number, row in enumerate(flat):
+        flat[number] = makers[(number + shift) % len(makers)](row)
+    return torch.empty_like(tensor).copy_(flat.view(tensor.shape))
+
+
+# ---------------------------------------------------------------------------------------------------------- the oracle
+
+
+class Oracle:
+    """The graph in float64 with these weights: its outputs, and what rounding may do to each element of them."""
+
+    def __init__(self, graph: Graph, weights: Mapping[str, torch.Tensor]) -> None:
+        self.graph, self.constants = graph, closed(graph)
+        self.weights = {node.name: wide(weights[node.name]) for node in graph.sources("parameter")}
+        self.generator = torch.Generator().manual_seed(1)
+
+    def __call__(self, inputs: Mapping[str, torch.Tensor]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+        known = execute(self.graph, {**self.weights, **{name: wide(x) for name, x in inputs.items()}})
+        errors: dict[str, Any] = {}
+        for node in self.graph.nodes:
+            if not node.is_source and node.name not in self.constants:
+                errors[node.name] = self.error(node, known, errors)
+        roots = [node.name for _, node in self.graph.roots]
+        return [known[name] for name in roots], [_error(errors.get(name), known[name]) for name in roots]  # type: ignore[misc]
+
+    def error(self, node: Node, known: dict[str, Any], errors: dict[str, Any]) -> Any:
+        """The error of a node's value: what its operator makes of the errors it reads, and its own; None for none."""
+        name = node.operator.split(".")[1] if "." in node.operator else node.operator
+        if name == "getitem":
+            several = errors.get(node.args[0].name)
+            return None if several is None else several[node.args[1]]
+        value, read = known[node.name], {part.name: errors.get(part.name) for part in node.inputs}
+        if not any(tensor.is_floating_point() for tensor in _each(value)):
+            return None
+        if (count := summed(node, name)) > 1:
+            return self.of_sum(node, known, read, count)
+        types = node.type if isinstance(node.type, tuple) else (node.type,)
+        stored = tuple(0.0 if name in EXACT else unit(type_.dtype) for type_ in types)
+        if name in INSIDE:
+            rounding = min(max(stored), FLOAT32) * math.sqrt(max(node.inputs[0].shape[-1], 1))
+            read = {n: _map(lambda x, e: _sum(rounding * x.abs(), e), known[n], e) for n, e in read.items()
+                    if all(tensor.is_floating_point() for tensor in _each(known[n]))}
+        parts = [self.moved(node, known, n, e) for n, e in read.items() if any(e is not None for e in _each(e))]
+        own = _map(lambda u, v: u * v.abs() if u and v.is_floating_point() else None,
+                   stored if isinstance(value, tuple) else stored[0], value)
+        for part in parts:
+            own = _map(_sum, own, part)
+        return own if any(e is not None for e in _each(own)) else None
+
+    def moved(self, node: Node, known: dict[str, Any], name: str, error: Any) -> Any:
+        """What an operator makes of the error of one thing it reads, signs at random: the most of some tries."""
+        most = None
+        for _ in range(SIGNS):
+            again = rerun(self.graph, {}, {**known, name: _map(self.shaken, known[name], error)}, [node])[node.name]
+            here = _map(lambda a, b: (a - b).abs() if b.is_floating_point() else None, again, known[node.name])
+            most = here if most is None else _map(_larger, most, here)
+        return most
+
+    def of_sum(self, node: Node, known: dict[str, Any], read: Mapping[str, Any], count: float) -> torch.Tensor:
+        """The same where products are summed: terms and their errors count by their magnitudes."""
+        sizes = {name: known[name].abs() for name in read}
+        terms = self.run(node, {**known, **sizes})
+        found = unit(node.type.dtype) * known[node.name].abs()  # type: ignore[union-attr]
+        found += min(unit(node.type.dtype), FLOAT32) * math.sqrt(count) * terms.abs()  # type: ignore[union-attr]
+        if any(error is not None for error in read.values()):
+            larger = {name: _sum(sizes[name], error) for name, error in read.items()}
+            found += (self.run(node, {**known, **larger}) - terms).abs()
+        return found
+
+    def run(self, node: Node, known: Mapping[str, Any]) -> torch.Tensor:
+        result = rerun(self.graph, {}, known, [node])[node.name]
+        assert isinstance(result, torch.Tensor)
+        return result
+
+    def shaken(self, value: torch.Tensor, error: torch.Tensor | None) -> torch.Tensor:
+        if error is None:
+            return value
+        signs = torch.randint(0, 2, value.shape, generator=self.generator, dtype=torch.int8)
+        return value + error * (2.0 * signs - 1)
+
+
+def summed(node: Node, name: str) -> float:
+    """How many terms an operator sums for an element of its result."""
+    if name in PRODUCTS:
+        return float(node.args[PRODUCTS[name]].shape[-1])
+    if name in SUMS and node.inputs:
+        return max(math.prod(part.shape) for part in node.inputs) / max(math.prod(node.shape), 1)
+    return 1.0
+
+
+def unit(dtype: str) -> float:
+    """Half a unit in the last place of 1: what rounding to this dtype may do, relatively."""
+    kind = getattr(torch, dtype)
+    return torch.finfo(kind).eps / 2 if kind.is_floating_point else 0.0
+
+
+FLOAT32 = unit("float32")                                  # CPU kernels sum in no less
+
+
+def wide(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().double() if tensor.is_floating_point() else tensor.detach()
+
+
+def _each(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _map(function: Callable[..., Any], *values: Any) -> Any:
+    """The function on tensors, or on each of the tensors in tuples."""
+    if any(isinstance(value, tuple) for value in values):
+        width = max(len(value) for value in values if isinstance(value, tuple))
+        parts = [value if isinstance(value, tuple) else (value,) * width for value in values]
+        return tuple(_map(function, *each) for each in zip(*parts, strict=True))
+    return function(*values)
+
+
+def _larger(a: Any, b: Any) -> Any:
+    return b if a is None else a if b is None else torch.maximum(a, b)
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return b if a is None else a if b is None else a + b
+
+
+def _error(error: Any, value: Any) -> torch.Tensor:
+    return torch.zeros_like(value) if error is None else error

@@ -1,0 +1,232 @@
+"""A drop-in: the program that was found wherever what was proved covers the call, and the original everywhere else.
+
+This file stands by itself, with torch alone: its text is a part of every file that `samesame optimize` writes. A call
+is covered if its arguments are put together as in the example, its tensors have the dtypes, devices and strides of the
+example's and sizes that the proof speaks of, no gradients are recorded and the mode is the example's. What is not
+covered goes to the original, and a warning says why, once for each reason. Weights are the original's own tensors, so
+that one that is changed in place is seen, and one that is replaced by another of its kind is taken instead.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+EAGER, DEFAULT, AUTOTUNED, FROZEN, BOTH = WAYS = (
+    "eager", "torch.compile", "max-autotune", "freezing", "max-autotune and freezing"
+)
+
+
+class Compiled(nn.Module):
+    """A program compiled in one of the WAYS when it is first called.
+
+    Freezing makes constants of the weights: where one of `weights` has been changed since, the program runs as it is.
+    """
+
+    def __init__(self, program: Callable[..., Any], way: str, weights: Mapping[str, torch.Tensor]) -> None:
+        super().__init__()
+        self.program, self.way, self.weights = program, way, dict(weights)
+        mode = "max-autotune-no-cudagraphs" if way in (AUTOTUNED, BOTH) else None
+        self.run = program if way == EAGER else torch.compile(program, mode=mode)
+        self.held: tuple[Any, ...] | None = None
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        if self.way not in (FROZEN, BOTH):
+            return self.run(*args, **kwargs)
+        now = tuple((tensor._version, tensor.data_ptr()) for tensor in self.weights.values())
+        if self.held is None:
+            self.held = now
+            with torch.no_grad(), torch._inductor.config.patch(freezing=True):
+                return self.run(*args, **kwargs)
+        if self.held == now and not torch.is_grad_enabled():
+            return self.run(*args, **kwargs)
+        return self.program(*args, **kwargs)
+
+
+class DropIn(nn.Module):
+    """`original`, and in its place `make(weights)` where `facts` cover the call.
+
+    `facts` are what `covered_by` wrote down. `weights` are those of a function by the names in `facts`; a module's are
+    found in it.
+    """
+
+    def __init__(
+        self,
+        original: Callable[..., Any],
+        make: Callable[[dict[str, torch.Tensor]], Any],
+        facts: Mapping[str, Any],
+        weights: Mapping[str, torch.Tensor] | None = None,
+    ) -> None:
+        super().__init__()
+        self.original, self.facts, self.way = original, facts, facts["way"]
+        self.told = set[str]()
+        self.covered = dict[Any, str]()                    # why not, by the kinds of the tensors; "" where covered
+        self.make, self.names = make, list(facts["weights"])
+        self.places = [place_of(original, name, weights) for name in self.names]
+        self.signature = inspect.signature(original.forward if isinstance(original, nn.Module) else original)
+        self.flat = all(part is ... for part in facts["arguments"])
+        self.one = facts["results"] is ...
+        self.unfit = unfit(facts)
+        if not self.unfit:
+            self.take()
+        else:
+            self.tell(self.unfit)
+
+    def take(self) -> None:
+        """Make the found program over the weights as they are now."""
+        self.held = [holder[key] for holder, key in self.places]
+        made = self.make(dict(zip(self.names, self.held, strict=True)))
+        named = dict(zip(self.names, self.held, strict=True))
+        self.fast = [made if self.way == EAGER else Compiled(made, self.way, named)]      # in a list: no part of this
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        tensors, why = (self.unfit and ((), self.unfit)) or self.opened(args, kwargs)
+        why = why or self.uncovered(tensors)
+        if why:
+            self.tell(why)
+            return self.original(*args, **kwargs)
+        found = self.fast[0](*tensors)
+        return found[0] if self.one else filled(self.facts["results"], iter(found))
+
+    def tell(self, why: str) -> None:
+        if why not in self.told:
+            self.told.add(why)
+            warnings.warn(f"the original runs, and not the program that was found: {why}", stacklevel=3)
+
+    def opened(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], str]:
+        """The tensors of a call, and what else is in it that the example does not have."""
+        if kwargs or len(args) != len(self.facts["arguments"]):
+            bound = self.signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            args = tuple(bound.arguments.values())
+        if self.flat and len(args) == len(self.facts["arguments"]) and all(isinstance(x, torch.Tensor) for x in args):
+            return args, ""
+        tensors: list[torch.Tensor] = []
+        shown = skeleton(args, tensors)
+        if repr(shown) != repr(self.facts["arguments"]):
+            return (), f"it was called with {shown!r}, and proved for {self.facts['arguments']!r}"
+        return tuple(tensors), ""
+
+    def uncovered(self, tensors: tuple[torch.Tensor, ...]) -> str:
+        """Why the found program does not stand for the original on these tensors; nothing where it does."""
+        if any(holder.get(key) is not held for (holder, key), held in zip(self.places, self.held, strict=True)):
+            self.take()
+        kinds = tuple([kind(tensor) for tensor in (*tensors, *self.held)])
+        why = self.covered.get(kinds)
+        if why is None:
+            why = self.covered[kinds] = not_covered(self.facts, kinds[: len(tensors)], kinds[len(tensors):])
+        if why:
+            return why
+        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (*tensors, *self.held)):
+            return "gradients are recorded; call it under torch.no_grad()"
+        if getattr(self.original, "training", False) != self.facts["training"]:
+            return f"the module is {'not ' * self.facts['training']}in training mode"
+        return "autocast is on" if torch.is_autocast_enabled(tensors[0].device.type if tensors else "cpu") else ""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("original"), name)
+
+
+Kind = tuple[type, tuple[int, ...], tuple[int, ...], torch.dtype, torch.device]
+
+
+def kind(tensor: torch.Tensor) -> Kind:
+    """What a proof and a kernel ask of a tensor besides its numbers."""
+    return type(tensor), tensor.shape, tensor.stride(), tensor.dtype, tensor.device
+
+
+def covered_by(tensors: Mapping[str, torch.Tensor]) -> dict[str, Any]:
+    """The kinds of tensors, by name, as they are written down."""
+    return {name: {"shape": tuple(x.shape), "strides": x.stride(), "dtype": str(x.dtype), "device": x.device.type}
+            for name, x in tensors.items()}
+
+
+def not_covered(facts: Mapping[str, Any], inputs: tuple[Kind, ...], weights: tuple[Kind, ...]) -> str:
+    """Why tensors of these kinds are not what the proof speaks of; nothing where they are."""
+    symbols: dict[str, int] = {}
+    for given, expected, symbolic in ((inputs, facts["inputs"], True), (weights, facts["weights"], False)):
+        for (cls, shape, strides, dtype, device), (name, own) in zip(given, expected.items(), strict=True):
+            if cls not in (torch.Tensor, nn.Parameter):
+                return f"{name} is a {cls.__name__}"
+            if str(dtype) != own["dtype"] or device.type != own["device"]:
+                return f"{name} is {dtype} on {device}, and was {own['dtype']} on {own['device']}"
+            sizes = own.get("sizes", own["shape"]) if symbolic else own["shape"]
+            if len(shape) != len(sizes) or not all(
+                fits(n, size, symbols, facts["bounds"]) for n, size in zip(shape, sizes, strict=True)
+            ):
+                return f"{name} has the shape {tuple(shape)}, which is not covered by {facts['proved']}"
+            if strides != own["strides"] and not (
+                dense(own["shape"], own["strides"]) and dense(tuple(shape), strides)
+            ):
+                return f"{name} has the strides {strides}, and had {own['strides']}"
+    return ""
+
+
+def fits(n: int, size: Any, symbols: dict[str, int], bounds: Mapping[str, Any]) -> bool:
+    """Whether a dimension is as long as the proof asks: a number, or (symbol, step) for a multiple of a symbol."""
+    if isinstance(size, int):
+        return n == size
+    symbol, step = size
+    low, high = bounds[symbol]
+    value, rest = divmod(n, step)
+    return not rest and symbols.setdefault(symbol, value) == value and low <= value <= (value if high is None else high)
+
+
+def dense(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether elements follow one another row by row."""
+    step = 1
+    for n, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if n != 1 and stride != step:
+            return False
+        step *= n
+    return True
+
+
+def unfit(facts: Mapping[str, Any]) -> str:
+    """Why this machine is not what was measured; nothing where it is."""
+    here = {"torch": torch.__version__, "instructions": torch.backends.cpu.get_cpu_capability()}
+    told = [f"{what} {facts[what]}, and this is {now}" for what, now in here.items() if facts[what] != now]
+    return f"it was proved and measured with {' and '.join(told)}; run samesame optimize here" if told else ""
+
+
+def place_of(original: Any, name: str, weights: Mapping[str, torch.Tensor] | None) -> tuple[dict[str, Any], str]:
+    """Where a weight is kept: a dict, and its key there."""
+    if weights is not None:
+        return dict(weights), name
+    path, _, last = name.rpartition(".")
+    module = original.get_submodule(path)
+    for holder in (module._parameters, module._buffers, module.__dict__):
+        if last in holder:
+            return holder, last
+    raise KeyError(f"{type(original).__name__} has no {name}, which the program that was found needs")
+
+
+def skeleton(value: Any, tensors: list[torch.Tensor]) -> Any:
+    """How a value is put together: the same with `...` for each tensor, which are noted in order."""
+    if isinstance(value, torch.Tensor):
+        tensors.append(value)
+        return ...
+    if type(value) in (tuple, list):
+        return type(value)(skeleton(part, tensors) for part in value)
+    if type(value) is dict:
+        return {key: skeleton(part, tensors) for key, part in value.items()}
+    return value
+
+
+def filled(shape: Any, tensors: Iterator[torch.Tensor]) -> Any:
+    """A skeleton with tensors in their places."""
+    if shape is ...:
+        return next(tensors)
+    if type(shape) in (tuple, list):
+        return type(shape)(filled(part, tensors) for part in shape)
+    if type(shape) is dict:
+        return {key: filled(part, tensors) for key, part in shape.items()}
+    return shape

@@ -1,0 +1,100 @@
+"""A racer: a process of its own with one program in it, compiled in one way, that runs it when it is told to.
+
+    python -m samesame.optimize.racer JOB        JOB is JSON: folder, file (of a found program; or none), way, threads
+
+It says when it is ready, then answers one line of JSON for each that it reads: mean seconds of a call, or how it does
+by the numeric contract. What the program prints goes to stderr. Being alone, it can set what holds for a whole process
+(freezing, threads), and nothing that another racer compiled is in its caches.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+from samesame.supervised import dies_with_parent
+
+ROUND = 0.02                                               # seconds that one measurement takes at least
+MOST = 200                                                 # calls of one measurement
+
+
+def main() -> None:
+    """Do what stdin asks until it ends."""
+    dies_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)           # Ctrl-C is the parent's
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    job = json.loads(sys.argv[1])
+    sys.path[:0] = [path for path in job["path"] if path not in sys.path]
+
+    def say(**words: Any) -> None:
+        print(json.dumps(words), file=answers, flush=True)
+
+    try:
+        racer = Racer(job)
+        say(ready=racer.seconds)
+        for line in sys.stdin:
+            asked = json.loads(line)
+            say(**getattr(racer, asked.pop("do"))(**asked))
+    except Exception as error:
+        say(lost=sentence(error))
+
+
+class Racer:
+    """One program in one way, warmed up. `seconds` is what a call takes, roughly."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        import torch
+
+        from samesame.optimize.job import load, runnable
+
+        torch.set_num_threads(job["threads"])
+        warnings.filterwarnings("error", message="the original runs")
+        self.torch, self.job = torch, load(Path(job["folder"]))
+        self.file, self.way = job["file"] and Path(job["file"]), job["way"]
+        self.program = runnable(self.job, self.file, self.way)
+        with torch.no_grad():
+            for _ in range(3):
+                begun = time.perf_counter()
+                self.call()
+                self.seconds = time.perf_counter() - begun
+
+    def call(self) -> None:
+        self.program(*self.job.args, **self.job.kwargs)
+
+    def time(self) -> dict[str, Any]:
+        """The mean of some calls in a row, after one that is not counted."""
+        calls = max(1, min(MOST, round(ROUND / max(self.seconds, 1e-7))))
+        with self.torch.no_grad():
+            self.call()
+            begun = time.perf_counter()
+            for _ in range(calls):
+                self.call()
+            self.seconds = (time.perf_counter() - begun) / calls
+        return {"seconds": self.seconds}
+
+    def contract(self, seed: int, until: float) -> dict[str, Any]:
+        """How the program does by the numeric contract."""
+        from dataclasses import asdict
+
+        from samesame.optimize.contract import contract
+        from samesame.optimize.dropin import BOTH, FROZEN
+
+        return asdict(contract(self.job, self.program, seed, frozen=self.way in (FROZEN, BOTH), seconds=until))
+
+
+def sentence(error: Exception) -> str:
+    """What an exception says, in one line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = next((line for line in lines if "Error" in line or "error:" in line), lines[0] if lines else "no message")
+    return f"{type(error).__name__}: {text}"[:300]
+
+
+if __name__ == "__main__":
+    main()

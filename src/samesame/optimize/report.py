@@ -1,0 +1,170 @@
+"""Report: what `optimize` found, for people and for machines.
+
+First the answer, then the table of what ran side by side; what was changed; the proof; and the figures of the numeric
+contract. Times are lower quartiles of interleaved rounds, each program in a fresh process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from samesame.evidence import Verdict
+from samesame.optimize.contract import C, Contract
+from samesame.optimize.dropin import DEFAULT, EAGER
+from samesame.report import headline
+from samesame.report.json import plain
+
+FASTER, NOTHING = "faster", "nothing faster found"
+UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One program of the race. `seconds` is the lower quartile of a call, `spread` how far the upper one lies above it,
+    as a share."""
+
+    name: str
+    way: str
+    found: bool
+    seconds: float | None
+    spread: float | None
+    rounds: int
+    failed: str = ""
+    best: bool = False                   # of what the user already has
+    winner: bool = False
+
+
+@dataclass
+class Report:
+    """Everything that is said of one search."""
+
+    title: str
+    verdict: str = NOTHING
+    way: str = EAGER
+    rows: list[Row] = field(default_factory=list)
+    changed: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    proof: str = ""
+    evidence: str = ""
+    conditions: list[str] = field(default_factory=list)
+    contract: Contract | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    threads: int = 0
+    seed: int = 0
+    machine: str = ""
+    measured: str = ""                   # the day, where this was kept from an earlier run
+    versions: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def exit_code(self) -> int:
+        return 0 if self.verdict == FASTER else 3
+
+    @property
+    def winner(self) -> Row | None:
+        return next((row for row in self.rows if row.winner), None)
+
+    @property
+    def best(self) -> Row | None:
+        return next((row for row in self.rows if row.best), None)
+
+    def ratio(self, way: str | None = None) -> float | None:
+        """How many times as fast what was found is as the best of what the user has, or as the user's program in this
+        way."""
+        other = self.best if way is None else next((r for r in self.rows if r.way == way and not r.found), None)
+        if self.winner is None or other is None or not self.winner.seconds or other.seconds is None:
+            return None
+        return other.seconds / self.winner.seconds
+
+    @property
+    def headline(self) -> str:
+        if self.verdict == FASTER and self.best is not None:
+            ratio, default = self.ratio() or 0.0, self.ratio(DEFAULT)
+            more = f", {default:.2f} × as fast as torch.compile" if default and self.best.way != DEFAULT else ""
+            return f"{ratio:.2f} × as fast as {self.best.name}, the best there was{more}; {self.evidence}"
+        return f"{self.best.name} is the fastest" if self.best else "nothing was measured"
+
+    def prove(self, verdict: Verdict) -> None:
+        """What a proof stands on."""
+        self.proof, self.evidence = headline(verdict).plain, str(verdict.evidence)
+        self.conditions = sorted({c for root in verdict.roots for c in root.evidence.conditions})
+
+    def form(self) -> dict[str, Any]:
+        """As JSON."""
+        found = {"format": 1, "verb": "optimize", "headline": self.headline, **asdict(self), "ratio": self.ratio(),
+                 "ratio_to_default": self.ratio(DEFAULT), "exit_code": self.exit_code}
+        form: dict[str, Any] = plain(found)
+        return form
+
+
+def first_line(report: Report) -> str:
+    return f"{report.verdict}   {report.headline}"
+
+
+def in_full(report: Report, explain: bool = False) -> str:
+    """The report as text."""
+    return "\n".join([first_line(report), *(f"  {line}" for line in aside(report)), *sections(report, explain)])
+
+
+def aside(report: Report) -> Iterator[str]:
+    yield f"{report.title}   {report.threads} thread{'s' * (report.threads != 1)}, {report.machine}"
+    if report.measured:
+        yield f"as it was measured on {report.measured}; --store - measures again"
+
+
+def sections(report: Report, explain: bool) -> Iterator[str]:
+    if report.rows:
+        yield "\nside by side (lower quartile of a call; spread to the upper one)"
+        yield from table(report)
+    if report.changed:
+        yield from ("\nwhat was changed", *(f"  {line}" for line in report.changed))
+    if explain and report.steps:
+        yield from ("\nstep by step", *(f"  {line}" for line in report.steps))
+    if report.proof:
+        yield from ("\nproof", f"  {report.proof}", *(f"  if {condition}" for condition in report.conditions))
+    if report.contract is not None:
+        yield from ("\nnumeric contract", *(f"  {line}" for line in figures(report.contract)))
+    notes = [*report.notes]
+    if report.counts.get("candidates") == 0:
+        notes.append("No other program was found that might be faster.")
+    if notes:
+        yield from ("\nnotes", *(f"  · {note}" for note in notes))
+    versions = " · ".join(f"{name} {version}" for name, version in report.versions.items())
+    yield f"\n{report.seconds:.0f} s · seed {report.seed} · {versions}"
+
+
+def table(report: Report) -> Iterator[str]:
+    """Rows in the order in which they came in, each against the best of what the user has."""
+    ran = sorted((row for row in report.rows if row.seconds is not None), key=lambda row: row.seconds or 0.0)
+    width = max(len(spoken(row)) for row in report.rows)
+    best = report.best.seconds if report.best else None
+    for row in ran:
+        assert row.seconds is not None
+        ratio = f"{best / row.seconds:6.2f} ×" if best else ""
+        mark = "   ← this" if row.winner or (row.best and report.winner is None) else ""
+        yield (f"  {spoken(row):{width}}   {in_unit(row.seconds):>9}   +{100 * (row.spread or 0):3.0f} %   {ratio}   "
+               f"{row.rounds} rounds{mark}")
+    for row in report.rows:
+        if row.seconds is None:
+            yield f"  {spoken(row):{width}}   {f'failed: {row.failed}' if row.failed else 'not measured'}"
+
+
+def spoken(row: Row) -> str:
+    if not row.found:
+        return row.name
+    return f"found: {row.name}" if row.way == EAGER else f"found: {row.name}, {row.way}"
+
+
+def figures(held: Contract) -> Iterator[str]:
+    yield (f"{held.draws} draws, {held.elements} elements: each within max(2 × the original's error, {C:g} × what "
+           f"rounding may do); the nearest came to {100 * held.worst:.0f} % of it")
+    yield (f"largest error against float64, relative: {held.found_error:.1e}; the original's {held.original_error:.1e}"
+           f"; {'the given weights' if held.weights == 1 else f'{held.weights} sets of weights'}; NaN and ±∞ agree")
+
+
+def in_unit(seconds: float) -> str:
+    size, name = next(((size, name) for size, name in UNITS if seconds >= size), UNITS[-1])
+    return f"{seconds / size:.3g} {name}"

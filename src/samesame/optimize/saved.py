@@ -1,0 +1,135 @@
+"""Saved: what was found, as a folder that stands by itself.
+
+    fast.py            the program and its drop-in, in one file that needs torch alone: `optimized(original)`
+    certificate.json   every step of the proof, for `samesame replay`
+    report.txt, .json  what was measured and proved
+    and native sources beside fast.py, where it has some
+
+The folder is written beside its place and then renamed, so that there is never half of one. A folder that holds
+something else is left alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import pprint
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from samesame.evidence import SamesameError
+from samesame.optimize import dropin
+from samesame.optimize.candidate import Candidate
+from samesame.optimize.report import FASTER, Report, in_full
+
+FUTURE = "from __future__ import annotations\n"
+NUMBERS = "inf, nan = float('inf'), float('nan')\n"          # as facts write them
+REPORT = "report.json"
+USE = '''"""{title}, found by samesame {version}: {what}.
+
+    from fast import optimized
+    fast = optimized(original)                 # a module in the place of the original, with the original's weights
+{changed}"""
+
+'''
+FOUND = '''
+
+FACTS = {facts}
+
+
+def optimized(original, weights=None):
+    """`original` with the program above in its place, wherever this is proved to compute the same. The weights of a
+    function are given by the names in FACTS."""
+    return DropIn(original, Fast, FACTS, weights)
+'''
+INCUMBENT = '''
+
+def optimized(original):
+    """`original` compiled as was fastest."""
+    return Compiled(original, {way!r}, dict(original.named_parameters()))
+'''
+
+
+def python_file(candidate: Candidate, facts: Mapping[str, Any], opening: str = "") -> str:
+    """One file with the candidate, its drop-in, and the facts."""
+    own = candidate.source.replace(FUTURE, "")
+    twice = names_in(own) & names_in(embedded())
+    if twice:
+        raise ValueError(f"a candidate defines {', '.join(sorted(twice))}, which the drop-in has")
+    shown = pprint.pformat(dict(facts), width=116, sort_dicts=False)
+    return f"{opening}{FUTURE}{NUMBERS}{embedded()}\n\n{own.strip()}\n{FOUND.format(facts=shown)}"
+
+
+def embedded() -> str:
+    """The text of the drop-in, without what must stand at the head of a file."""
+    text = Path(dropin.__file__).read_text(encoding="utf-8")
+    return text.split(FUTURE, 1)[1]
+
+
+def names_in(text: str) -> set[str]:
+    """What a file defines."""
+    return {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def write_found(folder: Path, candidate: Candidate, facts: Mapping[str, Any]) -> Path:
+    """Write the candidate into a new folder: the Python file."""
+    folder.mkdir()
+    for name, text in candidate.native.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    file = folder / "fast.py"
+    file.write_text(python_file(candidate, facts), encoding="utf-8")
+    return file
+
+
+def require_room(folder: Path) -> None:
+    """Raise SamesameError where the folder cannot be written, before any work is done for it."""
+    if folder.exists() and not folder.is_dir():
+        raise SamesameError(f"{folder} is a file; name a folder that is new, empty, or of an earlier run")
+    if folder.exists() and any(folder.iterdir()) and not (folder / REPORT).exists():
+        raise SamesameError(f"{folder} holds something else; name a folder that is new, empty, or of an earlier run")
+    if not folder.resolve().parent.is_dir():
+        raise SamesameError(f"cannot write {folder}: there is no folder {folder.resolve().parent}; create it")
+
+
+def save(
+    folder: Path, report: Report, candidate: Candidate | None, facts: Mapping[str, Any],
+    certificate: dict[str, Any] | None,
+) -> None:
+    """Write the folder, whole or not at all. Raises SamesameError."""
+    require_room(folder)
+    place = folder.resolve()
+    whole, old = (place.with_name(f".{place.name}.{os.getpid()}.{part}") for part in ("tmp", "old"))
+    try:
+        try:
+            fill(whole, report, candidate, facts, certificate)
+            if place.exists():
+                place.rename(old)
+            whole.rename(place)
+        finally:
+            shutil.rmtree(whole, ignore_errors=True)
+            shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise SamesameError(f"cannot write {folder}: {error.strerror or error}") from None
+
+
+def fill(
+    folder: Path, report: Report, candidate: Candidate | None, facts: Mapping[str, Any],
+    certificate: dict[str, Any] | None,
+) -> None:
+    changed = "".join(f"\n{line}" for line in report.changed)
+    opening = USE.format(title=report.title, version=report.versions.get("samesame", ""), what=report.headline,
+                         changed=changed + "\n" if changed else "")
+    if candidate is not None and report.verdict == FASTER:
+        write_found(folder, candidate, facts)
+        text = python_file(candidate, facts, opening)
+    else:
+        folder.mkdir()
+        text = f"{opening}{FUTURE}{embedded()}{INCUMBENT.format(way=report.way)}"
+    (folder / "fast.py").write_text(text, encoding="utf-8")
+    if certificate is not None:
+        (folder / "certificate.json").write_text(json.dumps(certificate, separators=(",", ":")) + "\n")
+    (folder / "report.txt").write_text(in_full(report, explain=True) + "\n", encoding="utf-8")
+    (folder / REPORT).write_text(json.dumps(report.form(), indent=1) + "\n")

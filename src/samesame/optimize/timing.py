@@ -1,0 +1,168 @@
+"""Timing: programs race against one another in turns, each in a fresh process of its own.
+
+A busy machine slows whoever runs at the moment, so nobody runs for long: in each round every racer takes one
+measurement of some milliseconds, in an order that changes, and what counts is the lower quartile over the rounds. One
+is faster than another if its lower quartile is less and it was faster in most of the rounds they ran side by side.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import selectors
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+from samesame.optimize.dropin import EAGER
+
+ROUNDS = 16                                                # of a race that is to be believed, at least
+WON = 2 / 3                                                # of the rounds, for one to be faster than another
+SILENT = 60.0                                              # seconds in which a measurement must be over
+
+
+class Lost(Exception):
+    """A racer that cannot go on; the message says why."""
+
+
+@dataclass
+class Racer:
+    """A process with one program in one way. `measured` are seconds, one for each round."""
+
+    name: str
+    way: str
+    file: Path | None
+    candidate: int | None = None
+    process: subprocess.Popen[str] | None = None
+    errors: Any = None
+    measured: list[float] = field(default_factory=list)
+    failed: str = ""
+
+    @property
+    def running(self) -> bool:
+        return self.process is not None and not self.failed
+
+    @property
+    def lower(self) -> float:
+        """The lower quartile."""
+        return quantiles(self.measured, n=4, method="inclusive")[0] if len(self.measured) > 1 else self.measured[0]
+
+    @property
+    def spread(self) -> float:
+        """From the lower quartile to the upper one, as a share of the lower."""
+        if len(self.measured) < 2:
+            return 0.0
+        low, _, high = quantiles(self.measured, n=4, method="inclusive")
+        return (high - low) / low
+
+    def beats(self, other: Racer) -> bool:
+        """Whether this one is faster; both ran in the same rounds."""
+        won = sum(mine < yours for mine, yours in zip(self.measured, other.measured, strict=True))
+        return self.lower < other.lower and won >= WON * len(self.measured)
+
+    def start(self, folder: Path, threads: int, seconds: float) -> None:
+        """Start the process and wait until its program is compiled; what goes wrong is noted."""
+        job = {"folder": str(folder), "file": None if self.file is None else str(self.file), "way": self.way,
+               "threads": threads, "path": sys.path}
+        own = {"OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_COMPILE_THREADS": "1",
+               "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        self.errors = tempfile.TemporaryFile("w+")         # noqa: SIM115  (as long as the process)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "samesame.optimize.racer", json.dumps(job)], env={**os.environ, **own},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
+        )
+        self.answer(seconds)
+
+    def ask(self, seconds: float = SILENT, **words: Any) -> dict[str, Any] | None:
+        """The answer to what is asked; None, and why is noted, where none comes."""
+        if not self.running:
+            return None
+        assert self.process is not None and self.process.stdin is not None
+        try:
+            self.process.stdin.write(json.dumps(words) + "\n")
+            self.process.stdin.flush()
+        except OSError:
+            pass                                           # it has ended, and its answer says so
+        return self.answer(seconds)
+
+    def answer(self, seconds: float) -> dict[str, Any] | None:
+        try:
+            return self._answer(seconds)
+        except Lost as lost:
+            self.failed = str(lost)
+            self.stop()
+            return None
+
+    def _answer(self, seconds: float) -> dict[str, Any]:
+        assert self.process is not None and self.process.stdout is not None
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.process.stdout, selectors.EVENT_READ)
+            if not selector.select(max(seconds, 0.0)):
+                raise Lost(f"not ready after {seconds:.0f} s" if not self.measured else "it no longer answers")
+        line = self.process.stdout.readline()
+        if not line:
+            raise Lost(self.ended())
+        answer: dict[str, Any] = json.loads(line)
+        if "lost" in answer:
+            raise Lost(answer["lost"])
+        return answer
+
+    def ended(self) -> str:
+        """How the process ended."""
+        assert self.process is not None
+        code = self.process.wait()
+        self.errors.seek(0)
+        last = (self.errors.read().strip().splitlines() or ["no message"])[-1]
+        return "it was killed, often for want of memory" if code == -9 else f"its process ended ({code}): {last[:200]}"
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            for stream in filter(None, (self.process.stdin, self.process.stdout, self.errors)):
+                stream.close()
+            self.process = None
+
+
+@contextmanager
+def racing() -> Iterator[list[Racer]]:
+    """Racers that are gone at the end, however it comes."""
+    racers: list[Racer] = []
+    try:
+        yield racers
+    finally:
+        for racer in racers:
+            racer.stop()
+
+
+def race(racers: Sequence[Racer], rounds: int, until: float, seed: int = 0) -> list[Racer]:
+    """Measure those that run in so many rounds, or until time.monotonic() is past `until`, but two at least: those that
+    reached the end, with what this race measured."""
+    running = [racer for racer in racers if racer.running]
+    for racer in running:
+        racer.measured = []
+    order, draw = list(running), random.Random(seed)
+    for number in range(rounds):
+        if number >= 2 and time.monotonic() > until:
+            break
+        draw.shuffle(order)
+        for racer in order:
+            found = racer.ask(do="time")
+            if found is not None:
+                racer.measured.append(found["seconds"])
+        order = [racer for racer in order if racer.running]
+    return [racer for racer in running if racer.running]
+
+
+def incumbent(way: str) -> Racer:
+    """The user's own program, compiled in one of the ways."""
+    return Racer("eager torch" if way == EAGER else way if way.startswith("torch.") else f"torch.compile, {way}", way,
+                 None)

@@ -1,0 +1,265 @@
+"""optimize: the fastest program that computes the same.
+
+Capture the program; search for others; let them race against what the user already has; and take the fastest that is
+proved to compute the same and keeps the numeric contract. Racing comes before proving, because most of what is found
+is not faster, and what is not faster need not be proved. Where nothing is faster, the best of what the user already
+has is the answer.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+
+from samesame.budget import Run
+from samesame.capture import Recorded, capture_calls
+from samesame.capture.program import Program
+from samesame.check import check
+from samesame.evidence import Refused, Rung, Verdict
+from samesame.optimize.candidate import Candidate
+from samesame.optimize.contract import Contract
+from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, Compiled
+from samesame.optimize.facts import facts_of, unguarded
+from samesame.optimize.job import Job, example_of, keep, name_of, runnable
+from samesame.optimize.report import FASTER, NOTHING, Report, Row
+from samesame.optimize.saved import save, write_found
+from samesame.optimize.timing import ROUNDS, Racer, incumbent, race, racing
+from samesame.store import Store
+from samesame.versions import versions_of_packages
+
+HEAT = 6                                                   # rounds in which candidates are told apart
+TRIED = 4                                                  # candidates that race
+FASTEST = 2                                                # of these, for which a proof is looked for
+COMPILING = 0.35                                           # of the time that is left, for one to be compiled
+TARGETS = ("cpu", "cuda")
+
+Search = Callable[[Any, Any, "Run"], Iterable[Candidate]]
+
+
+@dataclass
+class Optimized:
+    """`module` is the fastest there is, to be used in the original's place: a drop-in where something was found, else
+    the best of what torch makes of the original."""
+
+    module: Any
+    report: Report
+    candidate: Candidate | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    certificate: dict[str, Any] | None = None
+
+    def save(self, folder: str | Path) -> None:
+        """Write it: one Python file to import, native sources beside it, the certificate, the report. Raises
+        SamesameError for a folder that holds something else."""
+        save(Path(folder), self.report, self.candidate, self.facts, self.certificate)
+
+
+def optimize(
+    module: Any,
+    inputs: Any,
+    *,
+    minutes: float = 5.0,
+    threads: int | None = None,
+    target: str = "cpu",
+    seed: int = 0,
+    store: Store | None = None,
+    out: str | Path | None = None,
+    run: Run | None = None,
+    candidates: Search | None = None,
+) -> Optimized:
+    """Find the fastest program that computes what `module` does on inputs such as these.
+
+    `module` is a module, or a function over tensors; `inputs` a tuple or dict of example tensors, or a function that
+    returns one. It is timed with so many `threads` (default: all), for at most so many `minutes` together. `out` is a
+    folder to save it in. `candidates` is where programs come from, in place of our own search. Raises Refused for a
+    program that cannot be captured, draws random numbers, or leaves something behind.
+    """
+    if target not in TARGETS:
+        raise ValueError(f"target is {target!r}; give {' or '.join(map(repr, TARGETS))}")
+    if target == "cuda":
+        raise Refused("there is no back end for CUDA yet: only programs for a CPU are looked for; leave --target out")
+    run = run or Run(60 * minutes)
+    example = inputs() if callable(inputs) else inputs
+    with run.during("capture"):
+        recorded = sound(capture_calls(module, example))
+    threads = threads or os.cpu_count() or 1
+    begun = time.monotonic()
+    with TemporaryDirectory(prefix="samesame-") as place:
+        attempt = Attempt(module, example, recorded, Path(place), threads, seed, run, store)
+        with run.during("search"):
+            found = list(attempt.listed((candidates or searched)(module, example, run)))
+        optimized = attempt.decide(found)
+    optimized.report.seconds = time.monotonic() - begun
+    if out is not None:
+        optimized.save(out)
+    return optimized
+
+
+def sound(recorded: Recorded) -> Recorded:
+    """Raises Refused for a program whose calls do more than to return something."""
+    left = [state.name for state in recorded.interface.states] + list(recorded.interface.lost)
+    if left:
+        raise Refused(f"a call writes into {', '.join(dict.fromkeys(left))}, which a faster program would not do: use "
+                      "what it writes as a result, or put the module in eval mode")
+    if recorded.fails or recorded.again:
+        raise Refused(f"a second call is not like the first: {recorded.fails or recorded.again}")
+    return recorded
+
+
+def searched(module: Any, example: Any, run: Run) -> Iterable[Candidate]:
+    """What our own search finds, the most promising first."""
+    return ()
+
+
+class Attempt:
+    """One program on its way: what is found of it, row by row."""
+
+    def __init__(
+        self, module: Any, example: Any, recorded: Recorded, place: Path, threads: int, seed: int, run: Run,
+        store: Store | None,
+    ) -> None:
+        self.module, self.example, self.graph, self.place = module, example, recorded.graph, place
+        self.threads, self.seed, self.run, self.store = threads, seed, run, store
+        program = Program(module, example)
+        weights = {node.name: program.tensors[node.name] for node in self.graph.sources("parameter")}
+        weights |= {name: tensor for name, tensor in program.tensors.items() if name not in weights}
+        self.job = Job(module, *example_of(example), weights)
+        self.report = Report(name_of(module), threads=threads, seed=seed, versions=versions_of_packages(),
+                             machine=machine())
+        self.rows: dict[int, Row] = {}
+
+    def listed(self, found: Iterable[Candidate]) -> Iterable[Candidate]:
+        """The candidates, for as long as there is time to look for them."""
+        for candidate in found:
+            yield candidate
+            if self.run.over:
+                return
+
+    @property
+    def left(self) -> float:
+        return max(float(self.run.deadline) - time.monotonic(), 0.0)
+
+    def decide(self, found: Sequence[Candidate]) -> Optimized:
+        """Race, prove, race again."""
+        report = self.report
+        report.counts["candidates"] = len(found)
+        keep(self.job, self.place)
+        with racing() as racers, self.run.during("time"):
+            own = [self.started(racers, incumbent(way)) for way in WAYS]
+            entered = [racer for number, candidate in enumerate(found[:TRIED])
+                       for racer in self.entered(racers, number, candidate)]
+            race(racers, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
+            best = self.fastest(own)
+            for racer in self.fit([r for r in entered if r.running and best is not None and r.lower < best.lower]):
+                verdict = self.proved(found, racer)
+                if verdict is None:
+                    continue
+                others = [other for other in own if other.running]
+                race([*others, racer], ROUNDS, time.monotonic() + self.left, self.seed)
+                best = self.fastest(own)
+                if best is not None and racer.running and racer.beats(best):
+                    return self.faster(found, racer, best, verdict, racers)
+            if best is not None and len(best.measured) <= HEAT:
+                race(own, ROUNDS, time.monotonic() + self.left, self.seed)
+            return self.nothing(self.fastest(own), racers)
+
+    def started(self, racers: list[Racer], racer: Racer) -> Racer:
+        racers.append(racer)
+        if self.left <= 0:
+            racer.failed = "there was no time left"
+        else:
+            racer.start(self.place, self.threads, max(COMPILING * self.left, min(self.left, 20.0)))
+        return racer
+
+    def entered(self, racers: list[Racer], number: int, candidate: Candidate) -> Iterable[Racer]:
+        """A candidate's racers: as it is, and compiled."""
+        for way in (EAGER,) if candidate.complete else (EAGER, DEFAULT, FROZEN, BOTH):
+            file = self.place / f"found_{number}_{WAYS.index(way)}"
+            write_found(file, candidate, facts_of(self.module, self.example, candidate, way))
+            yield self.started(racers, Racer(candidate.name, way, file / "fast.py", number))
+
+    def fastest(self, racers: Sequence[Racer]) -> Racer | None:
+        return min((r for r in racers if r.running and r.measured), key=lambda r: r.lower, default=None)
+
+    def fit(self, racers: Sequence[Racer]) -> Iterable[Racer]:
+        """The fastest racers that keep the numeric contract, the fastest first."""
+        kept = 0
+        for racer in sorted(racers, key=lambda racer: racer.lower):
+            answer = racer.ask(seconds=max(self.left, 1.0), do="contract", seed=self.seed, until=0.5 * self.left)
+            if answer is None:
+                continue
+            held = Contract(**answer)
+            if held.failed:
+                racer.failed = f"outside the numeric contract: {held.failed}"
+                racer.stop()
+                continue
+            self.report.contract = held
+            kept += 1
+            yield racer
+            if kept >= FASTEST:
+                return
+
+    def proved(self, found: Sequence[Candidate], racer: Racer) -> Verdict | None:
+        """The proof that a racer's candidate computes the same; None, and why is noted, where there is none."""
+        assert racer.candidate is not None
+        assert racer.file is not None
+        facts = facts_of(self.module, self.example, found[racer.candidate], racer.way)
+        program = unguarded(self.module, racer.file, self.job.weights, facts)
+        verdict = check(self.module, program, self.example, seed=self.seed, store=self.store, certify=True,
+                        timeout=max(0.7 * self.left, 5.0))
+        self.report.counts["proved"] = self.report.counts.get("proved", 0) + (verdict.verdict == "same")
+        whole = not verdict.only and not verdict.scope
+        if verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE and whole:
+            return verdict
+        racer.failed = f"not proved to compute the same ({verdict.verdict})"
+        racer.stop()
+        return None
+
+    def faster(
+        self, found: Sequence[Candidate], racer: Racer, best: Racer, verdict: Verdict, racers: Sequence[Racer]
+    ) -> Optimized:
+        assert racer.candidate is not None
+        candidate = found[racer.candidate]
+        self.report.verdict, self.report.way = FASTER, racer.way
+        self.report.changed, self.report.steps = candidate.changed, candidate.steps
+        self.report.prove(verdict)
+        self.tabulate(racers, best, racer)
+        facts = facts_of(self.module, self.example, candidate, racer.way, verdict)
+        file = write_found(self.place / "winner", candidate, facts)
+        module = runnable(self.job, file, racer.way)
+        return Optimized(module, self.report, candidate, facts, verdict.certificate)
+
+    def nothing(self, best: Racer | None, racers: Sequence[Racer]) -> Optimized:
+        self.report.verdict, self.report.contract = NOTHING, None
+        self.report.way = EAGER if best is None else best.way
+        self.tabulate(racers, best, None)
+        if best is None:
+            self.report.notes.append("Nothing could be measured in this time; give it more with --minutes.")
+        module = self.module if self.report.way == EAGER else Compiled(self.module, self.report.way, self.job.weights)
+        return Optimized(module, self.report, facts={"way": self.report.way})
+
+    def tabulate(self, racers: Sequence[Racer], best: Racer | None, winner: Racer | None) -> None:
+        for racer in racers:
+            self.report.rows.append(Row(
+                racer.name, racer.way, racer.candidate is not None,
+                racer.lower if racer.measured and not racer.failed else None, racer.spread if racer.measured else None,
+                len(racer.measured), racer.failed, racer is best, racer is winner,
+            ))
+
+
+def machine() -> str:
+    """The processor, and what torch uses of it."""
+    name = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        name = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return f"{name}, {os.cpu_count()} cores, {torch.backends.cpu.get_cpu_capability()}"

@@ -1,0 +1,108 @@
+"""The numeric contract takes what rounds as the original does in another order, and nothing that only agrees on most
+inputs."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from pooled import inputs as pooled_inputs
+from pooled import module as pooled
+from torch import nn
+
+from samesame.optimize import contract as rules
+from samesame.optimize.contract import contract
+from samesame.optimize.job import Job
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    monkeypatch.setattr(rules, "DRAWS", 2)
+    monkeypatch.setattr(rules, "AGAIN", 1)
+
+
+def held(program, found, *inputs):
+    torch.manual_seed(0)
+    weights = dict(program.named_parameters()) if isinstance(program, nn.Module) else {}
+    return contract(Job(program, inputs, {}, weights), found)
+
+
+def softmax(x):
+    return torch.softmax(x, -1)
+
+
+def variance(x):
+    return (x - x.mean(-1, keepdim=True)).square().mean(-1)
+
+
+def norm(x):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5)
+
+
+def chain(x, y, z):
+    return x @ y @ z
+
+
+def attention(q, k, v):
+    return (q @ k.transpose(-1, -2)) @ v
+
+
+SQUARES = [torch.randn(24, 24) for _ in range(3)]
+ROWS = torch.randn(16, 64)
+HEADS = [torch.randn(96, 16) for _ in range(3)]
+
+FINE = {
+    "late division": (softmax, lambda x: (e := (x - x.amax(-1, keepdim=True)).exp()) / e.sum(-1, keepdim=True), [ROWS]),
+    "deviations from the first element": (variance, lambda x: variance(x - x[..., :1]), [ROWS]),
+    "a sum for the mean": (norm, lambda x: x * (x.square().sum(-1, keepdim=True) / 64 + 1e-5).rsqrt(), [ROWS]),
+    "a chain from the right": (chain, lambda x, y, z: x @ (y @ z), SQUARES),
+    "linear attention": (attention, lambda q, k, v: q @ (k.transpose(-1, -2) @ v), HEADS),
+}
+WRONG = {
+    "softmax without its maximum": (softmax, lambda x: (e := x.exp()) / e.sum(-1, keepdim=True), [ROWS]),
+    "variance in one pass": (variance, lambda x: x.square().mean(-1) - x.mean(-1).square(), [ROWS]),
+    "no epsilon": (norm, lambda x: x * torch.rsqrt(x.square().mean(-1, keepdim=True)), [ROWS]),
+    "another epsilon": (norm, lambda x: x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6), [ROWS]),
+    "the product in bfloat16": (chain, lambda x, y, z: x @ (y.bfloat16() @ z.bfloat16()).float(), SQUARES),
+    "NaN is taken for 0": (norm, lambda x: norm(x.nan_to_num(0.0)), [ROWS]),
+    "clamped": (norm, lambda x: norm(x.clamp(-1e3, 1e3)), [ROWS]),
+}
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_another_order_is_fine(name):
+    program, found, inputs = FINE[name]
+    result = held(program, found, *inputs)
+    assert not result.failed and 0 < result.worst <= 1
+
+
+def test_in_bfloat16_another_order_is_fine_where_intermediate_results_do_not_cancel():
+    x, y, z = (square.bfloat16() for square in SQUARES)
+    assert not held(chain, lambda x, y, z: x @ (y @ z), x, y, z).failed
+    heads = [head.bfloat16() for head in HEADS]
+    assert "difficult rows" in held(attention, lambda q, k, v: q @ (k.transpose(-1, -2) @ v), *heads).failed
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_on_some_rows_is_found(name):
+    program, found, inputs = WRONG[name]
+    assert held(program, found, *inputs).failed
+
+
+def test_the_weights_are_drawn_too_and_are_as_before_afterwards():
+    """A program that has the given weights in it is not the same for others."""
+    before = pooled.linear.weight.detach().clone()
+    folded = before.t().contiguous()
+    result = held(pooled, lambda x: x.mean(-2) @ folded, *pooled_inputs)
+    assert "is off by" in result.failed and result.weights == 2
+    assert torch.equal(pooled.linear.weight, before)
+    assert not held(pooled, lambda x: x.mean(-2) @ pooled.linear.weight.t(), *pooled_inputs).failed
+
+
+def test_strides_and_dtypes_are_those_of_the_original():
+    assert "strides" in held(chain, lambda x, y, z: (x @ y @ z).t().contiguous().t(), *SQUARES).failed
+    assert "float64" in held(chain, lambda x, y, z: (x @ y @ z).double(), *SQUARES).failed
+
+
+def test_what_takes_too_long_is_not_held():
+    weights: dict[str, torch.Tensor] = {}
+    assert "time" in contract(Job(norm, (ROWS,), {}, weights), norm, seconds=0.0).failed

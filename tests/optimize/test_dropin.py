@@ -1,0 +1,151 @@
+"""A drop-in computes what the original does, whatever it is called with; where what was proved does not cover a call
+the original runs, and a warning says why."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from contextlib import nullcontext
+
+import pytest
+import torch
+from pooled import Pooled, averaged_first, inputs, module
+from torch import nn
+
+from samesame.check import check
+from samesame.optimize.candidate import Candidate
+from samesame.optimize.dropin import EAGER, FROZEN, Compiled
+from samesame.optimize.facts import facts_of, unguarded
+from samesame.optimize.job import loaded
+from samesame.optimize.saved import write_found
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """The file of a candidate that is proved for every B ≥ 2, with a count of how often it ran."""
+    place, candidate = tmp_path_factory.mktemp("found"), averaged_first()
+    facts = facts_of(module, inputs, candidate, EAGER)
+    program = unguarded(module, write_found(place / "first", candidate, facts), dict(module.named_parameters()), facts)
+    verdict = check(module, program, inputs, certify=True)
+    assert verdict.verdict == "same" and str(verdict.evidence) == "proved for all sizes"
+    written = loaded(write_found(place / "second", candidate, facts_of(module, inputs, candidate, EAGER, verdict)))
+    written.runs, forward = 0, written.Fast.forward
+
+    def counted(self, x):
+        written.runs += 1
+        return forward(self, x)
+
+    written.Fast.forward = counted
+    return written
+
+
+def called(found, program, original, *args, **kwargs) -> int:
+    """How often the found program ran in a call that must give what the original gives."""
+    before = found.runs
+    torch.testing.assert_close(program(*args, **kwargs), original(*args, **kwargs))
+    return found.runs - before
+
+
+def test_it_runs_what_was_found_at_every_size_that_was_proved(found):
+    program = found.optimized(module)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for rows in (600, 2, 601):
+            assert called(found, program, module, torch.randn(rows, 48)) == 1
+        assert called(found, program, module, x=torch.randn(7, 48)) == 1
+
+
+NOT_COVERED = {
+    "which is not covered by what was proved, B ≥ 2": lambda: torch.randn(1, 48),
+    "has the shape": lambda: torch.randn(3, 5, 48),
+    "has the strides": lambda: torch.randn(48, 600).t(),
+    "is torch.float64 on cpu, and was torch.float32 on cpu": lambda: torch.randn(600, 48, dtype=torch.float64),
+}
+
+
+@pytest.mark.parametrize("why", NOT_COVERED)
+def test_what_is_not_covered_goes_to_the_original_with_a_sentence(found, why):
+    x = NOT_COVERED[why]()
+    original = copy.deepcopy(module).to(x.dtype)
+    program = found.optimized(original)
+    with torch.no_grad(), pytest.warns(UserWarning, match=why):
+        assert called(found, program, original, x) == 0
+
+
+@pytest.mark.parametrize("why, state", [
+    ("gradients are recorded", torch.enable_grad()),
+    ("autocast is on", torch.autocast("cpu", dtype=torch.bfloat16)),
+    ("in training mode", nullcontext()),
+])
+def test_a_mode_that_is_not_the_examples_goes_to_the_original(found, why, state):
+    original = copy.deepcopy(module).train(why.startswith("in training"))
+    program = found.optimized(original)
+    with torch.no_grad(), state, pytest.warns(UserWarning, match=why):
+        assert called(found, program, original, inputs[0]) == 0
+
+
+def test_it_sees_weights_that_are_changed_replaced_or_cast(found):
+    original = copy.deepcopy(module)
+    program = found.optimized(original)
+    with torch.no_grad():
+        original.linear.weight.mul_(2)
+        assert called(found, program, original, inputs[0]) == 1
+        original.linear.weight = nn.Parameter(torch.randn(48, 48))
+        assert called(found, program, original, inputs[0]) == 1
+        original.linear.weight = nn.Parameter(torch.randn(7, 48))
+        with pytest.warns(UserWarning, match=r"linear.weight has the shape \(7, 48\)"):
+            assert called(found, program, original, inputs[0]) == 0
+        original.linear.double()
+        with pytest.warns(UserWarning, match=r"linear.weight is torch.float64"), pytest.raises(RuntimeError):
+            program(inputs[0])                             # as the original does
+
+
+def test_it_has_the_originals_attributes(found):
+    assert found.optimized(module).linear is module.linear
+
+
+@pytest.mark.parametrize("what", ["torch", "instructions"])
+def test_on_another_torch_or_machine_the_original_runs_with_a_sentence(found, what, monkeypatch):
+    monkeypatch.setitem(found.FACTS, what, "something else")
+    with pytest.warns(UserWarning, match=f"measured with {what} something else, and this is"):
+        program = found.optimized(module)
+    with torch.no_grad():
+        assert called(found, program, module, inputs[0]) == 0
+
+
+def test_frozen_weights_that_change_are_seen(monkeypatch):
+    """Freezing makes constants of them; the compiler is left out here."""
+    monkeypatch.setattr(torch, "compile", lambda program, mode: lambda x: "frozen")
+    original = Pooled().eval()
+    program = Compiled(original, FROZEN, dict(original.named_parameters()))
+    with torch.no_grad():
+        assert program(inputs[0]) == program(inputs[0]) == "frozen"
+        original.linear.weight.add_(1)
+        torch.testing.assert_close(program(inputs[0]), original(inputs[0]))
+
+
+def test_calls_are_opened_and_put_together_as_in_the_example(tmp_path):
+    class Nested(nn.Module):
+        def forward(self, pair, scale=2.0, *, mask=None):
+            return {"sum": pair[0] + scale * pair[1], "more": [pair[0], 3]}
+
+    source = ("class Fast:\n    def __init__(self, weights): ...\n"
+              "    def __call__(self, a, b): return a + 2.0 * b, a * 1\n")
+    original, x, y = Nested(), torch.randn(3), torch.randn(3)
+    candidate = Candidate("nested", source)
+    facts = facts_of(original, ((x, y),), candidate, EAGER)
+    program = loaded(write_found(tmp_path / "found", candidate, facts)).optimized(original)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for answer in (program((x, y)), program(pair=(x, y)), program((x, y), 2.0, mask=None)):
+            assert list(answer) == ["sum", "more"] and answer["more"][1] == 3
+            torch.testing.assert_close(answer["sum"], x + 2 * y)
+    with torch.no_grad(), pytest.warns(UserWarning, match=r"called with .*3\.0.* and proved for"):
+        torch.testing.assert_close(program((x, y), 3.0)["sum"], x + 3 * y)
+
+
+def test_a_candidate_may_not_define_what_the_drop_in_has(tmp_path):
+    candidate = averaged_first()
+    source = candidate.source + "\n\ndef skeleton(x): return x\n"
+    with pytest.raises(ValueError, match="skeleton"):
+        write_found(tmp_path / "found", Candidate("clash", source, candidate.weights), {})

@@ -1,0 +1,133 @@
+"""The verb from end to end on hand-written candidates, and its answers to unusable input."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from pooled import Pooled, averaged_first, inputs, module, summed
+from torch import nn
+from typer.testing import CliRunner
+
+from samesame import optimize
+from samesame.cli import app
+from samesame.evidence import SamesameError
+from samesame.optimize import verb
+from samesame.optimize.report import in_full
+from samesame.optimize.saved import require_room, save
+from samesame.optimize.timing import Racer
+
+
+class Dropped(nn.Module):
+    def forward(self, x):
+        return nn.functional.dropout(x, 0.5, training=self.training)
+
+
+class Written(nn.Module):
+    def forward(self, x):
+        x.add_(1)
+        return x * 2
+
+
+class Branching(nn.Module):
+    def forward(self, x):
+        return x * 2 if x.sum() > 0 else x
+
+
+class Elsewhere(nn.Module):
+    def forward(self, x):
+        return torch.Size(x.shape), x + 1, {1, 2}
+
+
+@pytest.mark.parametrize("program, why", [
+    (Dropped(), r"draws random numbers .*call \.eval\(\)"),
+    (nn.BatchNorm1d(48), "writes into .*running_mean.*eval mode"),
+    (Written(), "writes into x, which a faster program would not do"),
+    (Branching(), "depends on data"),
+    (Elsewhere(), "returns a set"),
+])
+def test_what_cannot_be_optimized_is_refused_in_one_sentence(program, why):
+    with pytest.raises(SamesameError, match=why) as error:
+        optimize(program, (torch.randn(4, 48),), minutes=0.1)
+    assert "\n" not in str(error.value)
+
+
+def test_a_gpu_is_refused_for_there_is_no_back_end():
+    with pytest.raises(SamesameError, match="no back end for CUDA yet"):
+        optimize(module, inputs, target="cuda")
+    ran = CliRunner().invoke(app, ["optimize", "m.py:f", "--inputs", "m.py:i", "--target", "cuda"])
+    assert ran.exit_code == 2
+
+
+@pytest.mark.parametrize("arguments", [["hf:nowhere"], ["no.py:f", "--inputs", "no.py:i"], ["torch:relu"],
+                                       ["torch:relu", "--inputs", "torch:e", "--target", "tpu"]])
+def test_usage(arguments):
+    assert CliRunner().invoke(app, ["optimize", *arguments]).exit_code == 2
+
+
+def test_a_budget_of_a_second_is_too_little_and_says_so():
+    found = optimize(module, inputs, minutes=1 / 60, candidates=lambda *_: [])
+    assert found.module is module and found.report.exit_code == 3
+    assert "Nothing could be measured in this time; give it more with --minutes." in in_full(found.report)
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(SamesameError, match="holds something else"):
+        require_room(tmp_path)
+    with pytest.raises(SamesameError, match="there is no folder"):
+        require_room(tmp_path / "a" / "b")
+
+
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    found = optimize(module, inputs, minutes=1 / 60, candidates=lambda *_: [], out=tmp_path / "fast")
+    assert {file.name for file in (tmp_path / "fast").iterdir()} == {"fast.py", "report.json", "report.txt"}
+    before = (tmp_path / "fast" / "report.json").read_bytes()
+    monkeypatch.setattr(json, "dumps", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        save(tmp_path / "fast", found.report, None, {}, None)
+    assert (tmp_path / "fast" / "report.json").read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["fast"]
+
+
+def racer(*seconds: float) -> Racer:
+    return Racer("", "eager", None, measured=list(seconds))
+
+
+def test_faster_is_faster_in_most_rounds():
+    usual = racer(10, 11, 10, 12, 10, 11)
+    assert racer(8, 9, 8, 9, 20, 9).beats(usual)
+    assert not racer(9, 9, 20, 20, 20, 9).beats(usual)
+    assert not usual.beats(usual)
+    assert usual.lower == 10 and usual.spread == pytest.approx(0.1)
+
+
+@pytest.mark.long
+def test_the_faster_program_is_found_proved_and_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(verb, "WAYS", ("eager", "freezing"))
+    listed = [replace(candidate, complete=True) for candidate in (summed(), averaged_first())]
+    found = optimize(module, inputs, minutes=3, threads=1, candidates=lambda *_: listed, out=tmp_path / "fast")
+    report = found.report
+    assert report.verdict == "faster" and report.exit_code == 0 and report.evidence == "proved for all sizes"
+    assert report.winner.name == "the mean goes first" and report.ratio() > 1
+    assert report.changed == ("mean(x·Wᵀ) → mean(x)·Wᵀ",)
+    assert report.contract.draws > 60 and report.contract.weights == 3
+    with torch.no_grad():
+        torch.testing.assert_close(found.module(torch.randn(5, 48)).shape, torch.Size([48]))
+        torch.testing.assert_close(found.module(*inputs), module(*inputs))
+    assert CliRunner().invoke(app, ["replay", str(tmp_path / "fast" / "certificate.json")]).exit_code == 0
+    assert json.loads((tmp_path / "fast" / "report.json").read_text())["ratio"] == pytest.approx(report.ratio())
+
+
+@pytest.mark.long
+def test_where_nothing_is_faster_the_best_of_torch_is_the_answer(monkeypatch):
+    monkeypatch.setattr(verb, "WAYS", ("eager", "freezing"))
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    wrong = [replace(summed(), complete=True)]
+    found = optimize(Pooled().eval(), inputs, minutes=2, threads=1, candidates=lambda *_: wrong)
+    assert found.report.exit_code == 3 and found.report.way == "eager"
+    assert "outside the numeric contract" in next(row.failed for row in found.report.rows if row.found)
+    frozen = next(row for row in found.report.rows if row.way == "freezing")
+    assert "compiler" in frozen.failed.lower()
