@@ -41,6 +41,7 @@ Replay = Annotated[str | None, option("--replay", metavar="DIR", words="Run one 
 List = Annotated[str | None, option("--list", metavar="DIR", words="The findings of a campaign's folder.")]
 Llm = Annotated[str | None, option("--llm", metavar="URL", words="A language model that writes programs, too.")]
 Model = Annotated[str | None, option("--model", metavar="NAME", words="The model's name there.")]
+Ray = Annotated[str | None, option("--ray", metavar="ADDRESS", words="Workers on the Ray cluster there, not here.")]
 NoTwins = Annotated[bool, option("--no-twins", words="Programs alone, without their equivalent twins.")]
 
 
@@ -58,6 +59,7 @@ def fuzz(
     list_: List = None,
     llm: Llm = None,
     model: Model = None,
+    ray: Ray = None,
     no_twins: NoTwins = False,
     seed: Seed = 0,
     json: Json = None,
@@ -87,7 +89,9 @@ def fuzz(
         else:
             settings = settings_of(backend, generators, llm, model)
             settings.seed, settings.jobs, settings.twins = seed, jobs, not no_twins
-            settings.minutes, settings.cases = minutes, cases
+            settings.minutes, settings.cases, settings.ray = minutes, cases, ray or ""
+            if target is not None and ray is not None:
+                raise SamesameError("a program of one's own is judged on this machine; leave --ray out")
             if target is not None:
                 told = on_own(target, inputs, settings)
             else:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import Any
 from samesame.evidence import SamesameError
 from samesame.fuzz.apart import CRASHED, DIED, HUNG, OUT_OF_MEMORY, SLOW
 from samesame.fuzz.backends import BACKENDS
+from samesame.fuzz.cluster import Cluster, Remote
 from samesame.fuzz.corpus import Corpus, Finding
 from samesame.fuzz.finding import error_of, files_of, write_finding
 from samesame.fuzz.generators import GENERATORS
@@ -49,7 +51,7 @@ Told = Callable[["Progress"], None]
 @dataclass
 class Settings:
     """What a campaign is; the same settings and seed make the same cases. `seconds` and `gigabytes` are the limits of
-    one case; `llm` and `model` the URL of a language model and its name."""
+    one case; `llm` and `model` the URL of a language model and its name; `ray` the address of a cluster."""
 
     backends: tuple[str, ...] = ("inductor",)
     generators: dict[str, float] = field(default_factory=lambda: dict.fromkeys(GENERATORS, 1.0))
@@ -64,6 +66,7 @@ class Settings:
     feedback: bool = True
     llm: str = ""
     model: str = ""
+    ray: str = ""
 
     def kept(self) -> dict[str, Any]:
         """What must be the same when a campaign goes on."""
@@ -130,18 +133,16 @@ def fuzz(
     """
     settings = settings or Settings(**options)
     settings.demand_known()
-    corpus = Corpus(Path(out), settings.kept(), resume)
-    try:
-        return _Campaign(corpus, settings, told or (lambda progress: None)).run()
-    finally:
-        corpus.close()
+    joined = closing(Cluster(settings.ray, settings.jobs)) if settings.ray else nullcontext()
+    with joined as cluster, closing(Corpus(Path(out), settings.kept(), resume)) as corpus:
+        return _Campaign(corpus, settings, told or (lambda progress: None), cluster).run()
 
 
 class _Campaign:
     """One run of a campaign: threads that feed workers, and what they share."""
 
-    def __init__(self, corpus: Corpus, settings: Settings, told: Told) -> None:
-        self.corpus, self.settings, self.told = corpus, settings, told
+    def __init__(self, corpus: Corpus, settings: Settings, told: Told, cluster: Cluster | None) -> None:
+        self.corpus, self.settings, self.told, self.cluster = corpus, settings, told, cluster
         self.progress = Progress(findings=corpus.findings())
         self.begun = time.monotonic()
         self.lock = threading.Lock()
@@ -179,7 +180,7 @@ class _Campaign:
     def _feed(self, worker_number: int) -> None:
         """Give cases to one worker until it is over."""
         try:
-            worker = Worker(self.corpus.folder / f".cache{worker_number}", self.settings.for_worker())
+            worker = self._worker(worker_number)
             with self.lock:
                 merge(self.lines, worker.reached)
             try:
@@ -199,6 +200,11 @@ class _Campaign:
             self.failures.put(error)
             self.over.set()
 
+    def _worker(self, number: int) -> Worker | Remote:
+        if self.cluster is not None:
+            return self.cluster.worker(self.settings.for_worker())
+        return Worker(self.corpus.folder / f".cache{number}", self.settings.for_worker())
+
     def _case(self, number: int) -> dict[str, Any]:
         names = list(self.settings.generators)
         shares = [self.settings.generators[name] for name in names]
@@ -215,7 +221,7 @@ class _Campaign:
         often = (found for found in self.progress.findings if found.calls and found.times >= OFTEN)
         return sorted({found.calls[-1] for found in often})
 
-    def _asked(self, case: dict[str, Any], worker: Worker) -> dict[str, Any]:
+    def _asked(self, case: dict[str, Any], worker: Worker | Remote) -> dict[str, Any]:
         """The result of a case. One that does not come back is asked once more and given more time: a busy machine is
         no fault of the compiler."""
         if case["generator"] == WRITTEN:
@@ -243,7 +249,7 @@ class _Campaign:
         self.progress.seconds = time.monotonic() - self.begun
         self.told(self.progress)
 
-    def _finding(self, case: dict[str, Any], result: dict[str, Any], worker: Worker) -> Finding | None:
+    def _finding(self, case: dict[str, Any], result: dict[str, Any], worker: Worker | Remote) -> Finding | None:
         """Reduce; if there is none like it, run its script alone, tell who is guilty, and keep it. None where it does
         not show again."""
         small = self._reduced(case, result, worker)
@@ -269,7 +275,7 @@ class _Campaign:
             write_finding(self.corpus.folder, finding)
             return finding
 
-    def _reduced(self, case: dict[str, Any], result: dict[str, Any], worker: Worker) -> dict[str, Any] | None:
+    def _reduced(self, case: dict[str, Any], result: dict[str, Any], worker: Worker | Remote) -> dict[str, Any] | None:
         """What a finding is about, as small as it gets; None where it does not show again."""
         if case["generator"] == WRITTEN:
             return result if "text" in result else {**result, "text": case["text"]}
