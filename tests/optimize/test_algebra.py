@@ -13,6 +13,7 @@ from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.expr import Size, index
 from samesame.optimize.forms import (
     Form,
+    cast,
     extent,
     extremum,
     fn,
@@ -61,6 +62,7 @@ CASES = {
                  total(["k", "n"], X, load("E", "n"))],
     "linearity": [total("k", X, plus(W, total("r", A, B))), total("k", plus(W, load("E", "n"), number(2))),
                   total("k", X, plus(D, number(1)))],
+    "round-later": [total("k", cast("bfloat16", times(X, S)), W)],
     "common-factor": [plus(total("k", X, W), total("k", X, V)), plus(total("k", X, W), total(["k", "r"], X, A, B)),
                       plus(times(X, S), times(number(2), X))],
 }

@@ -80,9 +80,11 @@ def _plans(factors: tuple[Axes, ...], over: Axes, cost: Cost) -> tuple[float, ob
     return best(everyone)
 
 
-def bytes_and_flops(extents: Mapping[str, int]) -> Callable[[Axes, Axes | None, Axes, Axes], tuple[float, float]]:
-    """What a step reads and writes, in elements, and how often it multiplies and adds."""
-    def count(left: Axes, right: Axes | None, axes: Axes, spans: Axes) -> tuple[float, float]:
-        moved = size_of(left, extents) + size_of(axes, extents) + (0 if right is None else size_of(right, extents))
-        return float(moved), float(size_of(spans, extents))
-    return count
+def priced(extents: Mapping[str, int], moved: float, flop: float, operator: float) -> Cost:
+    """What a step costs, given what an element read or written, a multiplication and an operator cost. An outer product
+    costs one operator more: it is larger than what it is made of, and as a rule too early."""
+    def cost(left: Axes, right: Axes | None, axes: Axes, spans: Axes) -> float:
+        elements = sum(size_of(part, extents) for part in (left, right, axes) if part is not None)
+        outer = bool(left and right) and set(left).isdisjoint(right or ())
+        return moved * elements + flop * size_of(spans, extents) + operator * (1 + outer)
+    return cost

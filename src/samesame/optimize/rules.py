@@ -119,6 +119,11 @@ def shared(xs: list[Factor], ys: list[Factor]) -> tuple[list[Factor], list[Facto
     return common, left, rest
 
 
+def narrow(dtype: str) -> bool:
+    """Whether a cast to it loses digits, so that leaving it out gains some."""
+    return dtype in ("bfloat16", "float16")
+
+
 def in_order(xs: Sequence[Operand]) -> bool:
     return all(a.term <= b.term for a, b in pairwise(xs))
 
@@ -128,8 +133,9 @@ RULES = rules("""
     take-out         contract(*xs; a) = t for t in parted(xs, a) if in_order(xs)
     linearity        contract(*xs, plus(*ys); a) = t for t in distributed(xs, ys, a)
     common-factor    plus(contract(*xs; a), contract(*ys; b)) = t for t in factored(xs, ys, a, b)
+    round-later      contract(*xs, cast(contract(*ys; b); d); a) = t for t in merged(xs, ys, a, b) if narrow(d)
     turn             contract(*xs; a) = contract(*xs[1:], xs[0]; a) if len(xs) > 1
-""", merged, parted, distributed, factored, in_order)
+""", merged, parted, distributed, factored, in_order, narrow)
 SILENT = {"turn"}                                    # factors in another order: no step that one wants to read
 
 

@@ -14,11 +14,12 @@ from typing import Any
 
 from samesame.egraph import Budget, EGraph, Rule, RuleUse
 from samesame.optimize.forms import Form, size_of, text
-from samesame.optimize.pairs import bytes_and_flops, steps
+from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import RULES, SILENT, add, form_of, typed
 from samesame.optimize.specification import Specification
 
 LIMITS = Budget(nodes=6000, iterations=10, seconds=3.0, matches=2000)
+SAME = 1e-3
 SHOWN = 100                                          # letters of a formula in a step
 FREE = ("load", "number", "position")
 
@@ -101,11 +102,17 @@ def searched(specification: Specification, budget: Budget = LIMITS, rules: Seque
     for weights in WEIGHTS:
         terms = graph.extract(roots, prices.weighted(weights)).terms
         outputs = tuple(form_of(graph, term, shown) for term in terms)
-        if outputs not in found:
-            found[outputs] = Candidate(outputs, explained(graph, roots, terms, shown), prices.of(outputs))
+        cost = prices.of(outputs)
+        if not any(alike(cost, other.cost) for other in found.values()):
+            found[outputs] = Candidate(outputs, explained(graph, roots, terms, shown), cost)
     first, *others = found.values()
     others.sort(key=lambda candidate: candidate.cost["time"])
     return Found((first, *others), graph.node_count, report.seconds, report.stopped)
+
+
+def alike(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Whether two costs are the same under every weighting, but for a number in another place."""
+    return all(abs(one[name] - other[name]) <= SAME * one[name] for name in one)
 
 
 def explained(graph: EGraph, roots: Sequence[int], terms: Sequence[int], shown: dict[int, Form]) -> tuple[Step, ...]:
@@ -124,7 +131,6 @@ class Prices:
 
     def __init__(self, extents: Mapping[str, int]) -> None:
         self.extents = extents
-        self.count = bytes_and_flops(extents)
 
     def size(self, axes: Sequence[str]) -> int:
         return size_of(axes, self.extents)
@@ -132,10 +138,7 @@ class Prices:
     def weighted(self, weights: Weights) -> Any:
         """The cost of a term for the e-graph's extraction."""
         memo: dict[Any, float] = {}
-
-        def pair(left: Any, right: Any, axes: Any, spans: Any) -> float:
-            moved, flops = self.count(left, right, axes, spans)
-            return weights.moved * moved + weights.flop * flops + weights.operator
+        pair = priced(self.extents, weights.moved, weights.flop, weights.operator)
 
         def price(operator: str, attributes: tuple[Hashable, ...], below: tuple[Any, ...], type: Any) -> float:
             if operator in FREE:

@@ -22,7 +22,7 @@ from samesame.formula.expr import Unsupported
 from samesame.graph import Dtype
 from samesame.optimize import forms as f
 from samesame.optimize.forms import Form, Infinity, Place, base, finite, text
-from samesame.optimize.pairs import bytes_and_flops, steps
+from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import parts_of
 from samesame.optimize.specification import Dims, Output, Specification
 
@@ -35,8 +35,10 @@ PATTERNS: dict[str, Callable[..., str]] = {          # of an operator's attribut
     "cast": lambda dtype: f"{{}}.to(torch.{dtype})",
     "fn": lambda name: FUNCTIONS.get(name, f"torch.{name}({{}})"),
 }
+DIGITS = 10**18                                      # a divisor of it is the denominator of a short decimal
 BOOLEAN = {"not", "and", "or", "compare"}
 HALF = Fraction(1, 2)
+PRICES = 1.0, 0.03, 20_000.0                         # of an element moved, a multiplication, an operator
 
 HEAD = '''"""{title}, rewritten by samesame optimize. {note}"""
 
@@ -319,11 +321,9 @@ class Printer:
             return Variable('float("-inf")', (), "")
         over = [self.size(axis) for axis, k in powers for _ in range(k)]
         under = [self.size(axis) for axis, k in powers for _ in range(-k)]
-        short = 10**18 % value.denominator == 0      # a decimal of few digits
-        above = _literal(float(value)) if short and value.denominator > 1 else str(value.numerator)
-        divided = [*([] if short else [str(value.denominator)]), *under]
+        above, below = decimals(value)
         shown = " * ".join([*([above] if above != "1" or not over else []), *over])
-        return Variable(" / ".join([shown, *divided]), (), "")
+        return Variable(" / ".join([shown, *([below] if below != "1" else []), *under]), (), "")
 
     def _position(self, form: Form) -> Variable:
         (place,) = form.attributes
@@ -419,7 +419,7 @@ class Printer:
         variables = [self.softmax(*x) if isinstance(x, tuple) else self.factor(x) for x in found] + means
         if len(variables) == 1 and set(over).isdisjoint(variables[0].axes):
             return variables[0]
-        _, plan = steps([v.axes for v in variables], over, self.cost)
+        _, plan = steps([v.axes for v in variables], over, priced(self.specification.extents, *PRICES))
         for k, step in enumerate(plan):
             last = form if k == len(plan) - 1 else None
             left = variables[step.left]
@@ -429,10 +429,6 @@ class Printer:
             else:
                 variables.append(self.product(left, variables[step.right], step.axes, last))
         return variables[-1]
-
-    def cost(self, left: Any, right: Any, axes: Any, spans: Any) -> float:
-        moved, flops = bytes_and_flops(self.specification.extents)(left, right, axes, spans)
-        return moved + 0.03 * flops + 20_000
 
     def factor(self, x: Form) -> Variable:
         """A factor; an inverse is divided by."""
@@ -505,8 +501,16 @@ class Printer:
         """Two operands multiplied, and summed over the axes that the result lacks."""
         gone = [axis for axis in a.axes if axis in b.axes and axis not in axes]
         dtype = promoted((a.dtype, b.dtype))
-        if not gone:
-            return self.multiplied(a, b, dtype, form)
+        key = "product", frozenset(((a.text, a.axes), (b.text, b.axes))), axes
+        if key not in self.made:
+            self.made[key] = self.multiplied(a, b, dtype, form) if not gone else self.summed(a, b, gone, axes, form), ()
+        return self.made[key][0]
+
+    def summed(
+        self, a: Variable, b: Variable, gone: list[str], axes: tuple[str, ...], form: Form | None
+    ) -> Variable:
+        """Σ over the axes `gone` of a product, by the operator that reads best."""
+        dtype = promoted((a.dtype, b.dtype))
         a, b = (self.widened(v, dtype) for v in sorted((a, b), key=lambda v: self.before(v, gone)))
         both = [axis for axis in a.axes if axis in b.axes and axis in axes]
         if len(gone) == 1 and not both:
@@ -598,6 +602,15 @@ def promoted(dtypes: Iterable[str]) -> str:
             found = str(torch.promote_types(getattr(torch, found), getattr(torch, dtype))).removeprefix("torch.")
         found = found or dtype
     return found
+
+
+def decimals(value: Fraction) -> tuple[str, str]:
+    """Numerator and denominator, as short as they can be written."""
+    for whole, inverse in ((value, False), (1 / value if value else value, True)):
+        if DIGITS % whole.denominator == 0:
+            shown = str(whole.numerator) if whole.denominator == 1 else _literal(float(whole))
+            return ("1", shown) if inverse else (shown, "1")
+    return str(value.numerator), str(value.denominator)
 
 
 def _literal(value: Any) -> str:
