@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
+import pooled
 import pytest
 import torch
 from pooled import Pooled, averaged_first, inputs, module, summed
@@ -15,6 +17,7 @@ from samesame import optimize
 from samesame.cli import app
 from samesame.evidence import SamesameError
 from samesame.optimize import verb
+from samesame.optimize.job import loaded
 from samesame.optimize.report import in_full
 from samesame.optimize.saved import require_room, save
 from samesame.optimize.timing import Racer
@@ -119,6 +122,22 @@ def test_the_faster_program_is_found_proved_and_saved(tmp_path, monkeypatch):
         torch.testing.assert_close(found.module(*inputs), module(*inputs))
     assert CliRunner().invoke(app, ["replay", str(tmp_path / "fast" / "certificate.json")]).exit_code == 0
     assert json.loads((tmp_path / "fast" / "report.json").read_text())["ratio"] == pytest.approx(report.ratio())
+
+
+@pytest.mark.long
+def test_the_command_line_finds_by_algebra(tmp_path):
+    target = Path(pooled.__file__)
+    result = tmp_path / "result.json"
+    ran = CliRunner().invoke(app, ["optimize", f"{target}:module", "--inputs", f"{target}:inputs", "--threads", "1",
+                                   "--out", str(tmp_path / "fast"), "--json", str(result), "--explain"])
+    assert ran.exit_code == 0, ran.output
+    for words in ("× as fast as", "proved for all sizes", "what was changed", "step by step", "numeric contract"):
+        assert words in ran.output
+    found = json.loads(result.read_text())
+    assert found["verdict"] == "faster" and found["ratio"] > 1 and found["counts"]["e-nodes"] > 0
+    program = loaded(tmp_path / "fast" / "fast.py").optimized(module)
+    with torch.no_grad():
+        torch.testing.assert_close(program(*inputs), module(*inputs))
 
 
 @pytest.mark.long

@@ -12,7 +12,8 @@ class Candidate:
     tuple of the outputs; `weights` are by the names that it asks for. `native` are files beside it, by name.
 
     `changed` says what is different, in words and formulas; `steps` how it came about, rule by rule. A candidate that
-    is `complete` runs as it is: nothing is gained by compiling it once more.
+    is `complete` runs as it is: nothing is gained by compiling it once more. Where `whole`, `Fast` takes the original
+    instead of weights, and returns what that returns.
     """
 
     name: str
@@ -22,3 +23,4 @@ class Candidate:
     steps: tuple[str, ...] = ()
     native: Mapping[str, str] = field(default_factory=dict)
     complete: bool = False
+    whole: bool = False

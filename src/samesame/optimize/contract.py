@@ -273,9 +273,9 @@ class Oracle:
     def of_sum(self, node: Node, known: dict[str, Any], read: Mapping[str, Any], count: float) -> torch.Tensor:
         """The same where products are summed: terms and their errors count by their magnitudes."""
         sizes = {name: known[name].abs() for name in read}
-        terms = self.run(node, {**known, **sizes})
-        found = unit(node.type.dtype) * known[node.name].abs()  # type: ignore[union-attr]
-        found += min(unit(node.type.dtype), FLOAT32) * math.sqrt(count) * terms.abs()  # type: ignore[union-attr]
+        assert not isinstance(node.type, tuple)
+        terms, stored = self.run(node, {**known, **sizes}), unit(node.type.dtype)
+        found: torch.Tensor = stored * known[node.name].abs() + min(stored, FLOAT32) * math.sqrt(count) * terms.abs()
         if any(error is not None for error in read.values()):
             larger = {name: _sum(sizes[name], error) for name, error in read.items()}
             found += (self.run(node, {**known, **larger}) - terms).abs()

@@ -49,7 +49,7 @@ class Compiled(nn.Module):
 
 
 class DropIn(nn.Module):
-    """`original`, and in its place `make(weights)` where `facts` cover the call.
+    """`original`, and in its place `make(original, weights)` where `facts` cover the call.
 
     `facts` are what `covered_by` wrote down. `weights` are those of a function by the names in `facts`; a module's are
     found in it.
@@ -58,7 +58,7 @@ class DropIn(nn.Module):
     def __init__(
         self,
         original: Callable[..., Any],
-        make: Callable[[dict[str, torch.Tensor]], Any],
+        make: Callable[[Any, dict[str, torch.Tensor]], Any],
         facts: Mapping[str, Any],
         weights: Mapping[str, torch.Tensor] | None = None,
     ) -> None:
@@ -80,8 +80,8 @@ class DropIn(nn.Module):
     def take(self) -> None:
         """Make the found program over the weights as they are now."""
         self.held = [holder[key] for holder, key in self.places]
-        made = self.make(dict(zip(self.names, self.held, strict=True)))
         named = dict(zip(self.names, self.held, strict=True))
+        made = self.make(self.original, named)
         self.fast = [made if self.way == EAGER else Compiled(made, self.way, named)]      # in a list: no part of this
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -91,6 +91,9 @@ class DropIn(nn.Module):
             self.tell(why)
             return self.original(*args, **kwargs)
         found = self.fast[0](*tensors)
+        if self.one and isinstance(found, torch.Tensor):
+            return found
+        found = results_of(found)
         return found[0] if self.one else filled(self.facts["results"], iter(found))
 
     def tell(self, why: str) -> None:
@@ -219,6 +222,11 @@ def skeleton(value: Any, tensors: list[torch.Tensor]) -> Any:
     if type(value) is dict:
         return {key: skeleton(part, tensors) for key, part in value.items()}
     return value
+
+
+def results_of(found: Any) -> Any:
+    """The tensors that a found program returned, in order."""
+    return (found,) if isinstance(found, torch.Tensor) else tuple(found.values()) if isinstance(found, dict) else found
 
 
 def filled(shape: Any, tensors: Iterator[torch.Tensor]) -> Any:

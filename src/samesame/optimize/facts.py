@@ -18,7 +18,7 @@ from samesame.capture.program import Program
 from samesame.evidence import Refused, Rung, Verdict
 from samesame.formula.sizes import symbols, value_at
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import BOTH, FROZEN, covered_by, filled, skeleton
+from samesame.optimize.dropin import BOTH, FROZEN, covered_by, filled, results_of, skeleton
 from samesame.optimize.job import loaded, name_of
 from samesame.programs.outputs import kind_of_value
 
@@ -75,7 +75,7 @@ def unguarded(
 ) -> nn.Module:
     """The found program alone, with the signature of the original: what is to be proved."""
     signature = inspect.signature(module.forward if isinstance(module, nn.Module) else module)
-    fast = loaded(file).Fast({name: weights[name] for name in facts["weights"]})
+    fast = loaded(file).made(module, {name: weights[name] for name in facts["weights"]})
     return Unguarded(fast, signature, facts["results"])
 
 
@@ -91,7 +91,7 @@ class Unguarded(nn.Module):
             bound.apply_defaults()
             tensors: list[torch.Tensor] = []
             skeleton(tuple(bound.arguments.values()), tensors)
-            found = fast(*tensors)
+            found = results_of(fast(*tensors))
             return found[0] if results is ... else filled(results, iter(found))
 
         forward.__signature__ = signature  # type: ignore[attr-defined]

@@ -40,10 +40,14 @@ FOUND = '''
 FACTS = {facts}
 
 
+def made(original, weights):
+    return Fast({taken})
+
+
 def optimized(original, weights=None):
     """`original` with the program above in its place, wherever this is proved to compute the same. The weights of a
     function are given by the names in FACTS."""
-    return DropIn(original, Fast, FACTS, weights)
+    return DropIn(original, made, FACTS, weights)
 '''
 INCUMBENT = '''
 
@@ -60,7 +64,8 @@ def python_file(candidate: Candidate, facts: Mapping[str, Any], opening: str = "
     if twice:
         raise ValueError(f"a candidate defines {', '.join(sorted(twice))}, which the drop-in has")
     shown = pprint.pformat(dict(facts), width=116, sort_dicts=False)
-    return f"{opening}{FUTURE}{NUMBERS}{embedded()}\n\n{own.strip()}\n{FOUND.format(facts=shown)}"
+    last = FOUND.format(facts=shown, taken="original" if candidate.whole else "weights")
+    return f"{opening}{FUTURE}{NUMBERS}{embedded()}\n\n{own.strip()}\n{last}"
 
 
 def embedded() -> str:

@@ -24,6 +24,8 @@ from samesame.capture import Recorded, capture_calls
 from samesame.capture.program import Program
 from samesame.check import check
 from samesame.evidence import Refused, Rung, Verdict
+from samesame.formula.expr import Unsupported
+from samesame.optimize.algebra import algebraic, specified
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.contract import Contract
 from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, Compiled
@@ -94,7 +96,7 @@ def optimize(
     with TemporaryDirectory(prefix="samesame-") as place:
         attempt = Attempt(module, example, recorded, Path(place), threads, seed, run, store)
         with run.during("search"):
-            found = list(attempt.listed((candidates or searched)(module, example, run)))
+            found = list(attempt.listed(candidates(module, example, run) if candidates else attempt.searched()))
         optimized = attempt.decide(found)
     optimized.report.seconds = time.monotonic() - begun
     if out is not None:
@@ -111,11 +113,6 @@ def sound(recorded: Recorded) -> Recorded:
     if recorded.fails or recorded.again:
         raise Refused(f"a second call is not like the first: {recorded.fails or recorded.again}")
     return recorded
-
-
-def searched(module: Any, example: Any, run: Run) -> Iterable[Candidate]:
-    """What our own search finds, the most promising first."""
-    return ()
 
 
 class Attempt:
@@ -142,6 +139,13 @@ class Attempt:
             if self.run.over:
                 return
 
+    def searched(self) -> Iterable[Candidate]:
+        """What our own search finds, the most promising first."""
+        try:
+            yield from algebraic(specified(self.module, self.example, self.graph), self.report.counts)
+        except (Refused, Unsupported) as error:
+            self.report.notes.append(f"No other form was looked for: {error}.")
+
     @property
     def left(self) -> float:
         return max(float(self.run.deadline) - time.monotonic(), 0.0)
@@ -153,9 +157,14 @@ class Attempt:
         keep(self.job, self.place)
         with racing() as racers, self.run.during("time"):
             own = [self.started(racers, incumbent(way)) for way in WAYS]
-            entered = [racer for number, candidate in enumerate(found[:TRIED])
-                       for racer in self.entered(racers, number, candidate)]
+            entered = [self.entered(racers, number, candidate, way) for number, candidate in enumerate(found[:TRIED])
+                       for way in ((EAGER,) if candidate.complete else (EAGER, DEFAULT))]
             race(racers, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
+            first = self.fastest(entered)
+            if first is not None and first.candidate is not None and not found[first.candidate].complete:
+                late = [self.entered(racers, first.candidate, found[first.candidate], way) for way in (FROZEN, BOTH)]
+                race(late, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
+                entered += late
             best = self.fastest(own)
             for racer in self.fit([r for r in entered if r.running and best is not None and r.lower < best.lower]):
                 verdict = self.proved(found, racer)
@@ -178,12 +187,11 @@ class Attempt:
             racer.start(self.place, self.threads, max(COMPILING * self.left, min(self.left, 20.0)))
         return racer
 
-    def entered(self, racers: list[Racer], number: int, candidate: Candidate) -> Iterable[Racer]:
-        """A candidate's racers: as it is, and compiled."""
-        for way in (EAGER,) if candidate.complete else (EAGER, DEFAULT, FROZEN, BOTH):
-            file = self.place / f"found_{number}_{WAYS.index(way)}"
-            write_found(file, candidate, facts_of(self.module, self.example, candidate, way))
-            yield self.started(racers, Racer(candidate.name, way, file / "fast.py", number))
+    def entered(self, racers: list[Racer], number: int, candidate: Candidate, way: str) -> Racer:
+        """A candidate's racer, compiled in this way."""
+        facts = facts_of(self.module, self.example, candidate, way)
+        file = write_found(self.place / f"found_{number}_{way.replace(' ', '_')}", candidate, facts)
+        return self.started(racers, Racer(candidate.name, way, file, number))
 
     def fastest(self, racers: Sequence[Racer]) -> Racer | None:
         return min((r for r in racers if r.running and r.measured), key=lambda r: r.lower, default=None)

@@ -1,0 +1,54 @@
+"""Candidates by algebra: the program's formulas in cheaper forms, each as a module of torch's own operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from samesame.capture.program import Program
+from samesame.evidence import Refused
+from samesame.graph import Graph
+from samesame.optimize.candidate import Candidate
+from samesame.optimize.emit.torch_ops import source
+from samesame.optimize.forms import text
+from samesame.optimize.operators import read
+from samesame.optimize.search import Candidate as Forms
+from samesame.optimize.search import searched
+from samesame.optimize.specification import Specification
+
+
+def specified(module: Any, example: Any, graph: Graph) -> Specification:
+    """What a captured program computes, as forms. Raises Refused where these cannot say it."""
+    return replace(read(graph), arguments=tuple(Program(module, example).inputs))
+
+
+def algebraic(specification: Specification, counts: dict[str, int]) -> Iterator[Candidate]:
+    """What the rules make of the specification, the most promising first; how much was searched is counted."""
+    found = searched(specification)
+    counts |= {"e-nodes": found.nodes, "forms": len(found.candidates)}
+    seen = set[str]()
+    for number, forms in enumerate(found.candidates):
+        if forms.is_original:
+            continue
+        try:
+            written = source(specification, forms.outputs)
+        except Refused:
+            continue
+        code = "\n".join(line.partition("    # ")[0] for line in written.splitlines())
+        if code not in seen:
+            seen.add(code)
+            yield Candidate(f"form {number}", written, weights_of(specification), changed(specification, forms),
+                            tuple(map(str, forms.steps)), whole=True)
+
+
+def weights_of(specification: Specification) -> tuple[str, ...]:
+    return tuple(tensor.path or name for name, tensor in specification.tensors.items() if tensor.role == "weight")
+
+
+def changed(specification: Specification, forms: Forms) -> tuple[str, ...]:
+    """Each formula that is another one now."""
+    pairs = zip((root.form for root in specification.roots()), forms.outputs, strict=True)
+    lines = (f"{text(old, brief=True)} → {text(new, brief=True)}" for old, new in pairs if old is not new)
+    rules = ", ".join(dict.fromkeys(step.rule for step in forms.steps))
+    return (*dict.fromkeys(lines), f"by {rules}")
