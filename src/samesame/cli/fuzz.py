@@ -42,6 +42,7 @@ List = Annotated[str | None, option("--list", metavar="DIR", words="The findings
 Llm = Annotated[str | None, option("--llm", metavar="URL", words="A language model that writes programs, too.")]
 Model = Annotated[str | None, option("--model", metavar="NAME", words="The model's name there.")]
 Ray = Annotated[str | None, option("--ray", metavar="ADDRESS", words="Workers on the Ray cluster there, not here.")]
+Kept = Annotated[str | None, option("--store", metavar="PATH", words="Learnt rules, as rewrites (default: none).")]
 NoTwins = Annotated[bool, option("--no-twins", words="Programs alone, without their equivalent twins.")]
 
 
@@ -60,6 +61,7 @@ def fuzz(
     llm: Llm = None,
     model: Model = None,
     ray: Ray = None,
+    store: Kept = None,
     no_twins: NoTwins = False,
     seed: Seed = 0,
     json: Json = None,
@@ -89,7 +91,8 @@ def fuzz(
         else:
             settings = settings_of(backend, generators, llm, model)
             settings.seed, settings.jobs, settings.twins = seed, jobs, not no_twins
-            settings.minutes, settings.cases, settings.ray = minutes, cases, ray or ""
+            settings.minutes, settings.cases = minutes, cases
+            settings.ray, settings.store = ray or "", store or ""
             if target is not None and ray is not None:
                 raise SamesameError("a program of one's own is judged on this machine; leave --ray out")
             if target is not None:

@@ -27,6 +27,7 @@ from samesame.fuzz.corpus import Corpus, Finding
 from samesame.fuzz.finding import error_of, files_of, write_finding
 from samesame.fuzz.generators import GENERATORS
 from samesame.fuzz.generators.written import Writer
+from samesame.fuzz.learnt import learnt
 from samesame.fuzz.pool import Worker
 from samesame.fuzz.program import decoded
 from samesame.fuzz.reached import Lines, all_lines, merge
@@ -51,7 +52,8 @@ Told = Callable[["Progress"], None]
 @dataclass
 class Settings:
     """What a campaign is; the same settings and seed make the same cases. `seconds` and `gigabytes` are the limits of
-    one case; `llm` and `model` the URL of a language model and its name; `ray` the address of a cluster."""
+    one case; `llm` and `model` the URL of a language model and its name; `ray` the address of a cluster;
+    `store` a file of learnt rules."""
 
     backends: tuple[str, ...] = ("inductor",)
     generators: dict[str, float] = field(default_factory=lambda: dict.fromkeys(GENERATORS, 1.0))
@@ -67,17 +69,18 @@ class Settings:
     llm: str = ""
     model: str = ""
     ray: str = ""
+    store: str = ""
 
     def kept(self) -> dict[str, Any]:
         """What must be the same when a campaign goes on."""
         return {"backends": list(self.backends), "generators": self.generators, "seed": self.seed, "twins": self.twins,
-                "feedback": self.feedback}
+                "feedback": self.feedback, "store": self.store}
 
     def for_worker(self) -> dict[str, Any]:
         return {**self.kept(), "seconds": self.seconds, "gigabytes": self.gigabytes}
 
     def demand_known(self) -> None:
-        """Raises SamesameError for back ends and generators that are not there, or not here."""
+        """Raises SamesameError for back ends, generators and a store that are not there, or not here."""
         for name in self.backends:
             if name not in BACKENDS:
                 raise SamesameError(f"there is no back end {name}; there are {', '.join(BACKENDS)}")
@@ -88,6 +91,8 @@ class Settings:
                 raise SamesameError(f"there is no generator {name}; there are {', '.join((*GENERATORS, WRITTEN))}")
             if not 0 <= share < float("inf"):
                 raise SamesameError(f"the share of the generator {name} is {share}; give a number that is not negative")
+        if learnt(self.store) and self.ray:
+            raise SamesameError("a store lies on this machine, and --ray works on others; leave one of the two out")
         if not sum(self.generators.values()):
             raise SamesameError("all generators have a share of 0; give one of them more")
         if WRITTEN in self.generators and not (self.llm and self.model):

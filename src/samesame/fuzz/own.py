@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from samesame.capture import capture, load_inputs, load_target
 from samesame.capture.program import arguments_of
+from samesame.egraph import Rule
 from samesame.evidence import Refused
 from samesame.fuzz.backends.backend import Backend
 from samesame.fuzz.judge import Judgement, Stage, judge
@@ -90,10 +91,12 @@ def judge_own(own: Own, backend: Backend, say: Stage) -> Judgement:
         return judge(own, backend, say=say)
 
 
-def judge_twin(program: Program, backend: Backend, number: int, say: Stage) -> dict[str, Any]:
+def judge_twin(
+    program: Program, backend: Backend, number: int, say: Stage, learnt: Sequence[Rule] = ()
+) -> dict[str, Any]:
     """The twin of a number of the user's program: equal to it in eager, and compiled rightly?"""
     say("twin")
-    twin = twin_of(program, random.Random(number))
+    twin = twin_of(program, random.Random(number), learnt)
     if twin is None:
         return {"status": "no twin", "rewrites": []}
     with torch.no_grad():
@@ -134,11 +137,13 @@ def seed_program(own: Own, folder: Path) -> Program:
         if node.operator == "getitem":           # one of several results, which its step names
             names[node] = f"{names[node.args[0]]}_{node.args[1]}"
     inputs = [Input(names[n], f"torch.load({str(file)!r})[{n.name!r}]") for n in graph.nodes if n.is_source]
-    steps = [_step(node, names) for node in graph.nodes if not node.is_source and node.operator != "getitem"]
+    steps = [step_of(node, names) for node in graph.nodes if not node.is_source and node.operator != "getitem"]
     return Program(tuple(inputs), tuple(steps), tuple(dict.fromkeys(names[node] for _, node in graph.roots)))
 
 
-def _step(node: Node, names: dict[Node, str]) -> Step:
+def step_of(node: Node, names: Mapping[Node, str]) -> Step:
+    """An application as a step over values of these names."""
+
     def leaf(value: Any) -> Any:
         if isinstance(value, Node):
             return Ref(names[value])

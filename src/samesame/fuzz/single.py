@@ -14,6 +14,7 @@ from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.campaign import AGAIN, Settings, told
 from samesame.fuzz.corpus import Finding
 from samesame.fuzz.judge import silent
+from samesame.fuzz.learnt import learnt
 from samesame.fuzz.own import Own, judge_own, judge_twin, loaded, runnable, seed_program
 from samesame.fuzz.pool import Worker
 from samesame.fuzz.program import Program, encoded
@@ -75,7 +76,7 @@ def compiles(module: Any, inputs: Any, settings: Settings, twins: int) -> OwnRes
             if asked["task"] == "own":
                 return asdict(judge_own(own, backend, silent))
             assert seed is not None
-            return judge_twin(seed, backend, asked["number"], silent)
+            return judge_twin(seed, backend, asked["number"], silent, learnt(settings.store))
 
         return _answer(ask, settings, twins, alone)
 

@@ -27,6 +27,7 @@ from samesame.fuzz.generators.operators import operators
 from samesame.fuzz.generators.taste import Taste
 from samesame.fuzz.guilty import guilty_pass
 from samesame.fuzz.judge import judge
+from samesame.fuzz.learnt import learnt
 from samesame.fuzz.own import judge_own, judge_twin, judge_written, loaded
 from samesame.fuzz.program import Program, decoded, encoded, source
 from samesame.fuzz.reached import Lines, beyond, merge, watching
@@ -43,6 +44,7 @@ def warm(settings: dict[str, Any]) -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     operators()
+    learnt(settings["store"])
     for name in settings["backends"]:
         BACKENDS[name].compile(lambda x: x + 1, lambda: [torch.ones(3)])(torch.ones(3))
     torch._dynamo.reset()
@@ -90,7 +92,7 @@ def probe(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """Generate the program of a number, and judge it and its twin."""
     say("generate")
     program, dice = generated(case, settings)
-    twin = twin_of(program, dice) if settings["twins"] else None
+    twin = twin_of(program, dice, learnt(settings["store"])) if settings["twins"] else None
     exact = twin.exact if twin else True
     judged = judge(program, BACKENDS[case["backend"]], twin.program if twin else None, exact, say)
     result = {**asdict(judged), "size": len(program), "rewrites": list(twin.rules) if twin else []}
@@ -162,7 +164,8 @@ def bisect(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
 def generate(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """The program of a number and its twin, for a case that did not come back."""
     program, dice = generated(case, settings)
-    twin = twin_of(program, dice) if settings["twins"] and case["stage"].endswith("twin") else None
+    wanted = settings["twins"] and case["stage"].endswith("twin")
+    twin = twin_of(program, dice, learnt(settings["store"])) if wanted else None
     subject = twin.program if twin else program
     return {"status": "made", "program": encoded(subject), "text": source(subject)}
 
@@ -174,7 +177,8 @@ def own(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
 
 def own_twin(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """One twin of the user's program."""
-    return judge_twin(decoded(case["program"]), BACKENDS[case["backend"]], case["number"], say)
+    rules = learnt(settings["store"])
+    return judge_twin(decoded(case["program"]), BACKENDS[case["backend"]], case["number"], say, rules)
 
 
 def written(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:

@@ -9,7 +9,7 @@ Only programs that write nothing in place and look at no strides are rewritten h
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -38,7 +38,7 @@ class Rewritten:
 
     @property
     def labels(self) -> set[str]:
-        return {LABELS[name] for name in self.rules}
+        return {LABELS.get(name, "real") for name in self.rules}
 
 
 def is_pure(program: Program) -> bool:
@@ -47,13 +47,13 @@ def is_pure(program: Program) -> bool:
     return straight and not program.writes and not any(word in call for call in program.calls for word in LAYOUT)
 
 
-def rewritten(program: Program, dice: random.Random) -> Rewritten | None:
-    """An equal program that dice choose; None where there is none but itself."""
+def rewritten(program: Program, dice: random.Random, learnt: Sequence[Rule] = ()) -> Rewritten | None:
+    """An equal program that dice choose, by rules learnt elsewhere too; None where there is none but itself."""
     values = program.values()
     graph, known = as_terms(program, values)
     roots = [known[name] for name in program.outputs]
     budget = Budget(nodes=ROOM + SHARE * len(program), iterations=3, seconds=2.0, matches=40)
-    graph.saturate(rules_for(list(values.values())), budget)
+    graph.saturate(rules_for(list(values.values()), learnt), budget)
     prices: dict[Any, float] = {}
 
     def price(operator: str, attributes: Any, below: Any, type: Any) -> float:
@@ -68,12 +68,13 @@ def rewritten(program: Program, dice: random.Random) -> Rewritten | None:
     return Rewritten(Program(program.inputs, tuple(steps), tuple(outputs)), names)
 
 
-def rules_for(values: list[torch.Tensor]) -> list[Rule]:
+def rules_for(values: list[torch.Tensor], learnt: Sequence[Rule]) -> list[Rule]:
     """The rules whose label these values allow."""
     floats = [value for value in values if value.is_floating_point() or value.is_complex()]
     finite = all(bool(torch.isfinite(value).all()) for value in floats)
     moderate = finite and all(value.numel() == 0 or float(value.abs().max()) < MODERATE for value in floats)
-    return [*EXACT, *(FINITE if finite else ()), *(INTEGERS if moderate else ()), *(REAL if moderate else ())]
+    over_reals = (*learnt, *INTEGERS, *REAL) if moderate else ()                  # few, before the room is full
+    return [*over_reals, *EXACT, *(FINITE if finite else ())]
 
 
 def as_terms(program: Program, values: Values) -> tuple[EGraph, dict[str, int]]:
@@ -83,7 +84,7 @@ def as_terms(program: Program, values: Values) -> tuple[EGraph, dict[str, int]]:
     for number, step in enumerate(program.steps):
         assert isinstance(step, Step)
         below = tuple(known[name] for name in (*refs_in(step.args), *refs_in(step.kwargs)))
-        word = _word(step, values)
+        word = word_of(step, lambda name: values[name].dim())
         if word is not None and _tells(word, tuple(map(graph.type, below)), _type(values[step.results[0]])):
             known[step.results[0]] = graph.add(*word, below)
             continue
@@ -93,10 +94,10 @@ def as_terms(program: Program, values: Values) -> tuple[EGraph, dict[str, int]]:
     return graph, known
 
 
-def _word(step: Step, values: Values) -> tuple[str, tuple[Any, ...]] | None:
-    """The word that a step is, with its attributes."""
+def word_of(step: Step, rank: Callable[[str], int]) -> tuple[str, tuple[Any, ...]] | None:
+    """The word that a step is, with its attributes; `rank` gives that of a value by its name."""
     for word in () if step.unpacked or len(step.results) != 1 else WORDS_OF.get(step.call, ()):
-        attributes = word.attributes(step, lambda name: values[name].dim())
+        attributes = word.attributes(step, rank)
         if attributes is not None:
             return word.name, tuple(a if not isinstance(a, torch.dtype) else _name(a) for a in attributes)
     return None

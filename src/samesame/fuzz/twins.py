@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from samesame.egraph import Rule
 from samesame.fuzz.program import Line, Program, Ref, Step, run_step
 from samesame.fuzz.terms import is_pure, rewritten
 
@@ -32,9 +33,9 @@ class Twin:
     exact: bool
 
 
-def twin_of(program: Program, dice: random.Random) -> Twin | None:
-    """A twin that dice choose; None where no rule applies."""
-    found = rewritten(program, dice) if is_pure(program) else None
+def twin_of(program: Program, dice: random.Random, learnt: Sequence[Rule] = ()) -> Twin | None:
+    """A twin that dice choose; None where no rule applies, nor one of those `learnt` elsewhere."""
+    found = rewritten(program, dice, learnt) if is_pure(program) else None
     if found is None:
         return respelled(program, dice)
     has_floats = any(value.is_floating_point() or value.is_complex() for value in program.values().values())
