@@ -104,6 +104,19 @@ def test_an_unknown_operator_is_a_boundary():
     assert found.tensors["cumsum"].role == "result"
 
 
+def test_what_is_read_whole_and_in_parts_is_computed_once():
+    def rotated(a, w):
+        y = a @ w
+        return y + torch.cat((-y[:, 2:], y[:, :2]), -1)
+
+    _, found = forms_of(rotated, x(3, 5), x(5, 4))
+    (call,) = found.calls
+    assert text(call.arguments[0].form, brief=True) == "a·w"
+    assert text(found.outputs[0].form, brief=True) == "matmul + concat(-1·matmul, matmul)"
+    _, found = forms_of(lambda a, w: (a @ w)[:, 2:] + (a @ w)[:, :2], x(3, 5), x(5, 4))
+    assert not found.calls, "parts alone are parts of the weight"
+
+
 def test_a_row_that_gives_another_shape_is_not_believed():
     """The table is checked against the program's shapes: break it once and see."""
     from samesame.optimize.reading import ROWS

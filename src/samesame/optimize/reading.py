@@ -32,10 +32,12 @@ from samesame.optimize.forms import (
     number,
     substitute,
     times,
+    walk,
 )
-from samesame.optimize.specification import Call, Dims, Output, Tensor
+from samesame.optimize.specification import KEPT, Call, Dims, Output, Tensor
 
 Labels = Sequence[Sequence[Hashable]]                # a label for each dimension of each value
+WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.split_with_sizes.default"}
 LETTERS = "ijklmnpqrstuvwxyzabcdefgho"
 
 
@@ -77,8 +79,13 @@ class Reader:
         self.arguments: list[Output] = []
         self._halves: dict[Any, Any] = {}
         self._names = chain(LETTERS, (f"{letter}{n}" for n in count(1) for letter in LETTERS))
+        self.parts, self.wholes = set[Node](), set[Node]()
+        for node in graph.nodes:
+            (self.parts if node.operator in WINDOWS else self.wholes).update(node.inputs)
         for node in graph.nodes:
             self.values[node] = self._read(node)
+            if node in self.parts & self.wholes and is_computed(self.values[node]):
+                self.values[node] = self._kept(node)
 
     # ------------------------------------------------------------------------------------------------------- nodes
 
@@ -123,6 +130,15 @@ class Reader:
         tensor = self.tensors[name]
         axes = [self.axis(size) for size in tensor.shape]
         return Value(load(name, *axes), tuple((axis,) for axis in axes), tensor.dtype)
+
+    def _kept(self, node: Node) -> Value:
+        """A value that is read whole and in parts is computed once, as a tensor: a part of a form is no part of what
+        computes it."""
+        output = self.output(node.name, self.values[node])
+        self.arguments.append(output)
+        self.calls.append(Call(KEPT, (output,), (), (node.name,)))
+        self.tensors[node.name] = Tensor(node.name, self.shape(self.values[node]), output.dtype, "result")
+        return self._loaded(node.name)
 
     def _boundary(self, node: Node) -> Any:
         """The operator as torch has it, on values that forms compute; its results are new tensors."""
@@ -264,6 +280,11 @@ class Reader:
 
     def reduced(self, value: Value, dims: Sequence[int], keep: bool) -> Dims:
         return tuple(() if d in dims else dim for d, dim in enumerate(value.dims) if keep or d not in dims)
+
+
+def is_computed(value: Any) -> bool:
+    """Whether there is more to a value than elements of tensors, one by one."""
+    return isinstance(value, Value) and any(part.operator == "fold" for part in walk(value.form))
 
 
 def summed(axes: Iterable[str], x: Form) -> Form:

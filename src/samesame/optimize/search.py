@@ -18,7 +18,7 @@ from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import RULES, SILENT, add, form_of, typed
 from samesame.optimize.specification import Specification
 
-LIMITS = Budget(nodes=6000, iterations=10, seconds=3.0, matches=2000)
+LIMITS = Budget(nodes=2000, iterations=8, seconds=2.0, matches=1000)
 SAME = 1e-3
 SHOWN = 100                                          # letters of a formula in a step
 FREE = ("load", "number", "position")

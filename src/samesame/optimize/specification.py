@@ -14,6 +14,7 @@ from typing import Any, Literal
 from samesame.formula.expr import Expr, Leaf, Size
 from samesame.optimize.forms import Form
 
+KEPT = "aten.alias.default"                          # the call that computes its argument once, and changes nothing
 Dims = tuple[tuple[str, ...], ...]                   # the axes of each dimension, the last fastest; () has one element
 
 

@@ -24,7 +24,7 @@ from samesame.optimize import forms as f
 from samesame.optimize.forms import Form, Infinity, Place, base, finite, text
 from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import parts_of
-from samesame.optimize.specification import Dims, Output, Specification
+from samesame.optimize.specification import KEPT, Dims, Output, Specification
 
 FUNCTIONS = {name: f"F.{name}({{}})" for name in ("silu", "relu", "gelu", "elu", "softplus")} | {
     "gelu_tanh": 'F.gelu({}, approximate="tanh")', "abs": "{}.abs()", "sign": "{}.sign()",
@@ -145,9 +145,10 @@ class Printer:
         given = [argument(value) for value in call.arguments]
         given += [f"{name}={argument(value)}" for name, value in call.keywords]
         names = [self.new() for _ in call.results]
-        line = f"{', '.join(names)} = torch.ops.{call.operator}({', '.join(given)})"
-        self.lines.append(f"{line}    # as it was")
+        expression = given[0] if call.operator == KEPT else f"torch.ops.{call.operator}({', '.join(given)})    # as it was"
+        self.lines.append(f"{', '.join(names)} = {expression}")
         self.read.update(zip(call.results, names, strict=True))
+        self.shown.update(zip(call.results, names, strict=True))
 
     def new(self) -> str:
         self.numbered += 1
@@ -259,27 +260,35 @@ class Printer:
         """A tensor read at places: parts of dimensions cut out, dimensions of several axes taken apart."""
         cuts, splits, axes = list[str](), list[str](), list[str]()
         for place, size in zip(places, shape, strict=True):
-            strides = sorted(((self.stride(part), part.axis) for part in place.parts), reverse=True)
-            step, length = 1, 1
-            for k, (stride, axis) in enumerate(reversed(strides)):
-                step = stride if k == 0 else step
-                if stride != step * length:
-                    return self.gathered(form)
-                length *= self.extent(axis)
-            start, end = place.offset, place.offset + step * (length - 1) + 1
-            if not strides:
-                cuts.append(str(start))
-                continue
-            whole = start == 0 and step == 1 and length == size
-            stop = f":{step}" if step > 1 else ""
-            cuts.append(":" if whole else f"{start or ''}:{end if end < size else ''}{stop}")
-            if len(strides) > 1:
-                sizes = ", ".join(self.size(axis) for _, axis in strides)
-                splits.append(f".unflatten({len(axes)}, ({sizes}))")
-            axes += [axis for _, axis in strides]
+            digits = self.digits(place, size)
+            if digits is None:
+                return self.gathered(form)
+            if len(digits) > 1:
+                sizes = [self.size(axis) if axis and n == radix else str(radix) for axis, _, n, radix in digits]
+                splits.append(f".unflatten({len(cuts)}, ({', '.join(sizes)}))")
+            for axis, start, length, radix in digits:
+                end = "" if start + length == radix else start + length
+                cuts.append(str(start) if axis is None else ":" if length == radix else f"{start or ''}:{end}")
+                axes += [] if axis is None else [axis]
         while cuts and cuts[-1] == ":":
             cuts.pop()
-        return Variable(f"{name}{f'[{chr(44).join(cuts)}]' if cuts else ''}{''.join(splits)}", tuple(axes), dtype)
+        return Variable(f"{name}{''.join(splits)}{f'[{chr(44).join(cuts)}]' if cuts else ''}", tuple(axes), dtype)
+
+    def digits(self, place: Place, size: int) -> list[tuple[str | None, int, int, int]] | None:
+        """The dimension as digits, slowest first: the axis of each (None: one element), where it starts, how long it
+        is, and how many values the digit has. None where the place is not made of digits."""
+        strides = sorted(((self.stride(part), part.axis) for part in place.parts), reverse=True)
+        if not strides or strides[-1][0] > 1:
+            strides.append((1, ""))
+        found, above, rest = list[tuple[str | None, int, int, int]](), size, place.offset
+        for stride, axis in strides:
+            start, rest = divmod(rest, stride)
+            length = self.extent(axis) if axis else 1
+            if above % stride or start + length > above // stride:
+                return None
+            found.append((axis or None, start, length, above // stride))
+            above = stride
+        return found
 
     def stride(self, part: f.Part) -> int:
         total = part.factor
@@ -501,10 +510,15 @@ class Printer:
         """Two operands multiplied, and summed over the axes that the result lacks."""
         gone = [axis for axis in a.axes if axis in b.axes and axis not in axes]
         dtype = promoted((a.dtype, b.dtype))
-        key = "product", frozenset(((a.text, a.axes), (b.text, b.axes))), axes
+        names = tuple(dict.fromkeys(axis for v in sorted((a, b), key=lambda v: v.text) for axis in v.axes))
+        places = sorted((v.text, tuple(map(names.index, v.axes))) for v in (a, b))
+        key = "product", *places, frozenset(map(names.index, axes)), tuple(map(self.extent, names))
         if key not in self.made:
-            self.made[key] = self.multiplied(a, b, dtype, form) if not gone else self.summed(a, b, gone, axes, form), ()
-        return self.made[key][0]
+            made = self.multiplied(a, b, dtype, form) if not gone else self.summed(a, b, gone, axes, form)
+            self.made[key] = made, names
+        found, named = self.made[key]
+        other = dict(zip(named, names, strict=True))
+        return Variable(found.text, tuple(other[axis] for axis in found.axes), found.dtype)
 
     def summed(
         self, a: Variable, b: Variable, gone: list[str], axes: tuple[str, ...], form: Form | None
