@@ -145,8 +145,8 @@ class Printer:
         given = [argument(value) for value in call.arguments]
         given += [f"{name}={argument(value)}" for name, value in call.keywords]
         names = [self.new() for _ in call.results]
-        expression = given[0] if call.operator == KEPT else f"torch.ops.{call.operator}({', '.join(given)})    # as it was"
-        self.lines.append(f"{', '.join(names)} = {expression}")
+        applied = f"torch.ops.{call.operator}({', '.join(given)})    # as it was"
+        self.lines.append(f"{', '.join(names)} = {given[0] if call.operator == KEPT else applied}")
         self.read.update(zip(call.results, names, strict=True))
         self.shown.update(zip(call.results, names, strict=True))
 
@@ -574,6 +574,8 @@ class Printer:
         inverse = b.text.startswith("1 / ")
         if inverse:
             b = Variable(b.text.removeprefix("1 / "), b.axes, b.dtype)
+        if a.text == "-1":
+            return self.let(f"-{b.unit}", b.axes, dtype, form)
         (left, right), axes = self.aligned((a, b))
         units = [unit(s) for s in (left, right)]
         if not a.dtype and not b.dtype:
