@@ -53,7 +53,8 @@ class Attention(nn.Module):
 def several(a, b):
     total = (a + b).sum(0)
     return {"norm": F.layer_norm(a, (4,)), "tail": torch.cumsum(total, -1) * a, "row": a[1, None] - b.amax(0),
-            "same": torch.stack((total, total), 1).flatten()}
+            "same": torch.stack((total, total), 1).flatten(), "spread": a.var(-1) - a[:, 1::2].sum(1),
+            "diagonal": torch.diag(b) @ a.t()}
 
 
 PROGRAMS = {

@@ -8,19 +8,27 @@ same up to the names of axes is computed once. The text is not trusted: `check` 
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
-
-import torch
 
 from samesame.evidence import Refused
 from samesame.formula.expr import Unsupported
 from samesame.graph import Dtype
 from samesame.optimize import forms as f
+from samesame.optimize.emit.variables import (
+    Variable,
+    aligned,
+    decimals,
+    digits,
+    literal,
+    over,
+    permuted,
+    promoted,
+    stride,
+    unit,
+)
 from samesame.optimize.forms import Form, Infinity, Place, base, finite, text
 from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import parts_of
@@ -35,7 +43,6 @@ PATTERNS: dict[str, Callable[..., str]] = {          # of an operator's attribut
     "cast": lambda dtype: f"{{}}.to(torch.{dtype})",
     "fn": lambda name: FUNCTIONS.get(name, f"torch.{name}({{}})"),
 }
-DIGITS = 10**18                                      # a divisor of it is the denominator of a short decimal
 BOOLEAN = {"not", "and", "or", "compare"}
 HALF = Fraction(1, 2)
 PRICES = 1.0, 0.03, 20_000.0                         # of an element moved, a multiplication, an operator
@@ -69,29 +76,6 @@ def source(specification: Specification, outputs: Sequence[Form]) -> str:
     """The text of a file with a class `Fast`, whose forward computes these forms, one for each of the specification's
     roots. Raises Refused where a torch module cannot take what the program takes."""
     return Printer(specification, tuple(outputs)).file()
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """An expression of Python, the axes of its dimensions, its dtype ("" for a plain number)."""
-
-    text: str
-    axes: tuple[str, ...]
-    dtype: str
-
-    @property
-    def unit(self) -> str:
-        """The text where an operator follows or stands before it."""
-        return unit(self.text)
-
-
-def unit(expression: str) -> str:
-    """The expression, in parentheses where it is an operation."""
-    whole = isinstance(ast.parse(expression, mode="eval").body, UNITS)
-    return expression if whole else f"({expression})"
-
-
-UNITS = ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant
 
 
 class Printer:
@@ -140,7 +124,7 @@ class Printer:
                 return self.output(value)
             if isinstance(value, tuple):
                 return "(" + "".join(f"{argument(part)}, " for part in value) + ")"
-            return f"torch.{value.name}" if isinstance(value, Dtype) else _literal(value)
+            return f"torch.{value.name}" if isinstance(value, Dtype) else literal(value)
 
         given = [argument(value) for value in call.arguments]
         given += [f"{name}={argument(value)}" for name, value in call.keywords]
@@ -260,41 +244,19 @@ class Printer:
         """A tensor read at places: parts of dimensions cut out, dimensions of several axes taken apart."""
         cuts, splits, axes = list[str](), list[str](), list[str]()
         for place, size in zip(places, shape, strict=True):
-            digits = self.digits(place, size)
-            if digits is None:
+            found = digits(place, size, self.extent)
+            if found is None:
                 return self.gathered(form)
-            if len(digits) > 1:
-                sizes = [self.size(axis) if axis and n == radix else str(radix) for axis, _, n, radix in digits]
+            if len(found) > 1:
+                sizes = [self.size(axis) if axis and n == radix else str(radix) for axis, _, n, radix in found]
                 splits.append(f".unflatten({len(cuts)}, ({', '.join(sizes)}))")
-            for axis, start, length, radix in digits:
+            for axis, start, length, radix in found:
                 end = "" if start + length == radix else start + length
                 cuts.append(str(start) if axis is None else ":" if length == radix else f"{start or ''}:{end}")
                 axes += [] if axis is None else [axis]
         while cuts and cuts[-1] == ":":
             cuts.pop()
         return Variable(f"{name}{''.join(splits)}{f'[{chr(44).join(cuts)}]' if cuts else ''}", tuple(axes), dtype)
-
-    def digits(self, place: Place, size: int) -> list[tuple[str | None, int, int, int]] | None:
-        """The dimension as digits, slowest first: the axis of each (None: one element), where it starts, how long it
-        is, and how many values the digit has. None where the place is not made of digits."""
-        strides = sorted(((self.stride(part), part.axis) for part in place.parts), reverse=True)
-        if not strides or strides[-1][0] > 1:
-            strides.append((1, ""))
-        found, above, rest = list[tuple[str | None, int, int, int]](), size, place.offset
-        for stride, axis in strides:
-            start, rest = divmod(rest, stride)
-            length = self.extent(axis) if axis else 1
-            if above % stride or start + length > above // stride:
-                return None
-            found.append((axis or None, start, length, above // stride))
-            above = stride
-        return found
-
-    def stride(self, part: f.Part) -> int:
-        total = part.factor
-        for axis in part.over:
-            total *= self.extent(axis)
-        return total
 
     def gathered(self, form: Form) -> Variable:
         """A tensor read at places that no view gives: by index."""
@@ -305,7 +267,7 @@ class Printer:
             for part in place.parts:
                 position = f"torch.arange({self.size(part.axis)}, device={self.device()})"
                 tail = len(form.axes) - form.axes.index(part.axis) - 1
-                parts.append(f"{self.stride(part)} * {position}{'[:' + ', None' * tail + ']' if tail else ''}")
+                parts.append(f"{stride(part, self.extent)} * {position}{'[:' + ', None' * tail + ']' if tail else ''}")
             indices.append(" + ".join([*parts, str(place.offset)]))
         return Variable(f"{self.read[name]}[{', '.join(indices)}]", form.axes, self.specification.tensors[name].dtype)
 
@@ -340,38 +302,10 @@ class Printer:
             raise Unsupported("a position that is no axis")
         return self.let(f"torch.arange({self.size(place.axis)}, device={self.device()})", (place.axis,), "int64", form)
 
-    def aligned(self, variables: Iterable[Variable]) -> tuple[list[str], tuple[str, ...]]:
-        """The variables as expressions that broadcast, and the axes of what comes of them."""
-        variables = list(variables)
-        axes = list(max(variables, key=lambda v: len(v.axes)).axes)
-        for v in variables:
-            axes = [*(a for a in v.axes if a not in axes), *axes]
-        return [self.over(v, tuple(axes)) for v in variables], tuple(axes)
-
-    def over(self, v: Variable, axes: tuple[str, ...]) -> str:
-        """The variable with dimensions that broadcast to these axes."""
-        own = [axis for axis in axes if axis in v.axes]
-        expression = self.permuted(v, own)
-        missing = [axis not in v.axes for axis in axes]
-        while missing and missing[0]:
-            missing.pop(0)
-        if not any(missing) or not v.axes:
-            return expression
-        index = ", ".join("None" if gone else ":" for gone in missing)
-        return f"{unit(expression)}[{index}]"
-
-    def permuted(self, v: Variable, order: Sequence[str]) -> str:
-        if list(v.axes) == list(order):
-            return v.text
-        numbers = [v.axes.index(axis) for axis in order]
-        if numbers[-2:] == [len(numbers) - 1, len(numbers) - 2] and numbers[:-2] == list(range(len(numbers) - 2)):
-            return f"{v.unit}.mT"
-        return f"{v.unit}.permute({', '.join(map(str, numbers))})"
-
     def apply(self, form: Form, pattern: str, xs: Sequence[Form], dtype: str | None = None) -> Variable:
         """A line: the pattern with the operands, brought over the same axes."""
         variables = [self.variable(x) for x in xs]
-        shown, axes = self.aligned(variables)
+        shown, axes = aligned(variables)
         units = [unit(s) for s in shown] if " " in pattern or "}." in pattern else shown
         return self.let(pattern.format(*units), axes, dtype or promoted(v.dtype for v in variables), form)
 
@@ -381,9 +315,10 @@ class Printer:
     def _power(self, form: Form) -> Variable:
         (q,), (x,) = form.attributes, form.arguments
         pattern = {HALF: "{}.sqrt()", -HALF: "{}.rsqrt()", Fraction(-1): "{}.reciprocal()", Fraction(2): "{}.square()"}
-        if x.operator == "number":
-            return Variable(f"{self.variable(x).unit} ** {_literal(float(q))}", (), "")
-        return self.apply(form, pattern.get(q, f"{{}} ** {_literal(float(q))}"), [x])
+        v = self.variable(x)
+        if not v.dtype:
+            return Variable(f"{v.unit} ** {literal(float(q))}", (), "")
+        return self.apply(form, pattern.get(q, f"{{}} ** {literal(float(q))}"), [x])
 
     def _extremum(self, form: Form) -> Variable:
         (op,), (a, b) = form.attributes, sorted(form.arguments, key=lambda x: x.operator == "number")
@@ -401,7 +336,7 @@ class Printer:
         rest = [a for a in form.axes if a != axis]
         shown = []
         for part, v in zip(parts, variables, strict=True):
-            whole = self.over(v, (*rest, part) if part is not None else tuple(rest))
+            whole = over(v, (*rest, part) if part is not None else tuple(rest))
             sizes = [self.size(a) for a in rest] + [self.size(part) if part else "1"]
             one = whole if part is not None else f"{unit(whole)}[..., None]"
             if set(v.axes) != {*rest, *([part] if part else [])}:
@@ -501,7 +436,7 @@ class Printer:
             if len(axes) == 1:
                 return self.let(f"{v.unit}.softmax({v.axes.index(axes[0]) - len(v.axes)})", v.axes, v.dtype, None)
             sizes = ", ".join(map(self.size, axes))
-            rows = f"{unit(self.permuted(v, order))}.flatten({-len(axes)})"
+            rows = f"{unit(permuted(v, order))}.flatten({-len(axes)})"
             return self.let(f"{rows}.softmax(-1).unflatten(-1, ({sizes}))", order, v.dtype, None)
 
         return self.once(whole, "softmax", make)
@@ -531,15 +466,15 @@ class Printer:
             if 1 in (len(a.axes), len(b.axes)):
                 x, y = (a, b) if len(b.axes) == 1 else (b, a)
                 rest = [axis for axis in x.axes if axis != gone[0]]
-                shown = unit(self.permuted(x, [*rest, gone[0]]))
+                shown = unit(permuted(x, [*rest, gone[0]]))
                 return self.let(f"{shown} @ {y.unit}", tuple(rest), dtype, form)
             if 2 in (len(a.axes), len(b.axes)):
                 return self.linear(*((a, b) if len(b.axes) == 2 else (b, a)), gone[0], dtype, form)
         rows = [axis for axis in a.axes if axis not in b.axes]
         columns = [axis for axis in b.axes if axis not in a.axes]
         if len(gone) == len(rows) == len(columns) == 1:
-            left = unit(self.permuted(a, [*both, *rows, *gone]))
-            right = unit(self.permuted(b, [*both, *gone, *columns]))
+            left = unit(permuted(a, [*both, *rows, *gone]))
+            right = unit(permuted(b, [*both, *gone, *columns]))
             return self.let(f"{left} @ {right}", (*both, *rows, *columns), dtype, form)
         return self.einsum(a, b, (*both, *rows, *columns), dtype, form)
 
@@ -556,8 +491,8 @@ class Printer:
         """x over its last axis with a matrix."""
         rest = [axis for axis in x.axes if axis != k]
         (column,) = (axis for axis in w.axes if axis != k)
-        left = self.permuted(x, [*rest, k])
-        shown = f"F.linear({left}, {self.permuted(w, [column, k])})"
+        left = permuted(x, [*rest, k])
+        shown = f"F.linear({left}, {permuted(w, [column, k])})"
         if w.axes[0] == k:
             shown = f"{unit(left)} @ {w.unit}"
         return self.let(shown, (*rest, column), dtype, form)
@@ -576,7 +511,7 @@ class Printer:
             b = Variable(b.text.removeprefix("1 / "), b.axes, b.dtype)
         if a.text == "-1":
             return self.let(f"-{b.unit}", b.axes, dtype, form)
-        (left, right), axes = self.aligned((a, b))
+        (left, right), axes = aligned((a, b))
         units = [unit(s) for s in (left, right)]
         if not a.dtype and not b.dtype:
             return Variable(f"{units[0]} {'/' if inverse else '*'} {units[1]}", (), "")
@@ -600,7 +535,7 @@ class Printer:
         if not v.dtype:
             sizes = "".join(f"{self.size(a)}, " for a in flat)
             v = Variable(f"torch.full(({sizes}), {v.text}, device={self.device()})", tuple(flat), "float32")
-        expression = self.over(v, tuple(flat))
+        expression = over(v, tuple(flat))
         if set(flat) != set(v.axes):
             sizes = ", ".join(self.size(a) for a in flat)
             expression = f"{unit(expression)}.expand({sizes})"
@@ -608,28 +543,3 @@ class Printer:
             return expression
         sizes = ", ".join(" * ".join(self.size(a) for a in dim) or "1" for dim in dims)
         return f"{unit(expression)}.reshape({sizes})"
-
-
-def promoted(dtypes: Iterable[str]) -> str:
-    """The dtype that torch makes of operands; plain numbers have none."""
-    found = ""
-    for dtype in dtypes:
-        if dtype and found:
-            found = str(torch.promote_types(getattr(torch, found), getattr(torch, dtype))).removeprefix("torch.")
-        found = found or dtype
-    return found
-
-
-def decimals(value: Fraction) -> tuple[str, str]:
-    """Numerator and denominator, as short as they can be written."""
-    for whole, inverse in ((value, False), (1 / value if value else value, True)):
-        if DIGITS % whole.denominator == 0:
-            shown = str(whole.numerator) if whole.denominator == 1 else _literal(float(whole))
-            return ("1", shown) if inverse else (shown, "1")
-    return str(value.numerator), str(value.denominator)
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return f'float("{value}")'
-    return repr(value)

@@ -1,0 +1,129 @@
+"""Variables of printed torch code: expressions whose dimensions have the names of axes.
+
+What brings them together is here: transposing, broadcasting, taking a dimension apart into digits; and how numbers are
+written down.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import torch
+
+from samesame.optimize.forms import Part, Place
+
+DIGITS = 10**18                                      # a divisor of it is the denominator of a short decimal
+Extent = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An expression of Python, the axes of its dimensions, its dtype ("" for a plain number)."""
+
+    text: str
+    axes: tuple[str, ...]
+    dtype: str
+
+    @property
+    def unit(self) -> str:
+        """The text where an operator follows or stands before it."""
+        return unit(self.text)
+
+
+def unit(expression: str) -> str:
+    """The expression, in parentheses where it is an operation."""
+    whole = isinstance(ast.parse(expression, mode="eval").body, UNITS)
+    return expression if whole else f"({expression})"
+
+
+UNITS = ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant
+
+
+# ------------------------------------------------------------------------------------------------------- dimensions
+
+
+def aligned(variables: Iterable[Variable]) -> tuple[list[str], tuple[str, ...]]:
+    """The variables as expressions that broadcast, and the axes of what comes of them."""
+    variables = list(variables)
+    axes = list(max(variables, key=lambda v: len(v.axes)).axes)
+    for v in variables:
+        axes = [*(a for a in v.axes if a not in axes), *axes]
+    return [over(v, tuple(axes)) for v in variables], tuple(axes)
+
+
+def over(v: Variable, axes: tuple[str, ...]) -> str:
+    """The variable with dimensions that broadcast to these axes."""
+    own = [axis for axis in axes if axis in v.axes]
+    expression = permuted(v, own)
+    missing = [axis not in v.axes for axis in axes]
+    while missing and missing[0]:
+        missing.pop(0)
+    if not any(missing) or not v.axes:
+        return expression
+    index = ", ".join("None" if gone else ":" for gone in missing)
+    return f"{unit(expression)}[{index}]"
+
+
+def permuted(v: Variable, order: Sequence[str]) -> str:
+    if list(v.axes) == list(order):
+        return v.text
+    numbers = [v.axes.index(axis) for axis in order]
+    if numbers[-2:] == [len(numbers) - 1, len(numbers) - 2] and numbers[:-2] == list(range(len(numbers) - 2)):
+        return f"{v.unit}.mT"
+    return f"{v.unit}.permute({', '.join(map(str, numbers))})"
+
+
+def digits(place: Place, size: int, extent: Extent) -> list[tuple[str | None, int, int, int]] | None:
+    """The dimension as digits, slowest first: the axis of each (None: one element), where it starts, how long it
+    is, and how many values the digit has. None where the place is not made of digits."""
+    strides = sorted(((stride(part, extent), part.axis) for part in place.parts), reverse=True)
+    if not strides or strides[-1][0] > 1:
+        strides.append((1, ""))
+    found, above, rest = list[tuple[str | None, int, int, int]](), size, place.offset
+    for each, axis in strides:
+        start, rest = divmod(rest, each)
+        length = extent(axis) if axis else 1
+        if above % each or start + length > above // each:
+            return None
+        found.append((axis or None, start, length, above // each))
+        above = each
+    return found
+
+
+def stride(part: Part, extent: Extent) -> int:
+    total = part.factor
+    for axis in part.over:
+        total *= extent(axis)
+    return total
+
+
+# ---------------------------------------------------------------------------------------------------- dtypes, numbers
+
+
+def promoted(dtypes: Iterable[str]) -> str:
+    """The dtype that torch makes of operands; plain numbers have none."""
+    found = ""
+    for dtype in dtypes:
+        if dtype and found:
+            found = str(torch.promote_types(getattr(torch, found), getattr(torch, dtype))).removeprefix("torch.")
+        found = found or dtype
+    return found
+
+
+def decimals(value: Fraction) -> tuple[str, str]:
+    """Numerator and denominator, as short as they can be written."""
+    for whole, inverse in ((value, False), (1 / value if value else value, True)):
+        if DIGITS % whole.denominator == 0:
+            shown = str(whole.numerator) if whole.denominator == 1 else literal(float(whole))
+            return ("1", shown) if inverse else (shown, "1")
+    return str(value.numerator), str(value.denominator)
+
+
+def literal(value: Any) -> str:
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return f'float("{value}")'
+    return repr(value)
