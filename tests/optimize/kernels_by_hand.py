@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from samesame.formula.expr import (
     NEG_INF,
     Expr,
     Size,
     absolute,
+    and_,
     eq,
     erf,
     exp,
     floordiv,
     fn,
-    le,
     lt,
     maximum,
     mod,
@@ -29,6 +31,7 @@ from samesame.optimize.ir import (
     Local,
     Program,
     Rescaled,
+    Statement,
     Store,
     Tile,
     When,
@@ -94,34 +97,39 @@ def rms_norm() -> Program:
     return Program((Kernel("norm", (x, g), (y,), (Local(s, "sum"), squares, out)),))
 
 
-def attention(causal: bool) -> Program:
-    """Softmax of q·kᵀ times v with a running maximum, keys in tiles of TN; M queries, N keys, D wide."""
+def attention(mask: Callable[[Expr, Expr], Expr]) -> Program:
+    """Softmax of q·kᵀ times v with running maxima: M queries in tiles of TM, N keys in tiles of TN, D wide. Key n is
+    seen by query m where the mask says so."""
     q, k, v, y = Buffer("q", (M, D)), Buffer("k", (N, D)), Buffer("v", (N, D)), Buffer("y", (M, D))
-    score, top, total, out = Buffer("score", (TN,)), Buffer("top", ()), Buffer("total", ()), Buffer("out", (D,))
-    m, over_m = loop("parallel", M)
+    score, shown = Buffer("score", (TM, TN)), Buffer("shown", (TM, TN))
+    top, total, out = Buffer("top", (TM,)), Buffer("total", (TM,)), Buffer("out", (TM, D))
+    s, over_s = loop("parallel", tiles(M, TM))
     t, over_t = loop("serial", tiles(N, TN))
-    j, over_j = loop("vector", TN)
+
+    def rows_and_keys(make: Callable[[Expr, Expr, Expr, Expr], Statement]) -> Statement:
+        g, over_g = loop("unrolled", TM)
+        j, over_j = loop("vector", TN)
+        return over_g(over_j(make(g, j, s * TM + g, t * TN + j)))
+
     d, over_d = loop("serial", D)
-    n = t * TN + j
-    scores = over_d(over_j(When(lt(n, N), (Accumulate(score, (j,), q[m, d] * k[n, d]),))))
-    j2, over_j2 = loop("vector", TN)
-    masked = Buffer("masked", (TN,))
-    seen = where(le(t * TN + j2, m), score[j2], NEG_INF) if causal else score[j2]
-    shown = where(lt(t * TN + j2, N), seen, NEG_INF)
-    mask = over_j2(Store(masked, (j2,), shown))
-    j3, over_j3 = loop("vector", TN)
-    change = Rescaled(top, (total, out), (over_j3(Accumulate(top, (), masked[j3])),))
-    j4, over_j4 = loop("vector", TN)
-    count = over_j4(Accumulate(total, (), exp(masked[j4] - top[()])))
-    j5, over_j5 = loop("serial", TN)
+    inside = lambda m, n: and_(lt(m, M), lt(n, N))  # noqa: E731
+    scores = over_d(rows_and_keys(lambda g, j, m, n: When(
+        inside(m, n), (Accumulate(score, (g, j), q[m, d] * k[n, d]),))))
+    masked = rows_and_keys(lambda g, j, m, n: Store(
+        shown, (g, j), where(inside(m, n), where(mask(m, n), score[g, j], NEG_INF), NEG_INF)))
+    change = Rescaled(top, (total, out), (rows_and_keys(lambda g, j, m, n: Accumulate(top, (g,), shown[g, j])),))
+    count = rows_and_keys(lambda g, j, m, n: Accumulate(total, (g,), exp(shown[g, j] - top[g])))
+    j, over_j = loop("serial", TN)
+    g, over_g = loop("unrolled", TM)
     e, over_e = loop("vector", D)
-    weighted = Accumulate(out, (e,), exp(masked[j5] - top[()]) * v[t * TN + j5, e])
-    gather = over_j5(When(lt(t * TN + j5, N), (over_e(weighted),)))
-    each = over_t(Local(score, "sum"), Local(masked), scores, mask, change, count, gather)
-    e2, over_e2 = loop("vector", D)
-    end = over_e2(Store(y, (m, e2), out[e2] / total[()]))
+    weighted = Accumulate(out, (g, e), exp(shown[g, j] - top[g]) * v[t * TN + j, e])
+    gather = over_j(When(lt(t * TN + j, N), (over_g(over_e(weighted)),)))
+    each = over_t(Local(score, "sum"), Local(shown), scores, masked, change, count, gather)
+    g, over_g = loop("unrolled", TM)
+    e, over_e = loop("vector", D)
+    end = over_g(When(lt(s * TM + g, M), (over_e(Store(y, (s * TM + g, e), out[g, e] / total[g])),)))
     begin = (Local(top, "max"), Local(total, "sum", top), Local(out, "sum", top))
-    return Program((Kernel("attend", (q, k, v), (y,), (over_m(*begin, each, end),)),))
+    return Program((Kernel("attend", (q, k, v), (y,), (over_s(*begin, each, end),)),))
 
 
 def functions(dtype: str) -> Program:

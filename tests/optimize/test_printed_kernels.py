@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import kernels_by_hand as by_hand
 import pytest
 import torch
 
+from samesame.formula.expr import TRUE, le
 from samesame.optimize import interpreted
 from samesame.optimize.compiled import FLAGS, Compiled, describe, library
 from samesame.optimize.emit import cpp
+from samesame.optimize.emit.places import LANES
 from samesame.optimize.ir import Buffer, Program, bound
 
 FAST = tuple("-O1" if flag == "-O3" else flag for flag in FLAGS)
@@ -21,8 +28,9 @@ PROGRAMS: dict[str, Callable[[int], Program]] = {
     "packed in bfloat16": lambda m: by_hand.packed_linear(m, "bfloat16"),
     "tiled": lambda m: by_hand.tiled_linear(),
     "norm": lambda m: by_hand.rms_norm(),
-    "attention": lambda m: by_hand.attention(causal=False),
-    "causal attention": lambda m: by_hand.attention(causal=True),
+    "attention": lambda m: by_hand.attention(lambda query, key: TRUE),
+    "causal attention": lambda m: by_hand.attention(lambda query, key: le(key, query)),
+    "attention to what comes late": lambda m: by_hand.attention(lambda query, key: le(30, key)),
     "functions": lambda m: by_hand.functions("float32"),
     "functions in float64": lambda m: by_hand.functions("float64"),
     "functions in bfloat16": lambda m: by_hand.functions("bfloat16"),
@@ -72,7 +80,7 @@ CASES = cases()
 
 def text_of(some: list[Case]) -> str:
     functions = [cpp.function(kernel, case.lanes) for case in some for kernel in case.program.kernels]
-    return "\n".join([cpp.LANES.read_text(), *functions])
+    return "\n".join([LANES.read_text(), *functions])
 
 
 def called(case: Case, source: str, flags: tuple[str, ...]) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
@@ -97,3 +105,23 @@ def test_printed_code_computes_what_the_nest_says(case: Case, source: str) -> No
         rounding = 1e-2 if tensor.dtype == torch.bfloat16 else 1e-5 if tensor.dtype == torch.float32 else 1e-12
         torch.testing.assert_close(tensor.double(), torch.from_numpy(expected[name]), rtol=rounding, atol=rounding,
                                    equal_nan=True, msg=lambda said: f"{case.numbers}, {case.lanes} lanes: {said}")
+
+
+@pytest.mark.long
+def test_printed_code_stays_in_its_memory() -> None:
+    """Under the sanitizers, in a process of its own, as these have to be loaded first."""
+    code = textwrap.dedent("""
+        import test_printed_kernels as t
+        flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", *t.FAST)
+        source = t.text_of(t.CASES)
+        for case in t.CASES:
+            t.called(case, source, flags)
+        print("done")
+    """)
+    found = subprocess.run(["g++", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    settings = {
+        **os.environ, "LD_PRELOAD": found.stdout.strip(), "ASAN_OPTIONS": "detect_leaks=0", "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parent)]),
+    }
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=settings, check=False)
+    assert run.stdout.strip() == "done", run.stderr[-2000:]

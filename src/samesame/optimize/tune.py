@@ -1,0 +1,242 @@
+"""Numbers for tiles, by measurement.
+
+Several programs that compute the same tensors come with symbols for their tiles; every role (rows, lanes, …) has a few
+numbers worth trying, and those that need more registers than there are are not tried. All candidates are compiled
+together and timed in turn, a few calls each; the slower half is dropped and the rest timed twice as long, until one is
+left or time is up. What won before goes first, so that a short budget is spent well. Results are plain data.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import inf, prod
+
+import torch
+
+from samesame.formula.expr import Unsupported
+from samesame.formula.sizes import value_at
+from samesame.optimize.compiled import Compiled, describe, library
+from samesame.optimize.emit import cpp
+from samesame.optimize.emit.places import LANES, whole
+from samesame.optimize.ir import Accumulate, Buffer, Kernel, Loop, Program, Tile, bound, statements
+from samesame.optimize.machine import Machine, here
+
+TOGETHER = 16                                        # candidates in one compilation
+PACKED = 4 << 30                                     # bytes of packed weights that candidates may hold at a time
+COMPILING = 0.25                                     # seconds a candidate, about; a guess to cut short budgets by
+HOPELESS = 3                                         # times the best: dropped after one call
+CALLS = 3                                            # timed ones in a turn of the first round
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The program that was fastest, by its place in the list, with numbers for its tiles, and the seconds of a call.
+
+    `roles` is what is worth learning: the numbers by what they were for. `tried` holds all that was measured.
+    """
+
+    program: int
+    numbers: Mapping[str, int]
+    seconds: float
+    roles: Mapping[str, int]
+    tried: tuple[tuple[int, Mapping[str, int], float], ...]
+
+
+@dataclass
+class Candidate:
+    program: int
+    numbers: dict[str, int]
+    kernels: Program
+    roles: dict[str, int]
+    call: Compiled | None = None
+    times: list[float] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """The lower quartile: what the machine does when nobody else is at work."""
+        ordered = sorted(self.times)
+        return ordered[len(ordered) // 4]
+
+
+def tune(
+    programs: Sequence[Program], sizes: Mapping[str, int], tensors: Mapping[str, torch.Tensor], seconds: float,
+    learnt: Sequence[Mapping[str, int]] = (), machine: Machine | None = None,
+) -> Tuned:
+    """The fastest of these programs at these sizes. `tensors` are examples of what they read, by name; others are
+    made. Raises Unsupported where no program can be printed."""
+    until = time.monotonic() + seconds
+    machine = machine or here()
+    found = [c for i, program in enumerate(programs) for c in candidates(i, program, sizes, machine)]
+    found.sort(key=lambda c: _promise(c, learnt))
+    alone = len(found) == 1
+    kept: list[Candidate] = []
+    tried: list[Candidate] = []
+    while found and (not kept or time.monotonic() + COMPILING < until):
+        affordable = max(2, int((until - time.monotonic()) / 2 / COMPILING))
+        several, found = _batch(found, min(TOGETHER, affordable))
+        started = _compiled(several, machine)
+        tried += started
+        if alone:
+            kept = started
+            break
+        kept = _fastest([*kept, *started], _Arguments(tensors), until)
+    if not kept:
+        raise Unsupported("none of the programs can be printed")
+    best = kept[0]
+    measured = tuple((c.program, c.numbers, c.seconds) for c in tried if c.times)
+    return Tuned(best.program, best.numbers, best.seconds if best.times else 0.0, best.roles, measured)
+
+
+# ---------------------------------------------------------------------------------------------------------- candidates
+
+
+def candidates(
+    place: int, program: Program, sizes: Mapping[str, int], machine: Machine
+) -> Iterator[Candidate]:
+    """The program with all numbers worth trying for its tiles."""
+    tiles = program.tiles
+    ranges = [choices(tile, value_at(tile.of, sizes), machine) for tile in tiles]
+    seen = set[tuple[int, ...]]()
+    for chosen in product(*ranges):
+        if chosen in seen:
+            continue
+        seen.add(chosen)
+        numbers = {tile.size.name: number for tile, number in zip(tiles, chosen, strict=True)}
+        kernels = bound(program, {**sizes, **numbers})
+        if not tiles or max(registers(kernel, machine) for kernel in kernels.kernels) <= machine.registers - 2:
+            roles = {tile.role: number for tile, number in zip(tiles, chosen, strict=True)}
+            yield Candidate(place, numbers, kernels, roles)
+
+
+def choices(tile: Tile, length: int, machine: Machine) -> list[int]:
+    """The numbers worth trying for a tile, by its role."""
+    w = machine.lanes
+    match tile.role:
+        case "lanes":
+            most = -(-length // w) * w
+            return sorted({min(w * k, most) for k in (1, 2, 3, 4, 6)})
+        case "rows" | "columns":
+            return sorted({min(k, length) for k in (1, 2, 4, 6, 8)} | ({length} if length <= 16 else set()))
+        case "depth":
+            return sorted({min(w * k, -(-length // w) * w) for k in (1, 4, 16)})
+        case "parts":
+            return sorted({min(k, length) for k in (1, 2, 4, 8)})
+    return [min(length, w)]
+
+
+def registers(kernel: Kernel, machine: Machine) -> int:
+    """About how many vector registers a kernel's accumulators and operands take at a time."""
+    vectors = {s.variable for s in statements(kernel.body) if isinstance(s, Loop) and s.kind == "vector"}
+    taken: dict[str, int] = {}
+    for s in statements(kernel.body):
+        if isinstance(s, Accumulate) and s.target.shape:
+            shape = [whole(size) for size in s.target.shape]
+            along = any(v in i.free for i in s.indices for v in vectors)
+            runs = -(-shape[-1] // machine.lanes) if along else shape[-1]
+            taken[s.target.name] = prod(shape[:-1]) * runs + (runs if along else 1)
+    return sum(taken.values()) + 1
+
+
+def _promise(candidate: Candidate, learnt: Sequence[Mapping[str, int]]) -> tuple[int, int]:
+    """What won before first; then what uses more registers."""
+    rank = next((i for i, roles in enumerate(learnt) if dict(roles) == candidate.roles), len(learnt))
+    return rank, -prod(number for role, number in candidate.roles.items() if role in ("rows", "lanes", "columns"))
+
+
+def _batch(found: list[Candidate], most: int) -> tuple[list[Candidate], list[Candidate]]:
+    """The first ones, as many as may hold packed weights at a time."""
+    held, count = 0, 0
+    for c in found[:most]:
+        held += sum(_bytes(b) for kernel in c.kernels.kernels if kernel.ahead for b in kernel.writes)
+        if count and held > PACKED:
+            break
+        count += 1
+    return found[:count], found[count:]
+
+
+def _bytes(buffer: Buffer) -> int:
+    return prod(map(whole, buffer.shape)) * int(getattr(torch, buffer.dtype).itemsize)
+
+
+# ---------------------------------------------------------------------------------------------------------- measurement
+
+
+def _compiled(several: list[Candidate], machine: Machine) -> list[Candidate]:
+    """All of them in one library, each under names of its own."""
+    functions, named = [LANES.read_text()], list[tuple[Candidate, Program]]()
+    for i, c in enumerate(several):
+        own = Program(tuple(replace(kernel, name=f"{kernel.name} {i}") for kernel in c.kernels.kernels))
+        try:
+            functions += [cpp.function(kernel, machine.lanes) for kernel in own.kernels]
+        except Unsupported:
+            continue
+        named.append((c, own))
+    if not named:
+        return []
+    source = "\n".join(functions)
+    file = library(source)
+    for c, own in named:
+        c.call = Compiled(source, describe(own, *_interface(own)), file)
+    return [c for c, _ in named]
+
+
+def _interface(program: Program) -> tuple[list[str], list[str], list[str]]:
+    """Inputs, weights (what is read ahead) and outputs."""
+    written = {b.name for kernel in program.kernels for b in kernel.writes}
+    ahead = [b.name for kernel in program.kernels if kernel.ahead for b in kernel.reads if b.name not in written]
+    reads = [b.name for kernel in program.kernels if not kernel.ahead for b in kernel.reads if b.name not in written]
+    inputs = [name for name in dict.fromkeys(reads) if name not in ahead]
+    return inputs, list(dict.fromkeys(ahead)), [b.name for b in program.kernels[-1].writes]
+
+
+class _Arguments:
+    """Tensors for a call: the examples, and for what earlier kernels would make, numbers of no meaning."""
+
+    def __init__(self, examples: Mapping[str, torch.Tensor]) -> None:
+        self.made = dict(examples)
+
+    def of(self, candidate: Candidate) -> list[torch.Tensor]:
+        assert candidate.call is not None
+        return [self.one(name, candidate.call.tensors[name]) for name in candidate.call.arguments]
+
+    def one(self, name: str, form: Mapping[str, object]) -> torch.Tensor:
+        if name not in self.made:
+            dtype = getattr(torch, str(form["dtype"]))
+            self.made[name] = torch.rand(*form["shape"]).to(dtype)  # type: ignore[misc]
+        return self.made[name]
+
+
+def _fastest(several: list[Candidate], arguments: _Arguments, until: float) -> list[Candidate]:
+    """Successive halving; the fastest first, alone if time allowed it."""
+    calls, best = CALLS, inf
+    for c in several:
+        if time.monotonic() > until and best < inf:
+            break
+        c.times = _timed(c, arguments, 1)
+        best = min(best, *c.times)
+    several = [c for c in several if c.times and min(c.times) < HOPELESS * best]
+    while len(several) > 1 and time.monotonic() < until:
+        for _ in range(2):
+            for c in several:
+                c.times += _timed(c, arguments, calls)
+        several.sort(key=lambda c: c.seconds)
+        for c in several[(len(several) + 1) // 2:]:
+            c.call = None                            # lets go of packed weights
+        several = several[:(len(several) + 1) // 2]
+        calls *= 2
+    return sorted(several, key=lambda c: c.seconds)[:1]
+
+
+def _timed(candidate: Candidate, arguments: _Arguments, calls: int) -> list[float]:
+    """Seconds of a few calls in a row; the first one only fills the caches."""
+    assert candidate.call is not None
+    tensors, found = arguments.of(candidate), []
+    candidate.call(*tensors)
+    for _ in range(calls):
+        start = time.perf_counter()
+        candidate.call(*tensors)
+        found.append(time.perf_counter() - start)
+    return found

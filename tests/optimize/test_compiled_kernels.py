@@ -1,0 +1,148 @@
+"""Compiled kernels: what they take, what they keep, and what tuning chooses."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+
+import kernels_by_hand as by_hand
+import numpy as np
+import pytest
+import torch
+
+from samesame.evidence import SamesameError
+from samesame.optimize import interpreted, machine, tune
+from samesame.optimize.compiled import Compiled, compile_program, library, load
+from samesame.optimize.ir import Buffer, Kernel, Program, Store, bound, loop
+
+K, N = 20, 45
+
+
+@pytest.fixture(scope="module")
+def linear() -> Compiled:
+    numbers = {"K": K, "N": N, "TN": 32}
+    return compile_program(bound(by_hand.packed_linear(3), numbers), ["x"], ["w"], ["y"])
+
+
+def test_a_weight_is_packed_again_when_it_changes_and_only_then(linear: Compiled) -> None:
+    x, w = torch.randn(3, K), torch.nn.Parameter(torch.randn(N, K))
+    with torch.no_grad():
+        packed = []
+        for change in (lambda: None, lambda: None, lambda: w.mul_(2), lambda: setattr(w, "data", torch.randn(N, K))):
+            change()
+            torch.testing.assert_close(linear(x, w)[0], x @ w.T)
+            packed.append(linear._packed)
+        other = torch.randn(N, K)
+        torch.testing.assert_close(linear(x, other)[0], x @ other.T)
+    assert packed[0] is packed[1] and packed[1] is not packed[2] and packed[2] is not packed[3]
+
+
+def test_another_weight_where_one_lay_is_seen(linear: Compiled) -> None:
+    """Memory that is let go of is given out again, to a tensor that is as new as the one before."""
+    x = torch.randn(3, K)
+    for _ in range(20):
+        w = torch.randn(N, K)
+        torch.testing.assert_close(linear(x, w)[0], x @ w.T)
+
+
+def test_weights_that_keep_no_count_of_changes_are_packed_each_time(linear: Compiled) -> None:
+    with torch.inference_mode():
+        x, w = torch.randn(3, K), torch.randn(N, K)
+        for _ in range(2):
+            torch.testing.assert_close(linear(x, w)[0], x @ w.T)
+            w.mul_(2)
+
+
+@pytest.mark.parametrize("x, said", [
+    (torch.randn(3, K).double(), "x has to be torch.float32 of shape [3, 20]"),
+    (torch.randn(4, K), "it is torch.float32 of shape [4, 20]"),
+    (torch.randn(K, 3).t(), "strides [1, 3]"),
+    (torch.randn(3, K, device="meta"), "on meta"),
+])
+def test_other_tensors_are_refused(linear: Compiled, x: torch.Tensor, said: str) -> None:
+    with pytest.raises(SamesameError) as refused:
+        linear(x, torch.randn(N, K))
+    assert said in str(refused.value)
+
+
+def test_a_saved_description_gives_the_same_kernels(linear: Compiled) -> None:
+    again = load(linear.source, json.loads(json.dumps(linear.description)))
+    x, w = torch.randn(3, K), torch.randn(N, K)
+    assert torch.equal(again(x, w)[0], linear(x, w)[0])
+
+
+def test_two_threads_do_not_meet() -> None:
+    """What is kept between two kernels is each thread's own."""
+    a, b, c = Buffer("int", (1000,)), Buffer("scratch", (1000,)), Buffer("load", (1000,))
+    i, over_i = loop("serial", 1000)
+    j, over_j = loop("vector", 1000)
+    first = Kernel("for", (a,), (b,), (over_i(Store(b, (i,), a[i] * 2)),))
+    second = Kernel("sum", (b,), (c,), (over_j(Store(c, (j,), b[999 - j] + 1)),))
+    twice = compile_program(Program((first, second)), ["int"], [], ["load"])
+
+    def right(k: int) -> bool:
+        x = torch.full((1000,), float(k))
+        return all(torch.equal(twice(x)[0], 2 * x + 1) for _ in range(50))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(right, range(8)))
+
+
+def test_without_a_compiler_one_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    machine.compiler.cache_clear()
+    try:
+        with pytest.raises(SamesameError, match=r"no C\+\+ compiler \(no-such-compiler\): install g\+\+"):
+            library("int x;")
+    finally:
+        machine.compiler.cache_clear()
+
+
+def test_a_text_that_does_not_compile_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAMESAME_STORE", str(tmp_path / "rules.sqlite"))
+    with pytest.raises(SamesameError, match="cannot compile"):
+        library("this is no C++")
+    assert not list((tmp_path / "kernels").iterdir())
+
+
+# ---------------------------------------------------------------------------------------------------- the interpreter
+
+
+def test_the_interpreter_checks_every_access() -> None:
+    x, y = Buffer("x", (4,)), Buffer("y", (4,))
+    i, over_i = loop("serial", 4)
+    beyond = Program((Kernel("beyond", (x,), (y,), (over_i(Store(y, (i,), x[i + 1])),)),))
+    with pytest.raises(IndexError, match=r"x\[4\] is outside of \[4\]"):
+        interpreted.run(beyond, {"x": np.ones(4)})
+    unwritten = Program((Kernel("unwritten", (), (y,), (over_i(Store(y, (i,), y[3 - i])),)),))
+    with pytest.raises(interpreted.Unwritten, match="y"):
+        interpreted.run(unwritten, {})
+
+
+# ------------------------------------------------------------------------------------------------------------- tuning
+
+
+def test_tuning_takes_what_was_fastest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a clock that shows what the tiles say, and a little noise."""
+    now = count()
+    monkeypatch.setattr(tune, "_timed", lambda c, arguments, calls: [abs(c.numbers["TN"] - 32) + 1e-6 * next(now)])
+    tensors = {"x": torch.randn(3, K), "w": torch.randn(N, K)}
+    found = tune.tune([by_hand.packed_linear(3)], {"K": K, "N": N}, tensors, 20.0)
+    assert found.numbers == {"TN": 32} and found.roles == {"lanes": 32} and len(found.tried) > 1
+
+
+def test_tuning_measures_and_ends_in_time() -> None:
+    tensors = {"x": torch.randn(3, K), "w": torch.randn(N, K)}
+    found = tune.tune([by_hand.packed_linear(3)], {"K": K, "N": N}, tensors, 0.0)
+    assert found.seconds > 0 and 0 < len(found.tried) <= 2
+
+
+def test_what_won_before_is_tried_first_and_what_does_not_fit_never() -> None:
+    here = machine.here()
+    some = list(tune.candidates(0, by_hand.packed_linear(8), {"K": K, "N": 1000}, here))
+    assert all(8 * c.numbers["TN"] // here.lanes <= here.registers for c in some)
+    won = {"lanes": min(c.numbers["TN"] for c in some)}
+    assert min(some, key=lambda c: tune._promise(c, [won])).roles == won
+    assert min(some, key=lambda c: tune._promise(c, [])).roles != won
