@@ -17,7 +17,7 @@ from samesame.optimize.candidate import Candidate
 from samesame.optimize.dropin import EAGER, FROZEN, Compiled
 from samesame.optimize.facts import facts_of, unguarded
 from samesame.optimize.job import loaded
-from samesame.optimize.saved import write_found
+from samesame.optimize.saved import files_of, write_files
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +25,12 @@ def found(tmp_path_factory):
     """The file of a candidate that is proved for every B ≥ 2, with a count of how often it ran."""
     place, candidate = tmp_path_factory.mktemp("found"), averaged_first()
     facts = facts_of(module, inputs, candidate, EAGER)
-    program = unguarded(module, write_found(place / "first", candidate, facts), dict(module.named_parameters()), facts)
+    file = write_files(place / "first", files_of(candidate, facts))
+    program = unguarded(module, file, dict(module.named_parameters()), facts)
     verdict = check(module, program, inputs, certify=True)
     assert verdict.verdict == "same" and str(verdict.evidence) == "proved for all sizes"
-    written = loaded(write_found(place / "second", candidate, facts_of(module, inputs, candidate, EAGER, verdict)))
+    facts = facts_of(module, inputs, candidate, EAGER, verdict)
+    written = loaded(write_files(place / "second", files_of(candidate, facts)))
     written.runs, forward = 0, written.Fast.forward
 
     def counted(self, x):
@@ -134,7 +136,7 @@ def test_calls_are_opened_and_put_together_as_in_the_example(tmp_path):
     original, x, y = Nested(), torch.randn(3), torch.randn(3)
     candidate = Candidate("nested", source)
     facts = facts_of(original, ((x, y),), candidate, EAGER)
-    program = loaded(write_found(tmp_path / "found", candidate, facts)).optimized(original)
+    program = loaded(write_files(tmp_path / "found", files_of(candidate, facts))).optimized(original)
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("error")
         for answer in (program((x, y)), program(pair=(x, y)), program((x, y), 2.0, mask=None)):
@@ -148,4 +150,4 @@ def test_a_candidate_may_not_define_what_the_drop_in_has(tmp_path):
     candidate = averaged_first()
     source = candidate.source + "\n\ndef skeleton(x): return x\n"
     with pytest.raises(ValueError, match="skeleton"):
-        write_found(tmp_path / "found", Candidate("clash", source, candidate.weights), {})
+        files_of(Candidate("clash", source, candidate.weights), {})

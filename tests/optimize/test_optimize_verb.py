@@ -90,7 +90,7 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     before = (tmp_path / "fast" / "report.json").read_bytes()
     monkeypatch.setattr(json, "dumps", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        save(tmp_path / "fast", found.report, None, {}, None)
+        save(tmp_path / "fast", found.report, {}, None)
     assert (tmp_path / "fast" / "report.json").read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["fast"]
 

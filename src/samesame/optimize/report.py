@@ -55,6 +55,7 @@ class Report:
     threads: int = 0
     seed: int = 0
     machine: str = ""
+    minutes: float = 0.0                 # the time that was given
     measured: str = ""                   # the day, where this was kept from an earlier run
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0

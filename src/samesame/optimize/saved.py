@@ -23,11 +23,11 @@ from typing import Any
 from samesame.evidence import SamesameError
 from samesame.optimize import dropin
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.report import FASTER, Report, in_full
+from samesame.optimize.report import Report, in_full
 
 FUTURE = "from __future__ import annotations\n"
 NUMBERS = "inf, nan = float('inf'), float('nan')\n"          # as facts write them
-REPORT = "report.json"
+FAST, REPORT = "fast.py", "report.json"
 USE = '''"""{title}, found by samesame {version}: {what}.
 
     from fast import optimized
@@ -57,7 +57,7 @@ def optimized(original):
 '''
 
 
-def python_file(candidate: Candidate, facts: Mapping[str, Any], opening: str = "") -> str:
+def python_file(candidate: Candidate, facts: Mapping[str, Any]) -> str:
     """One file with the candidate, its drop-in, and the facts."""
     own = candidate.source.replace(FUTURE, "")
     twice = names_in(own) & names_in(embedded())
@@ -65,7 +65,7 @@ def python_file(candidate: Candidate, facts: Mapping[str, Any], opening: str = "
         raise ValueError(f"a candidate defines {', '.join(sorted(twice))}, which the drop-in has")
     shown = pprint.pformat(dict(facts), width=116, sort_dicts=False)
     last = FOUND.format(facts=shown, taken="original" if candidate.whole else "weights")
-    return f"{opening}{FUTURE}{NUMBERS}{embedded()}\n\n{own.strip()}\n{last}"
+    return f"{FUTURE}{NUMBERS}{embedded()}\n\n{own.strip()}\n{last}"
 
 
 def embedded() -> str:
@@ -79,14 +79,17 @@ def names_in(text: str) -> set[str]:
     return {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
-def write_found(folder: Path, candidate: Candidate, facts: Mapping[str, Any]) -> Path:
-    """Write the candidate into a new folder: the Python file."""
+def files_of(candidate: Candidate, facts: Mapping[str, Any]) -> dict[str, str]:
+    """The candidate as files by name."""
+    return {**candidate.native, FAST: python_file(candidate, facts)}
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> Path:
+    """Write the files into a new folder: the Python file."""
     folder.mkdir()
-    for name, text in candidate.native.items():
+    for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
-    file = folder / "fast.py"
-    file.write_text(python_file(candidate, facts), encoding="utf-8")
-    return file
+    return folder / FAST
 
 
 def require_room(folder: Path) -> None:
@@ -99,17 +102,14 @@ def require_room(folder: Path) -> None:
         raise SamesameError(f"cannot write {folder}: there is no folder {folder.resolve().parent}; create it")
 
 
-def save(
-    folder: Path, report: Report, candidate: Candidate | None, facts: Mapping[str, Any],
-    certificate: dict[str, Any] | None,
-) -> None:
-    """Write the folder, whole or not at all. Raises SamesameError."""
+def save(folder: Path, report: Report, files: Mapping[str, str], certificate: dict[str, Any] | None) -> None:
+    """Write the folder, whole or not at all; `files` are what was found, if anything. Raises SamesameError."""
     require_room(folder)
     place = folder.resolve()
     whole, old = (place.with_name(f".{place.name}.{os.getpid()}.{part}") for part in ("tmp", "old"))
     try:
         try:
-            fill(whole, report, candidate, facts, certificate)
+            fill(whole, report, files, certificate)
             if place.exists():
                 place.rename(old)
             whole.rename(place)
@@ -120,21 +120,14 @@ def save(
         raise SamesameError(f"cannot write {folder}: {error.strerror or error}") from None
 
 
-def fill(
-    folder: Path, report: Report, candidate: Candidate | None, facts: Mapping[str, Any],
-    certificate: dict[str, Any] | None,
-) -> None:
+def fill(folder: Path, report: Report, files: Mapping[str, str], certificate: dict[str, Any] | None) -> None:
     changed = "".join(f"\n{line}" for line in report.changed)
     opening = USE.format(title=report.title, version=report.versions.get("samesame", ""), what=report.headline,
                          changed=changed + "\n" if changed else "")
-    if candidate is not None and report.verdict == FASTER:
-        write_found(folder, candidate, facts)
-        text = python_file(candidate, facts, opening)
-    else:
-        folder.mkdir()
-        text = f"{opening}{FUTURE}{embedded()}{INCUMBENT.format(way=report.way)}"
-    (folder / "fast.py").write_text(text, encoding="utf-8")
+    compiled = f"{FUTURE}{embedded()}{INCUMBENT.format(way=report.way)}"
+    write_files(folder, {FAST: compiled, **files, REPORT: json.dumps(report.form(), indent=1) + "\n",
+                         "report.txt": in_full(report, explain=True) + "\n"})
+    fast = folder / FAST
+    fast.write_text(opening + fast.read_text(encoding="utf-8"), encoding="utf-8")
     if certificate is not None:
         (folder / "certificate.json").write_text(json.dumps(certificate, separators=(",", ":")) + "\n")
-    (folder / "report.txt").write_text(in_full(report, explain=True) + "\n", encoding="utf-8")
-    (folder / REPORT).write_text(json.dumps(report.form(), indent=1) + "\n")

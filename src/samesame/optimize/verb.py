@@ -8,11 +8,13 @@ has is the answer.
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,8 +33,9 @@ from samesame.optimize.contract import Contract
 from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, Compiled
 from samesame.optimize.facts import facts_of, unguarded
 from samesame.optimize.job import Job, example_of, keep, name_of, runnable
+from samesame.optimize.kept import key_of, recalled, remember
 from samesame.optimize.report import FASTER, NOTHING, Report, Row
-from samesame.optimize.saved import save, write_found
+from samesame.optimize.saved import files_of, save, write_files
 from samesame.optimize.timing import ROUNDS, Racer, incumbent, race, racing
 from samesame.store import Store
 from samesame.versions import versions_of_packages
@@ -53,14 +56,13 @@ class Optimized:
 
     module: Any
     report: Report
-    candidate: Candidate | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
     certificate: dict[str, Any] | None = None
 
     def save(self, folder: str | Path) -> None:
         """Write it: one Python file to import, native sources beside it, the certificate, the report. Raises
         SamesameError for a folder that holds something else."""
-        save(Path(folder), self.report, self.candidate, self.facts, self.certificate)
+        save(Path(folder), self.report, self.files, self.certificate)
 
 
 def optimize(
@@ -91,14 +93,17 @@ def optimize(
     example = inputs() if callable(inputs) else inputs
     with run.during("capture"):
         recorded = sound(capture_calls(module, example))
-    threads = threads or os.cpu_count() or 1
     begun = time.monotonic()
     with TemporaryDirectory(prefix="samesame-") as place:
-        attempt = Attempt(module, example, recorded, Path(place), threads, seed, run, store)
-        with run.during("search"):
-            found = list(attempt.listed(candidates(module, example, run) if candidates else attempt.searched()))
-        optimized = attempt.decide(found)
-    optimized.report.seconds = time.monotonic() - begun
+        attempt = Attempt(module, example, recorded, Path(place), threads or os.cpu_count() or 1, seed, run, store)
+        optimized = attempt.recalled() if candidates is None else None
+        if optimized is None:
+            with run.during("search"):
+                found = list(attempt.listed(candidates(module, example, run) if candidates else attempt.searched()))
+            optimized = attempt.decide(found)
+            optimized.report.seconds = time.monotonic() - begun
+            if candidates is None:
+                attempt.remember(optimized)
     if out is not None:
         optimized.save(out)
     return optimized
@@ -129,8 +134,36 @@ class Attempt:
         weights |= {name: tensor for name, tensor in program.tensors.items() if name not in weights}
         self.job = Job(module, *example_of(example), weights)
         self.report = Report(name_of(module), threads=threads, seed=seed, versions=versions_of_packages(),
-                             machine=machine())
-        self.rows: dict[int, Row] = {}
+                             machine=machine(), minutes=(run.timeout or math.inf) / 60)
+        training = bool(getattr(module, "training", False))
+        self.key = key_of(self.graph, dict(program.given), self.job.weights, training, threads, self.report.machine)
+
+    def recalled(self) -> Optimized | None:
+        """What an earlier run found, if it is kept."""
+        kept = None if self.store is None else recalled(self.store, self.key, self.report.minutes)
+        if kept is None:
+            return None
+        report, files, certificate = kept
+        report.title = self.report.title
+        module = self.module_of(files) if files else self.own(report.way)
+        return Optimized(module, report, files, certificate)
+
+    def remember(self, optimized: Optimized) -> None:
+        """Keep what was found, but where nothing was measured."""
+        if self.store is not None and optimized.report.best is not None:
+            report = replace(optimized.report, measured=date.today().isoformat())
+            remember(self.store, self.key, report, optimized.files, optimized.certificate)
+
+    def module_of(self, files: dict[str, str]) -> Any:
+        """The drop-in that the files make of the module; they last as long as it does."""
+        place = TemporaryDirectory(prefix="samesame-")
+        module = runnable(self.job, write_files(Path(place.name) / "found", files), "")
+        module.files = place  # type: ignore[attr-defined]
+        return module
+
+    def own(self, way: str) -> Any:
+        """The user's module, compiled in this way."""
+        return self.module if way == EAGER else Compiled(self.module, way, self.job.weights)
 
     def listed(self, found: Iterable[Candidate]) -> Iterable[Candidate]:
         """The candidates, for as long as there is time to look for them."""
@@ -190,7 +223,7 @@ class Attempt:
     def entered(self, racers: list[Racer], number: int, candidate: Candidate, way: str) -> Racer:
         """A candidate's racer, compiled in this way."""
         facts = facts_of(self.module, self.example, candidate, way)
-        file = write_found(self.place / f"found_{number}_{way.replace(' ', '_')}", candidate, facts)
+        file = write_files(self.place / f"found_{number}_{way.replace(' ', '_')}", files_of(candidate, facts))
         return self.started(racers, Racer(candidate.name, way, file, number))
 
     def fastest(self, racers: Sequence[Racer]) -> Racer | None:
@@ -240,9 +273,8 @@ class Attempt:
         self.report.prove(verdict)
         self.tabulate(racers, best, racer)
         facts = facts_of(self.module, self.example, candidate, racer.way, verdict)
-        file = write_found(self.place / "winner", candidate, facts)
-        module = runnable(self.job, file, racer.way)
-        return Optimized(module, self.report, candidate, facts, verdict.certificate)
+        files = files_of(candidate, facts)
+        return Optimized(self.module_of(files), self.report, files, verdict.certificate)
 
     def nothing(self, best: Racer | None, racers: Sequence[Racer]) -> Optimized:
         self.report.verdict, self.report.contract = NOTHING, None
@@ -250,8 +282,7 @@ class Attempt:
         self.tabulate(racers, best, None)
         if best is None:
             self.report.notes.append("Nothing could be measured in this time; give it more with --minutes.")
-        module = self.module if self.report.way == EAGER else Compiled(self.module, self.report.way, self.job.weights)
-        return Optimized(module, self.report, facts={"way": self.report.way})
+        return Optimized(self.own(self.report.way), self.report)
 
     def tabulate(self, racers: Sequence[Racer], best: Racer | None, winner: Racer | None) -> None:
         for racer in racers:

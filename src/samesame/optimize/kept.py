@@ -1,0 +1,65 @@
+"""Kept: a search that was done before, for the same program, machine and versions, is not done again.
+
+The key is a digest of everything that the answer hangs on: the captured graph with the kinds of its tensors, the
+threads, the processor, torch, and our own code. Weights are not in it, since what was proved holds for all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from samesame.certificate.forms import digest_of
+from samesame.graph import Graph
+from samesame.graph.text import to_json
+from samesame.optimize.contract import Contract
+from samesame.optimize.dropin import covered_by
+from samesame.optimize.report import Report, Row
+from samesame.relate.rules import versions
+from samesame.store import Store, StoreError
+from samesame.store.fastest import get, keep
+
+
+def key_of(
+    graph: Graph, inputs: Mapping[str, torch.Tensor], weights: Mapping[str, torch.Tensor], training: bool, *about: Any
+) -> str:
+    """The key of a program on a machine, which `about` describes."""
+    whole = to_json(graph)
+    nodes = [{key: value for key, value in node.items() if key != "origin"} for node in whole["nodes"]]
+    constants = {node.name: digest_of(graph.tensors[node.name]) for node in graph.sources("constant")}
+    kinds = [covered_by(inputs), covered_by(weights)]
+    told = [nodes, whole["roots"], constants, kinds, training, torch.__version__, versions(), own(), *about]
+    return sha256(json.dumps(told, default=str).encode()).hexdigest()
+
+
+def own() -> str:
+    """A digest of the code that searches."""
+    files = sorted(Path(__file__).parent.rglob("*"))
+    return sha256(b"".join(file.read_bytes() for file in files if file.suffix in (".py", ".h"))).hexdigest()
+
+
+def recalled(store: Store, key: str, minutes: float) -> tuple[Report, dict[str, str], dict[str, Any] | None] | None:
+    """The report, files and certificate of an earlier search that had as much time."""
+    form = get(store, key)
+    if form is None or form["report"]["minutes"] < minutes:
+        return None
+    kept = form["report"]
+    kept["rows"] = [Row(**row) for row in kept["rows"]]
+    kept["contract"] = kept["contract"] and Contract(**kept["contract"])
+    return Report(**kept), form["files"], form["certificate"]
+
+
+def remember(
+    store: Store, key: str, report: Report, files: Mapping[str, str], certificate: dict[str, Any] | None
+) -> None:
+    """Keep what a search ended with; where that cannot be, a note of the report says so."""
+    try:
+        keep(store, key, {"report": asdict(report), "files": dict(files), "certificate": certificate})
+    except StoreError as error:
+        report.notes.append(f"It is not kept for the next run: {error}.")

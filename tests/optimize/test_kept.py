@@ -1,0 +1,93 @@
+"""What was found once is not searched and timed again: for the same program, machine and versions, and no other."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+import torch
+from pooled import Pooled, averaged_first
+
+from samesame import optimize
+from samesame.optimize import verb
+from samesame.optimize.contract import Contract
+from samesame.optimize.dropin import EAGER
+from samesame.optimize.facts import facts_of
+from samesame.optimize.report import FASTER, Row
+from samesame.optimize.saved import files_of
+from samesame.relate.rules import versions
+from samesame.store import Store
+
+ROWS = [Row("eager torch", EAGER, False, 2e-6, 0.1, 16, best=True),
+        Row("found", EAGER, True, 1e-6, 0.1, 16, winner=True)]
+
+
+@pytest.fixture
+def store(tmp_path):
+    prover, semantics = versions()
+    with Store.open(tmp_path / "rules.sqlite", prover=prover, semantics=semantics) as opened:
+        yield opened
+
+
+@pytest.fixture
+def decided(monkeypatch):
+    """How often programs raced; the race is left out, and the mean goes first."""
+    count = []
+
+    def decide(attempt, found):
+        count.append(found)
+        attempt.report.verdict, attempt.report.rows, attempt.report.contract = FASTER, ROWS, Contract(draws=3)
+        candidate = averaged_first()
+        files = files_of(candidate, facts_of(attempt.module, attempt.example, candidate, EAGER))
+        return verb.Optimized(attempt.module_of(files), attempt.report, files, {"seal": "it"})
+
+    monkeypatch.setattr(verb.Attempt, "decide", decide)
+    return count
+
+
+def optimized(store, width=8, rows=5, **options):
+    torch.manual_seed(0)
+    module = Pooled(width).eval()
+    return module, optimize(module, (torch.randn(rows, width),), store=store, **{"minutes": 1, "threads": 1, **options})
+
+
+def test_the_second_run_is_instant_and_gives_the_same(store, decided):
+    _, first = optimized(store)
+    module, second = optimized(store)
+    assert len(decided) == 1 and type(second.module).__name__ == "DropIn"
+    assert second.report.rows == ROWS and second.report.contract == first.report.contract
+    assert second.files == first.files and second.certificate == {"seal": "it"}
+    assert second.report.measured and not first.report.measured
+    with torch.no_grad():
+        x = torch.randn(5, 8)
+        torch.testing.assert_close(second.module(x), module(x))
+
+
+@pytest.mark.parametrize("other", [{"width": 9}, {"rows": 6}, {"threads": 2}, {"minutes": 2}])
+def test_another_program_or_setting_is_searched_for(store, decided, other):
+    optimized(store)
+    optimized(store, **other)
+    assert len(decided) == 2
+
+
+def test_another_torch_is_measured_again(store, decided, monkeypatch):
+    optimized(store)
+    monkeypatch.setattr(torch, "__version__", "another")
+    optimized(store)
+    assert len(decided) == 2
+
+
+def test_what_is_damaged_is_not_believed(store, decided):
+    optimized(store)
+    store.close()
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE fastest SET form = replace(form, 'mean', 'sum')")
+    optimized(store)
+    assert len(decided) == 2
+
+
+def test_it_is_forgotten_with_the_rules(store, decided):
+    optimized(store)
+    store.clear()
+    optimized(store)
+    assert len(decided) == 2
