@@ -17,7 +17,7 @@ import torch
 
 from samesame.formula.expr import TRUE, le
 from samesame.optimize import interpreted
-from samesame.optimize.compiled import FLAGS, Compiled, describe, library
+from samesame.optimize.compiled import FLAGS, Compiled, Description, describe, driver, library
 from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import LANES
 from samesame.optimize.ir import Buffer, Program, bound
@@ -48,11 +48,19 @@ class Case:
     numbers: dict[str, int]
     program: Program
     lanes: int
+    number: int
 
-    def tensors(self) -> dict[str, torch.Tensor]:
+    def given(self) -> dict[str, Buffer]:
         written = {b.name for kernel in self.program.kernels for b in kernel.writes}
         read = {b.name: b for kernel in self.program.kernels for b in kernel.reads}
-        return {name: self.drawn(b) for name, b in read.items() if name not in written}
+        return {name: b for name, b in read.items() if name not in written}
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        return {name: self.drawn(b) for name, b in self.given().items()}
+
+    def description(self) -> Description:
+        outputs = [b.name for kernel in self.program.kernels if not kernel.ahead for b in kernel.writes]
+        return describe(self.program, list(self.given()), [], outputs)
 
     def drawn(self, buffer: Buffer) -> torch.Tensor:
         dtype = getattr(torch, buffer.dtype)
@@ -71,7 +79,7 @@ def cases() -> list[Case]:
             }
             named = bound(program(numbers["M"]), numbers)
             kernels = tuple(replace(kernel, name=f"{kernel.name}_{len(found)}") for kernel in named.kernels)
-            found.append(Case(name, numbers, Program(kernels), choose.choice([4, 8, 16])))
+            found.append(Case(name, numbers, Program(kernels), choose.choice([4, 8, 16]), len(found)))
     return found
 
 
@@ -80,16 +88,15 @@ CASES = cases()
 
 def text_of(some: list[Case]) -> str:
     functions = [cpp.function(kernel, case.lanes) for case in some for kernel in case.program.kernels]
-    return "\n".join([LANES.read_text(), *functions])
+    drivers = [driver(case.description(), f"run{case.number}") for case in some]
+    return "\n".join([LANES.read_text(), *functions, *drivers])
 
 
 def called(case: Case, source: str, flags: tuple[str, ...]) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
     torch.manual_seed(3)
-    tensors = case.tensors()
-    outputs = [b.name for kernel in case.program.kernels if not kernel.ahead for b in kernel.writes]
-    description = describe(case.program, list(tensors), [], outputs)
-    found = Compiled(source, description, library(source, flags))(*tensors.values())
-    return tensors, dict(zip(outputs, found, strict=True))
+    tensors, description = case.tensors(), case.description()
+    found = Compiled(source, description, library(source, flags), f"run{case.number}")(*tensors.values())
+    return tensors, dict(zip(description["outputs"], found, strict=True))
 
 
 @pytest.fixture(scope="module")

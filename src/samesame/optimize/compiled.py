@@ -13,6 +13,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,7 +22,7 @@ import torch
 
 from samesame.evidence import SamesameError
 from samesame.optimize.emit import cpp
-from samesame.optimize.emit.places import reserved, strides, whole
+from samesame.optimize.emit.places import C_TYPES, reserved, strides, whole
 from samesame.optimize.ir import Program
 from samesame.optimize.machine import compiler, here, threading_runtime
 from samesame.store import default_path
@@ -59,7 +60,7 @@ def compile_program(
 
 def load(source: str, description: Description) -> Compiled:
     """Kernels and their description as `describe` and `cpp.source` made them, now or in an earlier process."""
-    return Compiled(source, description, library(source))
+    return Compiled(source, description, library(source + driver(description)))
 
 
 # ------------------------------------------------------------------------------------------------------------ compiling
@@ -114,22 +115,40 @@ def _vector_functions() -> list[str]:
 # -------------------------------------------------------------------------------------------------------------- calling
 
 
+def driver(description: Description, name: str = "run") -> str:
+    """A function that calls all kernels of a program, those that run ahead if its second argument says so. The
+    addresses of all tensors come in one array, in the order of `slots`."""
+    place = {tensor: i for i, tensor in enumerate(slots(description))}
+    calls = []
+    for kernel in description["kernels"]:
+        types = [C_TYPES[description["tensors"][tensor]["dtype"]] for tensor in kernel["takes"]]
+        takes = [f"({kind}*)at[{place[tensor]}]" for kind, tensor in zip(types, kernel["takes"], strict=True)]
+        calls.append(f"    if ({'' if kernel['ahead'] else '!'}ahead) {kernel['name']}({', '.join(takes)});")
+    return "\n".join([f'extern "C" void {name}(void* const* at, bool ahead) {{', *calls, "}\n"])
+
+
+def slots(description: Description) -> list[str]:
+    """Every tensor once: arguments, outputs, then what stays inside."""
+    return list(dict.fromkeys([*description["arguments"], *description["outputs"], *description["tensors"]]))
+
+
 class Compiled:
     """Called with the tensors of `arguments` in order; returns a tuple with the outputs."""
 
-    def __init__(self, source: str, description: Description, file: Path) -> None:
+    def __init__(self, source: str, description: Description, file: Path, name: str = "run") -> None:
         self.source, self.description, self.file = source, description, file
         self.tensors: Mapping[str, Mapping[str, Any]] = description["tensors"]
         self.arguments: list[str] = description["arguments"]
-        code = ctypes.CDLL(str(file))
-        self._ahead = [_Call(code, kernel) for kernel in description["kernels"] if kernel["ahead"]]
-        self._calls = [_Call(code, kernel) for kernel in description["kernels"] if not kernel["ahead"]]
+        self._run = ctypes.CDLL(str(file))[name]
+        self._run.argtypes, self._run.restype = [ctypes.c_void_p, ctypes.c_bool], None
+        self._slots = slots(description)
         self._expected = [_Expected(name, self.tensors.get(name)) for name in self.arguments]
         self._weights = [i for i, name in enumerate(self.arguments) if self._role(name) == "weight"]
-        self._outputs = [(name, *self._form(name)) for name in description["outputs"]]
-        self._scratch = threading.local()
+        self._outputs = [self._form(name) for name in description["outputs"]]
+        self._ahead = any(kernel["ahead"] for kernel in description["kernels"])
+        self._thread = threading.local()
         self._packing = threading.Lock()
-        self._packed: tuple[tuple[Any, ...], list[torch.Tensor], dict[str, torch.Tensor]] | None = None
+        self._packed: _Packed | None = None
 
     def _role(self, name: str) -> str | None:
         return self.tensors[name]["role"] if name in self.tensors else None
@@ -137,59 +156,65 @@ class Compiled:
     def _form(self, name: str) -> tuple[list[int], torch.dtype]:
         return self.tensors[name]["shape"], getattr(torch, self.tensors[name]["dtype"])
 
-    def _made(self, role: str) -> dict[str, torch.Tensor]:
-        forms = {name: self._form(name) for name, tensor in self.tensors.items() if tensor["role"] == role}
-        return {name: torch.empty(shape, dtype=dtype) for name, (shape, dtype) in forms.items()}
+    def _made(self, role: str) -> dict[int, torch.Tensor]:
+        """New tensors for all that has this role, by their slots."""
+        forms = {i: self._form(name) for i, name in enumerate(self._slots) if self._role(name) == role}
+        return {i: torch.empty(shape, dtype=dtype) for i, (shape, dtype) in forms.items()}
 
     def __call__(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         if len(tensors) != len(self._expected):
             raise SamesameError(f"these kernels take {len(self._expected)} tensors, {', '.join(self.arguments)}")
+        at = self._addresses()
+        place = 0
         for expected, tensor in zip(self._expected, tensors, strict=True):
             expected.check(tensor)
-        outputs = [torch.empty(shape, dtype=dtype) for _, shape, dtype in self._outputs]
-        at = self._addresses()
-        at.update((name, tensor.data_ptr()) for name, tensor in zip(self.arguments, tensors, strict=True))
-        at.update((name, tensor.data_ptr()) for (name, *_), tensor in zip(self._outputs, outputs, strict=True))
+            at[place] = tensor.data_ptr()
+            place += 1
+        outputs = []
+        for shape, dtype in self._outputs:
+            outputs.append(made := torch.empty(shape, dtype=dtype))
+            at[place] = made.data_ptr()
+            place += 1
         if self._ahead:
-            at.update(self._kept(tensors, at))
-        for call in self._calls:
-            call(at)
+            self._keep([tensors[i] for i in self._weights], at)
+        self._run(at, False)
         return tuple(outputs)
 
-    def _addresses(self) -> dict[str, int]:
-        """Scratch of this thread, so that two threads may call at once."""
-        held = self._scratch.__dict__
-        if "tensors" not in held:
-            held["tensors"] = self._made("scratch")
-        return {name: tensor.data_ptr() for name, tensor in held["tensors"].items()}
+    def _addresses(self) -> Any:
+        """This thread's array of addresses, with scratch of its own, so that two threads may call at once."""
+        held = self._thread.__dict__
+        if "at" not in held:
+            held["scratch"], held["packed"] = self._made("scratch"), None
+            held["at"] = (ctypes.c_void_p * len(self._slots))()
+            for i, tensor in held["scratch"].items():
+                held["at"][i] = tensor.data_ptr()
+        return held["at"]
 
-    def _kept(self, tensors: Sequence[torch.Tensor], at: dict[str, int]) -> dict[str, int]:
-        """What `ahead` kernels made of these weights; made again if one is another, or was written to."""
-        weights = [tensors[i] for i in self._weights]
-        mark = tuple((w.data_ptr(), None if w.is_inference() else w._version) for w in weights)
+    def _keep(self, weights: list[torch.Tensor], at: Any) -> None:
+        """What kernels that run ahead made of these weights; made again if one is another, or was written to. Tensors
+        of inference mode do not say whether they were: theirs is made each time."""
         packed = self._packed
-        if packed is None or packed[0] != mark or any(version is None for _, version in mark):
+        mark = None if any(w.is_inference() for w in weights) else [(w.data_ptr(), w._version) for w in weights]
+        if packed is None or mark is None or packed.mark != mark:
             with self._packing:
                 made = self._made("kept")
-                addresses = {**at, **{name: tensor.data_ptr() for name, tensor in made.items()}}
-                for call in self._ahead:
-                    call(addresses)
-                alive = [w.detach() for w in weights]           # else another weight could come to lie where one was
-                packed = self._packed = (mark, alive, made)
-        return {name: tensor.data_ptr() for name, tensor in packed[2].items()}
+                for i, tensor in made.items():
+                    at[i] = tensor.data_ptr()
+                self._run(at, True)
+                packed = self._packed = _Packed(mark, [w.detach() for w in weights], made)
+        if self._thread.packed is not packed:
+            for i, tensor in packed.made.items():
+                at[i] = tensor.data_ptr()
+            self._thread.packed = packed
 
 
-class _Call:
-    """One kernel's function."""
+@dataclass(frozen=True, eq=False)
+class _Packed:
+    """`weights` keeps the memory of the packed ones, else another weight could come to lie where one was."""
 
-    def __init__(self, code: ctypes.CDLL, kernel: Mapping[str, Any]) -> None:
-        self.takes: list[str] = kernel["takes"]
-        self.function = code[kernel["name"]]
-        self.function.argtypes = [ctypes.c_void_p] * len(self.takes)
-        self.function.restype = None
-
-    def __call__(self, at: Mapping[str, int]) -> None:
-        self.function(*[at[name] for name in self.takes])
+    mark: list[tuple[int, int]] | None
+    weights: list[torch.Tensor]
+    made: dict[int, torch.Tensor]
 
 
 class _Expected:
@@ -200,10 +225,11 @@ class _Expected:
         if tensor is not None:
             self.shape, self.strides = torch.Size(tensor["shape"]), tuple(tensor["strides"])
             self.dtype = getattr(torch, tensor["dtype"])
+            self.plain = self.strides == torch.empty(self.shape, device="meta").stride()
 
     def check(self, tensor: torch.Tensor) -> None:
-        if self.unused or (tensor.dtype is self.dtype and tensor.shape == self.shape and tensor.device.type == "cpu"
-                           and self._lies_well(tensor)):
+        if self.unused or (tensor.dtype is self.dtype and tensor.shape == self.shape and tensor.is_cpu
+                           and (tensor.is_contiguous() if self.plain else self._lies_well(tensor))):
             return
         wanted = f"{self.dtype} of shape {list(self.shape)} and strides {list(self.strides)} on cpu"
         is_now = f"{tensor.dtype} of shape {list(tensor.shape)} and strides {list(tensor.stride())} on {tensor.device}"
@@ -212,4 +238,4 @@ class _Expected:
     def _lies_well(self, tensor: torch.Tensor) -> bool:
         """The strides of dimensions of one element say nothing."""
         sizes = zip(self.shape, tensor.stride(), self.strides, strict=True)
-        return tensor.stride() == self.strides or 0 in self.shape or all(size == 1 or a == b for size, a, b in sizes)
+        return 0 in self.shape or all(size == 1 or a == b for size, a, b in sizes)

@@ -18,7 +18,7 @@ import torch
 
 from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import value_at
-from samesame.optimize.compiled import Compiled, describe, library
+from samesame.optimize.compiled import Compiled, Description, describe, driver, library
 from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import LANES, whole
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Loop, Program, Tile, bound, statements
@@ -166,21 +166,23 @@ def _bytes(buffer: Buffer) -> int:
 
 def _compiled(several: list[Candidate], machine: Machine) -> list[Candidate]:
     """All of them in one library, each under names of its own."""
-    functions, named = [LANES.read_text()], list[tuple[Candidate, Program]]()
+    functions, named = [LANES.read_text()], list[tuple[Candidate, Description, str]]()
     for i, c in enumerate(several):
         own = Program(tuple(replace(kernel, name=f"{kernel.name} {i}") for kernel in c.kernels.kernels))
         try:
-            functions += [cpp.function(kernel, machine.lanes) for kernel in own.kernels]
+            printed = [cpp.function(kernel, machine.lanes) for kernel in own.kernels]
         except Unsupported:
             continue
-        named.append((c, own))
+        description = describe(own, *_interface(own))
+        functions += [*printed, driver(description, f"run{i}")]
+        named.append((c, description, f"run{i}"))
     if not named:
         return []
     source = "\n".join(functions)
     file = library(source)
-    for c, own in named:
-        c.call = Compiled(source, describe(own, *_interface(own)), file)
-    return [c for c, _ in named]
+    for c, description, name in named:
+        c.call = Compiled(source, description, file, name)
+    return [c for c, *_ in named]
 
 
 def _interface(program: Program) -> tuple[list[str], list[str], list[str]]:
