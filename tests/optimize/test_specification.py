@@ -54,14 +54,15 @@ POINTWISE = {
 }
 FOLDS = {
     "sums": (lambda a: (a.sum(), a.sum(-1), a.mean((0, 1), keepdim=True), a.amax(1), a.amin(-1), a.var(-1),
-                        a.var(-1, unbiased=False)), x(2, 3, 4)),
-    "softmax": (lambda a: (a.softmax(-1), a.log_softmax(1)), x(2, 3, 4)),
+                        a.var(-1, unbiased=False), a.norm(dim=-1), F.normalize(a)), x(2, 3, 4)),
+    "softmax": (lambda a: (a.softmax(-1), a.log_softmax(1), a.logsumexp(-1)), x(2, 3, 4)),
     "norms": (lambda a, w, b: (F.layer_norm(a, (4,), w, b), F.rms_norm(a, (4,), w), F.rms_norm(a, (3, 4))),
               x(2, 3, 4), x(4), x(4)),
     "attention": (lambda q, k, v: (F.scaled_dot_product_attention(q, k, v),
                                    F.scaled_dot_product_attention(q, k, v, is_causal=True),
                                    F.scaled_dot_product_attention(q, k, v, torch.ones(3, 5).tril() > 0),
-                                   F.scaled_dot_product_attention(q, k, v, scale=0.3)),
+                                   F.scaled_dot_product_attention(q, k, v, scale=0.3),
+                                   F.scaled_dot_product_attention(q, k[:, :1], v[:, :1], enable_gqa=True)),
                   x(2, 2, 3, 4), x(2, 2, 5, 4), x(2, 2, 5, 6)),
 }
 VIEWS = {

@@ -43,10 +43,21 @@ BINARY: dict[str, Callable[[Form, Form], Form]] = {
     "aten.gt": partial(f.compare, ">"), "aten.ge": partial(f.compare, "≥"), "aten.ne": partial(f.compare, "≠"),
     "aten.logical_and": partial(f.logic, "and"), "aten.logical_or": partial(f.logic, "or"),
 }
+BITWISE = {"aten.bitwise_and": "and", "aten.bitwise_or": "or", "aten.bitwise_not": "not"}
 for _name, _function in UNARY.items():
     row(_name)(lambda r, x, *settings, of=_function: r.pointwise(of, _real(r, x, settings)))
 for _name, _both in BINARY.items():
     row(_name)(lambda r, x, y, of=_both: r.pointwise(of, x, y))
+
+
+for _name, _op in BITWISE.items():
+    row(_name)(lambda r, *xs, op=_op: r.pointwise(partial(f.logic, op), *_truths(r, xs)))
+
+
+def _truths(r: Reader, xs: Sequence[Any]) -> Sequence[Any]:
+    if any(r.kind(x) != "bool" for x in xs):
+        raise Unsupported("arithmetic of bits")
+    return xs
 
 
 def _real(r: Reader, x: Any, settings: tuple[Any, ...] = ()) -> Any:
@@ -194,6 +205,24 @@ def amin(r: Reader, x: Value, dim: Any = (), keepdim: bool = False) -> Value:
     return r.folded("min", x, _dims(x, dim), keepdim)
 
 
+@row("aten.linalg_vector_norm")
+def norm(r: Reader, x: Value, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Value:
+    if ord != 2 or dtype is not None:
+        raise Unsupported("a norm that is not the Euclidean one")
+    squares = total(r, r.pointwise(lambda a: f.power(a, 2), x), dim, keepdim)
+    return r.pointwise(lambda a: f.power(a, HALF), squares)
+
+
+@row("aten.logsumexp")
+def logsumexp(r: Reader, x: Value, dim: Any, keepdim: bool = False) -> Value:
+    """The maximum, and the logarithm of what is left."""
+    dims = _dims(x, dim)
+    axes = [a for d in dims for a in x.dims[d]]
+    most = f.fold("max", axes, x.form)
+    rest = f.fn("log", f.fold("sum", axes, f.fn("exp", f.minus(x.form, most))))
+    return Value(f.plus(most, rest), r.reduced(x, dims, keepdim), x.dtype)
+
+
 @row("aten.var.correction")
 def var(r: Reader, x: Value, dim: Any = None, *, correction: float | None = None, keepdim: bool = False) -> Value:
     """The mean of the squares of differences from the mean: two passes."""
@@ -289,10 +318,18 @@ def attention(
     r: Reader, q: Value, k: Value, v: Value, mask: Value | None = None, dropout: float = 0.0, causal: bool = False, *,
     scale: float | None = None, enable_gqa: bool = False,
 ) -> Value:
-    if dropout or enable_gqa or not q.rank == k.rank == v.rank:
-        raise Unsupported("attention with dropout or groups of heads")
+    if dropout or not q.rank == k.rank == v.rank:
+        raise Unsupported("attention with dropout")
     batch = [("b", d) for d in range(q.rank - 2)]
-    product = r.contracted((q, k), ([*batch, "t", "e"], [*batch, "s", "e"]), [*batch, "t", "s"])
+    grouped = enable_gqa and r.size(q.dims[-3]) != r.size(k.dims[-3])
+    if grouped and mask is not None:
+        raise Unsupported("a mask for groups of heads")
+    shape = r.shape(q)
+    rows = [*batch, "g"] if grouped else batch             # each head of keys serves a run of heads of queries
+    if grouped:
+        heads = r.size(k.dims[-3])
+        q = reshape(r, q, (*shape[:-3], heads, shape[-3] // heads, *shape[-2:]))
+    product = r.contracted((q, k), ([*rows, "t", "e"], [*batch, "s", "e"]), [*rows, "t", "s"])
     size = f.power(f.extent(*q.dims[-1]), -HALF) if scale is None else number(float(scale))
     scores = r.pointwise(lambda x: f.times(size, x), product)
     if causal:
@@ -307,7 +344,8 @@ def attention(
     if mask is not None:                                   # a row that is hidden whole gives zeros
         hidden = f.compare("=", f.fold("max", scores.dims[-1], scores.form), number(f.Infinity))
         weights = Value(f.where(hidden, number(0), weights.form), weights.dims, weights.dtype)
-    return r.contracted((weights, v), ([*batch, "t", "s"], [*batch, "s", "v"]), [*batch, "t", "v"])
+    result = r.contracted((weights, v), ([*rows, "t", "s"], [*batch, "s", "v"]), [*rows, "t", "v"])
+    return reshape(r, result, (*shape[:-1], r.size(v.dims[-1]))) if grouped else result
 
 
 # ------------------------------------------------------------------------------------------------ views

@@ -38,6 +38,7 @@ from samesame.optimize.specification import KEPT, Call, Dims, Output, Tensor
 
 Labels = Sequence[Sequence[Hashable]]                # a label for each dimension of each value
 WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.split_with_sizes.default"}
+SMALL = 64                                           # elements of a constant that may be written out
 LETTERS = "ijklmnpqrstuvwxyzabcdefgho"
 
 
@@ -122,8 +123,9 @@ class Reader:
             return Value(number(tensor.item()), (), str(tensor.dtype).removeprefix("torch."))
         role: Literal["input", "weight"] = "input" if node.operator == "input" else "weight"
         assert isinstance(node.type, TensorType)
-        self.tensors[node.name] = Tensor(node.name, tuple(node.type.shape), node.type.dtype, role,
-                                         node.origin.parameter)
+        path = node.origin.parameter
+        value = tensor.tolist() if role == "weight" and not path and tensor.numel() <= SMALL else None
+        self.tensors[node.name] = Tensor(node.name, tuple(node.type.shape), node.type.dtype, role, path, value)
         return self._loaded(node.name)
 
     def _loaded(self, name: str) -> Value:
@@ -154,7 +156,7 @@ class Reader:
         keywords = tuple((name, map_nodes(argument, value)) for name, value in node.kwargs.items())
         kinds = node.type if isinstance(node.type, tuple) else (node.type,)
         names = tuple(f"{node.name}.{k}" for k in range(len(kinds))) if isinstance(node.type, tuple) else (node.name,)
-        self.calls.append(Call(node.operator, arguments, keywords, names))
+        self.calls.append(Call(node.operator, arguments, keywords, names, isinstance(node.type, tuple)))
         for name, kind in zip(names, kinds, strict=True):
             self.tensors[name] = Tensor(name, tuple(kind.shape), kind.dtype, "result")
         values = tuple(map(self._loaded, names))
@@ -239,7 +241,9 @@ class Reader:
 
     def _onto(self, dim: tuple[str, ...], target: tuple[str, ...]) -> dict[str, Place]:
         """Places that turn the axes of a dimension into others."""
-        if self.size(dim) == 1 and self.size(target) != 1:
+        if self.size(dim) == 1 and len(dim) != len(target):
+            return dict.fromkeys(dim, Place())
+        if self.size(dim) == 1 != self.size(target):
             return dict.fromkeys(dim, Place())
         if self.size(dim) != self.size(target):
             raise Unsupported("operands whose sizes do not fit")

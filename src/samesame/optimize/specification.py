@@ -28,6 +28,7 @@ class Tensor:
     dtype: str
     role: Literal["input", "weight", "result"]
     path: str = ""
+    value: Any = None                                # of a small constant without a path, as nested lists
 
     @property
     def kind(self) -> str:
@@ -46,12 +47,14 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A boundary: torch's operator on outputs (nested in `arguments` as in a graph's node), and its results' names."""
+    """A boundary: torch's operator on outputs (nested in `arguments` as in a graph's node), and its results' names;
+    `several` where it returns them in a sequence, if only one."""
 
     operator: str
     arguments: tuple[Any, ...]
     keywords: tuple[tuple[str, Any], ...]
     results: tuple[str, ...]
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,8 @@ class Printer:
         given += [f"{name}={argument(value)}" for name, value in call.keywords]
         names = [self.new() for _ in call.results]
         applied = f"torch.ops.{call.operator}({', '.join(given)})    # as it was"
-        self.lines.append(f"{', '.join(names)} = {given[0] if call.operator == KEPT else applied}")
+        targets = f"{names[0]}," if call.several and len(names) == 1 else ", ".join(names)
+        self.lines.append(f"{targets} = {given[0] if call.operator == KEPT else applied}")
         self.read.update(zip(call.results, names, strict=True))
         self.shown.update(zip(call.results, names, strict=True))
 
@@ -273,12 +274,14 @@ class Printer:
 
     def weight(self, name: str) -> str:
         tensor = self.specification.tensors[name]
-        if not tensor.path or not all(part.isidentifier() or part.isdigit() for part in tensor.path.split(".")):
+        if tensor.value is not None:
+            return f"torch.tensor({tensor.value}, dtype=torch.{tensor.dtype}, device={self.device()})"
+        module, _, last = tensor.path.rpartition(".")
+        if not last.isidentifier():
             raise Refused(f"the tensor {name} belongs to no module; give a module that holds it as parameter or buffer")
-        expression = "self"
-        for part in tensor.path.split("."):
-            expression = f"{expression}[{part}]" if part.isdigit() else f"{expression}.{part}"
-        return expression
+        if all(part.isidentifier() for part in module.split(".")) or not module:
+            return f"self.{tensor.path}"
+        return f'self.get_submodule("{module}").{last}'
 
     def device(self) -> str:
         name = next((n for n in self.specification.arguments), None)
@@ -342,7 +345,7 @@ class Printer:
             if set(v.axes) != {*rest, *([part] if part else [])}:
                 one = f"{unit(one)}.expand({', '.join(sizes)})"
             shown.append(one)
-        expression = f"torch.cat(({', '.join(shown)}), -1)"
+        expression = f"torch.cat([{', '.join(shown)}], -1)"
         return self.let(expression, (*rest, axis), promoted(v.dtype for v in variables), form)
 
     def _fold(self, form: Form) -> Variable:
