@@ -32,7 +32,7 @@ from samesame.fuzz.own import judge_own, judge_twin, judge_written, loaded
 from samesame.fuzz.program import Program, decoded, encoded, source
 from samesame.fuzz.reached import Lines, beyond, merge, watching
 from samesame.fuzz.reduce import first_wrong, reduced
-from samesame.fuzz.twins import twin_of
+from samesame.fuzz.twins import Twin, twin_of
 
 TWINS_TRIED = 4              # twins of a reduced program that are tried for one that is compiled rightly
 Task = Callable[[dict[str, Any], dict[str, Any], Say], Result]
@@ -82,18 +82,18 @@ def label(result: Result) -> str:
     return f"{kind} {re.sub(r'[0-9]+', '', result['detail'])[:60]}" if kind in ("crash", "refusal") else kind
 
 
-def generated(case: dict[str, Any], settings: dict[str, Any]) -> tuple[Program, random.Random]:
-    """The program of a case's number, and the dice that made it."""
+def generated(case: dict[str, Any], settings: dict[str, Any]) -> tuple[Program, Twin | None]:
+    """The program of a case's number, and its twin."""
     dice = random.Random(f"{settings['seed']}/{case['number']}")
-    return GENERATORS[case["generator"]](dice, Taste(frozenset(case["avoid"]), case["tried"])), dice
+    program = GENERATORS[case["generator"]](dice, Taste(frozenset(case["avoid"]), case["tried"]))
+    return program, twin_of(program, dice, learnt(settings["store"])) if settings["twins"] else None
 
 
 def probe(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """Generate the program of a number, and judge it and its twin."""
     say("generate")
-    program, dice = generated(case, settings)
-    twin = twin_of(program, dice, learnt(settings["store"])) if settings["twins"] else None
-    exact = twin.exact if twin else True
+    program, twin = generated(case, settings)
+    exact = twin is None or twin.exact
     judged = judge(program, BACKENDS[case["backend"]], twin.program if twin else None, exact, say)
     result = {**asdict(judged), "size": len(program), "rewrites": list(twin.rules) if twin else []}
     if case["traced"]:
@@ -163,10 +163,8 @@ def bisect(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
 
 def generate(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """The program of a number and its twin, for a case that did not come back."""
-    program, dice = generated(case, settings)
-    wanted = settings["twins"] and case["stage"].endswith("twin")
-    twin = twin_of(program, dice, learnt(settings["store"])) if wanted else None
-    subject = twin.program if twin else program
+    program, twin = generated(case, settings)
+    subject = twin.program if twin and case["stage"].endswith("twin") else program
     return {"status": "made", "program": encoded(subject), "text": source(subject)}
 
 

@@ -25,7 +25,7 @@ MOODS = {                    # how often which contents are drawn
 }
 
 Content = Callable[[random.Random, Sequence[int], str], str]
-Layout = Callable[[random.Random, Sequence[int]], tuple[tuple[int, ...], str]]
+Layout = Callable[[random.Random, tuple[int, ...]], tuple[tuple[int, ...], str]]
 
 
 def any_shape(dice: random.Random) -> tuple[int, ...]:
@@ -52,11 +52,6 @@ def any_tensor(dice: random.Random, shape: Sequence[int], dtype: str, mood: str 
     return names[content](dice, base, dtype) + moved
 
 
-def _normal(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
-    text = f"torch.randn({tuple(shape)}, generator=torch.Generator().manual_seed({dice.randrange(1000)}))"
-    return text + _cast(dtype, "float32")
-
-
 def _drawn(dice: random.Random, shape: Sequence[int], ends: tuple[int, int]) -> str:
     """Integers from the first of the ends to below the second."""
     seed = dice.randrange(1000)
@@ -67,12 +62,17 @@ def _cast(dtype: str, already: str = "int64") -> str:
     return "" if dtype == already else f".to(torch.{dtype})"
 
 
+def _normal(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
+    text = f"torch.randn({tuple(shape)}, generator=torch.Generator().manual_seed({dice.randrange(1000)}))"
+    return text + _cast(dtype, "float32")
+
+
 def _halves(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
     """Multiples of 1/2, on which sums and products are exact in any order."""
     return f"({_drawn(dice, shape, (-8, 9))} / 2){_cast(dtype, 'float32')}"
 
 
-def _integers(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
+def _small(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
     return _drawn(dice, shape, (0, 9) if dtype == "uint8" else (-8, 9)) + _cast(dtype)
 
 
@@ -81,71 +81,58 @@ def _of_one_sign(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
     return _drawn(dice, shape, (-8, 0) if dice.random() < 0.5 and dtype != "uint8" else (1, 9)) + _cast(dtype)
 
 
-def _repeated(numbers: str, shape: Sequence[int], dtype: str) -> str:
+def _repeated(numbers: Sequence[str], shape: Sequence[int], dtype: str) -> str:
     """These numbers again and again."""
     size = torch.Size(shape).numel()
-    times = -(-size // len(numbers.split(",")))
-    return f"torch.tensor([{numbers}], dtype=torch.{dtype}).repeat({max(times, 1)})[:{size}].reshape({tuple(shape)})"
+    made = f"torch.tensor([{', '.join(numbers)}], dtype=torch.{dtype})"
+    return f"{made}.repeat({max(-(-size // len(numbers)), 1)})[:{size}].reshape({tuple(shape)})"
 
 
 def _special(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
-    """A few of them, or all: a NaN that is everywhere hides what becomes of the rest."""
-    return _repeated(", ".join(_some(dice, SPECIAL)), shape, dtype)
+    return _repeated(_some(dice, SPECIAL), shape, dtype)
 
 
 def _one(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
     """One that is not ordinary among many that are."""
     numbers = [f"{0.5 * k}" for k in range(-6, 7)]
     numbers[dice.randrange(len(numbers))] = dice.choice(("nan", "nan", "inf", "-inf", "-0.0"))
-    return _repeated(", ".join(numbers), shape, dtype)
+    return _repeated(numbers, shape, dtype)
 
 
 def _extremes(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
     info = torch.iinfo(getattr(torch, dtype))
-    numbers = dict.fromkeys((info.min, info.max, 0, 1, info.min + 1, info.max - 1, max(info.min, -1)))
-    return _repeated(", ".join(_some(dice, [str(number) for number in numbers])), shape, dtype)
+    ends = dict.fromkeys((info.min, info.max, 0, 1, info.min + 1, info.max - 1, max(info.min, -1)))
+    return _repeated(_some(dice, list(map(str, ends))), shape, dtype)
 
 
 def _some(dice: random.Random, numbers: Sequence[str]) -> Sequence[str]:
+    """All, or a few of them: a NaN that is everywhere hides what becomes of the rest."""
     return numbers if dice.random() < 0.3 else dice.sample(numbers, dice.randint(2, 4))
-
-
-def _booleans(dice: random.Random, shape: Sequence[int], dtype: str) -> str:
-    return f"{_drawn(dice, shape, (0, 2))}.bool()"
 
 
 CONTENTS: dict[str, dict[str, Content]] = {
     "float": {"normal": _normal, "halves": _halves, "signed": _of_one_sign, "one": _one, "special": _special},
-    "integer": {"small": _integers, "signed": _of_one_sign, "extremes": _extremes},
-    "bool": {"any": _booleans},
+    "integer": {"small": _small, "signed": _of_one_sign, "extremes": _extremes},
+    "bool": {"any": lambda dice, shape, _: f"{_drawn(dice, shape, (0, 2))}.bool()"},
 }
 
 
-def _transposed(dice: random.Random, shape: Sequence[int]) -> tuple[tuple[int, ...], str]:
+def _transposed(dice: random.Random, shape: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
     a, b = dice.randrange(len(shape)), dice.randrange(len(shape))
     base = list(shape)
     base[a], base[b] = base[b], base[a]
     return tuple(base), f".transpose({a}, {b})"
 
 
-def _expanded(dice: random.Random, shape: Sequence[int]) -> tuple[tuple[int, ...], str]:
-    base = list(shape)
-    base[dice.randrange(len(shape))] = 1
-    return tuple(base), f".expand({tuple(shape)})"
+def _expanded(dice: random.Random, shape: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
+    dim = dice.randrange(len(shape))
+    return (*shape[:dim], 1, *shape[dim + 1 :]), f".expand({shape})"
 
 
-def _strided(dice: random.Random, shape: Sequence[int]) -> tuple[tuple[int, ...], str]:
-    return (*shape[:-1], 2 * shape[-1]), "[..., ::2]"
-
-
-def _offset(dice: random.Random, shape: Sequence[int]) -> tuple[tuple[int, ...], str]:
-    return (shape[0] + 1, *shape[1:]), "[1:]"
-
-
-LAYOUTS: dict[str, Layout] = {
-    "contiguous": lambda dice, shape: (tuple(shape), ""),
+LAYOUTS: dict[str, Layout] = {                # the shape of a base, and the view of it that has the shape
+    "contiguous": lambda dice, shape: (shape, ""),
     "transposed": _transposed,
     "expanded": _expanded,
-    "strided": _strided,
-    "offset": _offset,
+    "strided": lambda dice, shape: ((*shape[:-1], 2 * shape[-1]), "[..., ::2]"),
+    "offset": lambda dice, shape: ((shape[0] + 1, *shape[1:]), "[1:]"),
 }
