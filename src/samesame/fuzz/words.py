@@ -2,7 +2,8 @@
 
 A line is a word, torch's call, how many tensors it takes (`*`: a list of them), and its other arguments with what
 they must be, and what they are where a step does not say. `transpose(x; 0, 1)` stands for `torch.transpose(x, 0, 1)`.
-Steps that are none of these words are opaque.
+Steps that are none of these words are opaque. No rule speaks of those in the last lines yet: the generator of
+algebra takes its operators from here, and compilers write these by hand.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ TABLE = """
     amax torch.amax 1 dim keepdim:bool=False                amin torch.amin 1 dim keepdim:bool=False
     any torch.any 1 dim keepdim:bool=False                  all torch.all 1 dim keepdim:bool=False
     mean torch.mean 1 dim keepdim:bool=False                softmax torch.softmax 1 dim
+    mean_all torch.mean 1       round torch.round 1         floor_divide torch.floor_divide 2
+    remainder torch.remainder 2                             glu torch.nn.functional.glu 1 dim
+    tile torch.tile 1 sizes     pad torch.nn.functional.pad 1 sizes
 """
 
 

@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from samesame.fuzz.generators.operators import Composer
 from samesame.fuzz.generators.taste import PLAIN, Taste
 from samesame.fuzz.generators.values import DTYPES, any_mood, any_shape, any_tensor
@@ -13,6 +15,9 @@ from samesame.fuzz.program import Program, Ref
 from samesame.fuzz.words import WORDS_OF, Word
 
 ORDINARY = 0.35              # the share of programs whose numbers are moderate, which more rules may rewrite
+SIZES: dict[str, Callable[[torch.Tensor], tuple[int, ...]]] = {
+    "reshape": lambda x: (x.numel(),), "flip": lambda x: (0,), "tile": lambda x: (2, 3), "pad": lambda x: (1, 2),
+}  # fmt: skip
 
 
 def generate(dice: random.Random, taste: Taste = PLAIN) -> Program:
@@ -43,8 +48,8 @@ def _append(made: Composer, word: Word) -> bool:
         "dim": lambda: dice.randrange(max(rank, 1)),
         "int": lambda: dice.choice((0, 1, 1, 2)),
         "bool": lambda: dice.random() < 0.5,
-        "number": lambda: dice.choice((2, 3, -1, 0) if not value.is_floating_point() else (2, 0.5, -1.5, 0)),
-        "sizes": lambda: (value.numel(),) if word.name == "reshape" else (0,),
+        "number": lambda: dice.choice((2, 0.5, -1.5, 0, 0.0) if value.is_floating_point() else (2, 3, -1, 0)),
+        "sizes": lambda: SIZES[word.name](value),
     }
     attributes = tuple(choices[given.kind]() for given in word.given)
     step = word.step("", [first, *(ref.name for ref in others)], attributes)

@@ -81,10 +81,12 @@ def _view(made: Composer) -> bool:
     cut = dice.choice(((1, None), (None, -1), (None, max(size // 2, 1)), (-2, None), (0, 100), (None, None, 2)))
     return made.apply(*dice.choice([
         ("torch.transpose", ref, 0, dim), (".view", ref, -1), ("torch.unsqueeze", ref, dim), (".detach", ref),
-        ("torch.narrow", ref, dim, start, dice.randint(0, size - start)), ("torch.select", ref, dim, start),
+        ("torch.narrow", ref, dim, start, dice.randint(0, size - start)),
+        ("torch.select", ref, dim, start - size * dice.choice((0, 1))),
         ("[]", ref, (*[slice(None)] * dim, slice(*cut))), ("[]", ref, (*[slice(None)] * dim, slice(None, None, 2))),
-        ("torch.diagonal", ref) if value.dim() > 1 else (".expand", ref, 2, *value.shape),
-        ("torch.chunk", ref, 2, dim), (".unfold", ref, dim, min(2, size), 1), ("torch.movedim", ref, dim, 0),
+        ("torch.diagonal", ref, dice.choice((0, 1, -1))) if value.dim() > 1 else (".expand", ref, 2, *value.shape),
+        ("torch.chunk", ref, 2, dim), ("torch.movedim", ref, dim, 0),
+        (".unfold", ref, dim, min(2, size), dice.choice((1, 2))),
     ]))  # fmt: skip
 
 
