@@ -1,0 +1,132 @@
+"""What `samesame optimize` makes of the usual workloads, against every way that torch has to run them.
+
+    python benchmarks/optimize.py                                  # all rows, one thread and all threads: hours
+    python benchmarks/optimize.py lora ntrans --threads 1          # rows whose names hold these words
+    python benchmarks/optimize.py --minutes 3 --markdown           # for each row and number of threads; as a table
+    python benchmarks/optimize.py --scale 16 --minutes 1           # every width divided, to try it out
+    python benchmarks/optimize.py --list
+
+Times are lower quartiles of at least 16 interleaved rounds, each program in a process of its own; `best` is the fastest
+of eager torch and torch.compile (default, max-autotune, freezing, both). Where nothing faster is found the best is what
+is returned, so its ratio is 1. Two figures stand below: geometric means over the best, and over torch.compile's
+default. `warm` is a second run with the same store.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from optimize_workloads import WORKLOADS, Workload
+
+from samesame.evidence import SamesameError
+from samesame.optimize.dropin import DEFAULT, EAGER
+from samesame.optimize.report import Report, in_unit
+from samesame.optimize.verb import machine, optimize
+from samesame.relate.rules import versions
+from samesame.store import Store
+from samesame.versions import versions_of_packages
+
+HEAD = ("workload", "threads", "eager", "compile", "best", "found", "spread", "× best", "× compile", "proof", "error",
+        "seconds", "warm")
+
+
+@dataclass(frozen=True)
+class Result:
+    """One row: its cells, and the two ratios."""
+
+    cells: tuple[str, ...]
+    best: float
+    default: float
+
+
+def measured(workload: Workload, threads: int, minutes: float, scale: int, store: Store) -> Result:
+    """One workload with so many threads, searched for, and once more from the store."""
+    module, inputs = workload.made(scale)
+    report = optimize(module, inputs, minutes=minutes, threads=threads, store=store).report
+    begun = time.monotonic()
+    optimize(module, inputs, minutes=minutes, threads=threads, store=store)
+    warm = time.monotonic() - begun
+    return row(workload.name, report, threads, warm)
+
+
+def row(name: str, report: Report, threads: int, warm: float) -> Result:
+    best = report.best
+    if best is None or best.seconds is None:
+        return Result((name, str(threads), *("-",) * 11), 1.0, 1.0)
+    default = time_of(report, DEFAULT)
+    to_best, to_default = report.ratio() or 1.0, report.ratio(DEFAULT) or (default or best.seconds) / best.seconds
+    found, held = report.winner, report.contract
+    cells = (
+        name, str(threads), shown(time_of(report, EAGER)), shown(default), f"{in_unit(best.seconds)} ({best.way})",
+        "-" if found is None or found.seconds is None else f"{in_unit(found.seconds)} ({found.name})",
+        f"{100 * ((found or best).spread or 0):.0f} %", f"{to_best:.2f}", f"{to_default:.2f}", report.evidence or "-",
+        "-" if held is None else f"{held.found_error:.1e}/{held.original_error:.1e}",
+        f"{report.seconds:.0f}", f"{warm:.1f}",
+    )
+    return Result(cells, to_best, to_default)
+
+
+def time_of(report: Report, way: str) -> float | None:
+    return next((row.seconds for row in report.rows if row.way == way and not row.found), None)
+
+
+def shown(seconds: float | None) -> str:
+    return "failed" if seconds is None else in_unit(seconds)
+
+
+def mean(ratios: Iterable[float]) -> float:
+    """The geometric mean."""
+    logs = [log(ratio) for ratio in ratios]
+    return exp(sum(logs) / len(logs))
+
+
+def printed(cells: Sequence[str], markdown: bool) -> None:
+    print(f"| {' | '.join(cells)} |" if markdown else "   ".join(cells), flush=True)
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("rows", nargs="*", help="words of which a row's name holds one")
+    words.add_argument("--threads", type=int, nargs="*", default=sorted({1, os.cpu_count() or 1}))
+    words.add_argument("--minutes", type=float, default=5.0, help="for each row and number of threads")
+    words.add_argument("--scale", type=int, default=1, help="divide every width by this")
+    words.add_argument("--markdown", action="store_true")
+    words.add_argument("--list", action="store_true")
+    asked = words.parse_args()
+    chosen = [w for w in WORKLOADS if not asked.rows or any(word.lower() in w.name.lower() for word in asked.rows)]
+    if asked.list or not chosen:
+        print("\n".join(workload.name for workload in (chosen or WORKLOADS)))
+        return
+    print(f"{machine()} · {' · '.join(f'{name} {version}' for name, version in versions_of_packages().items())}\n")
+    printed(HEAD, asked.markdown)
+    if asked.markdown:
+        printed(("---",) * len(HEAD), True)
+    results: list[Result] = []
+    prover, semantics = versions()
+    with TemporaryDirectory() as folder, Store.open(Path(folder) / "s.sqlite", prover=prover, semantics=semantics) as s:
+        for workload in chosen:
+            for threads in asked.threads:
+                try:
+                    results.append(measured(workload, threads, asked.minutes, asked.scale, s))
+                except SamesameError as refusal:
+                    print(f"{workload.name}: {refusal}", file=sys.stderr)
+                    continue
+                printed(results[-1].cells, asked.markdown)
+    if results:
+        print(f"\n{len(results)} rows: geometric mean {mean(r.best for r in results):.2f} × the best, "
+              f"{mean(r.default for r in results):.2f} × torch.compile's default; "
+              f"least {min(r.best for r in results):.2f} ×")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""A block of a model, with the inputs that it gets when the model runs."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from samesame.capture.checkpoints.blocks import block
+from samesame.capture.checkpoints.folders import tiny
+from samesame.capture.targets import load_target
+from samesame.cli import app
+from samesame.evidence import Refused
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory):
+    return tiny({"model_type": "llama", "num_key_value_heads": 8}, tmp_path_factory.mktemp("llama"))
+
+
+@pytest.fixture(scope="module")
+def program(llama):
+    return load_target(f"hf:{llama}")
+
+
+def test_a_block_comes_with_the_inputs_it_gets(program):
+    found, inputs = block(program, "model.layers.1.mlp")
+    model, given = program.model, program.example
+    assert found is model.model.layers[1].mlp and list(inputs) == ["x"]
+    seen = []
+    handle = found.register_forward_hook(lambda module, args, output: seen.append((args[0], output)))
+    with torch.no_grad():
+        model(**given, use_cache=False)
+        handle.remove()
+        torch.testing.assert_close(inputs["x"], seen[0][0])
+        torch.testing.assert_close(found(**inputs), seen[0][1])
+
+
+def test_the_model_may_be_given_other_inputs_and_arguments_have_their_names(program):
+    tokens = torch.ones(1, 5, dtype=torch.int64)
+    found, inputs = block(program, "model.layers.0.self_attn", {"input_ids": tokens})
+    assert inputs["hidden_states"].shape[:2] == (1, 5) and len(inputs["position_embeddings"]) == 2
+    with torch.no_grad():
+        assert found(**inputs)[0].shape == inputs["hidden_states"].shape
+
+
+def test_what_is_no_block_is_refused(program, llama):
+    with pytest.raises(Refused, match=r"no module model.layers.0.mlpp; it has model.layers.0.mlp"):
+        block(program, "model.layers.0.mlpp")
+    with pytest.raises(Refused, match="taken from a model of Transformers"):
+        block(torch.nn.Linear(2, 2), "x")
+    ran = CliRunner().invoke(app, ["optimize", f"hf:{llama}"])
+    assert ran.exit_code == 2
