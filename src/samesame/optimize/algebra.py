@@ -32,14 +32,19 @@ def algebraic(specification: Specification, counts: dict[str, int]) -> Iterator[
         if forms.is_original:
             continue
         try:
-            written = source(specification, forms.outputs)
+            candidate = in_torch(specification, forms, f"form {number}")
         except Refused:
             continue
-        code = "\n".join(line.partition("    # ")[0] for line in written.splitlines())
+        code = "\n".join(line.partition("    # ")[0] for line in candidate.source.splitlines())
         if code not in seen:
             seen.add(code)
-            yield Candidate(f"form {number}", written, weights_of(specification), changed(specification, forms),
-                            tuple(map(str, forms.steps)), whole=True)
+            yield candidate
+
+
+def in_torch(specification: Specification, forms: Forms, name: str) -> Candidate:
+    """These forms in torch's operators. Raises Refused where a module cannot be written."""
+    return Candidate(name, source(specification, forms.outputs), weights_of(specification),
+                     changed(specification, forms), tuple(map(str, forms.steps)), whole=True)
 
 
 def weights_of(specification: Specification) -> tuple[str, ...]:

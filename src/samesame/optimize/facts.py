@@ -46,7 +46,8 @@ def facts_of(
     if verdict is not None:
         facts["proved"] = "what was proved, the sizes of the example"
         sizes = verdict.sizes
-        if verdict.evidence is Rung.PROVED and not sizes.region.conditions and way not in (FROZEN, BOTH):
+        here = way in (FROZEN, BOTH) or candidate.native   # compiled for these sizes and no others
+        if verdict.evidence is Rung.PROVED and not sizes.region.conditions and not here:
             facts["proved"] = f"what was proved, {sizes.spoken()}"
             facts["bounds"] = dict(sizes.region.bounds)
             for (name, d), size in sizes.places.items():

@@ -12,7 +12,7 @@ import math
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -27,16 +27,20 @@ from samesame.capture.program import Program
 from samesame.check import check
 from samesame.evidence import Refused, Rung, Verdict
 from samesame.formula.expr import Unsupported
+from samesame.optimize import native
 from samesame.optimize.algebra import algebraic, specified
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.contract import Contract
 from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, Compiled
 from samesame.optimize.facts import facts_of, unguarded
+from samesame.optimize.ir import Program as Kernels
 from samesame.optimize.job import Job, example_of, keep, name_of, runnable
 from samesame.optimize.kept import key_of, recalled, remember
 from samesame.optimize.report import FASTER, NOTHING, Report, Row
 from samesame.optimize.saved import files_of, save, write_files
+from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.timing import ROUNDS, Racer, incumbent, race, racing
+from samesame.optimize.tune import Tuned, tune
 from samesame.store import Store
 from samesame.versions import versions_of_packages
 
@@ -44,6 +48,7 @@ HEAT = 6                                                   # rounds in which can
 TRIED = 4                                                  # candidates that race
 FASTEST = 2                                                # of these, for which a proof is looked for
 COMPILING = 0.35                                           # of the time that is left, for one to be compiled
+TUNING = 8.0                                               # seconds for one group of kernels, at most
 TARGETS = ("cpu", "cuda")
 
 Search = Callable[[Any, Any, "Run"], Iterable[Candidate]]
@@ -132,6 +137,7 @@ class Attempt:
         program = Program(module, example)
         weights = {node.name: program.tensors[node.name] for node in self.graph.sources("parameter")}
         weights |= {name: tensor for name, tensor in program.tensors.items() if name not in weights}
+        self.tensors = {**dict(program.given), **weights}
         self.job = Job(module, *example_of(example), weights)
         self.report = Report(name_of(module), threads=threads, seed=seed, versions=versions_of_packages(),
                              machine=machine(), minutes=(run.timeout or math.inf) / 60)
@@ -175,9 +181,23 @@ class Attempt:
     def searched(self) -> Iterable[Candidate]:
         """What our own search finds, the most promising first."""
         try:
-            yield from algebraic(specified(self.module, self.example, self.graph), self.report.counts)
+            specification = specified(self.module, self.example, self.graph)
+            try:
+                yield from native.candidates(specification, self.tuned, self.report.counts)
+            except (NoSchedule, Unsupported) as error:
+                self.report.notes.append(f"There are no kernels of our own: {error}.")
+            yield from algebraic(specification, self.report.counts)
         except (Refused, Unsupported) as error:
             self.report.notes.append(f"No other form was looked for: {error}.")
+
+    def tuned(self, programs: Sequence[Kernels], sizes: Mapping[str, int]) -> Tuned:
+        """Numbers for one group of kernels, by measuring with the job's threads."""
+        before = torch.get_num_threads()
+        torch.set_num_threads(self.threads)
+        try:
+            return tune(programs, sizes, self.tensors, min(TUNING, 0.1 * self.left))
+        finally:
+            torch.set_num_threads(before)
 
     @property
     def left(self) -> float:
@@ -251,8 +271,11 @@ class Attempt:
         """The proof that a racer's candidate computes the same; None, and why is noted, where there is none."""
         assert racer.candidate is not None
         assert racer.file is not None
-        facts = facts_of(self.module, self.example, found[racer.candidate], racer.way)
-        program = unguarded(self.module, racer.file, self.job.weights, facts)
+        reference, file = found[racer.candidate].reference, racer.file
+        facts = facts_of(self.module, self.example, reference or found[racer.candidate], racer.way)
+        if reference is not None:
+            file = write_files(self.place / f"reference_{racer.candidate}", files_of(reference, facts))
+        program = unguarded(self.module, file, self.job.weights, facts)
         verdict = check(self.module, program, self.example, seed=self.seed, store=self.store, certify=True,
                         timeout=max(0.7 * self.left, 5.0))
         self.report.counts["proved"] = self.report.counts.get("proved", 0) + (verdict.verdict == "same")

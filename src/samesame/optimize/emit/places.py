@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from zlib import crc32
 
 from samesame.formula.expr import Expr, Index, Num, Unsupported
 from samesame.optimize.emit.ranges import Linear, Span, Spans
@@ -37,9 +38,10 @@ def _taken() -> frozenset[str]:
 
 
 def reserved(name: str) -> str:
-    """A tensor's name as C++ can have it."""
-    word = re.sub(r"\W", "_", name)
-    return f"{word}_" if word in _taken() or re.fullmatch(r"\d.*|(i|t|before|factor)\d+", word) else word
+    """A tensor's name as C++ can have it. Different names stay different."""
+    if name.isidentifier() and name.isascii():
+        return f"{name}_" if name in _taken() or re.fullmatch(r"(i|t|before|factor)\d+", name) else name
+    return f"n{re.sub(r'[^A-Za-z0-9_]', '_', name)}_{crc32(name.encode()):08x}"
 
 
 # --------------------------------------------------------------------------------------------------------------- scopes

@@ -1,0 +1,188 @@
+"""Native candidates: forms as kernels of our own, proved, tuned and printed.
+
+Forms are cut into stages, each group of stages has several schedules; what is left of these after pruning is proved for
+all sizes and tiles, tuned by measuring, and the fastest is taken, group by group, so that the work grows with the
+number of groups and not with their combinations. That the stages, put into one another, are the forms is proved, too.
+What is handed on is a file that calls the kernels, their text beside it, and the forms in torch's operators, against
+which `check` proves the original.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from samesame.evidence import Refused
+from samesame.formula.equal import Budget, Proved, prove_equal
+from samesame.formula.expr import Unsupported, index
+from samesame.optimize.algebra import changed, in_torch, weights_of
+from samesame.optimize.candidate import Candidate
+from samesame.optimize.compiled import describe
+from samesame.optimize.emit import cpp
+from samesame.optimize.ir import Program, bound
+from samesame.optimize.machine import here
+from samesame.optimize.meaning import proved
+from samesame.optimize.partition import Stage, stages, together
+from samesame.optimize.pruning import pruned
+from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
+from samesame.optimize.search import searched
+from samesame.optimize.specification import Output, Specification
+from samesame.optimize.tune import Tuned
+
+FORMS = 2                                            # that are made into kernels, the cheapest
+COMPOSITION = Budget(seconds=8.0)
+
+
+Tune = Callable[[Sequence[Program], Mapping[str, int]], Tuned]      # programs for one thing, and sizes by name
+
+
+@dataclass
+class Native:
+    """Kernels for a specification: the program with numbers in it, what it reads, and how it was found."""
+
+    specification: Specification
+    program: Program
+    stages: list[Stage]
+    maps: list[str]
+    conditions: tuple[str, ...]
+    fixed: Mapping[str, int]                          # axes that are numbers in the proof, with their extents
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def kernels(self) -> str:
+        """The text of the kernels."""
+        return cpp.source(self.program, here().lanes)
+
+    def source(self) -> str:
+        """A Python file that calls the kernels; its `Fast(weights)` takes the tensors among the inputs in order."""
+        tensors = self.specification.tensors
+        weights = [name for name, tensor in tensors.items() if tensor.role == "weight"]
+        inputs = [name for name, tensor in tensors.items() if tensor.role == "input"]
+        outputs = [output.name for output in self.specification.outputs]
+        description = json.dumps(describe(self.program, inputs, weights, outputs))
+        shapes = [self.shape(output) for output in self.specification.outputs]
+        return TEMPLATE.format(description=description, weights=list(weights_of(self.specification)),
+                               shapes=shapes)
+
+    def shape(self, output: Output) -> tuple[int, ...]:
+        extents = self.specification.extents
+        return tuple(prod(extents[axis] for axis in dim) for dim in output.dims)
+
+
+    def words(self) -> str:
+        """What the kernels are, for people."""
+        run = [kernel for kernel in self.program.kernels if not kernel.ahead]
+        fixed = "".join(f", {axis} = {size}" for axis, size in self.fixed.items())
+        return (f"{len(run)} kernel{'s' * (len(run) != 1)} of our own ({', '.join(self.maps)}), "
+                f"proved for all tile sizes{fixed and ' at' + fixed[1:]}")
+
+
+TEMPLATE = '''"""Kernels of one's own for a program; what they compute in torch's operators stands in reference.py."""
+
+import json
+from pathlib import Path
+
+import torch
+
+from samesame.optimize.compiled import load
+
+DESCRIPTION = json.loads({description!r})
+WEIGHTS = {weights!r}
+SHAPES = {shapes!r}
+
+
+class Fast(torch.nn.Module):
+    def __init__(self, weights):
+        super().__init__()
+        self.weights = [weights[name] for name in WEIGHTS]
+        self.kernels = load((Path(__file__).parent / "kernels.cpp").read_text(), DESCRIPTION)
+
+    def forward(self, *tensors):
+        found = self.kernels(*tensors, *self.weights)
+        return tuple(tensor.view(shape) for tensor, shape in zip(found, SHAPES))
+'''
+
+
+def candidates(specification: Specification, tune: Tune, counts: dict[str, int]) -> Iterator[Candidate]:
+    """Kernels for the cheapest forms of a specification, each other than those before; how much was tried is counted.
+
+    Raises NoSchedule, saying why, where there are no kernels for any of them.
+    """
+    forms = sorted(searched(specification).candidates, key=lambda each: each.cost["time"])
+    reason, seen = "", set[str]()
+    for each in forms[:FORMS]:
+        roots = zip(specification.outputs, each.outputs, strict=False)
+        outputs = tuple(replace(root, form=form) for root, form in roots)
+        try:
+            made = native(replace(specification, outputs=outputs), tune)
+            reference = in_torch(specification, each, "the form of the kernels")
+        except (NoSchedule, Unsupported, Refused) as error:
+            reason = str(error)
+            continue
+        for what, number in made.counts.items():
+            counts[what] = counts.get(what, 0) + number
+        if made.kernels not in seen:
+            seen.add(made.kernels)
+            yield Candidate(
+                "kernels" if len(seen) == 1 else f"kernels {len(seen)}", made.source(), weights_of(specification),
+                (*changed(specification, each), made.words()), tuple(map(str, each.steps)),
+                {"kernels.cpp": made.kernels}, complete=True, reference=reference,
+            )
+    if not seen:
+        raise NoSchedule(reason)
+
+
+def native(specification: Specification, tune: Tune) -> Native:
+    """The fastest kernels for a specification's outputs. Raises NoSchedule where there are none that are proved."""
+    if specification.calls:
+        raise NoSchedule("a part of the program stays a call of torch")
+    cut = stages(specification.outputs, specification.extents)
+    space = Space(specification, cut)
+    counts: Counter[str] = Counter()
+    chosen, numbers, maps, conditions = list[Scheduled](), dict[str, int](space.numbers()), list[str](), list[str]()
+    for several in alternatives(space):
+        best = _fastest(several, space, tune, counts)
+        chosen.append(best[0])
+        numbers |= best[1].numbers
+        maps.append(best[0].map)
+        conditions += best[2]
+    conditions += _composed(specification, space, cut)
+    program = Program(sum((each.program.kernels for each in chosen), ()))
+    fixed = {axis: size for axis, size in space.sizes.items() if isinstance(size, int)}
+    return Native(specification, bound(program, numbers), cut, maps, tuple(dict.fromkeys(conditions)), fixed, counts)
+
+
+def _fastest(
+    several: list[Scheduled], space: Space, tune: Tune, counts: Counter[str]
+) -> tuple[Scheduled, Tuned, Sequence[str]]:
+    """The schedule that runs fastest among those that are proved."""
+    counts["schedules"] += len(several)
+    checked = [(scheduled, proved(scheduled.program, scheduled.holds, scheduled.claims))
+               for scheduled in pruned(several, space, counts)]
+    sure = [(scheduled, answer.conditions) for scheduled, answer in checked if answer.proved]
+    counts["proved"] += len(sure)
+    if not sure:
+        raise NoSchedule(f"no schedule is proved: {checked[0][1].reason}")
+    tuned = tune([scheduled.program for scheduled, _ in sure], space.numbers())
+    counts["tuned"] += len(tuned.tried)
+    scheduled, conditions = sure[tuned.program]
+    return scheduled, tuned, conditions
+
+
+def _composed(specification: Specification, space: Space, cut: list[Stage]) -> Sequence[str]:
+    """Conditions under which the stages, put into one another, are the forms. Raises NoSchedule where they are not."""
+    conditions: list[str] = []
+    for output in specification.outputs:
+        stage = next(stage for stage in cut if stage.target == output.name)
+        whole = together(stage, cut).whole
+        if whole is output.form:
+            continue
+        at = {axis: index(space.size(axis)) for axis in stage.axes}
+        answer = prove_equal(space.expression(whole, at), space.expression(output.form, at), budget=COMPOSITION)
+        if not isinstance(answer, Proved):
+            raise NoSchedule(f"the stages of {output.name} are not proved to be its form: {answer.reason}")
+        conditions += answer.conditions
+    return conditions

@@ -1,0 +1,73 @@
+"""Forms become kernels that are proved, tuned, compiled, and compute what torch does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.optimize.programs_as_forms import attention, gated_mlp, tensor
+from torch.nn import functional as F
+
+from samesame.optimize.compiled import compile_program
+from samesame.optimize.emit.places import reserved
+from samesame.optimize.forms import fold, load, times
+from samesame.optimize.native import Native, native
+from samesame.optimize.schedule import NoSchedule
+from samesame.optimize.specification import Call, Output, Specification
+from samesame.optimize.tune import tune
+
+Tensors = dict[str, torch.Tensor]
+
+
+def made(specification: Specification) -> Native:
+    return native(specification, lambda programs, sizes: tune(programs, sizes, {}, 0.3))
+
+
+def gated(t: Tensors) -> torch.Tensor:
+    return F.linear(F.silu(F.linear(t["x"], t["w"])) * F.linear(t["x"], t["v"]), t["z"])
+
+
+def attended(t: Tensors) -> torch.Tensor:
+    return F.scaled_dot_product_attention(t["q"], t["k"], t["v"], scale=0.25)
+
+
+@pytest.mark.parametrize(("program", "expected"), [(gated_mlp, gated), (attention, attended)])
+def test_kernels_compute_what_torch_does(
+    program: Callable[[], Specification], expected: Callable[[Tensors], torch.Tensor]
+) -> None:
+    specification = program()
+    found = made(specification)
+    tensors = {name: torch.randn(t.shape) for name, t in specification.tensors.items()}
+    weights = [name for name, t in specification.tensors.items() if t.role == "weight"]
+    inputs = [name for name in tensors if name not in weights]
+    run = compile_program(found.program, inputs, weights, [output.name for output in specification.outputs])
+    (result,) = run(*(tensors[name] for name in run.arguments))
+    torch.testing.assert_close(result.view(found.shape(specification.outputs[0])), expected(tensors))
+
+
+def test_what_stays_a_call_of_torch_has_no_kernels() -> None:
+    with pytest.raises(NoSchedule, match="a call of torch"):
+        made(replace(gated_mlp(), calls=(Call("aten.sort.default", (), (), ("r",)),)))
+
+
+def test_stages_that_are_not_the_form_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong cut is found although each of its kernels is proved."""
+    x, w = load("x", "m", "k"), load("w", "n", "k")
+    wrong = (Output("y", fold("sum", "k", times(x, x, w)), (("m",), ("n",)), "float32"),)
+    right = (Output("y", fold("sum", "k", times(x, w)), (("m",), ("n",)), "float32"),)
+    tensors = {"x": tensor("x", 3, 20, role="input"), "w": tensor("w", 5, 20)}
+    specification = Specification("wrong", tensors, dict(m=3, n=5, k=20), right)
+    from samesame.optimize import native as module
+
+    cut = module.stages
+    monkeypatch.setattr(module, "stages", lambda outputs, extents: cut(wrong, extents))
+    with pytest.raises(NoSchedule, match="not proved to be its form"):
+        made(specification)
+
+
+def test_names_of_tensors_stay_apart_in_cpp() -> None:
+    names = ["0", "n0", "a.b", "a_b", "x", "float", "t1", "größe"]
+    assert len({reserved(name) for name in names}) == len(names)
+    assert all(reserved(name).isidentifier() and reserved(name).isascii() for name in names)
