@@ -100,6 +100,26 @@ def test_a_line_says_what_it_computes(tmp_path):
     assert "t2 = t1.softmax(-1)" in text
 
 
+FUSED = {
+    "plain": (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), ""),
+    "causal, scaled": (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.3),
+                       "is_causal=True, scale=0.3"),
+    "by hand": (lambda q, k, v: torch.softmax((q @ k.mT) * 0.25, -1) @ v, "scale=0.25"),
+    "groups of heads": (lambda q, k, v: F.scaled_dot_product_attention(q, k[:, :1], v[:, :1], enable_gqa=True),
+                        "enable_gqa=True"),
+}
+
+
+@pytest.mark.parametrize("name", FUSED)
+def test_attention_is_found_again(name, tmp_path):
+    program, options = FUSED[name]
+    inputs = x(2, 2, 3, 4), x(2, 2, 5, 4), x(2, 2, 5, 6)
+    spec = specification(program, inputs)
+    text = source(spec, [root.form for root in spec.roots()])
+    assert "F.scaled_dot_product_attention(" in text and options in text
+    torch.testing.assert_close(written(text, tmp_path)(*inputs), program(*inputs))
+
+
 def test_inputs_that_stand_inside_others_are_refused():
     spec = specification(lambda pair: pair[0] + pair[1], ((x(3), x(3)),))
     with pytest.raises(Refused, match="stands inside another"):

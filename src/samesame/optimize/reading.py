@@ -241,9 +241,7 @@ class Reader:
 
     def _onto(self, dim: tuple[str, ...], target: tuple[str, ...]) -> dict[str, Place]:
         """Places that turn the axes of a dimension into others."""
-        if self.size(dim) == 1 and len(dim) != len(target):
-            return dict.fromkeys(dim, Place())
-        if self.size(dim) == 1 != self.size(target):
+        if self.size(dim) == 1 and (len(dim) != len(target) or self.size(target) != 1):
             return dict.fromkeys(dim, Place())
         if self.size(dim) != self.size(target):
             raise Unsupported("operands whose sizes do not fit")

@@ -17,6 +17,7 @@ from samesame.evidence import Refused
 from samesame.formula.expr import Unsupported
 from samesame.graph import Dtype
 from samesame.optimize import forms as f
+from samesame.optimize.emit.fused import Attention, Softmax, attention, with_softmax
 from samesame.optimize.emit.variables import (
     Variable,
     aligned,
@@ -362,8 +363,13 @@ class Printer:
     def contract(self, form: Form, factors: list[Form], over: tuple[str, ...]) -> Variable:
         """A sum of a product, two factors at a time."""
         factors, over, means = self.averaged(*self.opened(factors, over))
-        found = self.softmaxes(factors)
-        variables = [self.softmax(*x) if isinstance(x, tuple) else self.factor(x) for x in found] + means
+        found = with_softmax(factors)
+        weights = [x for x in found if isinstance(x, Softmax) and x.axes == over]
+        if len(weights) == 1 and not means and len(found) > 1:
+            whole = attention(weights[0], f.times(*(x for x in found if not isinstance(x, Softmax))))
+            if whole is not None:
+                return self.attention(form, whole)
+        variables = [self.softmax(x) if isinstance(x, Softmax) else self.factor(x) for x in found] + means
         if len(variables) == 1 and set(over).isdisjoint(variables[0].axes):
             return variables[0]
         _, plan = steps([v.axes for v in variables], over, priced(self.specification.extents, *PRICES))
@@ -417,24 +423,9 @@ class Printer:
         meaning = f.times(f.power(f.extent(*axes), -1), f.fold("sum", axes, x))
         return self.once(meaning, "mean", lambda: self.reduce(self.variable(x), axes, "mean", meaning))
 
-    def softmaxes(self, factors: list[Form]) -> list[Any]:
-        """Factors with exp(x − max x) and 1/Σ exp(x − max x) as one: (x, axes)."""
-        for inverse in factors:
-            total = inverse.arguments[0] if inverse.operator == "power" and inverse.attributes[0] == -1 else None
-            if total is None or total.operator != "fold" or total.attributes[0] != "sum":
-                continue
-            raised, axes = total.arguments[0], total.attributes[1]
-            if raised not in factors or raised.operator != "fn" or raised.attributes[0] != "exp":
-                continue
-            lowered = raised.arguments[0]
-            if lowered.operator == "minus" and lowered.arguments[1] is f.fold("max", axes, lowered.arguments[0]):
-                rest = [x for x in factors if x is not inverse and x is not raised]
-                return [(lowered.arguments[0], axes, f.times(raised, inverse)), *self.softmaxes(rest)]
-        return list(factors)
-
-    def softmax(self, x: Form, axes: tuple[str, ...], whole: Form) -> Variable:
+    def softmax(self, found: Softmax) -> Variable:
         def make() -> Variable:
-            v = self.variable(x)
+            v, axes = self.variable(found.x), found.axes
             order = (*(a for a in v.axes if a not in axes), *axes)
             if len(axes) == 1:
                 return self.let(f"{v.unit}.softmax({v.axes.index(axes[0]) - len(v.axes)})", v.axes, v.dtype, None)
@@ -442,7 +433,28 @@ class Printer:
             rows = f"{unit(permuted(v, order))}.flatten({-len(axes)})"
             return self.let(f"{rows}.softmax(-1).unflatten(-1, ({sizes}))", order, v.dtype, None)
 
-        return self.once(whole, "softmax", make)
+        return self.variable(found.whole) if found.hiding else self.once(found.whole, "softmax", make)
+
+    def attention(self, form: Form, found: Attention) -> Variable:
+        """Attention by torch's own operator."""
+        q, k, v = (self.variable(x) for x in (found.query, found.key, found.value))
+        heads, dtype = [axis for axis in q.axes if axis in found.heads], promoted((q.dtype, k.dtype, v.dtype))
+        shown = [permuted(self.widened(x, dtype), [*heads, *rest]) for x, rest in (
+            (q, (*found.group, found.t, found.e)), (k, (found.s, found.e)), (v, (found.s, found.v)))]
+        options = []
+        if found.group:
+            shown[0] = f"{unit(shown[0])}.flatten({len(heads) - 1}, {len(heads)})"
+        if found.mask is not None:
+            options.append(f"attn_mask={over(self.variable(found.mask), (*heads, found.t, found.s))}")
+        options += ["is_causal=True"] * found.causal
+        if found.scale is not f.power(f.extent(found.e), -HALF):
+            options.append(f"scale={self.variable(found.scale).text}")
+        options += ["enable_gqa=True"] * bool(found.group)
+        expression = f"F.scaled_dot_product_attention({', '.join([*shown, *options])})"
+        if found.group:
+            sizes = ", ".join(map(self.size, (heads[-1], *found.group)))
+            expression += f".unflatten({len(heads) - 1}, ({sizes}))"
+        return self.let(expression, (*heads, *found.group, found.t, found.v), dtype, form)
 
     def product(self, a: Variable, b: Variable, axes: tuple[str, ...], form: Form | None) -> Variable:
         """Two operands multiplied, and summed over the axes that the result lacks."""
