@@ -97,7 +97,9 @@ def attention(weights: Softmax, value: Form) -> Attention | None:
     scale = f.times(*(part for part in below if not part.axes))
     heads = tuple(axis for axis in query.axes if axis in key.axes and axis != e)
     rows = [axis for axis in query.axes if axis not in key.axes]
-    t = row or (rows[-1] if len(rows) == 1 else None)
+    read = [axis for part in f.walk(query) if part.operator == "load" for place in part.attributes[1:]
+            for axis in place.axes]
+    t = row or max(rows, key=read.index, default=None)           # the row comes last, as tensors of heads are laid out
     group = tuple(axis for axis in rows if axis != t)
     columns = [axis for axis in value.axes if axis not in (*heads, s)]
     fits = set(key.axes) == {*heads, s, e} and {*heads, s} <= set(value.axes) and e in query.axes
