@@ -12,9 +12,10 @@ import torch
 from pooled import Pooled, averaged_first, inputs, module
 from torch import nn
 
+from samesame.capture import capture
 from samesame.check import check
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import EAGER, FROZEN, Compiled
+from samesame.optimize.dropin import DEFAULT, EAGER, FROZEN, Compiled
 from samesame.optimize.facts import facts_of, unguarded
 from samesame.optimize.job import loaded
 from samesame.optimize.saved import files_of, write_files
@@ -151,3 +152,27 @@ def test_a_candidate_may_not_define_what_the_drop_in_has(tmp_path):
     source = candidate.source + "\n\ndef skeleton(x): return x\n"
     with pytest.raises(ValueError, match="skeleton"):
         files_of(Candidate("clash", source, candidate.weights), {})
+
+
+class Around(nn.Module):
+    """A layer with the block in it."""
+
+    def __init__(self, block: nn.Module) -> None:
+        super().__init__()
+        self.block = block
+
+    def forward(self, x):
+        return self.block(x * 2).relu()
+
+
+@pytest.mark.parametrize("way", [EAGER, pytest.param(DEFAULT, marks=pytest.mark.long)])
+def test_a_layer_with_the_drop_in_is_checked_with_what_was_found_in_it(tmp_path, way):
+    """Whoever records sees the found program's operators, and not a call of something compiled."""
+    candidate = averaged_first()
+    written = write_files(tmp_path / "found", files_of(candidate, facts_of(module, inputs, candidate, way)))
+    layer = Around(loaded(written).optimized(module))
+    verdict = check(Around(module), layer, inputs)
+    assert verdict.verdict == "same", verdict.notes
+    assert [node.operator for node in capture(layer, inputs).nodes].count("aten.mean.dim") == 1
+    graph = [node.operator for node in capture(layer, inputs).nodes if not node.is_source]
+    assert graph.index("aten.mean.dim") < len(graph) - 3 and "aten.linear.default" not in graph

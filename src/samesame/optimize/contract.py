@@ -226,6 +226,7 @@ class Oracle:
     def __init__(self, graph: Graph, weights: Mapping[str, torch.Tensor]) -> None:
         self.graph, self.constants = graph, closed(graph)
         self.weights = {node.name: wide(weights[node.name]) for node in graph.sources("parameter")}
+        self.sizes = {name: weight.abs() for name, weight in self.weights.items()}
         self.generator = torch.Generator().manual_seed(1)
 
     def __call__(self, inputs: Mapping[str, torch.Tensor]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
@@ -272,7 +273,7 @@ class Oracle:
 
     def of_sum(self, node: Node, known: dict[str, Any], read: Mapping[str, Any], count: float) -> torch.Tensor:
         """The same where products are summed: terms and their errors count by their magnitudes."""
-        sizes = {name: known[name].abs() for name in read}
+        sizes = {name: self.sizes[name] if name in self.sizes else known[name].abs() for name in read}
         assert not isinstance(node.type, tuple)
         terms, stored = self.run(node, {**known, **sizes}), unit(node.type.dtype)
         found: torch.Tensor = stored * known[node.name].abs() + min(stored, FLOAT32) * math.sqrt(count) * terms.abs()
