@@ -10,8 +10,11 @@ from torch import nn
 from torch.nn import functional as F
 
 from samesame import check
+from samesame.egraph import Budget, EGraph
 from samesame.optimize.emit.torch_ops import source
+from samesame.optimize.forms import substitute
 from samesame.optimize.operators import specification
+from samesame.optimize.rules import RULES, add, typed
 from samesame.optimize.search import candidates
 
 
@@ -67,3 +70,29 @@ def test_found_and_proved_for_all_sizes(name, tmp_path):
     assert len(verdict.sizes.varying) >= 1
     wrong = written(source(spec, best.outputs).replace("return ", "return 2 * "), tmp_path, program)
     assert check(program, wrong, inputs).verdict == "different"
+
+
+def rms(x, eps):
+    return x / (x.pow(2).mean(-1, keepdim=True) + eps).sqrt()
+
+
+REFUSED = {                                              # what looks like a law, and is none
+    "a matrix divided before": (lambda a, b, w: (a / b) @ w, lambda a, b, w: (a @ w) / b,
+                                (x(4, 4), 1 + x(4, 4).abs(), x(4, 4))),
+    "the norm for the root mean square": (lambda a: rms(a, 0), lambda a: a / a.norm(dim=-1, keepdim=True), (x(3, 4),)),
+    "an epsilon dropped": (lambda a: rms(a, 1e-2), lambda a: rms(a, 0), (x(3, 4),)),
+    "an epsilon moved": (lambda a: rms(a, 1e-2), lambda a: a / (a.pow(2).mean(-1, keepdim=True).sqrt() + 1e-2),
+                         (x(3, 4),)),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_false_is_neither_derived_nor_accepted(name):
+    left, right, inputs = REFUSED[name]
+    forms = [specification(program, inputs).outputs[0] for program in (left, right)]
+    graph, known = EGraph(typed), {}
+    terms = [add(graph, substitute(output.form, dict(zip(
+        (axis for dim in output.dims for axis in dim), "xyz", strict=False))), known) for output in forms]
+    graph.saturate(RULES, Budget(nodes=1000, iterations=6))
+    assert not graph.equal(*terms)
+    assert check(left, right, inputs).verdict == "different"
