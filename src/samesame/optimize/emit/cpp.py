@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import prod
 
-from samesame.formula.expr import Expr, Index, Num, Unsupported, lt
+from samesame.formula.expr import Expr, Index, Load, Num, Unsupported, lt, walk
 from samesame.optimize.emit.places import (
     C_TYPES,
     LANES,
@@ -32,6 +32,7 @@ from samesame.optimize.emit.places import (
     Registers,
     Scope,
     Serially,
+    Singly,
     Wide,
     reserved,
     whole,
@@ -165,6 +166,8 @@ class _Printer:
                          across=self.lanes if held.across else 0, runs=dict(held.runs))
 
     def statement(self, statement: Statement, scope: Scope) -> list[str]:
+        if scope.pair is not None and not isinstance(statement, Loop | When | Accumulate):
+            raise Singly()
         match statement:
             case Loop():
                 return self.loop(statement, scope)
@@ -174,6 +177,8 @@ class _Printer:
                 return self.rescaled(statement, scope)
             case Store(target, indices, value):
                 return self.values.store(target, indices, value, scope)
+            case Accumulate(target, indices, value) if scope.pair is not None:
+                return self.values.dot(target, indices, value, scope)
             case Accumulate(target, indices, value):
                 return self.values.accumulate(target, indices, value, scope)
         raise Unsupported(f"a {type(statement).__name__} where it cannot stand")
@@ -239,8 +244,22 @@ class _Printer:
         if end - start == 1:
             return _braced(self.block(body, scope.at(variable, Span(str(start), start, start))))
         i = self.fresh("i")
-        inside = self.block(body, scope.at(variable, Span(i, start, end - 1)))
-        return _braced(inside, f"for (long {i} = {start}; {i} < {end}; ++{i})")
+        inside = scope.at(variable, Span(i, start, end - 1))
+        if self.narrow(body):
+            try:
+                pairs = self.block(body, replace(inside, pair=variable))
+            except Singly:
+                pass
+            else:
+                odd = self.serial(variable, end - 1, end, body, scope) if (end - start) % 2 else []
+                return [*_braced(pairs, f"for (long {i} = {start}; {i} + 1 < {end}; {i} += 2)"), *odd]
+        return _braced(self.block(body, inside), f"for (long {i} = {start}; {i} < {end}; ++{i})")
+
+    def narrow(self, body: tuple[Statement, ...]) -> bool:
+        """Whether products of bf16 are summed up, of which machines can take two at once."""
+        narrow = {buffer.leaf for buffer in parameters(self.kernel) if buffer.dtype == "bfloat16"}
+        folds = [s for s in statements(body) if isinstance(s, Accumulate)]
+        return any(sum(isinstance(e, Load) and e.leaf in narrow for e in walk(s.value)) == 2 for s in folds)
 
     def parallel(self, loop: Loop, scope: Scope) -> list[str]:
         """Nested parallel loops with nothing between them are one; within it, each part of a cut is a branch."""

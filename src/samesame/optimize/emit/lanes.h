@@ -62,6 +62,24 @@ template <class T, class V> INLINE void scatter(T* p, long stride, V x) {
     for (int i = 0; i < width<V>; ++i) put(p + i * stride, x[i]);
 }
 
+// Two rounds of a sum of products of bf16 at once: neighbours of x, the same for all lanes, and two runs of w.
+template <int W> INLINE vec<uint32_t, W> both(const bf16* x) { uint32_t u; memcpy(&u, x, sizeof u); return vec<uint32_t, W>{} + u; }
+template <class V, size_t... I> INLINE auto in_turn(V one, V other, std::index_sequence<I...>) {
+    return __builtin_shufflevector(one, other, (I / 2 + I % 2 * width<V>)...);
+}
+template <int W> INLINE vec<uint32_t, W> both(const bf16* w, const bf16* next) {
+    vec<uint16_t, W> one, other;
+    memcpy(&one, w, sizeof one); memcpy(&other, next, sizeof other);
+    return bits<vec<uint32_t, W>>(in_turn(one, other, std::make_index_sequence<2 * W>()));
+}
+template <class V, class U> INLINE V dot(V sum, U x, U w) {
+#if defined(__AVX512BF16__)
+    if constexpr (width<V> == 16) { asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w)); return sum; }
+#endif
+    sum += bits<V>(x & 0xffff0000u) * bits<V>(w & 0xffff0000u);
+    return sum + bits<V>(x << 16) * bits<V>(w << 16);
+}
+
 // --------------------------------------------------------------------------------------------- from one form to another
 
 template <int W, class T> INLINE vec<T, W> all(T x) { return vec<T, W>{} + x; }

@@ -66,6 +66,10 @@ class Serially(Exception):
     """A loop whose rounds cannot be lanes."""
 
 
+class Singly(Exception):
+    """A loop whose rounds cannot be taken two at a time."""
+
+
 @dataclass(frozen=True)
 class Text:
     code: str
@@ -75,7 +79,8 @@ class Text:
 @dataclass(frozen=True)
 class Scope:
     """What is known at a place of the code. `region`: inside a parallel loop. With a `lane`, `width` values of this
-    variable are taken at once, the first of which is `start` if it is a number; `frame` is the loop over them."""
+    variable are taken at once, the first of which is `start` if it is a number; `frame` is the loop over them. `pair`
+    is a variable of which two values are taken at once."""
 
     spans: Spans
     places: Mapping[str, Place]
@@ -86,6 +91,7 @@ class Scope:
     start: int | None = None
     copy: int = 0
     frame: Frame | None = None
+    pair: Index | None = None
 
     def at(self, variable: Index, span: Span) -> Scope:
         return replace(self, spans=self.spans.having(variable, span))

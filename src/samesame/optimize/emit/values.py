@@ -33,7 +33,7 @@ from samesame.formula.expr import (
     const,
     walk,
 )
-from samesame.optimize.emit.places import Place, Scope, Text
+from samesame.optimize.emit.places import Place, Scope, Singly, Text
 from samesame.optimize.emit.ranges import Linear
 from samesame.optimize.ir import Buffer
 
@@ -65,6 +65,30 @@ class Values:
         if line is None:
             return [line for alone in scope.each_lane() for line in self.accumulate(target, indices, value, alone)]
         return ["{", *writer.names, line, "}"] if writer.names else [line]
+
+    def dot(self, target: Buffer, indices: tuple[Expr, ...], value: Expr, scope: Scope) -> list[str]:
+        """Two rounds of a sum of products of bf16: of a row of one factor, and of neighbours that the lanes share of
+        the other. Raises Singly for any other statement."""
+        assert scope.pair is not None
+        if scope.lane is None or not isinstance(value, Mul) or len(value.factors) != 2:
+            raise Singly()
+        place, shared, row = scope.places[target.name], "", ""
+        at = place.address(indices, scope.spans)
+        for factor in value.factors:
+            if not isinstance(factor, Load) or scope.places[factor.leaf.name].buffer.dtype != "bfloat16":
+                raise Singly()
+            source = scope.places[factor.leaf.name]
+            form = source.address(factor.indices, scope.spans)
+            step, slope, first = form.slope(scope.pair), scope.slope(form), f"{source.name} + {scope.text(form)}"
+            if slope == 0 and step == 1:
+                shared = f"both<{scope.width}>({first})"
+            elif slope == 1 and step is not None:
+                row = f"both<{scope.width}>({first}, {first} + {step})"
+        before = place.read(at, scope) if scope.slope(at) == 1 and at.slope(scope.pair) == 0 else None
+        if place.monoid != "sum" or place.real != "float" or before is None or not shared or not row:
+            raise Singly()
+        line = place.write(at, f"dot({before.code}, {shared}, {row})", True, scope)
+        return [line] if line is not None else []
 
     def varies(self, e: Expr, scope: Scope) -> bool:
         """Whether a value may differ from lane to lane."""
