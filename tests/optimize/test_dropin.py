@@ -9,7 +9,7 @@ from contextlib import nullcontext
 
 import pytest
 import torch
-from pooled import Pooled, averaged_first, inputs, module
+from pooled import AVERAGED_FIRST, Pooled, averaged_first, inputs, module
 from torch import nn
 
 from samesame.capture import capture
@@ -152,6 +152,34 @@ def test_a_candidate_may_not_define_what_the_drop_in_has(tmp_path):
     source = candidate.source + "\n\ndef skeleton(x): return x\n"
     with pytest.raises(ValueError, match="skeleton"):
         files_of(Candidate("clash", source, candidate.weights), {})
+
+
+KERNEL = """
+import torch
+
+class Fast:
+    def __init__(self, weights):
+        self.weight = weights["linear.weight"]
+
+    def __call__(self, x):
+        import numpy
+        return (torch.from_numpy(numpy.asarray(x.detach()).mean(-2) @ numpy.asarray(self.weight.detach()).T),)
+"""
+IN_TORCH = AVERAGED_FIRST.replace("self, weights", "self, original").replace(
+    'weights["linear.weight"]', "original.linear.weight").replace("return (x.mean(-2) @ self.weight.t(),)",
+                                                                  "return x.mean(-2) @ self.weight.t()")
+
+
+def test_whoever_records_kernels_is_shown_the_same_in_torchs_operators(tmp_path):
+    reference = Candidate("in torch", IN_TORCH, ("linear.weight",), whole=True)
+    candidate = Candidate("kernel", KERNEL, ("linear.weight",), complete=True, reference=reference)
+    written = write_files(tmp_path / "found", files_of(candidate, facts_of(module, inputs, candidate, EAGER)))
+    program = loaded(written).optimized(module)
+    with torch.no_grad():
+        torch.testing.assert_close(program(*inputs), module(*inputs))
+    operators = [node.operator for node in capture(Around(program), inputs).nodes]
+    assert "aten.mean.dim" in operators and "aten.linear.default" not in operators
+    assert check(Around(module), Around(program), inputs).verdict == "same"
 
 
 class Around(nn.Module):

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 EAGER, DEFAULT, AUTOTUNED, FROZEN, BOTH = WAYS = (
     "eager", "torch.compile", "max-autotune", "freezing", "max-autotune and freezing"
@@ -51,8 +52,9 @@ class Compiled(nn.Module):
 class DropIn(nn.Module):
     """`original`, and in its place `make(original, weights)` where `facts` cover the call.
 
-    `facts` are what `covered_by` wrote down. `weights` are those of a function by the names in `facts`; a module's are
-    found in it.
+    `facts` are what `facts.py` wrote down. Kernels cannot be looked into: whoever records or compiles a call is shown
+    the `reference`, the same program in torch's operators. `weights` are those of a function by the names in `facts`;
+    a module's are found in it.
     """
 
     def __init__(
@@ -61,8 +63,10 @@ class DropIn(nn.Module):
         make: Callable[[Any, dict[str, torch.Tensor]], Any],
         facts: Mapping[str, Any],
         weights: Mapping[str, torch.Tensor] | None = None,
+        reference: Callable[[Any], Any] | None = None,
     ) -> None:
         super().__init__()
+        self.reference = reference
         self.original, self.facts, self.way = original, facts, facts["way"]
         self.told = set[str]()
         self.covered = dict[Any, str]()                    # why not, by the kinds of the tensors; "" where covered
@@ -82,6 +86,7 @@ class DropIn(nn.Module):
         self.held = [holder[key] for holder, key in self.places]
         named = dict(zip(self.names, self.held, strict=True))
         made = self.make(self.original, named)
+        self.shown = [self.reference(self.original)] if self.reference else []
         self.fast = [made if self.way == EAGER else Compiled(made, self.way, named)]      # in a list: no part of this
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -90,7 +95,8 @@ class DropIn(nn.Module):
         if why:
             self.tell(why)
             return self.original(*args, **kwargs)
-        found = self.fast[0](*tensors)
+        run = self.shown[0] if self.shown and observed() else self.fast[0]
+        found = run(*tensors)
         if self.one and isinstance(found, torch.Tensor):
             return found
         found = results_of(found)
@@ -136,6 +142,11 @@ class DropIn(nn.Module):
             return super().__getattr__(name)
         except AttributeError:
             return getattr(super().__getattr__("original"), name)
+
+
+def observed() -> bool:
+    """Whether operators are recorded, or compiled, rather than only run."""
+    return torch.compiler.is_compiling() or _get_current_dispatch_mode() is not None
 
 
 Kind = tuple[type, tuple[int, ...], tuple[int, ...], torch.dtype, torch.device]

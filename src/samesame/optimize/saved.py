@@ -26,7 +26,12 @@ from samesame.optimize.candidate import Candidate
 from samesame.optimize.report import Report, in_full
 
 FUTURE = "from __future__ import annotations\n"
-NUMBERS = "inf, nan = float('inf'), float('nan')\n"          # as facts write them
+NUMBERS = """
+from pathlib import Path
+from runpy import run_path
+
+inf, nan = float("inf"), float("nan")                      # as facts write them
+"""
 FAST, REPORT = "fast.py", "report.json"
 USE = '''"""{title}, found by samesame {version}: {what}.
 
@@ -47,8 +52,9 @@ def made(original, weights):
 def optimized(original, weights=None):
     """`original` with the program above in its place, wherever this is proved to compute the same. The weights of a
     function are given by the names in FACTS."""
-    return DropIn(original, made, FACTS, weights)
+    return DropIn(original, made, FACTS, weights, {reference})
 '''
+LOADED = 'run_path(str(Path(__file__).parent / "reference.py"))["Fast"]'
 INCUMBENT = '''
 
 def optimized(original):
@@ -64,7 +70,8 @@ def python_file(candidate: Candidate, facts: Mapping[str, Any]) -> str:
     if twice:
         raise ValueError(f"a candidate defines {', '.join(sorted(twice))}, which the drop-in has")
     shown = pprint.pformat(dict(facts), width=116, sort_dicts=False)
-    last = FOUND.format(facts=shown, taken="original" if candidate.whole else "weights")
+    last = FOUND.format(facts=shown, taken="original" if candidate.whole else "weights",
+                        reference=LOADED if candidate.reference else None)
     return f"{FUTURE}{NUMBERS}{embedded()}\n\n{own.strip()}\n{last}"
 
 
@@ -81,7 +88,8 @@ def names_in(text: str) -> set[str]:
 
 def files_of(candidate: Candidate, facts: Mapping[str, Any]) -> dict[str, str]:
     """The candidate as files by name."""
-    return {**candidate.native, FAST: python_file(candidate, facts)}
+    beside = {"reference.py": candidate.reference.source} if candidate.reference else {}
+    return {**candidate.native, **beside, FAST: python_file(candidate, facts)}
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> Path:
