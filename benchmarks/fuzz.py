@@ -4,6 +4,7 @@
     python benchmarks/fuzz.py faults maximum select --minutes 20 --without algebra --no-twins
     python benchmarks/fuzz.py pace --minutes 5              # programs a minute, twins that are wrong, by generator
     python benchmarks/fuzz.py lines --minutes 60            # the share of Inductor's lines reached; --no-feedback
+    python benchmarks/fuzz.py twins --programs 3000         # how many programs have twins, and whether one is wrong
 
 A planted fault is found when a program is accused that the same torch without the fault compiles rightly. It is then
 reduced, and torch's bisector is asked. Minutes are of processor time of the process that has the fault, from its start
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import sys
 import time
 from collections import Counter
@@ -27,10 +29,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from check import machine
 from fuzz_faults import FAULTS, Fault, planted
 
+from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.campaign import Progress, Settings, fuzz
 from samesame.fuzz.generators import GENERATORS
+from samesame.fuzz.judge import judge
 from samesame.fuzz.pool import Worker
+from samesame.fuzz.program import source
 from samesame.fuzz.tasks import accuses
+from samesame.fuzz.twins import twin_of
 
 REDUCING, BISECTING = 60.0, 240.0
 PLAIN = {"avoid": [], "tried": {}, "traced": False}
@@ -142,18 +148,40 @@ def lines(options: argparse.Namespace) -> None:
         print(fuzz(Path(folder) / "found", settings, told=told).line)
 
 
+def twins(options: argparse.Namespace) -> None:
+    """Twins in eager torch, as a campaign judges them; nothing is compiled."""
+    statuses, rules = Counter[str](), Counter[str]()
+    names = list(settings_of(options).generators)
+    for number in range(options.programs):
+        dice = random.Random(f"{options.seed}/{number}")
+        program = GENERATORS[names[number % len(names)]](dice)
+        twin = twin_of(program, dice)
+        if twin is None:
+            statuses["no twin"] += 1
+            continue
+        judged = judge(program, BACKENDS["eager"], twin.program, twin.exact)
+        statuses[judged.status] += 1
+        rules.update(twin.rules if judged.status == "agrees" else ())
+        if judged.status == "wrong twin":
+            print(f"{number}: {judged.kind} {judged.where} {judged.detail} by {', '.join(twin.rules)}")
+            print(source(program), source(twin.program), sep="\n")
+    print(machine(), f"\n\n{options.programs} programs, seed {options.seed}: {dict(statuses)}")
+    print(f"{len(rules)} rules led to twins that agree: {dict(rules.most_common())}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("faults", "pace", "lines"))
+    parser.add_argument("what", choices=("faults", "pace", "lines", "twins"))
     parser.add_argument("names", nargs="*", help="parts of the names of faults")
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--programs", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--without", nargs="*", default=[], choices=list(GENERATORS))
     parser.add_argument("--no-twins", action="store_true")
     parser.add_argument("--no-feedback", action="store_true")
     options = parser.parse_args()
-    {"faults": faults, "pace": pace, "lines": lines}[options.what](options)
+    {"faults": faults, "pace": pace, "lines": lines, "twins": twins}[options.what](options)
 
 
 if __name__ == "__main__":

@@ -101,6 +101,17 @@ def test_a_wrong_twin_accuses_the_rewrite():
     assert judge(SQUARE, planted(lambda given, out: out), twin).status == "wrong twin"
 
 
+def test_a_twin_whose_zeros_may_have_either_sign_accuses_nobody():
+    """|x| as the larger of x and −x: 0 or −0, which 1/x tells apart."""
+    inverse = Step(("y",), "torch.reciprocal", (Ref("a"),))
+    program = of(Step(("a",), "torch.abs", (Ref("x"),)), inverse, x="torch.zeros(9)")
+    twin = of(
+        Step(("b",), "torch.neg", (Ref("x"),)), Step(("a",), "torch.maximum", (Ref("b"), Ref("x"))), inverse,
+        x="torch.zeros(9)",
+    )  # fmt: skip
+    assert judge(program, planted(lambda given, out: out), twin).status == "agrees"
+
+
 def test_a_compiler_that_spoils_the_twin_alone_is_accused():
     twin = of(Step(("y",), "torch.mul", (Ref("x"), Ref("x"))))
 
@@ -152,12 +163,17 @@ ROUNDED = {
         Step(("a",), "torch.var", (Ref("x"), 0)), Step(("b",), "torch.reciprocal", (Ref("a"),)),
         Step(("y",), "torch.isinf", (Ref("b"),)),
     ),
+    "the sign of a zero": (
+        Step(("a",), "torch.maximum", (Ref("x"), Ref("x"))),
+        Step(("b",), "torch.reciprocal", (Ref("a"),)), Step(("y",), "torch.sign", (Ref("b"),)),
+    ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ROUNDED)
 def test_what_another_rounding_on_the_way_changes_accuses_nobody(name):
-    program = of(*ROUNDED[name], x="torch.full((2,), 0.1)" if name == "a zero" else TIE)
+    given = {"a zero": "torch.full((2,), 0.1)", "the sign of a zero": "torch.zeros(9)"}
+    program = of(*ROUNDED[name], x=given.get(name, TIE))
     other = planted(lambda given, out: tuple(~o if o.dtype == torch.bool else o + 1e-6 for o in out))
     assert judge(program, other).status == "unsteady"
 

@@ -2,9 +2,9 @@
 
 A step function of a rounded number does not, and neither does the difference of two numbers that are nearly equal. So
 the program runs again with every float off by a few units in the last place: those of the inputs, and whatever is
-computed on the way. What moves more than that explains is dropped. Two kinds of number stay as they are, because no
-order of computing changes them: one that an operator's argument holds already was moved and not computed, and small
-multiples of 1/16 have exact sums and products.
+computed on the way; a zero that was added up or chosen may be one of the other sign. What moves more than that explains
+is dropped. Two kinds of number stay as they are, because no order of computing changes them: one that an operator's
+argument holds already was moved and not computed, and small multiples of 1/16 have exact sums and products.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ UNITS = 4                    # in the last place, up or down
 SENSITIVE = 256.0            # a result that moves so many units says nothing
 GRID, LARGEST = 16, 1024     # numbers that are exact: multiples of 1/16 up to 1024
 # Operators that round several times by themselves, so that a zero of theirs may be none.
+# Of these no order is promised, nor which of 0.0 and −0.0 comes out.
+SIGNLESS = ("max", "min", "relu", "clamp", "add", "sub", "sum", "mean", "mm", "dot")
 ROUND_OFTEN = ("var", "std", "norm", "dist", "softmax", "logsumexp", "linalg", "conv", "upsample", "cov", "corrcoef")
 
 
@@ -66,10 +68,12 @@ class _OtherRoundings(TorchDispatchMode):  # type: ignore[no-untyped-call]
         held = _magnitudes(given)
         result = operation(*args, **(kwargs or {}))
         made = [*tree_leaves(result), *(given if operation._schema.is_mutable else ())]
-        often = any(word in operation._schema.name for word in ROUND_OFTEN)
-        for tensor in made:
-            if isinstance(tensor, torch.Tensor):
-                nudge(tensor, held, self.dice, zeros=float(held.max()) if often and held.numel() else 0.0)
+        often, signless = (any(w in operation._schema.name for w in words) for words in (ROUND_OFTEN, SIGNLESS))
+        for tensor in (tensor for tensor in made if isinstance(tensor, torch.Tensor)):
+            nudge(tensor, held, self.dice, zeros=float(held.max()) if often and held.numel() else 0.0)
+            if signless and tensor.is_floating_point():
+                flips = (tensor == 0) & torch.randint(0, 2, tensor.shape, generator=self.dice).bool()
+                tensor.copy_(torch.where(flips, -tensor, tensor))
         return result
 
 
