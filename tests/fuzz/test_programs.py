@@ -24,6 +24,12 @@ SMALL = Program(
 )
 
 
+def test_a_transposition_in_place_is_not_seen_before_it():
+    steps = Step(("y",), "torch.neg", (Ref("x"),)), Step((), ".t_", (Ref("x"),))
+    before, after, end = Program((Input("x", "torch.ones(2, 3)"),), steps, ("x",)).sites()
+    assert [tuple(values["x"].shape) for _, values in (before, after, end)] == [(2, 3), (2, 3), (3, 2)]
+
+
 def test_text_is_the_program():
     assert source(SMALL) == (
         "def program(x):\n"

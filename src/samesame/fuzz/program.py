@@ -121,7 +121,7 @@ class Program:
         values = {given.name: tensor for given, tensor in zip(self.inputs, self.make_inputs(), strict=True)}
         for position, line in enumerate(self.steps):
             if isinstance(line, Step):
-                yield position, dict(values)
+                yield position, {name: value.detach() for name, value in values.items()}     # .t_ changes a shape
             for step in steps_in([line]):
                 result = run_step(step, values)
                 if step.results:
