@@ -42,6 +42,10 @@ CONTRACTIONS = {
     "addmm": (lambda a, b, c: (torch.addmm(a, b, c, beta=2, alpha=3), torch.baddbmm(c[None], b[None], c[None])),
               x(3, 5), x(3, 3), x(3, 5)),
     "low rank": (lambda a, w, u, v: F.linear(a, w + u @ v), x(2, 4), x(5, 4), x(5, 2), x(2, 4)),
+    "a diagonal that ends early": (lambda a, s: torch.where(torch.arange(5)[:, None] == torch.arange(3), s, 0.) @ a.T,
+                                   x(2, 3), x(3)),
+    "... or that is shorter than the rows": (lambda a, s: a @ torch.where(
+        torch.arange(5)[:, None] == torch.arange(3), s, 0.), x(2, 5), x(3)),
     "diagonal": (lambda a, s, b: a @ torch.diag(s) @ b, x(2, 3), x(3), x(3, 4)),
 }
 POINTWISE = {

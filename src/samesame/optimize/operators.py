@@ -19,7 +19,7 @@ from samesame.formula.expr import Size, Unsupported
 from samesame.graph import Graph
 from samesame.optimize import forms as f
 from samesame.optimize.forms import Form, Part, Place, along, base, number, walk
-from samesame.optimize.reading import Reader, Value, row, summed
+from samesame.optimize.reading import Reader, Value, row
 from samesame.optimize.specification import Specification
 
 HALF = Fraction(1, 2)
@@ -177,18 +177,18 @@ def _dims(x: Value, dim: Any) -> list[int]:
 def total(r: Reader, x: Value, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Value:
     dims = _dims(_real(r, _as(r, x, dtype)), dim)
     axes = [axis for d in dims for axis in x.dims[d]]
-    return Value(summed(axes, x.form), r.reduced(x, dims, keepdim), x.dtype)
+    return Value(r.summed(axes, x.form), r.reduced(x, dims, keepdim), x.dtype)
 
 
 @row("aten.mean.dim", "aten.mean.default")
 def mean(r: Reader, x: Value, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Value:
     x = _as(r, x, dtype)
     dims = _dims(x, dim)
-    return Value(_mean(x.form, [a for d in dims for a in x.dims[d]]), r.reduced(x, dims, keepdim), x.dtype)
+    return Value(_mean(r, x.form, [a for d in dims for a in x.dims[d]]), r.reduced(x, dims, keepdim), x.dtype)
 
 
-def _mean(x: Form, axes: Sequence[str]) -> Form:
-    return f.times(f.power(f.extent(*axes), -1), summed(axes, x))
+def _mean(r: Reader, x: Form, axes: Sequence[str]) -> Form:
+    return f.times(f.power(f.extent(*axes), -1), r.summed(axes, x))
 
 
 def _as(r: Reader, x: Value, dtype: Any) -> Value:
@@ -228,7 +228,7 @@ def var(r: Reader, x: Value, dim: Any = None, *, correction: float | None = None
     """The mean of the squares of differences from the mean: two passes."""
     dims = _dims(x, dim)
     axes = [a for d in dims for a in x.dims[d]]
-    squares = summed(axes, f.power(f.minus(x.form, _mean(x.form, axes)), 2))
+    squares = r.summed(axes, f.power(f.minus(x.form, _mean(r, x.form, axes)), 2))
     less = 1 if correction is None else correction
     count = f.extent(*axes) if not less else f.minus(f.extent(*axes), number(less))
     return Value(f.times(squares, f.power(count, -1)), r.reduced(x, dims, keepdim), x.dtype)
@@ -258,7 +258,7 @@ def rms_norm(r: Reader, x: Value, shape: Sequence[int], weight: Value | None = N
     dims = range(x.rank - len(shape), x.rank)
     if eps is None and x.dtype not in ("float32", "float64"):
         raise Unsupported("an epsilon of the dtype")
-    square = _mean(f.power(x.form, 2), [a for d in dims for a in x.dims[d]])
+    square = _mean(r, f.power(x.form, 2), [a for d in dims for a in x.dims[d]])
     epsilon = torch.finfo(getattr(torch, x.dtype)).eps if eps is None else eps
     scale = f.power(f.plus(square, number(float(epsilon))), -HALF)
     normal = Value(f.times(x.form, scale), x.dims, x.dtype)
@@ -271,8 +271,8 @@ def layer_norm(
     eps: float = 1e-05, *_: Any,
 ) -> Value:
     axes = [a for d in range(x.rank - len(shape), x.rank) for a in x.dims[d]]
-    middle = f.minus(x.form, _mean(x.form, axes))
-    scale = f.power(f.plus(_mean(f.power(middle, 2), axes), number(float(eps))), -HALF)
+    middle = f.minus(x.form, _mean(r, x.form, axes))
+    scale = f.power(f.plus(_mean(r, f.power(middle, 2), axes), number(float(eps))), -HALF)
     normal = Value(f.times(middle, scale), x.dims, x.dtype)
     normal = normal if weight is None else mul(r, normal, weight)
     return normal if bias is None else add(r, normal, bias)

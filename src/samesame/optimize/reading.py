@@ -274,11 +274,21 @@ class Reader:
         """Einsum: products summed over every label that the result lacks."""
         forms, axes = self.labelled(values, labels)
         gone = [axis for label, own in axes.items() if label not in out for axis in own]
-        return Value(summed(gone, times(*forms)), tuple(axes[label] for label in out), values[0].dtype)
+        return Value(self.summed(gone, times(*forms)), tuple(axes[label] for label in out), values[0].dtype)
 
     def folded(self, monoid: str, value: Value, dims: Sequence[int], keep: bool) -> Value:
         axes = [axis for d in dims for axis in value.dims[d]]
         return Value(fold(monoid, axes, value.form), self.reduced(value, dims, keep), value.dtype)
+
+    def summed(self, axes: Iterable[str], x: Form) -> Form:
+        """The sum over axes; where a factor is zero but at `i = j`, only that is summed."""
+        axes, factors = list(axes), x.arguments if x.operator == "times" else (x,)
+        for factor in factors:
+            for gone, kept in diagonal_of(factor):
+                if gone in axes and self.size([gone]) == self.size([kept]):
+                    inner = times(*(y for y in factors if y is not factor), factor.arguments[1])
+                    return self.summed([a for a in axes if a != gone], substitute(inner, {gone: along(kept)}))
+        return fold("sum", axes, x)
 
     def reduced(self, value: Value, dims: Sequence[int], keep: bool) -> Dims:
         return tuple(() if d in dims else dim for d, dim in enumerate(value.dims) if keep or d not in dims)
@@ -289,19 +299,13 @@ def is_computed(value: Any) -> bool:
     return isinstance(value, Value) and any(part.operator == "fold" for part in walk(value.form))
 
 
-def summed(axes: Iterable[str], x: Form) -> Form:
-    """The sum over axes; where a factor is zero but at `i = j`, only that is summed."""
-    axes = list(axes)
-    for factor in x.arguments if x.operator == "times" else (x,):
-        if factor.operator == "where" and factor.arguments[2] is ZERO and factor.arguments[0].operator == "compare":
-            condition = factor.arguments[0]
-            ends = [side.attributes[0].axis if side.operator == "position" else None for side in condition.arguments]
-            for gone, kept in (ends, ends[::-1]):
-                if condition.attributes == ("=",) and gone in axes and kept is not None:
-                    rest = [y for y in x.arguments if y is not factor] if x.operator == "times" else []
-                    inner = times(factor.arguments[1], *rest)
-                    return summed([a for a in axes if a != gone], substitute(inner, {str(gone): along(kept)}))
-    return fold("sum", axes, x)
+def diagonal_of(form: Form) -> list[tuple[str, str]]:
+    """The two axes outside whose diagonal the form is zero, either first; none where it is not so."""
+    if form.operator != "where" or form.arguments[2] is not ZERO or form.arguments[0].operator != "compare":
+        return []
+    condition = form.arguments[0]
+    i, j = (side.attributes[0].axis if side.operator == "position" else None for side in condition.arguments)
+    return [(i, j), (j, i)] if condition.attributes == ("=",) and i and j else []
 
 
 def takes(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[], Any]:
