@@ -30,7 +30,7 @@ def worked_out(form: Form, tensors, extents, dims=None):
         total = torch.tensor(where.offset)
         for axis, factor, over in where.parts:
             shape = [size[axis] if a == axis else 1 for a in axes]
-            total = total + factor * prod(size[a] for a in over) * torch.arange(size[axis]).reshape(shape)
+            total = total + factor * prod(extents[base(a)] for a in over) * torch.arange(size[axis]).reshape(shape)
         return total
 
     def of(part):

@@ -48,6 +48,11 @@ CONTRACTIONS = {
         torch.arange(5)[:, None] == torch.arange(3), s, 0.), x(2, 5), x(3)),
     "diagonal": (lambda a, s, b: a @ torch.diag(s) @ b, x(2, 3), x(3), x(3, 4)),
 }
+PARTS_OF_COMPUTED = {
+    "three of one": (lambda a, w: (lambda q, k, v: q @ k.transpose(-1, -2) @ v)(
+        *F.linear(a, w).view(2, 3, 3, 2, 4).permute(2, 0, 3, 1, 4).unbind(0)), x(2, 3, 4), x(24, 4)),
+    "every second": (lambda a, w: F.linear(a, w).view(3, 4, 2)[..., 1].sum(0), x(3, 4), x(8, 4)),
+}
 POINTWISE = {
     "activations": (lambda a: (F.gelu(a), F.gelu(a, approximate="tanh"), F.silu(a), F.relu(a), F.elu(a), a.sigmoid(),
                                a.tanh(), a.erf(), a.exp(), -a, a.abs()), x(3, 4)),
@@ -82,8 +87,12 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("program", [CONTRACTIONS, POINTWISE, FOLDS, VIEWS], ids=["contractions", "pointwise", "folds",
-                                                                                  "views"])
+EVERYTHING = {
+    "contractions": CONTRACTIONS, "parts": PARTS_OF_COMPUTED, "pointwise": POINTWISE, "folds": FOLDS, "views": VIEWS,
+}
+
+
+@pytest.mark.parametrize("program", EVERYTHING.values(), ids=EVERYTHING)
 def test_forms_say_what_torch_computes(program):
     for function, *inputs in program.values():
         agree(function, *inputs)

@@ -75,9 +75,9 @@ class Native:
     def words(self) -> str:
         """What the kernels are, for people."""
         run = [kernel for kernel in self.program.kernels if not kernel.ahead]
-        fixed = "".join(f", {axis} = {size}" for axis, size in self.fixed.items())
-        return (f"{len(run)} kernel{'s' * (len(run) != 1)} of our own ({', '.join(self.maps)}), "
-                f"proved for all tile sizes{fixed and ' at' + fixed[1:]}")
+        fixed = ", ".join(map(str, sorted(set(self.fixed.values()))))
+        return (f"{len(run)} kernel{'s' * (len(run) != 1)} of our own ({', '.join(self.maps)}), proved for all tile "
+                f"sizes{fixed and f', where some dimensions are as here ({fixed})'}")
 
 
 TEMPLATE = '''"""Kernels of one's own for a program; what they compute in torch's operators stands in reference.py."""

@@ -454,6 +454,11 @@ def select(r: Reader, x: Value, dim: int, index: int) -> Value:
     return r.read_at(x, places, [axes for k, axes in enumerate(x.dims) if k != d])
 
 
+@row("aten.unbind.int")
+def unbind(r: Reader, x: Value, dim: int = 0) -> tuple[Value, ...]:
+    return tuple(select(r, x, dim, index) for index in range(r.size(x.dims[dim])))
+
+
 @row("aten.split.Tensor")
 def split(r: Reader, x: Value, size: int, dim: int = 0) -> tuple[Value, ...]:
     d = dim % x.rank

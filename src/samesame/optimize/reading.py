@@ -22,6 +22,7 @@ from samesame.operators.explain import bind
 from samesame.optimize.forms import (
     ZERO,
     Form,
+    Part,
     Place,
     along,
     base,
@@ -29,6 +30,7 @@ from samesame.optimize.forms import (
     fold,
     fresh,
     load,
+    made,
     number,
     substitute,
     times,
@@ -205,7 +207,24 @@ class Reader:
         return f"{self._halves[key]}{axis[len(base(axis)) :]}"
 
     def read_at(self, value: Value, places: Mapping[str, Place], dims: Iterable[tuple[str, ...]]) -> Value:
-        return Value(substitute(value.form, places), tuple(dims), value.dtype)
+        fixed = {axis for axis, place in places.items() if place.offset or place.axis is None}
+        return Value(substitute(self.in_numbers(value.form, fixed), places), tuple(dims), value.dtype)
+
+    def in_numbers(self, form: Form, axes: set[str]) -> Form:
+        """The form with the strides of these axes as numbers, so that they may be anywhere."""
+
+        def number_of(place: Place) -> Place:
+            parts = (p if p.axis not in axes else Part(p.axis, p.factor * self.size(p.over)) for p in place.parts)
+            return Place(tuple(parts), place.offset)
+
+        memo: dict[Form, Form] = {}
+        for x in walk(form):
+            if x.operator in ("load", "position"):
+                places = (number_of(place) if isinstance(place, Place) else place for place in x.attributes)
+                memo[x] = Form(x.operator, tuple(places), ())
+            else:
+                memo[x] = made(x.operator, x.attributes, tuple(memo[y] for y in x.arguments)) if x.arguments else x
+        return memo[form]
 
     def labelled(
         self, values: Sequence[Value], labels: Labels

@@ -74,7 +74,7 @@ class Space:
     stages: list[Stage]
     sizes: dict[str, Dim] = field(default_factory=dict)
     buffers: dict[str, Buffer] = field(default_factory=dict)
-    strided: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    alike: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._find_shapes()
@@ -83,8 +83,15 @@ class Space:
             self.buffers[stage.target] = Buffer(stage.target, shape, stage.dtype or "float32")
 
     def size(self, axis: str) -> Dim:
-        name = base(axis)
+        name = self._first(axis)
         return self.sizes.setdefault(name, Size(name, 1))
+
+    def _first(self, axis: str) -> str:
+        """The axis that stands for all that are as long for the same reason."""
+        axis = base(axis)
+        while self.alike.get(axis, axis) != axis:
+            axis = self.alike[axis]
+        return axis
 
     def extent(self, axis: str) -> int:
         extents = self.specification.extents
@@ -105,14 +112,19 @@ class Space:
         tensors = self.specification.tensors
         kept = {stage.target for stage in self.stages}
         found: dict[tuple[str, int], tuple[str, ...]] = {}
+        pinned: set[str] = set()
         for (name, d), several in places.items():
             if name in kept or name not in tensors:
                 continue
             whole = [place for place in several if self._covers(place, tensors[name].shape[d])]
             if whole:
                 found[name, d] = tuple(sorted(whole[0].axes))
-            if not whole or any(tuple(sorted(map(base, p.axes))) != tuple(map(base, found[name, d])) for p in several):
-                self.sizes.update({base(axis): self.extent(axis) for place in several for axis in place.axes})
+            if whole == several and all(len(place.axes) == 1 for place in several):
+                for place in several[1:]:                    # several axes along one dimension are of one length
+                    self.alike[self._first(place.axes[0])] = self._first(several[0].axes[0])
+            elif not whole or any(sorted(map(base, p.axes)) != sorted(map(base, found[name, d])) for p in several):
+                pinned |= {base(axis) for place in several for axis in place.axes}
+        self.sizes.update({self._first(axis): self.extent(axis) for axis in pinned})
         for name, tensor in tensors.items():
             shape = (self._length(found.get((name, d)), size) for d, size in enumerate(tensor.shape))
             self.buffers[name] = Buffer(name, tuple(shape), tensor.dtype)
