@@ -45,6 +45,7 @@ from samesame.store import Store
 from samesame.versions import versions_of_packages
 
 HEAT = 6                                                   # rounds in which candidates are told apart
+NEAR = 1.15                                                # times the best incumbent, to be raced to the end
 TRIED = 4                                                  # candidates that race
 FASTEST = 2                                                # of these, for which a proof is looked for
 COMPILING = 0.35                                           # of the time that is left, for one to be compiled
@@ -219,7 +220,8 @@ class Attempt:
                 race(late, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
                 entered += late
             best = self.fastest(own)
-            for racer in self.fit([r for r in entered if r.running and best is not None and r.lower < best.lower]):
+            near = [r for r in entered if r.running and best is not None and r.lower < NEAR * best.lower]
+            for racer in self.fit(near):
                 verdict = self.proved(found, racer)
                 if verdict is None:
                     continue

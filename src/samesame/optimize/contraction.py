@@ -1,0 +1,318 @@
+"""Contractions as loop nests: tiles of rows × columns accumulate in registers while the depth runs by.
+
+One operand, the right one, has the column axis; the axes that it lacks are rows, of which the longest is cut into
+tiles, and what both operands have are batches. In `lanes` each lane of a register has a column of its own; a weight is
+packed ahead, so that a tile's part of it is read from front to back. In `dots` the depth runs in lanes, and each sum is
+kept in as many parts: for operands that lie along the depth in memory and are no weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from samesame.formula.expr import TRUE, Expr, Leaf, Load, compare, floordiv, index, mul, where
+from samesame.formula.expr import Fold as Folded
+from samesame.formula.tensor import Tensor as Formula
+from samesame.optimize.forms import Form, along, finite, load, times, walk
+from samesame.optimize.ir import Accumulate, Buffer, Dim, Kernel, Kind, Local, Program, Statement, Store, Tile, When
+from samesame.optimize.meaning import Claim
+from samesame.optimize.partition import Stage, factors
+from samesame.optimize.rows import rows
+from samesame.optimize.space import Nest, NoSchedule, Scheduled, Space, Tiled, last, tile_of, tiles, whatever
+
+
+@dataclass(frozen=True)
+class Product:
+    """One fold of a contraction: Σ over `depth` of scale · left · right, where only `right` has the column axis."""
+
+    name: str
+    depth: tuple[str, ...]
+    scale: Form
+    left: Form
+    right: Form
+
+
+def products(stage: Stage, column: str) -> list[Product]:
+    """The folds as products, with the column axis on the right. Raises NoSchedule where they are none."""
+    found = []
+    for name, fold in stage.folds.items():
+        monoid, axes = fold.attributes
+        parts = factors(fold.arguments[0])
+        right = [x for x in parts if column in x.axes]
+        if monoid != "sum" or len(right) != 1 or right[0].operator != "load":
+            raise NoSchedule(f"{column} runs through more than one operand, or through none that is a tensor")
+        left = [x for x in parts if x is not right[0] and not finite(x)]
+        scale = [x for x in parts if finite(x)]
+        found.append(Product(name, axes, times(*scale), times(*left), right[0]))
+    if not found:
+        raise NoSchedule("there is no contraction")
+    return found
+
+
+def columns(stage: Stage) -> list[str]:
+    """The axes that can be columns, at least one of whose operands does not have all rows."""
+    able = []
+    for axis in stage.axes:
+        try:
+            several = products(stage, axis)
+        except NoSchedule:
+            continue
+        if all(set(stage.axes) - set(p.right.axes) or set(stage.axes) - set(p.left.axes) for p in several):
+            able.append(axis)
+    return able
+
+
+@dataclass
+class _Grid:
+    """The loops around a tile of the result: batches and tiles of columns in parallel, tiles of rows one by one."""
+
+    nest: Nest
+    at: dict[str, Expr]
+    column: tuple[str, Tiled]
+    row: tuple[str, Tiled] | None
+    tiles: list[Tile]
+
+    @property
+    def shape(self) -> tuple[Dim, Dim]:
+        return self.row[1].size if self.row else 1, self.column[1].size
+
+    def reached(self, i: Expr, j: Expr) -> dict[str, Expr]:
+        """Where each axis of the result is at row i and column j of the tile."""
+        ends = [(self.column, j), *([(self.row, i)] if self.row else [])]
+        return {**self.at, **{axis: tiled.at(within) for (axis, tiled), within in ends}}
+
+    def tile(self, nest: Nest, columns: Kind) -> tuple[Expr, Expr, Expr]:
+        """Loops over the tile: row, column, and the condition that there is such a column."""
+        i = nest.loop("unrolled", self.shape[0])
+        nest.when(self.row[1].inside(i) if self.row else TRUE)
+        j = nest.loop(columns, self.shape[1])
+        return i, j, self.column[1].inside(j)
+
+
+def _grid(space: Space, stage: Stage, column: str, several: list[Product], role: str) -> _Grid:
+    free = [axis for axis in stage.axes if axis != column and all(axis not in p.right.axes for p in several)]
+    row = max(free, key=space.extent, default=None)
+    nest, chosen = Nest(), [tile_of(space, stage, column, role)]
+    at: dict[str, Expr] = {axis: nest.loop("parallel", space.size(axis))
+                           for axis in stage.axes if axis != column and axis not in free}
+    across = _tiled(space, column, chosen[0], nest, "parallel")
+    at |= {axis: nest.loop("serial", space.size(axis)) for axis in free if axis != row}
+    if row is None:
+        return _Grid(nest, at, (column, across), None, chosen)
+    chosen.append(tile_of(space, stage, row, "rows"))
+    return _Grid(nest, at, (column, across), (row, _tiled(space, row, chosen[1], nest, "serial")), chosen)
+
+
+def _tiled(space: Space, axis: str, tile: Tile, nest: Nest, kind: Kind) -> Tiled:
+    return Tiled(tile.size, space.size(axis), nest.loop(kind, tiles(space.size(axis), tile.size)))
+
+
+def lanes(space: Space, stage: Stage, column: str) -> Scheduled:
+    """Columns in lanes: each lane of a tile has its own sum."""
+
+    def fold(grid: _Grid, nest: Nest, at: dict[str, Expr], depth: list[str]) -> _Step:
+        at |= {axis: nest.loop("serial", space.size(axis)) for axis in depth}
+        i, j, there = grid.tile(nest, "vector")
+        return _Step(i, j, there, {**grid.reached(i, j), **at})
+
+    return _contraction(space, stage, column, "lanes", "vector", fold)
+
+
+def dots(space: Space, stage: Stage, column: str) -> Scheduled:
+    """The depth in lanes: each sum of a tile is kept in as many parts as there are lanes."""
+
+    def fold(grid: _Grid, nest: Nest, at: dict[str, Expr], depth: list[str]) -> _Step:
+        *others, deep = depth
+        at |= {axis: nest.loop("serial", space.size(axis)) for axis in others}
+        grid.tiles.append(tile_of(space, stage, deep, "depth"))
+        along_depth = _tiled(space, deep, grid.tiles[-1], nest, "serial")
+        i, j, there = grid.tile(nest, "unrolled")
+        nest.when(there)
+        k = nest.loop("vector", along_depth.size)
+        nest.when(along_depth.inside(k))
+        return _Step(i, j, TRUE, {**grid.reached(i, j), **at, deep: along_depth.at(k)})
+
+    return _contraction(space, stage, column, "columns", "unrolled", fold)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One round of a fold: row and column of the tile, whether there is such a column, where each axis is."""
+
+    row: Expr
+    column: Expr
+    there: Expr
+    at: dict[str, Expr]
+
+
+def _contraction(
+    space: Space, stage: Stage, column: str, role: str, kind: Kind,
+    fold: Callable[[_Grid, Nest, dict[str, Expr], list[str]], _Step],
+) -> Scheduled:
+    several = products(stage, column)
+    grid = _grid(space, stage, column, several, role)
+    ahead, operands = _operands(space, stage, several, grid)
+    nest = grid.nest
+    sums = {p.name: Buffer(_sums(stage, p), grid.shape) for p in several}
+    nest.add(*(Local(buffer, "sum") for buffer in sums.values()))
+    for depth in dict.fromkeys(p.depth for p in several):
+        body = Nest()
+        step = fold(grid, body, {}, _deepestlast(several, depth))
+        for p in several:
+            if p.depth == depth:
+                term = mul(space.expression(operands.left[p.name], step.at), operands.right(p, step, grid))
+                add_it = Accumulate(sums[p.name], (step.row, step.column), term)
+                sure = step.there is TRUE or p.name in operands.packed
+                body.add(add_it if sure else When(step.there, (add_it,)))
+        nest.add(*body.done())
+    nest.add(*_result(space, stage, operands, sums, grid, kind))
+    kernel = _kernel(space, role, stage, operands, nest)
+    claims = {_sums(stage, p): _claim(stage, p, operands, grid) for p in several}
+    held = {**operands.holds, stage.target: operands.held(stage, claims)}
+    return Scheduled(Program((*ahead, kernel), tuple(grid.tiles)), held, f"{role} along {column}", claims)
+
+
+def _sums(stage: Stage, p: Product) -> str:
+    return f"{p.name} of {stage.target}"
+
+
+def _claim(stage: Stage, p: Product, operands: Operands, grid: _Grid) -> Claim:
+    """That a tile's sums are the product's, each at its place."""
+    total = operands.total(stage, p)
+    i, j = (index(size) for size in grid.shape)
+    at = grid.reached(i, j)
+    return Claim(Leaf(f"Σ {_sums(stage, p)}", total.shape), (i, j), tuple(at[axis] for axis in stage.axes), total)
+
+
+def _result(
+    space: Space, stage: Stage, operands: Operands, sums: Mapping[str, Buffer], grid: _Grid, kind: Kind
+) -> tuple[Statement, ...]:
+    """The stage's value of the finished sums, stored."""
+    out = Nest()
+    i, j, there = grid.tile(out, kind)
+    out.when(there)
+    at = grid.reached(i, j)
+    finished = {p.name: operands.scaled(p, sums[p.name][i, j]) for p in operands.several}
+    value = space.expression(stage.value, at, {name: partial(whatever, v) for name, v in finished.items()})
+    out.add(Store(space.buffers[stage.target], tuple(at[axis] for axis in stage.axes), value))
+    return out.done()
+
+
+def _kernel(space: Space, map: str, stage: Stage, operands: Operands, nest: Nest) -> Kernel:
+    names = {x.attributes[0] for form in (*operands.left.values(), stage.value) for x in walk(form)
+             if x.operator == "load"} - set(stage.folds)
+    names |= {p.right.attributes[0] for p in operands.several if p.name not in operands.packed}
+    reads = [space.buffers[name] for name in sorted(names)] + list(operands.packed.values())
+    return Kernel(f"{map}_{stage.target}", tuple(reads), (space.buffers[stage.target],), nest.done())
+
+
+@dataclass
+class Operands:
+    """How a kernel reads its products: weights from packed panels, a left operand that is computed from where it was
+    stored."""
+
+    space: Space
+    several: list[Product]
+    column: str
+    left: dict[str, Form]
+    packed: dict[str, Buffer] = field(default_factory=dict)
+    order: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    width: Dim = 1
+    holds: dict[str, Formula] = field(default_factory=dict)
+
+    def right(self, p: Product, step: _Step, grid: _Grid) -> Expr:
+        """The right operand's element."""
+        if p.name in self.packed:
+            at, tile = step.at, grid.column[1].tile
+            return self.packed[p.name][
+                (*(at[a] for a in self.order[p.name]), tile, *(at[a] for a in self.deep(p)), step.column)]
+        return self.space.expression(p.right, step.at)
+
+    def total(self, stage: Stage, p: Product) -> Formula:
+        """What a product's sum is at each place of the stage's axes."""
+
+        def element(*indices: Expr) -> Expr:
+            bound = {axis: index(self.space.size(axis)) for axis in p.depth}
+            at = {**dict(zip(stage.axes, indices, strict=True)), **bound}
+            body = mul(self.space.expression(self.left[p.name], at), self.whole(p, at))
+            return Folded("sum", tuple(bound.values()), body)
+
+        return Formula(tuple(map(self.space.size, stage.axes)), element)
+
+    def held(self, stage: Stage, claims: Mapping[str, Claim]) -> Formula:
+        """What the stage's target holds, over the sums that are claimed."""
+
+        def element(*indices: Expr) -> Expr:
+            at = dict(zip(stage.axes, indices, strict=True))
+            found = {p.name: self.scaled(p, Load(claims[_sums(stage, p)].leaf, indices)) for p in self.several}
+            return self.space.expression(stage.value, at, {name: partial(whatever, v) for name, v in found.items()})
+
+        return Formula(tuple(map(self.space.size, stage.axes)), element)
+
+    def scaled(self, p: Product, total: Expr) -> Expr:
+        return mul(self.space.expression(p.scale, {}), total)
+
+    def whole(self, p: Product, at: Mapping[str, Expr]) -> Expr:
+        """The same for a column that is not cut into tiles."""
+        if p.name in self.packed:
+            n, batch, depth = at[self.column], self.order[p.name], self.deep(p)
+            tile, lane = floordiv(n, self.width), n % self.width
+            return self.packed[p.name][(*(at[a] for a in batch), tile, *(at[a] for a in depth), lane)]
+        return self.space.expression(p.right, at)
+
+    def deep(self, p: Product) -> tuple[str, ...]:
+        return tuple(axis for axis in _deepestlast(self.several, p.depth) if axis in p.right.axes)
+
+
+def _operands(
+    space: Space, stage: Stage, several: list[Product], grid: _Grid
+) -> tuple[list[Kernel], Operands]:
+    """Kernels that bring operands into the order in which they are read, and how they are read then."""
+    operands = Operands(space, several, grid.column[0], {}, width=grid.column[1].size)
+    kernels: list[Kernel] = []
+    for p in several:
+        operands.left[p.name] = p.left
+        if p.left.operator not in ("load", "number"):
+            kept = Stage(f"left of {p.name} of {stage.target} by {grid.column[0]}", p.left.axes, p.left)
+            space.buffers[kept.target] = Buffer(kept.target, tuple(map(space.size, kept.axes)))
+            before = rows(space, [kept], [kept.target])
+            kernels.extend(before.program.kernels)
+            operands.holds.update(before.holds)
+            operands.left[p.name] = load(kept.target, *map(along, kept.axes))
+        tensor = space.specification.tensors.get(p.right.attributes[0])
+        if tensor is not None and tensor.role == "weight" and grid.tiles[0].role == "lanes":
+            kernels.append(_packed(space, stage, operands, p))
+    return kernels, operands
+
+
+def _packed(space: Space, stage: Stage, operands: Operands, p: Product) -> Kernel:
+    """The weight in panels of as many columns as a tile has; zeros stand beyond the last column."""
+    depth, column, width = operands.deep(p), operands.column, operands.width
+    batch = tuple(axis for axis in p.right.axes if axis != column and axis not in depth)
+    operands.order[p.name] = batch
+    length = space.size(column)
+    shape = (*map(space.size, batch), tiles(length, width), *map(space.size, depth), width)
+    source = space.buffers[p.right.attributes[0]]
+    buffer = Buffer(f"{p.name} of {stage.target} packed by {column}", shape, source.dtype)
+    operands.packed[p.name] = buffer
+
+    def value(*at: Expr) -> Expr:
+        tile, lane = at[len(batch)], at[-1]
+        here = dict(zip((*batch, *depth), (*at[: len(batch)], *at[len(batch) + 1 : -1]), strict=True))
+        here[column] = tile * width + lane
+        return where(compare("<", here[column], length), space.expression(p.right, here), 0)
+
+    nest = Nest()
+    outer = [nest.loop("parallel" if n <= len(batch) else "serial", size) for n, size in enumerate(shape[:-1])]
+    lane = nest.loop("vector", width)
+    nest.add(Store(buffer, (*outer, lane), value(*outer, lane)))
+    operands.holds[buffer.name] = Formula(shape, value)
+    return Kernel(f"pack_{p.name}_of_{stage.target}", (source,), (buffer,), nest.done(), ahead=True)
+
+
+def _deepestlast(several: list[Product], depth: tuple[str, ...]) -> list[str]:
+    forms = [p.left for p in several if p.depth == depth]
+    final = last(times(*forms), depth) if depth else ""
+    return [*(axis for axis in depth if axis != final), *([final] if final else [])]

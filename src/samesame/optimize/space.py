@@ -1,0 +1,212 @@
+"""The tensors of one partition as buffers, over size symbols; and what loop nests are put together from.
+
+A dimension that a program reads from end to end is as long as the axes along it, so that a proof about it holds for all
+sizes; a dimension of which only a part is read is a number, and so are the axes that are read along it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+from samesame.formula.expr import TRUE, Expr, Index, Load, Size, add, and_, compare, floordiv, mul, rebuild
+from samesame.formula.tensor import Tensor as Formula
+from samesame.optimize.forms import Form, Place, base, formula, walk
+from samesame.optimize.ir import Buffer, Dim, Kind, Program, Statement, Tile, When
+from samesame.optimize.ir import loop as new_loop
+from samesame.optimize.meaning import Claim
+from samesame.optimize.partition import Stage
+from samesame.optimize.specification import Specification
+
+Elements = Mapping[str, Callable[[tuple[Expr, ...]], Expr]]         # what stands for a tensor's element, by name
+
+
+class NoSchedule(Exception):
+    """A stage that no map here takes."""
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """Kernels for neighbouring stages; what each buffer should hold; the numbers to be chosen; how, in a word."""
+
+    program: Program
+    holds: Mapping[str, Formula]
+    map: str
+    claims: Mapping[str, Claim] = field(default_factory=dict)
+
+
+def tiles(size: Dim, tile: Dim) -> Expr:
+    """How many tiles cover a size."""
+    return floordiv(add(size, tile, -1), tile)
+
+
+@dataclass
+class Space:
+    """The tensors of one partition as buffers, over size symbols where the program's own sizes allow it."""
+
+    specification: Specification
+    stages: list[Stage]
+    sizes: dict[str, Dim] = field(default_factory=dict)
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    alike: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._find_shapes()
+        for stage in self.stages:
+            shape = tuple(self.size(axis) for axis in stage.axes)
+            self.buffers[stage.target] = Buffer(stage.target, shape, stage.dtype or "float32")
+
+    def size(self, axis: str) -> Dim:
+        name = self._first(axis)
+        return self.sizes.setdefault(name, Size(name, 1))
+
+    def _first(self, axis: str) -> str:
+        """The axis that stands for all that are as long for the same reason."""
+        axis = base(axis)
+        while self.alike.get(axis, axis) != axis:
+            axis = self.alike[axis]
+        return axis
+
+    def extent(self, axis: str) -> int:
+        extents = self.specification.extents
+        return extents[axis] if axis in extents else extents[base(axis)]
+
+    def numbers(self) -> dict[str, int]:
+        """The example's sizes by the symbols' names."""
+        return {size.name: self.extent(axis) for axis, size in self.sizes.items() if isinstance(size, Size)}
+
+    def _find_shapes(self) -> None:
+        """A dimension that some load runs over from end to end is as long as the load's axes; another is a number, and
+        so are the axes that are read along it."""
+        places: dict[tuple[str, int], list[Place]] = {}
+        loads = {x for stage in self.stages for x in walk(stage.whole) if x.operator == "load"}
+        for x in loads:
+            for d, place in enumerate(x.attributes[1:]):
+                places.setdefault((x.attributes[0], d), []).append(place)
+        tensors = self.specification.tensors
+        kept = {stage.target for stage in self.stages}
+        found: dict[tuple[str, int], tuple[str, ...]] = {}
+        pinned: set[str] = set()
+        for (name, d), several in places.items():
+            if name in kept or name not in tensors:
+                continue
+            whole = [place for place in several if self._covers(place, tensors[name].shape[d])]
+            if whole:
+                found[name, d] = tuple(sorted(whole[0].axes))
+            if whole == several and all(len(place.axes) == 1 for place in several):
+                for place in several[1:]:                    # several axes along one dimension are of one length
+                    self.alike[self._first(place.axes[0])] = self._first(several[0].axes[0])
+            elif not whole or any(sorted(map(base, p.axes)) != sorted(map(base, found[name, d])) for p in several):
+                pinned |= {base(axis) for place in several for axis in place.axes}
+        self.sizes.update({self._first(axis): self.extent(axis) for axis in pinned})
+        for name, tensor in tensors.items():
+            shape = (self._length(found.get((name, d)), size) for d, size in enumerate(tensor.shape))
+            self.buffers[name] = Buffer(name, tuple(shape), tensor.dtype)
+
+    def _covers(self, place: Place, size: int) -> bool:
+        return place.offset == 0 and all(p.factor == 1 for p in place.parts) and self._span(place.axes) == size
+
+    def _span(self, axes: Iterable[str]) -> int:
+        return prod(map(self.extent, axes))
+
+    def _length(self, axes: tuple[str, ...] | None, size: int) -> Dim:
+        return size if axes is None else mul(*map(self.size, axes)) if axes else 1
+
+    def expression(self, form: Form, at: Mapping[str, Expr], elements: Elements | None = None) -> Expr:
+        """A form's element, with other expressions in place of elements of some tensors."""
+        leaves = {name: buffer.leaf for name, buffer in self.buffers.items()}
+        sizes = {axis: self.size(axis) for x in walk(form) for axis in x.axes}
+
+        def go(e: Expr) -> Expr:
+            if elements and isinstance(e, Load) and e.leaf.name in elements:
+                return elements[e.leaf.name](tuple(map(go, e.indices)))
+            return rebuild(e, go)
+
+        found = formula(form, at, _Sizes(self, sizes), leaves)
+        return go(found) if elements else found
+
+    def held(self, stage: Stage) -> Formula:
+        """What a stage's target holds, over the tensors that it reads."""
+        shape = tuple(self.size(axis) for axis in stage.axes)
+        return Formula(shape, lambda *at: self.expression(stage.whole, dict(zip(stage.axes, at, strict=True))))
+
+
+class _Sizes(dict[str, "int | Expr"]):
+    """The sizes of all axes, those inside of folds included."""
+
+    def __init__(self, space: Space, known: Mapping[str, Dim]) -> None:
+        super().__init__(known)
+        self.space = space
+
+    def __missing__(self, axis: str) -> Dim:
+        return self.space.size(axis)
+
+    def __contains__(self, axis: object) -> bool:
+        return True
+
+
+# ------------------------------------------------------------------------------------------------------------- building
+
+
+class Nest:
+    """Loops that are being opened, outermost first, and what is inside of them so far."""
+
+    def __init__(self) -> None:
+        self.open: list[Callable[[tuple[Statement, ...]], Statement]] = []
+        self.body: list[Statement] = []
+
+    def loop(self, kind: Kind, extent: Dim) -> Index:
+        variable, opened = new_loop(kind, extent)
+        self.open.append(lambda body: opened(*body))
+        return variable
+
+    def when(self, *conditions: Expr) -> None:
+        real = [condition for condition in conditions if condition is not TRUE]
+        if real:
+            self.open.append(lambda body: When(and_(*real), body))
+
+    def add(self, *statements: Statement) -> Nest:
+        self.body.extend(statements)
+        return self
+
+    def done(self) -> tuple[Statement, ...]:
+        body = tuple(self.body)
+        for opened in reversed(self.open):
+            body = (opened(body),)
+        return body
+
+
+@dataclass(frozen=True)
+class Tiled:
+    """An axis cut into tiles: `tile·size + within`, where that is below the axis' length."""
+
+    size: Dim
+    length: Dim
+    tile: Expr
+
+    def at(self, within: Expr) -> Expr:
+        return self.tile * self.size + within
+
+    def inside(self, within: Expr) -> Expr:
+        return TRUE if self.size == self.length else compare("<", self.at(within), self.length)
+
+
+def tile_of(space: Space, stage: Stage, axis: str, role: str) -> Tile:
+    return Tile(Size(f"{role} of {axis} in {stage.target}", 1), role, space.size(axis))
+
+
+def whatever(value: Expr, indices: tuple[Expr, ...]) -> Expr:
+    """The value, at all indices."""
+    return value
+
+
+def last(form: Form, axes: Iterable[str]) -> str:
+    """Of these axes the one along which most loads lie in memory."""
+    votes = {axis: 0 for axis in axes}
+    for x in walk(form):
+        if x.operator == "load" and x.attributes[1:]:
+            parts = x.attributes[-1].parts
+            if parts and parts[-1].axis in votes and parts[-1].factor == 1 and not parts[-1].over:
+                votes[parts[-1].axis] += 1
+    return max(votes, key=lambda axis: (votes[axis], axis)) if votes else ""
