@@ -207,11 +207,12 @@ def compare(op: str, a: Form, b: Form) -> Form:
 
 def logic(op: str, *xs: Form) -> Form:
     """`op` is "not", "and" or "or"."""
-    return Form(op, (), xs)
+    rest = tuple(x for x in xs if x is not TRUE)
+    return Form(op, (), xs) if op != "and" or len(rest) > 1 else rest[0] if rest else TRUE
 
 
 def where(condition: Form, then: Form, otherwise: Form) -> Form:
-    return then if then is otherwise else Form("where", (), (condition, then, otherwise))
+    return then if condition is TRUE else then if then is otherwise else Form("where", (), (condition, then, otherwise))
 
 
 def fold(monoid: str, axes: Iterable[str], x: Form) -> Form:
@@ -236,6 +237,7 @@ def _ordered(xs: Iterable[Form]) -> tuple[Form, ...]:
 
 
 ZERO, ONE = number(0), number(1)
+TRUE = compare("=", ZERO, ZERO)
 MAKERS: dict[str, Callable[[tuple[Any, ...], tuple[Form, ...]], Form]] = {
     "plus": lambda _, xs: plus(*xs), "minus": lambda _, xs: minus(*xs), "times": lambda _, xs: times(*xs),
     "power": lambda at, xs: power(xs[0], at[0]), "where": lambda _, xs: where(*xs),
@@ -428,6 +430,7 @@ def _applied(form: Form, xs: list[Expr]) -> Expr:
 # ------------------------------------------------------------------------------------------------------------ reading
 
 LOOSE, SUM, FOLD, PRODUCT, UNIT = range(5)                       # how tightly a text holds together
+LONGEST = 2000                                       # letters; what is shared is written out, and grows fast
 SIGNS = {"sum": "Σ", "max": "max", "min": "min"}
 
 
@@ -460,7 +463,8 @@ class _Printer:
 
     def show(self, form: Form) -> tuple[str, int]:
         if form not in self.memo:
-            self.memo[form] = self._show(form)
+            shown, tightness = self._show(form)
+            self.memo[form] = (shown, tightness) if len(shown) <= LONGEST else (f"{shown[:LONGEST]}…", UNIT)
         return self.memo[form]
 
     def inside(self, form: Form, tightness: int) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from samesame.capture import capture
+from samesame.formula.equal import deep_recursion
 from samesame.formula.expr import Size, Unsupported
 from samesame.graph import Graph
 from samesame.optimize import forms as f
@@ -514,9 +515,8 @@ def _triangle(x: Value, diagonal: int, seen: Callable[[str, str, int], Form]) ->
         raise Unsupported("a triangle of several axes")
     (i,), (j,) = x.dims[-2:]
     inside = seen(i, j, diagonal)
-    if x.dtype != "bool":
-        return Value(f.where(inside, x.form, number(0)), x.dims, x.dtype)
-    return Value(inside if x.form is TRUE else f.logic("and", inside, x.form), x.dims, x.dtype)
+    kept = f.logic("and", inside, x.form) if x.dtype == "bool" else f.where(inside, x.form, number(0))
+    return Value(kept, x.dims, x.dtype)
 
 
 # ------------------------------------------------------------------------------------------------ numbers and positions
@@ -534,13 +534,10 @@ def arange_from(r: Reader, start: int, end: int, **_: Any) -> Value:
     return Value(f.position(Place((Part(axis),), start)), ((axis,),), "int64")
 
 
-TRUE = f.compare("=", number(0), number(0))
-
-
 @row("aten.full")
 def full(r: Reader, shape: Sequence[int], value: Any, *, dtype: Any = None) -> Value:
     boolean = isinstance(value, bool) or (dtype is not None and dtype.name == "bool")
-    form = r.lifted(value).form if not boolean else TRUE if value else f.logic("not", TRUE)
+    form = r.lifted(value).form if not boolean else f.TRUE if value else f.logic("not", f.TRUE)
     return Value(form, tuple((r.axis(size),) for size in shape), "float32")
 
 
@@ -559,7 +556,8 @@ def specification(program: Any, inputs: Any) -> Specification:
 
 def read(graph: Graph) -> Specification:
     """The captured graph as forms."""
-    reader = Reader(graph)
+    with deep_recursion():
+        reader = Reader(graph)
     outputs = tuple(reader.output(name, reader.values[node]) for name, node in graph.roots)
     forms = list(walk(*(x.form for x in (*reader.arguments, *outputs))))
     used = {form.attributes[0] for form in forms if form.operator == "load"}

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from samesame.evidence import Refused
-from samesame.formula.expr import Unsupported
+from samesame.formula.equal import deep_recursion
 from samesame.graph import Dtype
 from samesame.optimize import forms as f
 from samesame.optimize.emit.fused import Attention, Softmax, attention, with_softmax
@@ -76,7 +76,8 @@ class Fast(nn.Module):
 def source(specification: Specification, outputs: Sequence[Form]) -> str:
     """The text of a file with a class `Fast`, whose forward computes these forms, one for each of the specification's
     roots. Raises Refused where a torch module cannot take what the program takes."""
-    return Printer(specification, tuple(outputs)).file()
+    with deep_recursion():
+        return Printer(specification, tuple(outputs)).file()
 
 
 class Printer:
@@ -263,15 +264,18 @@ class Printer:
     def gathered(self, form: Form) -> Variable:
         """A tensor read at places that no view gives: by index."""
         name, *places = form.attributes
-        indices = []
-        for place in places:
-            parts = []
-            for part in place.parts:
-                position = f"torch.arange({self.size(part.axis)}, device={self.device()})"
-                tail = len(form.axes) - form.axes.index(part.axis) - 1
-                parts.append(f"{stride(part, self.extent)} * {position}{'[:' + ', None' * tail + ']' if tail else ''}")
-            indices.append(" + ".join([*parts, str(place.offset)]))
-        return Variable(f"{self.read[name]}[{', '.join(indices)}]", form.axes, self.specification.tensors[name].dtype)
+        indices = ", ".join(self.index(place, form.axes) for place in places)
+        return Variable(f"{self.read[name]}[{indices}]", form.axes, self.specification.tensors[name].dtype)
+
+    def index(self, place: Place, axes: tuple[str, ...]) -> str:
+        """The place as a tensor that broadcasts over the axes."""
+        terms = [str(place.offset)] * (place.offset != 0 or not place.parts)
+        for part in reversed(place.parts):
+            behind = ", None" * (len(axes) - axes.index(part.axis) - 1)
+            position = f"torch.arange({self.size(part.axis)}, device={self.device()}){f'[:{behind}]' if behind else ''}"
+            step = stride(part, self.extent)
+            terms.insert(0, position if step == 1 else f"{step} * {position}")
+        return " + ".join(terms)
 
     def weight(self, name: str) -> str:
         tensor = self.specification.tensors[name]
@@ -285,8 +289,7 @@ class Printer:
         return f'self.get_submodule("{module}").{last}'
 
     def device(self) -> str:
-        name = next((n for n in self.specification.arguments), None)
-        return f"{name}.device" if name else "None"
+        return f"{self.specification.arguments[0]}.device" if self.specification.arguments else "None"
 
     # -------------------------------------------------------------------------------------------------------- pointwise
 
@@ -301,10 +304,7 @@ class Printer:
         return Variable(" / ".join([shown, *([below] if below != "1" else []), *under]), (), "")
 
     def _position(self, form: Form) -> Variable:
-        (place,) = form.attributes
-        if place.axis is None:
-            raise Unsupported("a position that is no axis")
-        return self.let(f"torch.arange({self.size(place.axis)}, device={self.device()})", (place.axis,), "int64", form)
+        return self.let(self.index(form.attributes[0], form.axes), form.axes, "int64", form)
 
     def apply(self, form: Form, pattern: str, xs: Sequence[Form], dtype: str | None = None) -> Variable:
         """A line: the pattern with the operands, brought over the same axes."""
