@@ -150,3 +150,13 @@ def test_where_nothing_is_faster_the_best_of_torch_is_the_answer(monkeypatch):
     assert "outside the numeric contract" in next(row.failed for row in found.report.rows if row.found)
     frozen = next(row for row in found.report.rows if row.way == "freezing")
     assert "compiler" in frozen.failed.lower()
+
+
+@pytest.mark.long
+def test_a_file_named_as_one_of_pythons_own_does_no_harm(tmp_path, monkeypatch):
+    """Where the program's folder stands first on the path, as for a script, racers start all the same."""
+    (tmp_path / "nt.py").write_text("raise SystemExit")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(verb, "WAYS", ("eager",))
+    assert optimize(module, inputs, minutes=1, threads=1, candidates=lambda *_: []).report.best is not None

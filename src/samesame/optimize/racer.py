@@ -31,7 +31,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     job = json.loads(sys.argv[1])
-    sys.path[:0] = [path for path in job["path"] if path not in sys.path]
+    sys.path[:] = job["path"]
 
     def say(**words: Any) -> None:
         print(json.dumps(words), file=answers, flush=True)

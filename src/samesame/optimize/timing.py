@@ -24,6 +24,7 @@ from typing import Any
 
 from samesame.optimize.dropin import EAGER
 
+HERE = Path(__file__).parent.parent.parent                 # from which samesame is imported
 ROUNDS = 16                                                # of a race that is to be believed, at least
 WON = 2 / 3                                                # of the rounds, for one to be faster than another
 SILENT = 60.0                                              # seconds in which a measurement must be over
@@ -73,10 +74,10 @@ class Racer:
         job = {"folder": str(folder), "file": None if self.file is None else str(self.file), "way": self.way,
                "threads": threads, "path": sys.path}
         own = {"OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_COMPILE_THREADS": "1",
-               "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+               "PYTHONPATH": str(HERE)}                    # the rest of the path is taken when Python runs
         self.errors = tempfile.TemporaryFile("w+")         # noqa: SIM115  (as long as the process)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "samesame.optimize.racer", json.dumps(job)], env={**os.environ, **own},
+            [sys.executable, "-P", "-m", "samesame.optimize.racer", json.dumps(job)], env={**os.environ, **own},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
         )
         self.answer(seconds)
