@@ -135,6 +135,7 @@ def attention(mask: Callable[[Expr, Expr], Expr]) -> Program:
 def functions(dtype: str) -> Program:
     """Everything that acts element by element, over flat positions that are split by division."""
     x, z, y = Buffer("x", (M, K), dtype), Buffer("z", (M * K,), dtype), Buffer("y", (M, K), dtype)
+    again = Buffer("again", (M * K,))
     i, over_i = loop("vector", M * K)
     m, k = floordiv(i, K), mod(i, K)
     a, b = x[m, k], z[i]
@@ -142,7 +143,8 @@ def functions(dtype: str) -> Program:
     parts = [gelu, sigmoid(a) * b, tanh(a - b), exp(-absolute(b)), fn("log")(1 + a ** 2), sqrt(absolute(a))]
     chosen = where(lt(a, b), a ** 3, b) + where(eq(mod(i, 3), 1), 1, i) / 7 + fn("floor")(3 * b)
     value = sum(parts, start=maximum(a, b, 0)) + chosen
-    return Program((Kernel("pointwise", (x, z), (y,), (over_i(Store(y, (m, k), value)),)),))
+    twice = over_i(Store(y, (m, k), value), Store(again, (i,), value))
+    return Program((Kernel("pointwise", (x, z), (y, again), (twice,)),))
 
 
 def folds() -> Program:
@@ -175,9 +177,29 @@ def looked_up() -> Program:
     return Program((Kernel("look_up", (ids, keep, table), (y,), (over_m(over_k(Store(y, (m, k), value)),),)),))
 
 
-def row_dots() -> Program:
+def every_other() -> Program:
+    """Two sums over the rows of W in bfloat16, of every other row and of every row, whose columns are lanes."""
+    x, w = Buffer("x", (K,), "bfloat16"), Buffer("w", (K, N), "bfloat16")
+    y, acc, some = Buffer("y", (N,)), Buffer("acc", (TN,)), Buffer("some", (TN,))
+    t, over_t = loop("parallel", tiles(N, TN))
+    k, over_k = loop("serial", K)
+    j, over_j = loop("vector", TN)
+    n = t * TN + j
+    fold = over_k(over_j(When(lt(n, N), (Accumulate(acc, (j,), x[k] * w[k, n]),))))
+    k, over_k = loop("serial", K)
+    j, over_j = loop("vector", TN)
+    n = t * TN + j
+    part = Accumulate(some, (j,), x[k] * w[k, n])
+    other = over_k(When(eq(mod(k, 2), 0), (over_j(When(lt(n, N), (part,))),)))
+    j, over_j = loop("vector", TN)
+    n = t * TN + j
+    out = over_j(When(lt(n, N), (Store(y, (n,), acc[j] + 2 * some[j]),)))
+    return Program((Kernel("other", (x, w), (y,), (over_t(Local(acc, "sum"), Local(some, "sum"), fold, other, out),)),))
+
+
+def row_dots(dtype: str = "float32") -> Program:
     """y = W·x with rows of W in tiles of TM and lanes along K: a partial sum in each lane, in tiles of TK."""
-    x, w, y, acc = Buffer("x", (K,)), Buffer("w", (N, K)), Buffer("y", (N,)), Buffer("acc", (TM,))
+    x, w, y, acc = Buffer("x", (K,), dtype), Buffer("w", (N, K), dtype), Buffer("y", (N,)), Buffer("acc", (TM,))
     t, over_t = loop("parallel", tiles(N, TM))
     u, over_u = loop("serial", tiles(K, TK))
     i, over_i = loop("unrolled", TM)

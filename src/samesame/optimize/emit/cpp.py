@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from functools import partial
+from itertools import pairwise, takewhile
 from math import prod
 
 from samesame.formula.expr import Expr, Index, Load, Num, Unsupported, lt, walk
@@ -97,6 +98,12 @@ class Held:
     runs: Mapping[int, int] = field(default_factory=dict)
 
 
+def _is_again(one: Statement, other: Statement) -> bool:
+    """Whether two neighbours store the same value, in which they do not read what they store."""
+    return isinstance(one, Store) and isinstance(other, Store) and one.value is other.value and not any(
+        isinstance(e, Load) and e.leaf in (one.target.leaf, other.target.leaf) for e in walk(one.value))
+
+
 class _Printer:
     """Prints one kernel. Every method returns lines, and none at all for a statement without effect."""
 
@@ -139,11 +146,15 @@ class _Printer:
     def _block(self, body: tuple[Statement, ...], scope: Scope, how: Mapping[str, Held]) -> list[str]:
         lines: list[str] = []
         declared: list[tuple[int, Place]] = []
-        for statement in body:
+        for k, statement in enumerate(body):
             if isinstance(statement, Local):
                 place = self._place(statement, scope, how.get(statement.buffer.name, Held()))
                 declared.append((len(lines), place))
                 scope = scope.with_place(statement.buffer.name, place)
+            elif isinstance(statement, Store) and scope.pair is None:
+                if k == 0 or not _is_again(statement, body[k - 1]):
+                    same = takewhile(partial(_is_again, statement), body[k + 1:])
+                    lines += self.values.store([statement, *(s for s in same if isinstance(s, Store))], scope)
             else:
                 lines += self.statement(statement, scope)
         if not lines:
@@ -175,8 +186,6 @@ class _Printer:
                 return self.when(condition, body, scope)
             case Rescaled():
                 return self.rescaled(statement, scope)
-            case Store(target, indices, value):
-                return self.values.store(target, indices, value, scope)
             case Accumulate(target, indices, value) if scope.pair is not None:
                 return self.values.dot(target, indices, value, scope)
             case Accumulate(target, indices, value):
@@ -187,6 +196,8 @@ class _Printer:
         decided = scope.spans.decide(condition)
         if decided is not None:
             return self.block(body, scope) if decided else []
+        if scope.pair is not None and scope.pair in condition.free:
+            raise Singly()
         if self.values.varies(condition, scope):
             raise Serially()
         return _braced(self.block(body, scope), f"if ({self.values.condition(condition, scope)})")
@@ -245,7 +256,7 @@ class _Printer:
             return _braced(self.block(body, scope.at(variable, Span(str(start), start, start))))
         i = self.fresh("i")
         inside = scope.at(variable, Span(i, start, end - 1))
-        if self.narrow(body):
+        if scope.pair is None and self.narrow(body):
             try:
                 pairs = self.block(body, replace(inside, pair=variable))
             except Singly:
@@ -315,7 +326,15 @@ class _Printer:
         if end - start > WRITTEN_OUT * self.lanes:
             raise Misplaced(wanted)
         frame, lines, at, width = Frame(scope, written_out=True), list[str](), start, self.lanes
+        pairs = scope.pair is None and self.narrow(body)
         while at < end:
+            if pairs and end - at >= 2 * self.lanes:
+                try:
+                    lines += self.run(variable, str(at), at, at, 2 * self.lanes, body, replace(scope, frame=frame))
+                    at += 2 * self.lanes
+                except Singly:
+                    pairs = False
+                continue
             while width > end - at:
                 width //= 2
             lines += self.run(variable, str(at), at, at, width, body, replace(scope, frame=frame))
@@ -324,24 +343,36 @@ class _Printer:
 
     def run(self, variable: Index, text: str, low: int, high: int, width: int, body: tuple[Statement, ...],
             scope: Scope) -> list[str]:
-        """The body for `width` neighbouring values of the variable, the first of which lies in low … high."""
+        """The body for `width` neighbouring values of the variable, the first of which lies in low … high; two in each
+        lane where there are more than lanes."""
         inside = scope.at(variable, Span(text, low, high + width - 1))
         if width > 1:
-            inside = replace(inside, lane=variable, width=width, start=low if low == high else None)
+            pair = variable if width > self.lanes else scope.pair
+            inside = replace(inside, lane=variable, width=min(width, self.lanes), pair=pair,
+                             start=low if low == high else None)
         return _braced(self.block(body, inside))
 
     def strip(self, variable: Index, start: int, end: int, body: tuple[Statement, ...], scope: Scope) -> list[str]:
         """A loop over runs of lanes. If they fold into one result, several are under way at once."""
+        if scope.pair is None and self.narrow(body):
+            try:
+                return self.strips(variable, start, end, 2 * self.lanes, body, scope)
+            except Singly:
+                pass
+        return self.strips(variable, start, end, self.lanes, body, scope)
+
+    def strips(self, variable: Index, start: int, end: int, width: int, body: tuple[Statement, ...],
+               scope: Scope) -> list[str]:
         frame, i = Frame(scope, written_out=False), self.fresh("i")
         inside = replace(scope, frame=frame)
-        copies, lines, last = 1, list[str](), end - self.lanes
-        rounds = self.run(variable, i, start, last, self.lanes, body, inside)
-        if frame.partial and end - start >= 2 * COPIES * self.lanes:
+        copies, lines, last = 1, list[str](), end - width
+        rounds = self.run(variable, i, start, last, width, body, inside)
+        if frame.partial and end - start >= 2 * COPIES * width:
             copies = COPIES
             for copy in range(1, copies):
-                further = f"({i} + {copy * self.lanes})"
-                rounds += self.run(variable, further, start, last, self.lanes, body, replace(inside, copy=copy))
-        step = copies * self.lanes
+                further = f"({i} + {copy * width})"
+                rounds += self.run(variable, further, start, last, width, body, replace(inside, copy=copy))
+        step = copies * width
         at = end - (end - start) % step
         lines += _braced(rounds, f"for (long {i} = {start}; {i} < {at}; {i} += {step})")
         width = self.lanes

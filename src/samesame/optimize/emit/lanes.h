@@ -62,8 +62,10 @@ template <class T, class V> INLINE void scatter(T* p, long stride, V x) {
     for (int i = 0; i < width<V>; ++i) put(p + i * stride, x[i]);
 }
 
-// Two rounds of a sum of products of bf16 at once: neighbours of x, the same for all lanes, and two runs of w.
+// Two rounds of a sum of products of bf16 at once: neighbours of x, the same for all lanes, and two runs of w. Or two
+// neighbours in each lane.
 template <int W> INLINE vec<uint32_t, W> both(const bf16* x) { uint32_t u; memcpy(&u, x, sizeof u); return vec<uint32_t, W>{} + u; }
+template <int W> INLINE vec<uint32_t, W> two(const bf16* x) { vec<uint32_t, W> u; memcpy(&u, x, sizeof u); return u; }
 template <class V, size_t... I> INLINE auto in_turn(V one, V other, std::index_sequence<I...>) {
     return __builtin_shufflevector(one, other, (I / 2 + I % 2 * width<V>)...);
 }

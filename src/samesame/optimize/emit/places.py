@@ -191,8 +191,13 @@ class Place:
     across: int = 0
 
     @property
+    def kind(self) -> str:
+        return C_TYPES[self.buffer.dtype]
+
+    @property
     def real(self) -> str:
-        return {"bf16": "float"}.get(C_TYPES[self.buffer.dtype], C_TYPES[self.buffer.dtype])
+        """The kind of number that its elements are computed with."""
+        return "float" if self.kind == "bf16" else self.kind
 
     def address(self, indices: tuple[Expr, ...], spans: Spans) -> Linear:
         total = Linear(0)
@@ -247,7 +252,7 @@ class Memory(Place):
     """In memory: a tensor, or a local buffer that is indexed by what only running the code can tell."""
 
     def declaration(self) -> list[str]:
-        kind = f"vec<{self.real}, {self.lanes}>" if self.lanes else C_TYPES[self.buffer.dtype]
+        kind = f"vec<{self.real}, {self.lanes}>" if self.lanes else self.kind
         size = max(self.elements, 1)
         begin = []
         if self.monoid and self.lanes:

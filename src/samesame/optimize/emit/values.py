@@ -6,6 +6,7 @@ positions) are linear forms, and become a ramp of lanes only where they are used
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import pi
@@ -33,9 +34,9 @@ from samesame.formula.expr import (
     const,
     walk,
 )
-from samesame.optimize.emit.places import Place, Scope, Singly, Text
+from samesame.optimize.emit.places import Memory, Place, Scope, Singly, Text
 from samesame.optimize.emit.ranges import Linear
-from samesame.optimize.ir import Buffer
+from samesame.optimize.ir import Buffer, Store
 
 OPERATORS = {"<": "<", "≤": "<=", "=": "=="}
 
@@ -46,14 +47,19 @@ class Values:
     def __init__(self) -> None:
         self.count = 0
 
-    def store(self, target: Buffer, indices: tuple[Expr, ...], value: Expr, scope: Scope) -> list[str]:
-        place = scope.places[target.name]
-        writer = _Expression(self, scope, place, value)
-        printed = writer.value(value) if place.real in ("float", "double") else writer.unreal(value)
-        line = place.write(place.address(indices, scope.spans), printed.code, printed.wide, scope)
-        if line is None:
-            return [line for alone in scope.each_lane() for line in self.store(target, indices, value, alone)]
-        return ["{", *writer.names, line, "}"] if writer.names else [line]
+    def store(self, several: Sequence[Store], scope: Scope) -> list[str]:
+        """Stores of one value, which is computed once."""
+        value = several[0].value
+        writer = _Expression(self, scope, scope.places[several[0].target.name], value, often=len(several) > 1)
+        lines = list[str]()
+        for store in several:
+            place = scope.places[store.target.name]
+            printed = writer.value(value) if place.real in ("float", "double") else writer.unreal(value)
+            line = place.write(place.address(store.indices, scope.spans), printed.code, printed.wide, scope)
+            if line is None:
+                return [line for alone in scope.each_lane() for line in self.store(several, alone)]
+            lines.append(line)
+        return ["{", *writer.names, *lines, "}"] if writer.names else lines
 
     def accumulate(self, target: Buffer, indices: tuple[Expr, ...], value: Expr, scope: Scope) -> list[str]:
         place = scope.places[target.name]
@@ -67,28 +73,39 @@ class Values:
         return ["{", *writer.names, line, "}"] if writer.names else [line]
 
     def dot(self, target: Buffer, indices: tuple[Expr, ...], value: Expr, scope: Scope) -> list[str]:
-        """Two rounds of a sum of products of bf16: of a row of one factor, and of neighbours that the lanes share of
-        the other. Raises Singly for any other statement."""
-        assert scope.pair is not None
-        if scope.lane is None or not isinstance(value, Mul) or len(value.factors) != 2:
+        """Two rounds at once of a sum of products of bf16: of rows of one factor, and of neighbours that the lanes
+        share of the other; or, where the lanes fold, of neighbours of both. Raises Singly for anything else."""
+        place = scope.places[target.name]
+        if scope.pair is None or scope.lane is None or place.real != "float" or place.lanes or place.monoid != "sum":
             raise Singly()
-        place, shared, row = scope.places[target.name], "", ""
-        at = place.address(indices, scope.spans)
-        for factor in value.factors:
-            if not isinstance(factor, Load) or scope.places[factor.leaf.name].buffer.dtype != "bfloat16":
-                raise Singly()
-            source = scope.places[factor.leaf.name]
-            form = source.address(factor.indices, scope.spans)
-            step, slope, first = form.slope(scope.pair), scope.slope(form), f"{source.name} + {scope.text(form)}"
-            if slope == 0 and step == 1:
-                shared = f"both<{scope.width}>({first})"
-            elif slope == 1 and step is not None:
-                row = f"both<{scope.width}>({first}, {first} + {step})"
-        before = place.read(at, scope) if scope.slope(at) == 1 and at.slope(scope.pair) == 0 else None
-        if place.monoid != "sum" or place.real != "float" or before is None or not shared or not row:
+        if not isinstance(value, Mul) or len(value.factors) != 2:
             raise Singly()
-        line = place.write(at, f"dot({before.code}, {shared}, {row})", True, scope)
-        return [line] if line is not None else []
+        at, (x, w) = place.address(indices, scope.spans), (self._two(factor, scope) for factor in value.factors)
+        if at.slope(scope.pair) != 0:
+            raise Singly()
+        if scope.pair is scope.lane:
+            line = place.accumulate(at, Text(f"dot(all<{scope.width}>(0.0f), {x}, {w})", True), scope)
+        elif scope.slope(at) == 1 and (before := place.read(at, scope)) is not None:
+            line = place.write(at, f"dot({before.code}, {x}, {w})", True, scope)
+        else:
+            raise Singly()
+        assert line is not None
+        return [line]
+
+    def _two(self, e: Expr, scope: Scope) -> str:
+        """Two neighbouring rounds' values of an element of bf16, side by side in each lane."""
+        source = scope.places[e.leaf.name] if isinstance(e, Load) else None
+        if not isinstance(e, Load) or scope.pair is None or not isinstance(source, Memory) or source.kind != "bf16":
+            raise Singly()
+        form = source.address(e.indices, scope.spans)
+        step, slope, first = form.slope(scope.pair), scope.slope(form), f"{source.name} + {scope.text(form)}"
+        if scope.pair is scope.lane and slope == 1:
+            return f"two<{scope.width}>({first})"
+        if scope.pair is not scope.lane and (slope, step) == (0, 1):
+            return f"both<{scope.width}>({first})"
+        if scope.pair is not scope.lane and slope == 1 and step is not None:
+            return f"both<{scope.width}>({first}, {first} + {step})"
+        raise Singly()
 
     def varies(self, e: Expr, scope: Scope) -> bool:
         """Whether a value may differ from lane to lane."""
@@ -143,14 +160,15 @@ class Values:
 class _Expression:
     """One statement's value. `lazy`: in a branch that may not be taken, so that nothing may be computed beforehand."""
 
-    def __init__(self, values: Values, scope: Scope, target: Place | None, whole: Expr, lazy: bool = False) -> None:
+    def __init__(self, values: Values, scope: Scope, target: Place | None, whole: Expr, lazy: bool = False,
+                 often: bool = False) -> None:
         self.values, self.scope, self.spans, self.lazy = values, scope, scope.spans, lazy
         self.guarded = target.running if target else ""
         self.target = target
         loads = [part.leaf.name for part in walk(whole) if isinstance(part, Load)]
         kinds = {scope.places[name].real for name in loads} | {target.real if target else ""}
         self.real = "double" if "double" in kinds else "float"
-        seen: dict[Expr, int] = {}
+        seen = {whole: 2 if often else 0}
         for part in walk(whole):
             for child in part.children:
                 seen[child] = seen.get(child, 0) + 1
