@@ -56,4 +56,4 @@ def changed(specification: Specification, forms: Forms) -> tuple[str, ...]:
     pairs = zip((root.form for root in specification.roots()), forms.outputs, strict=True)
     lines = (f"{text(old, brief=True)} → {text(new, brief=True)}" for old, new in pairs if old is not new)
     rules = ", ".join(dict.fromkeys(step.rule for step in forms.steps))
-    return (*dict.fromkeys(lines), f"by {rules}")
+    return (*dict.fromkeys(lines), *([f"by {rules}"] if rules else []))
