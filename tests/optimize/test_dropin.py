@@ -116,6 +116,16 @@ def test_on_another_torch_or_machine_the_original_runs_with_a_sentence(found, wh
         assert called(found, program, module, inputs[0]) == 0
 
 
+def test_where_what_was_found_cannot_be_made_the_original_runs(tmp_path):
+    source = "class Fast:\n    def __init__(self, weights):\n        raise OSError('there is no C++ compiler (g++)')\n"
+    candidate = Candidate("kernels", source, ("linear.weight",), complete=True)
+    written = write_files(tmp_path / "found", files_of(candidate, facts_of(module, inputs, candidate, EAGER)))
+    with pytest.warns(UserWarning, match=r"and not the program that was found: there is no C\+\+ compiler"):
+        program = loaded(written).optimized(module)
+    with torch.no_grad():
+        torch.testing.assert_close(program(*inputs), module(*inputs))
+
+
 def test_frozen_weights_that_change_are_seen(monkeypatch):
     """Freezing makes constants of them; the compiler is left out here."""
     monkeypatch.setattr(torch, "compile", lambda program, mode: lambda x: "frozen")

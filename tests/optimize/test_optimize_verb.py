@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 from samesame import optimize
 from samesame.cli import app
 from samesame.evidence import SamesameError
-from samesame.optimize import verb
+from samesame.optimize import compiled, verb
+from samesame.optimize.candidate import Candidate
 from samesame.optimize.job import loaded
 from samesame.optimize.report import in_full
 from samesame.optimize.saved import require_room, save
@@ -74,6 +75,22 @@ def test_a_budget_of_a_second_is_too_little_and_says_so():
     found = optimize(module, inputs, minutes=1 / 60, candidates=lambda *_: [])
     assert found.module is module and found.report.exit_code == 3
     assert "Nothing could be measured in this time; give it more with --minutes." in in_full(found.report)
+
+
+def test_without_a_compiler_algebra_is_left(monkeypatch):
+    def missing():
+        raise SamesameError("there is no C++ compiler (g++): install g++")
+
+    def decide(attempt, found):
+        seen.extend(found)
+        return verb.Optimized(None, attempt.report)
+
+    seen: list[Candidate] = []
+    monkeypatch.setattr(compiled, "compiler", missing)
+    monkeypatch.setattr(verb.Attempt, "decide", decide)
+    found = optimize(module, inputs, minutes=0.2, threads=1)
+    assert seen and not any(candidate.native for candidate in seen)
+    assert any("There are no kernels of our own: there is no C++ compiler" in note for note in found.report.notes)
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):

@@ -76,9 +76,12 @@ class DropIn(nn.Module):
         self.flat = all(part is ... for part in facts["arguments"])
         self.one = facts["results"] is ...
         self.unfit = unfit(facts)
-        if not self.unfit:
-            self.take()
-        else:
+        try:
+            if not self.unfit:
+                self.take()
+        except Exception as error:                         # no compiler, no library of kernels
+            self.unfit = str(error)
+        if self.unfit:
             self.tell(self.unfit)
 
     def take(self) -> None:

@@ -25,7 +25,7 @@ from samesame.budget import Run
 from samesame.capture import Recorded, capture_calls
 from samesame.capture.program import Program
 from samesame.check import check
-from samesame.evidence import Refused, Rung, Verdict
+from samesame.evidence import Refused, Rung, SamesameError, Verdict
 from samesame.formula.expr import Unsupported
 from samesame.optimize import native
 from samesame.optimize.algebra import algebraic, specified
@@ -185,7 +185,7 @@ class Attempt:
             specification = specified(self.module, self.example, self.graph)
             try:
                 yield from native.candidates(specification, self.tuned, self.report.counts)
-            except (NoSchedule, Unsupported) as error:
+            except (NoSchedule, Unsupported, SamesameError) as error:
                 self.report.notes.append(f"There are no kernels of our own: {error}.")
             yield from algebraic(specification, self.report.counts)
         except (Refused, Unsupported) as error:
