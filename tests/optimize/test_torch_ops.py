@@ -95,6 +95,20 @@ def test_weights_are_shared_not_copied(tmp_path):
     torch.testing.assert_close(fast(rows), original(rows))
 
 
+def test_what_is_the_same_is_computed_once(tmp_path):
+    """Every round reads its rows under two names of axes; eight rounds are eight times the lines of one."""
+    def program(rows):
+        for _ in range(8):
+            rows = rows + ((rows @ rows.t()).softmax(-1) @ rows) / 4
+        return rows
+
+    spec = specification(program, (x(5, 4),))
+    text = source(spec, [root.form for root in spec.roots()])
+    assert text.count("\n        t") == 8 * 5
+    assert max(line.partition("#")[0].count(" + ") for line in text.splitlines()) == 1, "sums go on from sums"
+    torch.testing.assert_close(written(text, tmp_path)(x(5, 4)), program(x(5, 4)), rtol=1e-4, atol=1e-4)
+
+
 def test_a_line_says_what_it_computes(tmp_path):
     spec = specification(lambda a, w: (a @ w).softmax(-1), (x(3, 4), x(4, 5)))
     text = source(spec, [root.form for root in spec.roots()])

@@ -89,8 +89,10 @@ class Printer:
         self.lines: list[str] = []
         self.made: dict[Any, tuple[Variable, tuple[str, ...]]] = {}
         self.shown: dict[str | Form, str] = {}
-        self.keys: dict[Form, tuple[Any, tuple[str, ...]]] = {}
+        self.keys: dict[Form, tuple[int, tuple[str, ...]]] = {}
+        self.codes: dict[Any, int] = {}
         self.read: dict[str, str] = {}               # tensor → the expression that it is
+        self.sums: list[frozenset[int]] = []
         self.numbered = 0
 
     # ----------------------------------------------------------------------------------------------------- the file
@@ -152,8 +154,8 @@ class Printer:
 
     # -------------------------------------------------------------------------------------------------------- sharing
 
-    def key(self, form: Form) -> tuple[Any, tuple[str, ...]]:
-        """What the form is up to the names of its axes, and these names in the key's order."""
+    def key(self, form: Form) -> tuple[int, tuple[str, ...]]:
+        """What the form is up to the names of its axes, as a number, and these names in the number's order."""
         if form not in self.keys:
             places, order = list[Any](), list[str]()
 
@@ -177,8 +179,9 @@ class Printer:
                 parts = tuple(None if p is None else number(p) for p in attributes[1])
                 attributes = (number(attributes[0]), parts)
             free = [axis for axis in order if axis in form.axes]
-            self.keys[form] = (form.operator, attributes, tuple(places), tuple(map(number, free)),
-                               tuple(self.extent(a) for a in order)), tuple(free)
+            whole = (form.operator, attributes, tuple(places), tuple(map(number, free)),
+                     tuple(self.extent(a) for a in order))
+            self.keys[form] = self.codes.setdefault(whole, len(self.codes)), tuple(free)
         return self.keys[form]
 
     def variable(self, form: Form) -> Variable:
@@ -314,7 +317,17 @@ class Printer:
         return self.let(pattern.format(*units), axes, dtype or promoted(v.dtype for v in variables), form)
 
     def _plus(self, form: Form) -> Variable:
-        return self.apply(form, " + ".join("{}" for _ in form.arguments), sorted(form.arguments, key=finite))
+        """A sum; it goes on from the longest one that there is already of some of its terms."""
+        terms, codes = sorted(form.arguments, key=finite), [self.key(term)[0] for term in form.arguments]
+        for term in terms:
+            self.variable(term)                        # sums inside these come first
+        for known in sorted(self.sums, key=len, reverse=True):
+            part = f.plus(*(term for term, code in zip(form.arguments, codes, strict=True) if code in known))
+            if len(known) < len(terms) and (self.key(part)[0], "") in self.made:
+                terms = [part, *(term for term in terms if term not in part.arguments)]
+                break
+        self.sums.append(frozenset(codes))
+        return self.apply(form, " + ".join("{}" for _ in terms), terms)
 
     def _power(self, form: Form) -> Variable:
         (q,), (x,) = form.attributes, form.arguments
