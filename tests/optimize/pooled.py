@@ -1,5 +1,8 @@
 """A module that computes far more than it needs: a linear layer of every row, and then the average of the rows."""
 
+import os
+import signal
+
 import torch
 from torch import nn
 
@@ -41,3 +44,16 @@ def averaged_first() -> Candidate:
 def summed() -> Candidate:
     """Faster, and wrong."""
     return Candidate("a sum for the mean", SUMMED, ("linear.weight",))
+
+
+class Killed(nn.Module):
+    """As the system does where no memory is left."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return x
+
+
+class Hungry(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.new_empty(1 << 50)

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +23,11 @@ from samesame.cli import app
 from samesame.evidence import SamesameError
 from samesame.optimize import compiled, verb
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.job import loaded
+from samesame.optimize.dropin import EAGER
+from samesame.optimize.job import Job, keep, loaded
 from samesame.optimize.report import in_full
 from samesame.optimize.saved import require_room, save
-from samesame.optimize.timing import Racer
+from samesame.optimize.timing import Racer, incumbent, race, racing
 
 
 class Dropped(nn.Module):
@@ -177,3 +183,47 @@ def test_a_file_named_as_one_of_pythons_own_does_no_harm(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(verb, "WAYS", ("eager",))
     assert optimize(module, inputs, minutes=1, threads=1, candidates=lambda *_: []).report.best is not None
+
+
+@pytest.mark.long
+def test_ctrl_c_leaves_no_process_and_no_folder(tmp_path):
+    target = Path(pooled.__file__)
+    command = [sys.executable, "-m", "samesame.cli", "optimize", f"{target}:module", "--inputs", f"{target}:inputs",
+               "--out", str(tmp_path / "fast"), "--threads", "1"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + 120
+        while not (racing := running(process.pid)) and time.monotonic() < until:
+            time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130 and "interrupted" in process.stderr.read()
+    time.sleep(1)
+    assert racing and not any(Path(f"/proc/{racer}").exists() for racer in racing)
+    assert not list(tmp_path.iterdir())
+
+
+def running(ancestor: int) -> list[str]:
+    """The racers below a process."""
+    found, parents = [], {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[folder.name] = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+            if "samesame.optimize.racer" in (folder / "cmdline").read_text():
+                found.append(folder.name)
+        except OSError:
+            continue
+
+    def below(process: str) -> bool:
+        return process == str(ancestor) or (process in parents and below(parents[process]))
+
+    return [process for process in found if below(process)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("program, why", [(pooled.Killed(), "it was killed, often for want of memory"),
+                                          (pooled.Hungry(), "RuntimeError: .*can't allocate memory")])
+def test_a_program_that_runs_out_of_memory_is_left_out_with_a_sentence(tmp_path, program, why):
+    keep(Job(program, inputs, {}, {}), tmp_path)
+    with racing() as racers:
+        racers.append(incumbent(EAGER))
+        racers[0].start(tmp_path, 1, 60.0)
+        assert re.match(why, racers[0].failed) and not race(racers, 2, time.monotonic() + 5)
