@@ -17,6 +17,8 @@ from samesame.optimize.search import Candidate as Forms
 from samesame.optimize.search import searched
 from samesame.optimize.specification import Specification
 
+GAIN = 0.95                                          # of the program's own cost: less than that hardly shows in torch
+
 
 def specified(module: Any, example: Any, graph: Graph) -> Specification:
     """What a captured program computes, as forms. Raises Refused where these cannot say it."""
@@ -28,8 +30,9 @@ def algebraic(specification: Specification, counts: dict[str, int]) -> Iterator[
     found = searched(specification)
     counts |= {"e-nodes": found.nodes, "forms": len(found.candidates)}
     seen = set[str]()
+    before = found.candidates[0].cost["time"]
     for number, forms in enumerate(found.candidates):
-        if forms.is_original:
+        if forms.is_original or forms.cost["time"] > GAIN * before:
             continue
         try:
             candidate = in_torch(specification, forms, f"form {number}")

@@ -49,7 +49,8 @@ NEAR = 1.15                                                # times the best incu
 TRIED = 4                                                  # candidates that race
 FASTEST = 2                                                # of these, for which a proof is looked for
 COMPILING = 0.35                                           # of the time that is left, for one to be compiled
-TUNING = 8.0                                               # seconds for one group of kernels, at most
+SEARCHING = 0.25                                           # of the time that is left, for numbers to be chosen
+LEAST, TUNING = 0.5, 8.0                                   # seconds for one group of kernels
 TARGETS = ("cpu", "cuda")
 
 Search = Callable[[Any, Any, "Run"], Iterable[Candidate]]
@@ -191,12 +192,12 @@ class Attempt:
         except (Refused, Unsupported) as error:
             self.report.notes.append(f"No other form was looked for: {error}.")
 
-    def tuned(self, programs: Sequence[Kernels], sizes: Mapping[str, int]) -> Tuned:
+    def tuned(self, programs: Sequence[Kernels], sizes: Mapping[str, int], share: float) -> Tuned:
         """Numbers for one group of kernels, by measuring with the job's threads."""
         before = torch.get_num_threads()
         torch.set_num_threads(self.threads)
         try:
-            return tune(programs, sizes, self.tensors, min(TUNING, 0.1 * self.left))
+            return tune(programs, sizes, self.tensors, min(max(share * SEARCHING * self.left, LEAST), TUNING))
         finally:
             torch.set_num_threads(before)
 
@@ -255,7 +256,7 @@ class Attempt:
         """The fastest racers that keep the numeric contract, the fastest first."""
         kept = 0
         for racer in sorted(racers, key=lambda racer: racer.lower):
-            answer = racer.ask(seconds=max(self.left, 1.0), do="contract", seed=self.seed, until=0.5 * self.left)
+            answer = racer.ask(seconds=max(self.left, 1.0), do="contract", seed=self.seed, until=0.7 * self.left)
             if answer is None:
                 continue
             held = Contract(**answer)
