@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
 
 from samesame.evidence import Refused
 from samesame.formula.equal import Budget, Proved, prove_equal
@@ -23,7 +22,7 @@ from samesame.optimize.algebra import changed, in_torch, weights_of
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.compiled import describe
 from samesame.optimize.emit import cpp
-from samesame.optimize.ir import Program, bound, text
+from samesame.optimize.ir import Program, bound
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import proved
 from samesame.optimize.partition import Stage, stages, together
@@ -37,8 +36,7 @@ FORMS = 2                                            # that are made into kernel
 COMPOSITION = Budget(seconds=8.0)
 
 
-# Programs for one thing, sizes by name, and the share of the time that is meant for this.
-Tune = Callable[[Sequence[Program], Mapping[str, int], float], Tuned]
+Tune = Callable[[Sequence[Program], Mapping[str, int]], Tuned]      # programs for one thing, and sizes by name
 
 
 @dataclass
@@ -78,8 +76,8 @@ class Native:
         """What the kernels are, for people."""
         run = [kernel for kernel in self.program.kernels if not kernel.ahead]
         fixed = ", ".join(map(str, sorted(set(self.fixed.values()))))
-        return (f"{len(run)} kernel{'s' * (len(run) != 1)} of our own ({', '.join(self.maps)}), proved for all tile "
-                f"sizes{fixed and f', where some dimensions are as here ({fixed})'}")
+        return (f"{len(run)} kernel{'s' * (len(run) != 1)} of our own: {', '.join(self.maps)}"
+                f"{fixed and f'; some dimensions are numbers in their proof ({fixed})'}")
 
 
 TEMPLATE = '''"""Kernels of one's own for a program; what they compute in torch's operators stands in reference.py."""
@@ -114,7 +112,7 @@ def candidates(specification: Specification, tune: Tune, counts: dict[str, int])
     Raises NoSchedule, saying why, where there are no kernels for any of them.
     """
     forms = sorted(searched(specification).candidates, key=lambda each: each.cost["time"])
-    reason, seen, tune = "", set[str](), _once(tune)
+    reason, seen = "", set[str]()
     for each in forms[:FORMS]:
         roots = zip(specification.outputs, each.outputs, strict=False)
         outputs = tuple(replace(root, form=form) for root, form in roots)
@@ -137,19 +135,6 @@ def candidates(specification: Specification, tune: Tune, counts: dict[str, int])
         raise NoSchedule(reason)
 
 
-def _once(tune: Tune) -> Tune:
-    """The same, but asked once for programs that read the same."""
-    known: dict[Any, Tuned] = {}
-
-    def remembered(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
-        key = tuple(text(kernel) for program in programs for kernel in program.kernels), tuple(sorted(sizes.items()))
-        if key not in known:
-            known[key] = tune(programs, sizes, share / FORMS)
-        return known[key]
-
-    return remembered
-
-
 def native(specification: Specification, tune: Tune) -> Native:
     """The fastest kernels for a specification's outputs. Raises NoSchedule where there are none that are proved."""
     if specification.calls:
@@ -158,9 +143,8 @@ def native(specification: Specification, tune: Tune) -> Native:
     space = Space(specification, cut)
     counts: Counter[str] = Counter()
     chosen, numbers, maps, conditions = list[Scheduled](), dict[str, int](space.numbers()), list[str](), list[str]()
-    found = list(alternatives(space))
-    for several in found:
-        best = _fastest(several, space, tune, 1 / len(found), counts)
+    for several in alternatives(space):
+        best = _fastest(several, space, tune, counts)
         chosen.append(best[0])
         numbers |= best[1].numbers
         maps.append(best[0].map)
@@ -172,7 +156,7 @@ def native(specification: Specification, tune: Tune) -> Native:
 
 
 def _fastest(
-    several: list[Scheduled], space: Space, tune: Tune, share: float, counts: Counter[str]
+    several: list[Scheduled], space: Space, tune: Tune, counts: Counter[str]
 ) -> tuple[Scheduled, Tuned, Sequence[str]]:
     """The schedule that runs fastest among those that are proved."""
     counts["schedules"] += len(several)
@@ -182,7 +166,7 @@ def _fastest(
     counts["proved"] += len(sure)
     if not sure:
         raise NoSchedule(f"no schedule is proved: {checked[0][1].reason}")
-    tuned = tune([scheduled.program for scheduled, _ in sure], space.numbers(), share)
+    tuned = tune([scheduled.program for scheduled, _ in sure], space.numbers())
     counts["tuned"] += len(tuned.tried)
     scheduled, conditions = sure[tuned.program]
     return scheduled, tuned, conditions

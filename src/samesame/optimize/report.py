@@ -17,6 +17,10 @@ from samesame.report import headline
 from samesame.report.json import plain
 
 FASTER, NOTHING = "faster", "nothing faster found"
+KERNELS = (
+    "each kernel is proved to compute its part of this, as a loop nest, for all tile sizes",
+    "its C++ is printed from the loop nest and tested, not proved; it is for these sizes: others go to the original",
+)
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
@@ -47,6 +51,7 @@ class Report:
     changed: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     proof: str = ""
+    kernels: tuple[str, ...] = ()
     evidence: str = ""
     conditions: list[str] = field(default_factory=list)
     contract: Contract | None = None
@@ -88,9 +93,12 @@ class Report:
             return f"{ratio:.2f} × as fast as {self.best.name}, the best there was{more}; {self.evidence}"
         return f"{self.best.name} is the fastest" if self.best else "nothing was measured"
 
-    def prove(self, verdict: Verdict) -> None:
-        """What a proof stands on."""
+    def prove(self, verdict: Verdict, compiled: bool = False) -> None:
+        """What a proof stands on. Where kernels of our own were `compiled`, it is of what they compute part by part."""
         self.proof, self.evidence = headline(verdict).plain, str(verdict.evidence)
+        if compiled:
+            self.evidence += ", its compiled code tested"
+            self.kernels = KERNELS
         self.conditions = sorted({c for root in verdict.roots for c in root.evidence.conditions})
 
     def form(self) -> dict[str, Any]:
@@ -125,7 +133,8 @@ def sections(report: Report, explain: bool) -> Iterator[str]:
     if explain and report.steps:
         yield from ("\nstep by step", *(f"  {line}" for line in report.steps))
     if report.proof:
-        yield from ("\nproof", f"  {report.proof}", *(f"  if {condition}" for condition in report.conditions))
+        yield from ("\nproof", f"  {report.proof}", *(f"  {line}" for line in report.kernels),
+                    *(f"  if {condition}" for condition in report.conditions))
     if report.contract is not None:
         yield from ("\nnumeric contract", *(f"  {line}" for line in figures(report.contract)))
     notes = [*report.notes]
