@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Any
 
 from samesame.evidence import Refused
 from samesame.formula.equal import Budget, Proved, prove_equal
@@ -22,7 +23,7 @@ from samesame.optimize.algebra import changed, in_torch, weights_of
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.compiled import describe
 from samesame.optimize.emit import cpp
-from samesame.optimize.ir import Program, bound
+from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import proved
 from samesame.optimize.partition import Stage, stages, together
@@ -36,7 +37,8 @@ FORMS = 2                                            # that are made into kernel
 COMPOSITION = Budget(seconds=8.0)
 
 
-Tune = Callable[[Sequence[Program], Mapping[str, int]], Tuned]      # programs for one thing, and sizes by name
+# Programs for one thing, sizes by name, and the share of the time that is meant for this.
+Tune = Callable[[Sequence[Program], Mapping[str, int], float], Tuned]
 
 
 @dataclass
@@ -112,7 +114,7 @@ def candidates(specification: Specification, tune: Tune, counts: dict[str, int])
     Raises NoSchedule, saying why, where there are no kernels for any of them.
     """
     forms = sorted(searched(specification).candidates, key=lambda each: each.cost["time"])
-    reason, seen = "", set[str]()
+    reason, seen, tune = "", set[str](), _once(tune)
     for each in forms[:FORMS]:
         roots = zip(specification.outputs, each.outputs, strict=False)
         outputs = tuple(replace(root, form=form) for root, form in roots)
@@ -135,6 +137,19 @@ def candidates(specification: Specification, tune: Tune, counts: dict[str, int])
         raise NoSchedule(reason)
 
 
+def _once(tune: Tune) -> Tune:
+    """The same, but asked once for programs that read the same."""
+    known: dict[Any, Tuned] = {}
+
+    def remembered(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
+        key = tuple(text(kernel) for program in programs for kernel in program.kernels), tuple(sorted(sizes.items()))
+        if key not in known:
+            known[key] = tune(programs, sizes, share / FORMS)
+        return known[key]
+
+    return remembered
+
+
 def native(specification: Specification, tune: Tune) -> Native:
     """The fastest kernels for a specification's outputs. Raises NoSchedule where there are none that are proved."""
     if specification.calls:
@@ -143,8 +158,9 @@ def native(specification: Specification, tune: Tune) -> Native:
     space = Space(specification, cut)
     counts: Counter[str] = Counter()
     chosen, numbers, maps, conditions = list[Scheduled](), dict[str, int](space.numbers()), list[str](), list[str]()
-    for several in alternatives(space):
-        best = _fastest(several, space, tune, counts)
+    found = list(alternatives(space))
+    for several in found:
+        best = _fastest(several, space, tune, 1 / len(found), counts)
         chosen.append(best[0])
         numbers |= best[1].numbers
         maps.append(best[0].map)
@@ -156,7 +172,7 @@ def native(specification: Specification, tune: Tune) -> Native:
 
 
 def _fastest(
-    several: list[Scheduled], space: Space, tune: Tune, counts: Counter[str]
+    several: list[Scheduled], space: Space, tune: Tune, share: float, counts: Counter[str]
 ) -> tuple[Scheduled, Tuned, Sequence[str]]:
     """The schedule that runs fastest among those that are proved."""
     counts["schedules"] += len(several)
@@ -166,7 +182,7 @@ def _fastest(
     counts["proved"] += len(sure)
     if not sure:
         raise NoSchedule(f"no schedule is proved: {checked[0][1].reason}")
-    tuned = tune([scheduled.program for scheduled, _ in sure], space.numbers())
+    tuned = tune([scheduled.program for scheduled, _ in sure], space.numbers(), share)
     counts["tuned"] += len(tuned.tried)
     scheduled, conditions = sure[tuned.program]
     return scheduled, tuned, conditions
