@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 
 import pytest
-from tests.optimize.programs_as_forms import PROGRAMS, attention, gated_mlp, low_rank
+from tests.optimize.programs_as_forms import PROGRAMS, attention, gated_mlp, low_rank, rms_norm_then_linear
 
 from samesame.formula.expr import Expr, Index, Load, add, index, mul, rebuild
-from samesame.optimize.ir import Accumulate, Kernel, Local, Loop, Program, Statement, Store, When, statements
+from samesame.optimize.emit.cpp import function
+from samesame.optimize.ir import Accumulate, Kernel, Local, Loop, Program, Statement, Store, When, bound, statements
 from samesame.optimize.meaning import proved
 from samesame.optimize.partition import stages
 from samesame.optimize.schedule import Scheduled, Space, alternatives
@@ -168,3 +169,14 @@ def test_mutated_kernels_are_refused() -> None:
 @pytest.mark.long
 def test_all_mutated_kernels_are_refused() -> None:
     assert not accepted(mutants())
+
+
+def test_what_is_multiplied_with_narrow_weights_is_narrow() -> None:
+    """As in a program of bfloat16 itself; along its depth, so that two rounds are taken at once. The scale is not."""
+    narrow = rms_norm_then_linear()
+    tensors = {name: replace(tensor, dtype="bfloat16") for name, tensor in narrow.tensors.items()}
+    found = [s for s in all_of(replace(narrow, tensors=tensors)) if s.map == "lanes along n"]
+    dtypes = {b.name: b.dtype for s in found for k in s.program.kernels for b in (*k.reads, *k.writes)}
+    assert dtypes["left of fold0 of y by n"] == "bfloat16" and dtypes["kept0"] == "float32"
+    sizes = {"m": 3, "n": 32, "k": 8, "lanes of n in y": 16, "rows of m in y": 3}
+    assert "dot(" in function(bound(found[0].program, sizes).kernels[-1], 16)

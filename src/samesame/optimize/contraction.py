@@ -20,7 +20,7 @@ from samesame.optimize.ir import Accumulate, Buffer, Dim, Kernel, Kind, Local, P
 from samesame.optimize.meaning import Claim
 from samesame.optimize.partition import Stage, factors
 from samesame.optimize.rows import rows
-from samesame.optimize.space import Nest, NoSchedule, Scheduled, Space, Tiled, last, tile_of, tiles, whatever
+from samesame.optimize.space import NARROW, Nest, NoSchedule, Scheduled, Space, Tiled, last, tile_of, tiles, whatever
 
 
 @dataclass(frozen=True)
@@ -275,8 +275,12 @@ def _operands(
     for p in several:
         operands.left[p.name] = p.left
         if p.left.operator not in ("load", "number"):
-            kept = Stage(f"left of {p.name} of {stage.target} by {grid.column[0]}", p.left.axes, p.left)
-            space.buffers[kept.target] = Buffer(kept.target, tuple(map(space.size, kept.axes)))
+            deep = [axis for axis in _deepestlast(several, p.depth) if axis in p.left.axes]
+            axes = (*(axis for axis in p.left.axes if axis not in deep), *deep)
+            kept = Stage(f"left of {p.name} of {stage.target} by {grid.column[0]}", axes, p.left)
+            beside = space.buffers[p.right.attributes[0]].dtype
+            dtype = NARROW if beside == NARROW else "float32"
+            space.buffers[kept.target] = Buffer(kept.target, tuple(map(space.size, axes)), dtype)
             before = rows(space, [kept], [kept.target])
             kernels.extend(before.program.kernels)
             operands.holds.update(before.holds)

@@ -16,7 +16,7 @@ from samesame.optimize.forms import Form, Place, base, formula, walk
 from samesame.optimize.ir import Buffer, Dim, Kind, Program, Statement, Tile, When
 from samesame.optimize.ir import loop as new_loop
 from samesame.optimize.meaning import Claim
-from samesame.optimize.partition import Stage
+from samesame.optimize.partition import Stage, factors
 from samesame.optimize.specification import Specification
 
 Elements = Mapping[str, Callable[[tuple[Expr, ...]], Expr]]         # what stands for a tensor's element, by name
@@ -41,6 +41,9 @@ def tiles(size: Dim, tile: Dim) -> Expr:
     return floordiv(add(size, tile, -1), tile)
 
 
+NARROW = "bfloat16"                              # what machines multiply in pairs
+
+
 @dataclass
 class Space:
     """The tensors of one partition as buffers, over size symbols where the program's own sizes allow it."""
@@ -55,7 +58,17 @@ class Space:
         self._find_shapes()
         for stage in self.stages:
             shape = tuple(self.size(axis) for axis in stage.axes)
-            self.buffers[stage.target] = Buffer(stage.target, shape, stage.dtype or "float32")
+            self.buffers[stage.target] = Buffer(stage.target, shape, stage.dtype or self._dtype_beside(stage.target))
+
+    def _dtype_beside(self, kept: str) -> str:
+        """How wide a tensor between stages is: narrow where it is multiplied with a narrow one and summed up, as then
+        the program's own product was of two narrow ones; else float."""
+        tensors = self.specification.tensors
+        for fold in (fold for stage in self.stages for fold in stage.folds.values()):
+            names = {x.attributes[0] for x in factors(fold.arguments[0]) if x.operator == "load"}
+            if fold.attributes[0] == "sum" and kept in names:
+                return next((tensors[n].dtype for n in names if n in tensors and tensors[n].dtype == NARROW), "float32")
+        return "float32"
 
     def size(self, axis: str) -> Dim:
         name = self._first(axis)
