@@ -103,6 +103,27 @@ def test_it_sees_weights_that_are_changed_replaced_or_cast(found):
             program(inputs[0])                             # as the original does
 
 
+def test_it_sees_that_a_part_was_replaced_a_weight_removed_or_a_hook_added(found):
+    x = inputs[0]
+    with torch.no_grad():
+        original = copy.deepcopy(module)
+        program = found.optimized(original)
+        original.linear = nn.Linear(48, 48)
+        with pytest.warns(UserWarning, match="a part of the module is another one now"):
+            assert called(found, program, original, x) == 0
+        original = copy.deepcopy(module)
+        program = found.optimized(original)
+        handle = original.linear.register_forward_hook(lambda module, args, output: output + 1)
+        with pytest.warns(UserWarning, match="a hook of the module was added or removed"):
+            assert called(found, program, original, x) == 0
+        handle.remove()
+        assert called(found, program, original, x) == 1
+        del original.linear._parameters["weight"]
+        original.linear.weight = torch.randn(48, 48)
+        with pytest.warns(UserWarning, match="the weight weight is no longer there"):
+            assert called(found, program, original, x) == 0
+
+
 def test_it_has_the_originals_attributes(found):
     assert found.optimized(module).linear is module.linear
 

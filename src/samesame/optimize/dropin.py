@@ -70,8 +70,13 @@ class DropIn(nn.Module):
         self.original, self.facts, self.way = original, facts, facts["way"]
         self.told = set[str]()
         self.covered = dict[Any, str]()                    # why not, by the kinds of the tensors; "" where covered
+        self.last: list[Kind] = []                         # the kinds of a call that was covered
         self.make, self.names = make, list(facts["weights"])
         self.places = [place_of(original, name, weights) for name in self.names]
+        self.modules_before = list(original.modules()) if isinstance(original, nn.Module) else []
+        self.children_before = [(part._modules, name, child) for part in self.modules_before
+                                for name, child in part._modules.items()]
+        self.hooks_before = [count_of_hooks(part) for part in self.modules_before]
         self.signature = inspect.signature(original.forward if isinstance(original, nn.Module) else original)
         self.flat = all(part is ... for part in facts["arguments"])
         self.one = facts["results"] is ...
@@ -87,14 +92,18 @@ class DropIn(nn.Module):
     def take(self) -> None:
         """Make the found program over the weights as they are now."""
         self.held = [holder[key] for holder, key in self.places]
+        self.watched = [(*place, held) for place, held in zip(self.places, self.held, strict=True)]
         named = dict(zip(self.names, self.held, strict=True))
         made = self.make(self.original, named)
         self.shown = [self.reference(self.original)] if self.reference else []
         self.fast = [made if self.way == EAGER else Compiled(made, self.way, named)]      # in a list: no part of this
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        tensors, why = (self.unfit and ((), self.unfit)) or self.opened(args, kwargs)
-        why = why or self.uncovered(tensors)
+        tensors, why = args, self.unfit
+        if not why and (kwargs or not self.as_before(args)):
+            tensors, why = self.opened(args, kwargs)
+            why = why or self.uncovered(tensors)
+        why = why or self.otherwise(tensors)
         if why:
             self.tell(why)
             return self.original(*args, **kwargs)
@@ -104,6 +113,14 @@ class DropIn(nn.Module):
             return found
         found = results_of(found)
         return found[0] if self.one else filled(self.facts["results"], iter(found))
+
+    def as_before(self, tensors: tuple[Any, ...]) -> bool:
+        """Whether these and the weights are of the kinds of a call that was covered. This is asked in every call."""
+        try:
+            kinds = [(type(x), x.shape, x.stride(), x.dtype, x.device) for x in (*tensors, *self.held)]
+        except AttributeError:
+            return False
+        return kinds == self.last and all([holder.get(key) is held for holder, key, held in self.watched])
 
     def tell(self, why: str) -> None:
         if why not in self.told:
@@ -126,18 +143,31 @@ class DropIn(nn.Module):
 
     def uncovered(self, tensors: tuple[torch.Tensor, ...]) -> str:
         """Why the found program does not stand for the original on these tensors; nothing where it does."""
-        if any(holder.get(key) is not held for (holder, key), held in zip(self.places, self.held, strict=True)):
-            self.take()
-        kinds = tuple([kind(tensor) for tensor in (*tensors, *self.held)])
-        why = self.covered.get(kinds)
+        for holder, key, held in self.watched:
+            if not isinstance(holder.get(key), torch.Tensor):
+                return f"the weight {key} is no longer there"
+            if holder[key] is not held:
+                self.take()
+                break
+        kinds = [kind(tensor) for tensor in (*tensors, *self.held)]
+        why = self.covered.get(tuple(kinds))
         if why is None:
-            why = self.covered[kinds] = not_covered(self.facts, kinds[: len(tensors)], kinds[len(tensors):])
-        if why:
-            return why
+            why = not_covered(self.facts, tuple(kinds[: len(tensors)]), tuple(kinds[len(tensors):]))
+            self.covered[tuple(kinds)] = why
+        if not why and self.flat:
+            self.last = kinds
+        return why
+
+    def otherwise(self, tensors: tuple[torch.Tensor, ...]) -> str:
+        """What is otherwise than in the example, beside the tensors; nothing where all is as there."""
         if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (*tensors, *self.held)):
             return "gradients are recorded; call it under torch.no_grad()"
-        if getattr(self.original, "training", False) != self.facts["training"]:
+        if self.modules_before and self.modules_before[0].training != self.facts["training"]:
             return f"the module is {'not ' * self.facts['training']}in training mode"
+        if not all([held.get(name) is child for held, name, child in self.children_before]):
+            return "a part of the module is another one now"
+        if self.hooks_before != [count_of_hooks(part) for part in self.modules_before]:
+            return "a hook of the module was added or removed"
         return "autocast is on" if torch.is_autocast_enabled(tensors[0].device.type if tensors else "cpu") else ""
 
     def __getattr__(self, name: str) -> Any:
@@ -145,6 +175,11 @@ class DropIn(nn.Module):
             return super().__getattr__(name)
         except AttributeError:
             return getattr(super().__getattr__("original"), name)
+
+
+def count_of_hooks(module: nn.Module) -> int:
+    """How many hooks a call of the module runs."""
+    return len(module._forward_hooks) + len(module._forward_pre_hooks)
 
 
 def observed() -> bool:
