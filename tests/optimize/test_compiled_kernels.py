@@ -8,12 +8,13 @@ from itertools import count
 from pathlib import Path
 
 import kernels_by_hand as by_hand
+import kernels_interpreted
 import numpy as np
 import pytest
 import torch
 
 from samesame.evidence import SamesameError
-from samesame.optimize import interpreted, machine, tune
+from samesame.optimize import machine, tune
 from samesame.optimize.compiled import Compiled, compile_program, library, load
 from samesame.optimize.ir import Buffer, Kernel, Program, Store, bound, loop
 
@@ -115,10 +116,10 @@ def test_the_interpreter_checks_every_access() -> None:
     i, over_i = loop("serial", 4)
     beyond = Program((Kernel("beyond", (x,), (y,), (over_i(Store(y, (i,), x[i + 1])),)),))
     with pytest.raises(IndexError, match=r"x\[4\] is outside of \[4\]"):
-        interpreted.run(beyond, {"x": np.ones(4)})
+        kernels_interpreted.run(beyond, {"x": np.ones(4)})
     unwritten = Program((Kernel("unwritten", (), (y,), (over_i(Store(y, (i,), y[3 - i])),)),))
-    with pytest.raises(interpreted.Unwritten, match="y"):
-        interpreted.run(unwritten, {})
+    with pytest.raises(kernels_interpreted.Unwritten, match="y"):
+        kernels_interpreted.run(unwritten, {})
 
 
 # ------------------------------------------------------------------------------------------------------------- tuning

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import kernels_by_hand as by_hand
+import kernels_interpreted
 import pytest
 import torch
 
 from samesame.formula.expr import TRUE, le
-from samesame.optimize import interpreted
 from samesame.optimize.compiled import FLAGS, Compiled, Description, describe, driver, library
 from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import LANES
@@ -109,7 +109,7 @@ def source() -> str:
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.name} {i}" for i, case in enumerate(CASES)])
 def test_printed_code_computes_what_the_nest_says(case: Case, source: str) -> None:
     tensors, found = called(case, source, FAST)
-    expected = interpreted.run(case.program, {name: tensor.double().numpy() for name, tensor in tensors.items()})
+    expected = kernels_interpreted.run(case.program, {name: tensor.double().numpy() for name, tensor in tensors.items()})
     for name, tensor in found.items():
         rounding = 1e-2 if tensor.dtype == torch.bfloat16 else 1e-5
         if tensor.dtype == torch.float64:
