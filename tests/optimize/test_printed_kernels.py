@@ -109,7 +109,8 @@ def source() -> str:
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.name} {i}" for i, case in enumerate(CASES)])
 def test_printed_code_computes_what_the_nest_says(case: Case, source: str) -> None:
     tensors, found = called(case, source, FAST)
-    expected = kernels_interpreted.run(case.program, {name: tensor.double().numpy() for name, tensor in tensors.items()})
+    given = {name: tensor.double().numpy() for name, tensor in tensors.items()}
+    expected = kernels_interpreted.run(case.program, given)
     for name, tensor in found.items():
         rounding = 1e-2 if tensor.dtype == torch.bfloat16 else 1e-5
         if tensor.dtype == torch.float64:
