@@ -27,7 +27,7 @@ def test_lanes_that_gather_are_left_out() -> None:
     space = Space(attention(), stages(attention().outputs, attention().extents))
     cut = Counter[str]()
     left = [pruned(several, space, cut) for several in alternatives(space)]
-    assert all(left) and cut["gathers"]
+    assert all(left) and cut["schedules that gather"]
     assert not any(gathers(scheduled.program) for several in left for scheduled in several)
     assert {scheduled.map for scheduled in left[-1]} == {"lanes along c"}
 

@@ -179,11 +179,11 @@ def _fastest(
     checked = [(scheduled, proved(scheduled.program, scheduled.holds, scheduled.claims))
                for scheduled in pruned(several, space, counts)]
     sure = [(scheduled, answer.conditions) for scheduled, answer in checked if answer.proved]
-    counts["proved"] += len(sure)
+    counts["schedules proved"] += len(sure)
     if not sure:
         raise NoSchedule(f"no schedule is proved: {checked[0][1].reason}")
     tuned = tune([scheduled.program for scheduled, _ in sure], space.numbers(), share)
-    counts["tuned"] += len(tuned.tried)
+    counts["choices of tiles timed"] += len(tuned.tried)
     scheduled, conditions = sure[tuned.program]
     return scheduled, tuned, conditions
 

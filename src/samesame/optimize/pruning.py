@@ -103,11 +103,11 @@ def pruned(several: list[Scheduled], space: Space, cut: Counter[str]) -> list[Sc
     left = []
     for n, scheduled in enumerate(several):
         if not beside[n] and any(beside):
-            cut["gathers"] += 1
+            cut["schedules that gather"] += 1
         elif any(dominated(costs[n], other, numbers) for other in costs):
-            cut["dominated"] += 1
+            cut["schedules dominated"] += 1
         elif estimates[n] > COSTLY * min(estimates):
-            cut["costly"] += 1
+            cut["schedules too costly"] += 1
         else:
             left.append((estimates[n], n, scheduled))
     return [scheduled for _, _, scheduled in sorted(left, key=lambda each: each[:2])]

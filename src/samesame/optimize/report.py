@@ -132,6 +132,8 @@ def sections(report: Report, explain: bool) -> Iterator[str]:
         yield from ("\nwhat was changed", *(f"  {line}" for line in report.changed))
     if explain and report.steps:
         yield from ("\nstep by step", *(f"  {line}" for line in report.steps))
+    if explain and report.counts:
+        yield from ("\nthe search", "  " + " · ".join(f"{what} {number}" for what, number in report.counts.items()))
     if report.proof:
         yield from ("\nproof", f"  {report.proof}", *(f"  {line}" for line in report.kernels),
                     *(f"  if {condition}" for condition in report.conditions))
