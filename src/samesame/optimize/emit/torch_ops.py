@@ -323,7 +323,8 @@ class Printer:
             self.variable(term)                        # sums inside these come first
         for known in sorted(self.sums, key=len, reverse=True):
             part = f.plus(*(term for term, code in zip(form.arguments, codes, strict=True) if code in known))
-            if len(known) < len(terms) and (self.key(part)[0], "") in self.made:
+            whole = len(part.arguments) == len(known) < len(terms) and part.operator == "plus"
+            if whole and (self.key(part)[0], "") in self.made:
                 terms = [part, *(term for term in terms if term not in part.arguments)]
                 break
         self.sums.append(frozenset(codes))
@@ -345,7 +346,16 @@ class Printer:
 
     def _where(self, form: Form) -> Variable:
         dtype = promoted(self.variable(x).dtype for x in form.arguments[1:])
-        return self.apply(form, "torch.where({}, {}, {})", form.arguments, dtype)
+        pattern = "torch.where({}, {}, {})"
+        if not dtype:                                    # of two numbers: reals, as precise as the program
+            dtype = self.real
+            pattern = f"torch.where({{}}, 0.0 + {{}}, {{}}).to(torch.{dtype})"
+        return self.apply(form, pattern, form.arguments, dtype)
+
+    @cached_property
+    def real(self) -> str:
+        """The dtype of the program's real numbers."""
+        return next((t.dtype for t in self.specification.tensors.values() if t.kind == "real"), "float32")
 
     def _concat(self, form: Form) -> Variable:
         axis, parts = form.attributes

@@ -118,7 +118,7 @@ def decimals(value: Fraction) -> tuple[str, str]:
     """Numerator and denominator, as short as they can be written."""
     for whole, inverse in ((value, False), (1 / value if value else value, True)):
         if DIGITS % whole.denominator == 0:
-            shown = str(whole.numerator) if whole.denominator == 1 else literal(float(whole))
+            shown = str(whole) if whole.denominator == 1 and abs(whole) < DIGITS else literal(float(whole))
             return ("1", shown) if inverse else (shown, "1")
     return str(value.numerator), str(value.denominator)
 
