@@ -8,7 +8,7 @@ from samesame.formula.expr import Expr, Max, Size, Sum, compare, exp, floordiv, 
 from samesame.formula.tensor import Tensor
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Loop, Program, Rescaled, Store, When, bound, loop
 from samesame.optimize.ir import symbols as symbols_of
-from samesame.optimize.meaning import Malformed, meaning, proved
+from samesame.optimize.meaning import Malformed, meaning, proved, require_order
 
 M, N, K, C, T, B = (Size(name, 1) for name in "MNKCTB")
 x, w, packed, y = Buffer("x", (M, K)), Buffer("w", (N, K)), None, Buffer("y", (M, N))
@@ -150,6 +150,26 @@ def test_split_k_needs_its_sum() -> None:
     holds = {"some": Tensor((parts,), part), "total": Tensor((1,), lambda _: Sum(parts, lambda p: some[p]))}
     assert proved(Program((partial(), summed(False))), holds).proved
     assert not proved(Program((partial(), summed(True))), holds).proved
+
+
+def test_kernels_run_in_an_order_that_makes_what_they_read() -> None:
+    made = {"packed", "y"}
+    require_order(Program((packing(), product())), made, ["w"])
+    with pytest.raises(Malformed, match="before it is written"):
+        require_order(Program((product(), packing())), made, ["w"])
+    with pytest.raises(Malformed, match="no weight"):
+        require_order(Program((packing(), product())), made, [])
+    other = Kernel("other", (Buffer("packed", (N,)),), (), ())
+    with pytest.raises(Malformed, match="two buffers"):
+        require_order(Program((packing(), other)), made, ["w"])
+
+
+def test_a_buffer_is_read_in_its_own_shape() -> None:
+    """Else what is in range of one would be taken for in range of the other."""
+    n, over = loop("parallel", 2 * N)
+    large, z = Buffer("v", (2 * N,)), Buffer("z", (2 * N,))
+    with pytest.raises(Malformed, match="another shape"):
+        meaning(Kernel("wrong", (Buffer("v", (N,)),), (z,), (over(Store(z, (n,), large[n])),)))
 
 
 def test_numbers_in_place_of_symbols() -> None:

@@ -15,7 +15,7 @@ a running maximum is not rescaled when that changes. That all accesses are in ra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from samesame.evidence import SamesameError
@@ -260,15 +260,21 @@ class _Execution:
             if e not in memo:
                 if isinstance(e, Fold):
                     raise Malformed("a value holds a fold; write it as a loop")
+                if isinstance(e, Load):
+                    self._is_known(e.leaf)
                 if isinstance(e, Load) and e.leaf.name in self.held and e.leaf.name not in but:
                     memo[e] = self.read(self.held[e.leaf.name], tuple(map(go, e.indices)))
-                elif isinstance(e, Load) and e.leaf.name not in self.reads and e.leaf.name not in but:
-                    raise Malformed(f"{e.leaf.name} is read and nobody gives it")
                 else:
                     memo[e] = rebuild(e, go)
             return memo[e]
 
         return go(value)
+
+    def _is_known(self, leaf: Leaf) -> None:
+        held = self.held.get(leaf.name)
+        buffer = held.local.buffer if held is not None else self.reads.get(leaf.name)
+        if buffer is None or buffer.leaf != leaf:
+            raise Malformed(f"{leaf.name} is read{' in another shape' if buffer else ' and nobody gives it'}")
 
     def read(self, held: Held, at: tuple[Expr, ...]) -> Expr:
         """An element: what is claimed of it, where something is."""
@@ -482,6 +488,23 @@ def proved(
     except (Malformed, Unsupported) as error:
         return Checked(False, tuple(conditions), str(error))
     return Checked(True, tuple(dict.fromkeys(conditions)))
+
+
+def require_order(program: Program, made: Collection[str], weights: Collection[str]) -> None:
+    """What is `made` here is written before it is read, a name is one buffer, and what runs ahead reads weights and
+    what was made of them; else raises Malformed."""
+    buffers: dict[str, Buffer] = {}
+    written: dict[str, bool] = {}
+    for kernel in program.kernels:
+        for buffer in (*kernel.reads, *kernel.writes):
+            if buffers.setdefault(buffer.name, buffer) != buffer:
+                raise Malformed(f"{buffer.name} is two buffers")
+        for buffer in kernel.reads:
+            if buffer.name in made and buffer.name not in written:
+                raise Malformed(f"{buffer.name} is read by {kernel.name} before it is written")
+            if kernel.ahead and not written.get(buffer.name, buffer.name in weights):
+                raise Malformed(f"{kernel.name} runs ahead and reads {buffer.name}, which is no weight")
+        written.update((buffer.name, kernel.ahead) for buffer in kernel.writes)
 
 
 def _questions(

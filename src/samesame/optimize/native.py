@@ -25,7 +25,7 @@ from samesame.optimize.compiled import describe
 from samesame.optimize.emit import cpp
 from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
-from samesame.optimize.meaning import proved
+from samesame.optimize.meaning import proved, require_order
 from samesame.optimize.partition import Stage, stages, together
 from samesame.optimize.pruning import pruned
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
@@ -167,6 +167,9 @@ def native(specification: Specification, tune: Tune) -> Native:
         conditions += best[2]
     conditions += _composed(specification, space, cut)
     program = Program(sum((each.program.kernels for each in chosen), ()))
+    made = {name for each in chosen for name in each.holds}
+    weights = [name for name, tensor in specification.tensors.items() if tensor.role == "weight"]
+    require_order(program, made, weights)
     fixed = {axis: size for axis, size in space.sizes.items() if isinstance(size, int)}
     return Native(specification, bound(program, numbers), cut, maps, tuple(dict.fromkeys(conditions)), fixed, counts)
 
