@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from dataclasses import replace
@@ -117,6 +118,13 @@ def test_a_script_that_does_not_fail_alone_is_no_finding():
     assert script_alone(case, {}, lambda stage: None)["status"] == "fails"
     assert script_alone({**case, "text": "nothing"}, {}, lambda stage: None)["status"] == "passes", "another error"
     assert script_alone({**case, "text": ""}, {}, lambda stage: None)["status"] == "passes"
+
+
+def test_a_script_does_not_import_what_lies_beside_it(tmp_path, monkeypatch):
+    (tmp_path / "torch.py").write_text("raise RuntimeError('another torch')")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    case = {"text": "import torch; assert torch.ones(1) == 0", "error": "AssertionError"}
+    assert script_alone(case, {}, lambda stage: None)["status"] == "fails"
 
 
 def test_lines_of_the_compiler_are_seen_and_merged():

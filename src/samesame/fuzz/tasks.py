@@ -190,8 +190,8 @@ def script(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     with NamedTemporaryFile("w", suffix=".py") as file:
         file.write(case["text"])
         file.flush()
-        say("compiled script")
-        run = subprocess.run([sys.executable, file.name], capture_output=True, text=True)
+        say("compiled script")                                        # -P: what else lies in that folder is no module
+        run = subprocess.run([sys.executable, "-P", file.name], capture_output=True, text=True)
     told = [line for line in run.stderr.splitlines() if line and not line[0].isspace()]
     fails = run.returncode < 0 or any(case["error"] in line for line in told)
     return {"status": "fails" if fails else "passes", "detail": (told or [""])[-1]}

@@ -22,6 +22,7 @@ from samesame.fuzz.program import Input, Program, Ref, Step, evaluated, literal,
 SAMPLES = 24  # of an operator at one dtype
 LONGEST_LITERAL = 48  # elements; a larger tensor of a sample is drawn anew
 TRIES = 12
+OUTPUTS = 8
 AS_TEXT = (type(None), bool, int, float, str, torch.dtype)
 
 
@@ -86,12 +87,14 @@ class Composer:
         self.steps: list[Step] = []
         self.values: dict[str, torch.Tensor] = {}
 
-    def program(self, outputs: int = 3) -> Program:
-        """The program so far; it returns its last results and whatever nothing reads."""
+    def program(self) -> Program:
+        """The program so far; it returns what nothing reads, and one or two results that something does: what goes
+        wrong on the way is seen, and most of the way may still be fused."""
         taken = set(used(self.steps))
         made = [name for step in self.steps for name in step.results if name in self.values]
-        kept = [name for name in made if name not in taken] or made[-1:]
-        return Program(tuple(self.inputs), tuple(self.steps), tuple(kept[-max(outputs, 1) :])).lean()
+        unread = [name for name in made if name not in taken][-OUTPUTS:]
+        seen = self.dice.sample(made, min(len(made), 2))
+        return Program(tuple(self.inputs), tuple(self.steps), tuple(dict.fromkeys((*unread, *seen)))).lean()
 
     def fresh(self, prefix: str) -> str:
         count = sum(1 for name in (*self.values, *(r for s in self.steps for r in s.results)) if name[0] == prefix)

@@ -34,8 +34,7 @@ def generate(dice: random.Random, taste: Taste = PLAIN) -> Program:
             break
         dice.choices(list(STATEMENTS), list(STATEMENTS.values()))[0](made)
     program = made.program()
-    names = [name for step in made.steps for name in step.results]
-    returned = dict.fromkeys([*program.outputs, *dice.sample(names, min(len(names), 2)), *_inputs_returned(made)])
+    returned = dict.fromkeys((*program.outputs, *_inputs_returned(made)))
     steps = _with_control(dice, tuple(made.steps))
     return Program(tuple(made.inputs), steps, tuple(returned)).lean()
 
