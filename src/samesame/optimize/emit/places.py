@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from zlib import crc32
 
@@ -190,6 +190,10 @@ class Place:
     static: bool = False
     across: int = 0
 
+    @cached_property
+    def strides(self) -> list[int]:
+        return strides(self.buffer)
+
     @property
     def kind(self) -> str:
         return C_TYPES[self.buffer.dtype]
@@ -201,7 +205,7 @@ class Place:
 
     def address(self, indices: tuple[Expr, ...], spans: Spans) -> Linear:
         total = Linear(0)
-        for at, stride in zip(indices, strides(self.buffer), strict=True):
+        for at, stride in zip(indices, self.strides, strict=True):
             total += spans.linear(at).times(stride)
         return total
 

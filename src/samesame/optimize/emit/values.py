@@ -6,6 +6,7 @@ positions) are linear forms, and become a ramp of lanes only where they are used
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -39,6 +40,7 @@ from samesame.optimize.emit.ranges import Linear
 from samesame.optimize.ir import Buffer, Store
 
 OPERATORS = {"<": "<", "≤": "<=", "=": "=="}
+WORTH_A_NAME = (Add, Mul, Pow, Fn, Extremum, Where)
 
 
 class Values:
@@ -46,6 +48,17 @@ class Values:
 
     def __init__(self) -> None:
         self.count = 0
+        self.seen: dict[Expr, tuple[frozenset[str], frozenset[Expr]]] = {}
+
+    def parts(self, e: Expr) -> tuple[frozenset[str], frozenset[Expr]]:
+        """The buffers that an expression reads, and what occurs in it more than once and is worth a name."""
+        if e not in self.seen:
+            whole = list(walk(e))
+            often = Counter(child for part in whole for child in part.children)
+            worth = (part for part, n in often.items() if n > 1 and isinstance(part, WORTH_A_NAME))
+            loads = frozenset(part.leaf.name for part in whole if isinstance(part, Load))
+            self.seen[e] = loads, frozenset(worth)
+        return self.seen[e]
 
     def store(self, several: Sequence[Store], scope: Scope) -> list[str]:
         """Stores of one value, which is computed once."""
@@ -109,8 +122,9 @@ class Values:
 
     def varies(self, e: Expr, scope: Scope) -> bool:
         """Whether a value may differ from lane to lane."""
-        return scope.lane is not None and (scope.lane in e.free or any(
-            isinstance(part, Load) and scope.places[part.leaf.name].lanes for part in walk(e)))
+        if scope.lane is None:
+            return False
+        return scope.lane in e.free or any(scope.places[name].lanes for name in self.parts(e)[0])
 
     def condition(self, e: Expr, scope: Scope) -> str:
         return _Expression(self, scope, None, e).condition(e).code
@@ -165,14 +179,11 @@ class _Expression:
         self.values, self.scope, self.spans, self.lazy = values, scope, scope.spans, lazy
         self.guarded = target.running if target else ""
         self.target = target
-        loads = [part.leaf.name for part in walk(whole) if isinstance(part, Load)]
+        loads, self.shared = values.parts(whole)
         kinds = {scope.places[name].real for name in loads} | {target.real if target else ""}
         self.real = "double" if "double" in kinds else "float"
-        seen = {whole: 2 if often else 0}
-        for part in walk(whole):
-            for child in part.children:
-                seen[child] = seen.get(child, 0) + 1
-        self.shared = {e for e, n in seen.items() if n > 1 and isinstance(e, Add | Mul | Pow | Fn | Extremum | Where)}
+        if often and isinstance(whole, WORTH_A_NAME):
+            self.shared |= {whole}
         self.known: dict[Expr, Text] = {}
         self.names: list[str] = []
 
