@@ -63,8 +63,10 @@ PROGRAMS = {
     "attention": (Attention(), (x(2, 6, 8),)),
     "fused attention": (lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), (
         x(2, 2, 3, 4), x(2, 2, 5, 4), x(2, 2, 5, 6), x(3, 5))),
-    "residuals of norms": (lambda a, w, b: F.layer_norm(F.layer_norm(a, (4,), w, b) @ a.t() @ a + F.layer_norm(
-        a, (4,), w, b), (4,), w, b), (x(3, 4), x(4), 1 + x(4))),
+    "two norms of one bias": (lambda a, w, b: F.layer_norm(a, (4,), w, b).relu() * (
+        F.layer_norm(a.exp(), (4,), w, b) + a), (x(3, 4), x(4), 1 + x(4))),
+    "a product of many": (lambda a, b: a.exp() * b.exp() * a.sin() * b.sin() * a.cos() * b.cos() * a * b * a.tanh()
+                          * b.tanh(), (x(3, 4), x(4))),
     "a mask of numbers": (lambda a: (a + torch.where(torch.ones(3, 3).tril() > 0, 0.0, torch.finfo(a.dtype).min)
                                      ).softmax(-1) * torch.where(a > 0, 1.0, 2.0), (x(3, 3),)),
     "positions": (lambda a: a * torch.arange(2, 6) + torch.arange(12).view(3, 4), (x(3, 4),)),

@@ -6,13 +6,14 @@ it. Both the search, to know what a contraction costs, and the printer of torch 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from samesame.optimize.forms import size_of
 
 Axes = tuple[str, ...]
+MOST = 8                                             # factors of which all orders are tried
 
 
 class Step(NamedTuple):
@@ -65,17 +66,23 @@ def _plans(factors: tuple[Axes, ...], over: Axes, cost: Cost) -> tuple[float, ob
                 return 0.0, k
             return cost(factors[k], None, axes, factors[k]), (k, None, axes, factors[k])
         found: list[tuple[float, int, object]] = []
-        low, part = subset & -subset, subset & subset - 1
-        while part:
-            a, b = subset ^ part, part
-            if a & low:
-                ends = left_over(a), left_over(b)
-                spans = tuple(sorted({*ends[0], *ends[1]}))
-                (x, one), (y, other) = best(a), best(b)
-                found.append((x + y + cost(ends[0], ends[1], axes, spans), len(found), (one, other, axes, spans)))
-            part = (part - 1) & (subset ^ low)
+        for part in parts(subset):
+            ends = left_over(subset ^ part), left_over(part)
+            spans = tuple(sorted({*ends[0], *ends[1]}))
+            (x, one), (y, other) = best(subset ^ part), best(part)
+            found.append((x + y + cost(ends[0], ends[1], axes, spans), len(found), (one, other, axes, spans)))
         price, _, plan = min(found, key=lambda item: item[:2])
         return price, plan
+
+    def parts(subset: int) -> Iterator[int]:
+        """What may be multiplied last with the rest: any part without the first factor; of many, the last factor."""
+        if len(factors) > MOST:
+            yield 1 << subset.bit_length() - 1
+            return
+        rest = part = subset & subset - 1
+        while part:
+            yield part
+            part = (part - 1) & rest
 
     return best(everyone)
 
@@ -83,8 +90,13 @@ def _plans(factors: tuple[Axes, ...], over: Axes, cost: Cost) -> tuple[float, ob
 def priced(extents: Mapping[str, int], moved: float, flop: float, operator: float) -> Cost:
     """What a step costs, given what an element read or written, a multiplication and an operator cost. An outer product
     costs one operator more: it is larger than what it is made of, and as a rule too early."""
+    @cache
+    def size(axes: Axes) -> int:
+        return size_of(axes, extents)
+
     def cost(left: Axes, right: Axes | None, axes: Axes, spans: Axes) -> float:
-        elements = sum(size_of(part, extents) for part in (left, right, axes) if part is not None)
+        elements = sum(size(part) for part in (left, right, axes) if part is not None)
         outer = bool(left and right) and set(left).isdisjoint(right or ())
-        return moved * elements + flop * size_of(spans, extents) + operator * (1 + outer)
+        return moved * elements + flop * size(spans) + operator * (1 + outer)
+
     return cost

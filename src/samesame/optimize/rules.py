@@ -20,9 +20,10 @@ from samesame.egraph import EGraph, Operand, rules
 from samesame.egraph.pattern import Made
 from samesame.optimize import forms as f
 from samesame.optimize.forms import Form, Infinity, free_axes, product_of
+from samesame.optimize.pairs import MOST
 
 Axes = tuple[str, ...]
-MOST = 4                                             # terms of a sum that a contraction is distributed over
+TERMS = 4                                            # terms of a sum that a contraction is distributed over
 
 
 def typed(operator: str, attributes: tuple[Any, ...], below: tuple[Any, ...]) -> Hashable:
@@ -77,7 +78,7 @@ def total(terms: Sequence[Factor]) -> Factor:
 
 def merged(xs: Sequence[Operand], ys: Sequence[Operand], a: Axes, b: Axes) -> Iterator[Operand | Made]:
     """Σ_a x·Σ_b y = Σ_a,b x·y, where x is free of b."""
-    if not set(b) & {*a, *(axis for x in xs for axis in x.type[0])}:
+    if len(xs) + len(ys) <= MOST and not set(b) & {*a, *(axis for x in xs for axis in x.type[0])}:
         yield contraction([*factors_of(xs), *factors_of(ys)], (*a, *b)).term
 
 
@@ -93,7 +94,7 @@ def parted(xs: Sequence[Operand], a: Axes) -> Iterator[Operand | Made]:
 
 def distributed(xs: Sequence[Operand], ys: Sequence[Operand], a: Axes) -> Iterator[Operand | Made]:
     """Σ_a x·(y + z) = Σ_a x·y + Σ_a x·z."""
-    if a and len(ys) <= MOST:
+    if a and len(ys) <= TERMS:
         yield total([contraction([*factors_of(xs), y], a) for y in factors_of(ys)]).term
 
 
