@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from samesame.formula.expr import (
     NEG_INF,
@@ -145,6 +145,14 @@ def functions(dtype: str) -> Program:
     value = sum(parts, start=maximum(a, b, 0)) + chosen
     twice = over_i(Store(y, (m, k), value), Store(again, (i,), value))
     return Program((Kernel("pointwise", (x, z), (y, again), (twice,)),))
+
+
+def every_function(names: Iterable[str]) -> Program:
+    """Row k of y is the k-th function of x."""
+    x, y = Buffer("x", (N,)), Buffer("y", (len(several := tuple(names)), N))
+    i, over_i = loop("vector", N)
+    body = over_i(*(Store(y, (k, i), fn(name)(x[i])) for k, name in enumerate(several)))
+    return Program((Kernel("functions", (x,), (y,), (body,)),))
 
 
 def folds() -> Program:

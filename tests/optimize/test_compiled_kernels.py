@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from samesame.evidence import SamesameError
+from samesame.formula.scalars import SCALARS
 from samesame.optimize import machine, tune
 from samesame.optimize.compiled import Compiled, compile_program, library, load
 from samesame.optimize.ir import Buffer, Kernel, Program, Store, bound, loop
@@ -122,6 +123,30 @@ def test_the_interpreter_checks_every_access() -> None:
         kernels_interpreted.run(unwritten, {})
 
 
+# ---------------------------------------------------------------------------------------------------------- functions
+
+
+def test_every_function_is_within_four_units_of_the_last_place() -> None:
+    """In lanes and, in the last three places, one by one."""
+    size = 2003
+    called = compile_program(bound(by_hand.every_function(SCALARS), {"N": size}), ["x"], [], ["y"])
+    x = torch.linspace(-0.99, 0.99, size)
+    for name, values in zip(SCALARS, called(x)[0].double().numpy(), strict=True):
+        with np.errstate(all="ignore"):
+            exact = SCALARS[name].values(x.double().numpy())
+        where = np.isfinite(exact)
+        unit = np.spacing(np.abs(exact[where]).astype(np.float32)).astype(float)
+        assert np.all(np.abs(values[where] - exact[where]) <= 4 * unit), name
+        assert not np.isfinite(values[~where]).any(), name
+
+
+def test_exponentials_at_the_ends_of_the_range() -> None:
+    ends = [-np.inf, -200.0, -104.0, -103.5, -88.0, -87.3, 0.0, -0.0, 1e-30, 88.7, 88.73, 89.5, 200.0, np.inf, np.nan]
+    x = torch.tensor([*ends, *ends, 1.0, 2.0])
+    (y,) = compile_program(bound(by_hand.every_function(["exp"]), {"N": len(x)}), ["x"], [], ["y"])(x)
+    torch.testing.assert_close(y[0], torch.exp(x.double()).float(), rtol=3e-7, atol=3e-45, equal_nan=True)
+
+
 # ------------------------------------------------------------------------------------------------------------- tuning
 
 
@@ -138,6 +163,20 @@ def test_tuning_measures_and_ends_in_time() -> None:
     tensors = {"x": torch.randn(3, K), "w": torch.randn(N, K)}
     found = tune.tune([by_hand.packed_linear(3)], {"K": K, "N": N}, tensors, 0.0)
     assert found.seconds > 0 and 0 < len(found.tried) <= 2
+
+
+def test_what_does_not_fit_into_memory_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    call = Compiled.__call__
+
+    def scarce(self: Compiled, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        if any(size == 32 for t in self.tensors.values() for size in t["shape"]):
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        return call(self, *tensors)
+
+    monkeypatch.setattr(Compiled, "__call__", scarce)
+    tensors = {"x": torch.randn(3, K), "w": torch.randn(N, K)}
+    found = tune.tune([by_hand.packed_linear(3)], {"K": K, "N": N}, tensors, 5.0)
+    assert found.tried and all(numbers["TN"] != 32 for _, numbers, _ in found.tried)
 
 
 def test_what_won_before_is_tried_first_and_what_does_not_fit_never() -> None:

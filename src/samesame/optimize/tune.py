@@ -84,7 +84,7 @@ def tune(
             break
         kept = _fastest([*kept, *started], _Arguments(tensors), until)
     if not kept:
-        raise Unsupported("none of the programs can be printed")
+        raise Unsupported("none of the programs could be printed and run")
     best = kept[0]
     measured = tuple((c.program, c.numbers, c.seconds) for c in tried if c.times)
     return Tuned(best.program, best.numbers, best.seconds if best.times else 0.0, best.roles, measured)
@@ -218,7 +218,7 @@ def _fastest(several: list[Candidate], arguments: _Arguments, until: float) -> l
         if time.monotonic() > until and best < inf:
             break
         c.times = _timed(c, arguments, 1)
-        best = min(best, *c.times)
+        best = min([best, *c.times])
     several = [c for c in several if c.times and min(c.times) < HOPELESS * best]
     while len(several) > 1 and time.monotonic() < until:
         for _ in range(2):
@@ -233,10 +233,15 @@ def _fastest(several: list[Candidate], arguments: _Arguments, until: float) -> l
 
 
 def _timed(candidate: Candidate, arguments: _Arguments, calls: int) -> list[float]:
-    """Seconds of a few calls in a row; the first one only fills the caches."""
+    """Seconds of a few calls in a row, after one that fills the caches; none at all where memory is too small."""
     assert candidate.call is not None
-    tensors, found = arguments.of(candidate), []
-    candidate.call(*tensors)
+    tensors, found = arguments.of(candidate), list[float]()
+    try:
+        candidate.call(*tensors)
+    except RuntimeError as fault:
+        if "allocate" not in str(fault):             # what torch says of memory
+            raise
+        return []
     for _ in range(calls):
         start = time.perf_counter()
         candidate.call(*tensors)

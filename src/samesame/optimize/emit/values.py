@@ -35,6 +35,7 @@ from samesame.formula.expr import (
     const,
     walk,
 )
+from samesame.formula.scalars import SCALARS
 from samesame.optimize.emit.places import Memory, Place, Scope, Singly, Text
 from samesame.optimize.emit.ranges import Linear
 from samesame.optimize.ir import Buffer, Store
@@ -221,7 +222,7 @@ class _Expression:
                 return self.product(factors)
             case Pow(base, exponent):
                 return self.power(self.value(base), exponent)
-            case Fn(name, argument):
+            case Fn(name, argument) if name in SCALARS:
                 inside = self.value(argument)
                 return Text(f"f_{name}({inside.code})", inside.wide)
             case Extremum(op, parts):
