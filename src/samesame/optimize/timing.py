@@ -108,7 +108,7 @@ class Racer:
         with selectors.DefaultSelector() as selector:
             selector.register(self.process.stdout, selectors.EVENT_READ)
             if not selector.select(max(seconds, 0.0)):
-                raise Lost(f"not ready after {seconds:.0f} s" if not self.measured else "it no longer answers")
+                raise Lost(f"no answer in {seconds:.0f} s" if self.measured else f"not ready after {seconds:.0f} s")
         line = self.process.stdout.readline()
         if not line:
             raise Lost(self.ended())
