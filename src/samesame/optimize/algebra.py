@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
 from samesame.capture.program import Program
 from samesame.evidence import Refused
 from samesame.graph import Graph
@@ -25,19 +28,33 @@ def specified(module: Any, example: Any, graph: Graph) -> Specification:
     return replace(read(graph), arguments=tuple(Program(module, example).inputs))
 
 
-def algebraic(specification: Specification, counts: dict[str, int]) -> Iterator[Candidate]:
-    """What the rules make of the specification, the most promising first; how much was searched is counted."""
+def multiplications(module: Any, example: Any) -> float:
+    """How many the program's own matmuls take."""
+    program = Program(module, example)
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        program.call()
+    return float(counter.get_total_flops()) / 2
+
+
+def algebraic(specification: Specification, counts: dict[str, int], own: float = 0.0) -> Iterator[Candidate]:
+    """What the rules make of the specification, the most promising first; how much was searched is counted. The
+    specification itself is among them if it takes fewer multiplications than the program's `own`: a matmul with a
+    diagonal is read as what it is."""
     found = searched(specification)
     counts |= {"e-nodes": found.nodes, "forms": len(found.candidates)}
     seen = set[str]()
     before = found.candidates[0].cost["time"]
     for number, forms in enumerate(found.candidates):
-        if forms.is_original or forms.cost["time"] > GAIN * before:
+        fewer = forms.is_original and forms.cost["multiplications"] < GAIN * own
+        if not fewer and (forms.is_original or forms.cost["time"] > GAIN * before):
             continue
         try:
             candidate = in_torch(specification, forms, f"form {number}")
         except Refused:
             continue
+        if fewer:
+            read_as = tuple(f"read as {text(form, brief=True)}" for form in forms.outputs)
+            candidate = replace(candidate, changed=read_as)
         code = "\n".join(line.partition("    # ")[0] for line in candidate.source.splitlines())
         if code not in seen:
             seen.add(code)

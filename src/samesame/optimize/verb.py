@@ -28,7 +28,7 @@ from samesame.check import check
 from samesame.evidence import Refused, Rung, SamesameError, Verdict
 from samesame.formula.expr import Unsupported
 from samesame.optimize import native
-from samesame.optimize.algebra import algebraic, specified
+from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.contract import Contract
 from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, Compiled
@@ -188,7 +188,7 @@ class Attempt:
                 yield from native.candidates(specification, self.tuned, self.report.counts)
             except (NoSchedule, Unsupported, SamesameError) as error:
                 self.report.notes.append(f"There are no kernels of our own: {error}.")
-            yield from algebraic(specification, self.report.counts)
+            yield from algebraic(specification, self.report.counts, multiplications(self.module, self.example))
         except (Refused, Unsupported) as error:
             self.report.notes.append(f"No other form was looked for: {error}.")
 
