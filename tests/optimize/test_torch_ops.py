@@ -86,7 +86,7 @@ def test_every_candidate_is_the_same_program(name, tmp_path):
         torch.testing.assert_close(found, wanted, rtol=2e-2 if wide else 1e-4, atol=5e-2 if wide else 1e-5)
         if isinstance(program, nn.Module):
             assert fast.state_dict().keys() == program.state_dict().keys()
-        if number < 2:
+        if number == len(name) % 2:                      # a proof takes a second: of the original, or of another
             verdict = check(program, fast, inputs)
             sizes = "at these sizes" if name in ("positions", "a mask of numbers") else "for all sizes"
             assert (verdict.verdict, str(verdict.evidence)) == ("same", f"proved {sizes}"), verdict.notes
