@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 from samesame.capture.calls import Recorded, record_calls
-from samesame.capture.export import export, exported
 from samesame.capture.files import load_graph, save_graph
 from samesame.capture.program import Program
 from samesame.capture.record import record
@@ -27,10 +26,16 @@ __all__ = [
     "Recorded", "capture", "capture_calls", "load_graph", "load_inputs", "load_target", "save_graph", "text_form",
 ]
 
+def _export(target: Program, name: str, again: bool, *, decompose: bool = False) -> Graph:
+    from samesame.capture.export import export  # loads torch.export, half a second that few need
+
+    return export(target, name, again, decompose=decompose)
+
+
 WAYS: dict[str, Callable[[Program, str, bool], Graph]] = {
     "record": record,
-    "export": export,
-    "export+decompose": partial(export, decompose=True),
+    "export": _export,
+    "export+decompose": partial(_export, decompose=True),
 }
 
 
@@ -44,8 +49,13 @@ def capture_calls(
         raise Refused(f"how is {how!r}; give {', '.join(map(repr, WAYS))}")
     target = Program(program, inputs)
     with few_threads(tensor.numel() for tensor in target.held):
-        made = exported(target, how == "export+decompose") if how != "record" else target
-        return record_calls(made, name, calls=calls, watched=watched, probing=probing, repeats=repeats, again=again)
+        settings: dict[str, Any] = {"calls": calls, "watched": watched, "probing": probing, "repeats": repeats}
+        if how == "record":
+            return record_calls(target, name, **settings, again=again)
+        from samesame.capture.export import assured, exported
+
+        made = exported(target, how == "export+decompose")
+        return record_calls(made, name, **settings, again=again, assure=assured)
 
 
 def capture(program: Any, inputs: Any, *, how: str = "record", name: str = "left", again: bool = True) -> Graph:

@@ -9,18 +9,17 @@ recorded into one graph, the second on inputs of its own, so that what the first
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import _disable_current_modes
 
 from samesame.capture.again import agree, confirm
-from samesame.capture.export import Exported
-from samesame.capture.export import assured as assured_export
+from samesame.capture.eager import Watching
 from samesame.capture.memory import Storage, address, has_memory, place_of
 from samesame.capture.program import Program
 from samesame.capture.record import UNSEEN, UPDATES, Recorder, assured, ordinary, recorded, triton_kernels
@@ -307,10 +306,10 @@ def backward_hooks(program: Program) -> Iterator[str]:
 
 def record_calls(
     program: Program, name: str, *, calls: int = 1, watched: Collection[str] = (), probing: bool = False,
-    repeats: bool = False, again: bool = False,
+    repeats: bool = False, again: bool = False, assure: Callable[..., Graph] = assured,
 ) -> Recorded:
     """Record one or two `calls` of a program; see CallRecorder. With `again`, the first call has run on other values
-    too. Raises Refused as `record` does."""
+    too, as `assure` has it. Raises Refused as `record` does."""
 
     def make(program: Program) -> CallRecorder:
         return CallRecorder(program, calls, watched, probing, repeats)
@@ -322,11 +321,7 @@ def record_calls(
     if again and returned:
         first = with_roots(graph, [root for root in graph.roots if root[0] in returned])
         afresh = recorder.moments[0].restore
-        if isinstance(program, Exported):
-            setting = assured_export(program, first, recorder, True, afresh).setting
-        else:
-            setting = assured(program, first, recorder, afresh).setting
-        graph = replace(graph, setting=setting)
+        graph = replace(graph, setting=assure(program, first, recorder, afresh).setting)
     return Recorded(graph, recorder.interface(), recorder.reason, recorder.fails, recorder.repeats)
 
 
@@ -394,7 +389,7 @@ def overlapping(a: torch.Tensor, b: torch.Tensor) -> bool:
 # ------------------------------------------------------------------------------------------------- calls not recorded
 
 
-class Writes(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Writes(Watching):
     """Keeps a copy of memory that was there before, `tensors` by address, when it is first written."""
 
     def __init__(self, tensors: Mapping[int, torch.Tensor]) -> None:

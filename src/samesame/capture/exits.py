@@ -23,8 +23,8 @@ from typing import Any, Protocol
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils import _python_dispatch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from samesame.capture.eager import Watching
 from samesame.evidence import Refused
 from samesame.operators.execute import tensors_in
 from samesame.programs.origins import is_users, shown
@@ -133,7 +133,7 @@ def takes_memory(frame: FrameType | None) -> bool:
 # ------------------------------------------------------------------------------------- ways that no mode of torch sees
 
 
-class Elsewhere(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Elsewhere(Watching):
     """In another thread than the one that is recorded: operators are let be, unless they read what is open."""
 
     def __init__(self, recorder: Watcher, running: list[bool]) -> None:

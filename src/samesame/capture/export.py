@@ -47,11 +47,11 @@ def export(program: Program, name: str, again: bool = True, *, decompose: bool =
     """The graph that torch.export makes of `program`; with `decompose`, in terms of torch's core operators."""
     made = exported(program, decompose)
     graph, recorder, _ = recorded(made, name)
-    return assured(made, graph, recorder, again)
+    return assured(made, graph, recorder, again=again)
 
 
 def assured(
-    made: Exported, graph: Graph, recorder: Recorder, again: bool, afresh: Callable[[], None] = lambda: None
+    made: Exported, graph: Graph, recorder: Recorder, afresh: Callable[[], None] = lambda: None, again: bool = True
 ) -> Graph:
     """The graph of what was exported, once the program itself computes the same: on the example, or if `again` on other
     values. `afresh` leaves the program as it was before."""

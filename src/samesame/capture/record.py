@@ -23,12 +23,12 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
 from samesame.capture.again import Outputs, Ways, confirm, demand_same
 from samesame.capture.alive import tensors_alive
 from samesame.capture.asked import setting_of
+from samesame.capture.eager import Watching, eagerly
 from samesame.capture.exits import Exits, guarded
 from samesame.capture.memory import Memory, Step, address
 from samesame.capture.program import Program, failed
@@ -198,7 +198,7 @@ def ordinary(gradients: bool = False) -> Iterator[AbstractContextManager[Any]]:
     """The state of torch in which a program is recorded: without gradients, by torch's own kernels."""
     yield torch.inference_mode(not gradients)
     yield torch.set_grad_enabled(gradients)
-    yield torch.compiler.set_stance("force_eager")
+    yield eagerly()
     yield general_kernels()
 
 
@@ -215,7 +215,7 @@ def random_states() -> tuple[Any, ...]:
 Failure = tuple[Origin, OpOverload, tuple[Any, ...], dict[str, Any], Exception]
 
 
-class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Recorder(Watching):
     """Notes operators as torch dispatches them. One that `follows_statistics` notes how norms move running statistics;
     for another, a program that does so is refused."""
 

@@ -15,6 +15,7 @@ from itertools import permutations
 from math import prod
 from typing import Protocol
 
+import numpy as np
 import torch
 
 from samesame.relate.layout import Layout, Whole, permuted, reshaped, values
@@ -166,7 +167,7 @@ def _sampled_equal(arranged: torch.Tensor, flat: torch.Tensor) -> bool:
         return False
     step = max(1, total // 17)
     positions = torch.arange(0, total, step)
-    coordinates = torch.unravel_index(positions, arranged.shape)
+    coordinates = tuple(map(torch.from_numpy, np.unravel_index(positions.numpy(), tuple(arranged.shape))))
     a, b = arranged[coordinates].double(), flat[positions].double()
     a, b = (torch.nan_to_num(x, nan=0.5, posinf=3e300, neginf=-3e300) for x in (a, b))
     scale = max(float(a.abs().max()), float(b.abs().max()), 1e-300)

@@ -38,6 +38,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from samesame.capture.again import Draw, confirm
 from samesame.capture.alive import tensors_known
 from samesame.capture.course import drawn, of_one_course
+from samesame.capture.eager import eagerly
 from samesame.capture.exits import Exits, guarded
 from samesame.capture.memory import address, extent, has_memory, place_of
 from samesame.capture.program import Program, failed, holdings, referred
@@ -317,9 +318,8 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         with ExitStack() as stack:
             forward_only = isinstance(program.program, nn.Module) and not self.backward
             stack.enter_context(torch.no_grad() if forward_only else torch.enable_grad())
-            stack.enter_context(torch.compiler.set_stance("force_eager"))
-            stack.enter_context(general_kernels())
-            stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+            for state in (eagerly(), general_kernels(), sdpa_kernel(SDPBackend.MATH)):
+                stack.enter_context(state)
             self.modules = stack.enter_context(running_modules(program.modules))
             stack.enter_context(self.leaves() if self.backward else nullcontext())
             stack.enter_context(self.standing())
