@@ -9,8 +9,9 @@ an element q is to ask which rounds wrote it: the write's indices are solved for
 holds Σ_{t<⌈K/T⌉} Σ_{i<T} [t·T + i < K] x[m, t·T + i], which the normal form knows to be Σ_{k<K} x[m, k], for every T.
 
 A loop nest has no meaning, and is refused, where an element is stored twice, where rounds that run in parallel write
-the same element, where a buffer is read while a loop that writes it is still open, and where a sum that is scaled by
-a running maximum is not rescaled when that changes. That all accesses are in range is proved beside the formulas.
+the same element, where a buffer is read while a loop that writes it is still open or before one that does, where a
+sum that is scaled by a running maximum is not rescaled when that changes, and where a loop's variable is used outside
+of it or by two loops. That all accesses are in range, and that what is read was stored, is proved beside the formulas.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Loop, Program, Rescaled, Statement, Store, When
 
+KINDS = ("bool", "int", "real")                      # each holds those before it
 IDENTITY: dict[str, Expr] = {"sum": ZERO, "prod": ONE, "max": NEG_INF}
 
 
@@ -89,11 +91,12 @@ class Write:
 
 @dataclass
 class Held:
-    """A buffer of the kernel's own, and all that was written to it so far."""
+    """A buffer of the kernel's own, all that was written to it so far, and the loops in which it was read."""
 
     local: Local
     depth: int
     writes: list[Write] = field(default_factory=list)
+    read_in: list[Frame] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,7 @@ class _Execution:
         self.reads = {buffer.name: buffer for buffer in kernel.reads}
         self.held: dict[str, Held] = {}
         self.stack: list[Frame] = []
+        self.variables: set[Index] = set()
         self.obligations: list[tuple[Expr, str]] = []
         self.results: dict[str, Tensor] = {}
 
@@ -160,7 +164,10 @@ class _Execution:
     def statement(self, statement: Statement) -> None:
         match statement:
             case Loop(_, variable, inside):
+                if variable in self.variables or leaves(variable.extent):
+                    raise Malformed(f"{unicode(variable)} is the variable of two loops, or its extent is read")
                 self._in_range(variable.extent)
+                self.variables.add(variable)
                 self._within(Frame(statement), inside)
             case When(condition, inside):
                 self._in_range(condition)
@@ -182,6 +189,8 @@ class _Execution:
 
     def _declare(self, local: Local) -> None:
         name = local.buffer.name
+        if local.buffer.strides is not None:
+            raise Malformed(f"{name} is written and has strides of its own")
         if name in self.held or name in self.reads:
             raise Malformed(f"{name} is declared twice")
         if local.monoid and local.monoid not in IDENTITY:
@@ -203,6 +212,8 @@ class _Execution:
         held = self._own(target)
         if folds != bool(held.local.monoid) or len(indices) != len(target.shape):
             raise Malformed(f"{target.name} is {'no accumulator' if folds else 'an accumulator'}")
+        if KINDS.index(value.kind) > KINDS.index(target.leaf.kind):
+            raise Malformed(f"{target.name} holds {target.dtype}, and what is stored there is {value.kind}")
         for part in (*indices, value):
             self._in_range(part)
         self._reaches(target.leaf, tuple(map(self.resolved, indices)), ())
@@ -210,6 +221,8 @@ class _Execution:
         seen = self.resolved(value, () if running is None else (running.name,))
         if running is not None:
             self._is_scaled(seen, running, indices)
+        if any(frame in self.stack for frame in held.read_in):
+            raise Malformed(f"{target.name} is read in a loop, and written later in the same loop")
         write = Write(tuple(self.stack[held.depth :]), tuple(map(self.resolved, indices)), seen)
         self._is_once(target, held, write, folds)
         self._is_rescaled(target, write)
@@ -294,6 +307,9 @@ class _Execution:
     def element(self, held: Held, at: tuple[Expr, ...]) -> Expr:
         """What an element holds by now."""
         name, monoid = held.local.buffer.name, held.local.monoid
+        held.read_in += [frame for frame in self.stack[held.depth :] if isinstance(frame.statement, Loop)]
+        if held.local.running is not None and any(isinstance(frame.statement, Rescaled) for frame in self.stack):
+            raise Malformed(f"{name} is read where a maximum is changing")
         unwritten = Load(Leaf(f"{name} before any value", held.local.buffer.shape), at)
         found = IDENTITY[monoid] if monoid else unwritten
         for write in held.writes:
@@ -325,7 +341,10 @@ class _Execution:
     # ------------------------------------------------------------------------------------------------- what must hold
 
     def _in_range(self, value: Expr) -> None:
-        """Every element that a value reads is one of its tensor, under the conditions on the way to it."""
+        """Every element that a value reads is one of its tensor and was stored, under the conditions on the way to it;
+        every variable is that of an open loop."""
+        if out := value.free - {f.statement.variable for f in self.stack if isinstance(f.statement, Loop)}:
+            raise Malformed(f"{', '.join(map(unicode, out))} is used outside of its loop")
 
         def look(e: Expr, conditions: tuple[Expr, ...]) -> None:
             match e:
@@ -336,10 +355,18 @@ class _Execution:
                     return
                 case Load(leaf, indices):
                     self._reaches(leaf, indices, conditions)
+                    self._is_stored(leaf, indices, conditions)
             for child in e.children:
                 look(child, conditions)
 
         look(value, ())
+
+    def _is_stored(self, leaf: Leaf, indices: tuple[Expr, ...], conditions: tuple[Expr, ...]) -> None:
+        held = self.held.get(leaf.name)
+        if held is not None and not held.local.monoid:
+            never = [not_(solved(write, indices).condition) for write in held.writes]
+            missing = and_(*self.conditions(), *conditions, *never)
+            self.obligations.append((missing, f"{leaf.name} is read before any value is stored there"))
 
     def _reaches(self, leaf: Leaf, indices: tuple[Expr, ...], conditions: tuple[Expr, ...]) -> None:
         around = self.conditions()
