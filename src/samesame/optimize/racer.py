@@ -86,12 +86,7 @@ class Racer:
         from samesame.optimize.contract import contract
         from samesame.optimize.dropin import BOTH, FROZEN
 
-        before = self.torch.get_num_threads()
-        self.torch.set_num_threads(os.cpu_count() or 1)    # nothing else runs now, and nothing is timed
-        try:
-            return asdict(contract(self.job, self.program, seed, frozen=self.way in (FROZEN, BOTH), seconds=until))
-        finally:
-            self.torch.set_num_threads(before)
+        return asdict(contract(self.job, self.program, seed, frozen=self.way in (FROZEN, BOTH), seconds=until))
 
 
 def sentence(error: Exception) -> str:
