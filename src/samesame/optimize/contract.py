@@ -33,7 +33,7 @@ from samesame.optimize.job import Job
 C = 4.0
 DRAWS, SCALES = 20, (1 / 16, 1.0, 16.0)
 AGAIN = 2                                                  # draws at each scale for each set of random weights
-SIGNS = 2
+SIGNS, SIGNS_INSIDE = 2, 6                                 # tries: an error inside reaches a whole row, or misses it
 PRODUCTS = {                                               # sums of products: the operand whose last dimension is
     "mm": 0, "bmm": 0, "matmul": 0, "linear": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "dot": 0,         # summed over
 }
@@ -240,7 +240,7 @@ class Oracle:
 
     def error(self, node: Node, known: dict[str, Any], errors: dict[str, Any]) -> Any:
         """The error of a node's value: what its operator makes of the errors it reads, and its own; None for none."""
-        name = node.operator.split(".")[1] if "." in node.operator else node.operator
+        name = called(node)
         if name == "getitem":
             several = errors.get(node.args[0].name)
             return None if several is None else several[node.args[1]]
@@ -265,7 +265,7 @@ class Oracle:
     def moved(self, node: Node, known: dict[str, Any], name: str, error: Any) -> Any:
         """What an operator makes of the error of one thing it reads, signs at random: the most of some tries."""
         most = None
-        for _ in range(SIGNS):
+        for _ in range(SIGNS_INSIDE if called(node) in INSIDE else SIGNS):
             again = rerun(self.graph, {}, {**known, name: _map(self.shaken, known[name], error)}, [node])[node.name]
             here = _map(lambda a, b: (a - b).abs() if b.is_floating_point() else None, again, known[node.name])
             most = here if most is None else _map(_larger, most, here)
@@ -299,6 +299,11 @@ class Oracle:
             return value
         signs = torch.randint(0, 2, value.shape, generator=self.generator, dtype=torch.int8)
         return value + error * (2.0 * signs - 1)
+
+
+def called(node: Node) -> str:
+    """The operator's name without its namespace and overload."""
+    return node.operator.split(".")[1] if "." in node.operator else node.operator
 
 
 def summed(node: Node, name: str) -> float:
