@@ -124,6 +124,30 @@ def test_it_sees_that_a_part_was_replaced_a_weight_removed_or_a_hook_added(found
             assert called(found, program, original, x) == 0
 
 
+@pytest.mark.parametrize("way", ["vmap", "jvp", "negative"])
+def test_what_reads_memory_is_not_called_where_memory_is_not_the_tensor(found, way):
+    """Kernels read memory: who maps or differentiates a call is shown the reference, as is a lazily negated tensor."""
+    class Kernels(nn.Module):
+        def __init__(self, weights):
+            super().__init__()
+
+        def forward(self, x):
+            raise AssertionError("the kernels ran")
+
+    def reference(original):
+        return found.Fast({"linear.weight": original.linear.weight})
+
+    x = inputs[0]
+    program = found.DropIn(module, lambda original, weights: Kernels(weights), found.FACTS, None, reference)
+    with torch.no_grad():
+        if way == "vmap":
+            torch.testing.assert_close(torch.vmap(program)(torch.stack([x, 2 * x])), module(torch.stack([x, 2 * x])))
+        elif way == "jvp":
+            torch.testing.assert_close(torch.func.jvp(program, (x,), (x,))[1], torch.func.jvp(module, (x,), (x,))[1])
+        else:
+            torch.testing.assert_close(program(torch._neg_view(x)), module(-x))
+
+
 def test_it_has_the_originals_attributes(found):
     assert found.optimized(module).linear is module.linear
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
 from torch import nn
+from torch.autograd import forward_ad
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 EAGER, DEFAULT, AUTOTUNED, FROZEN, BOTH = WAYS = (
@@ -107,7 +108,7 @@ class DropIn(nn.Module):
         if why:
             self.tell(why)
             return self.original(*args, **kwargs)
-        run = self.shown[0] if self.shown and observed() else self.fast[0]
+        run = self.shown[0] if self.shown and observed(tensors) else self.fast[0]
         found = run(*tensors)
         if self.one and isinstance(found, torch.Tensor):
             return found
@@ -182,9 +183,12 @@ def count_of_hooks(module: nn.Module) -> int:
     return len(module._forward_hooks) + len(module._forward_pre_hooks)
 
 
-def observed() -> bool:
-    """Whether operators are recorded, or compiled, rather than only run."""
-    return torch.compiler.is_compiling() or _get_current_dispatch_mode() is not None
+def observed(tensors: Iterable[torch.Tensor]) -> bool:
+    """Whether operators are recorded, compiled, mapped or differentiated rather than only run, or a tensor's memory
+    holds other numbers than it does."""
+    return (torch.compiler.is_compiling() or _get_current_dispatch_mode() is not None or forward_ad._current_level >= 0
+            or torch._C._functorch.peek_interpreter_stack() is not None or torch._C._get_tracing_state() is not None
+            or any([tensor.is_neg() for tensor in tensors]))
 
 
 Kind = tuple[type, tuple[int, ...], tuple[int, ...], torch.dtype, torch.device]
