@@ -38,6 +38,20 @@ def norm(x):
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5)
 
 
+def layer_norm(x, variance):
+    x = x.float()
+    mean = x.mean(-1, keepdim=True)
+    return ((x - mean) * (variance(x, mean) + 1e-5).rsqrt()).bfloat16()
+
+
+def in_two_passes(x, mean):
+    return (x - mean).square().mean(-1, keepdim=True)
+
+
+def in_one_pass(x, mean):
+    return (x.square().mean(-1, keepdim=True) - mean * mean).clamp(min=0)
+
+
 def chain(x, y, z):
     return x @ y @ z
 
@@ -60,6 +74,8 @@ FINE = {
 WRONG = {
     "softmax without its maximum": (softmax, lambda x: (e := x.exp()) / e.sum(-1, keepdim=True), [ROWS]),
     "variance in one pass": (variance, lambda x: x.square().mean(-1) - x.mean(-1).square(), [ROWS]),
+    "variance in one pass, of bfloat16": (lambda x: layer_norm(x, in_two_passes), lambda x: layer_norm(x, in_one_pass),
+                                          [torch.randn(9, 2048).bfloat16()]),
     "no epsilon": (norm, lambda x: x * torch.rsqrt(x.square().mean(-1, keepdim=True)), [ROWS]),
     "another epsilon": (norm, lambda x: x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6), [ROWS]),
     "the product in bfloat16": (chain, lambda x, y, z: x @ (y.bfloat16() @ z.bfloat16()).float(), SQUARES),

@@ -87,6 +87,14 @@ def test_a_mode_that_is_not_the_examples_goes_to_the_original(found, why, state)
         assert called(found, program, original, inputs[0]) == 0
 
 
+def test_a_part_in_another_mode_goes_to_the_original(found):
+    original = copy.deepcopy(module)
+    program = found.optimized(original)
+    next(part for part in original.modules() if part is not original).train()
+    with torch.no_grad(), pytest.warns(UserWarning, match="a part of the module is in another mode"):
+        assert called(found, program, original, inputs[0]) == 0
+
+
 def test_it_sees_weights_that_are_changed_replaced_or_cast(found):
     original = copy.deepcopy(module)
     program = found.optimized(original)

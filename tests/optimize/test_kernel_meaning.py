@@ -159,6 +159,8 @@ def test_kernels_run_in_an_order_that_makes_what_they_read() -> None:
         require_order(Program((product(), packing())), made, ["w"])
     with pytest.raises(Malformed, match="no weight"):
         require_order(Program((packing(), product())), made, [])
+    with pytest.raises(Malformed, match="not its to write"):
+        require_order(Program((packing(), packing())), made, ["w"])
     other = Kernel("other", (Buffer("packed", (N,)),), (), ())
     with pytest.raises(Malformed, match="two buffers"):
         require_order(Program((packing(), other)), made, ["w"])

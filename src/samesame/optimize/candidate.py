@@ -14,7 +14,8 @@ class Candidate:
     `changed` says what is different, in words and formulas; `steps` how it came about, rule by rule. A candidate that
     is `complete` runs as it is: nothing is gained by compiling it once more. Where `whole`, `Fast` takes the original
     instead of weights, and returns what that returns. Where `native` code computes, `reference` is the same program in
-    torch's operators, of which its kernels are proved to be parts.
+    torch's operators, of which its kernels are proved to be parts, under
+    `conditions`.
     """
 
     name: str
@@ -26,3 +27,4 @@ class Candidate:
     complete: bool = False
     whole: bool = False
     reference: Candidate | None = None
+    conditions: tuple[str, ...] = ()

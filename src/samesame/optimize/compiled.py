@@ -150,6 +150,10 @@ class Compiled:
         self._packing = threading.Lock()
         self._packed: _Packed | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled as text and description; the library is found again by them."""
+        return load, (self.source, self.description)
+
     def _role(self, name: str) -> str | None:
         return self.tensors[name]["role"] if name in self.tensors else None
 

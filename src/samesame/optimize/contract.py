@@ -51,12 +51,22 @@ EXACT = (
 HARD: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {       # rows, from one of normal numbers
     "zeros": torch.zeros_like,
     "one number": lambda row: torch.full_like(row, 0.7),
+    "one number but for a last place": lambda row: nearly_one_number(row),
     "far from zero": lambda row: row + 3000.0,
     "one large element": lambda row: row.index_fill(-1, torch.tensor([0]), 1e4),
     "large and cancelling": lambda row: row + 1e4 * (1 - 2 * (torch.arange(row.shape[-1]) % 2)),
     "tiny": lambda row: row * 1e-7,
     "large": lambda row: row * 1e3,
 }
+
+
+def nearly_one_number(row: torch.Tensor) -> torch.Tensor:
+    """1000 throughout, and the next number of this dtype once: what is left of a variance in one pass shows here."""
+    same = torch.full_like(row, 1000.0)
+    first = torch.nextafter(same[..., :1], torch.full_like(same[..., :1], math.inf))
+    return torch.cat([first, same[..., 1:]], -1)
+
+
 OUTSIDE = {"NaN": math.nan, "+∞": math.inf, "−∞": -math.inf}
 
 

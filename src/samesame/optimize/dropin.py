@@ -165,6 +165,8 @@ class DropIn(nn.Module):
             return "gradients are recorded; call it under torch.no_grad()"
         if self.modules_before and self.modules_before[0].training != self.facts["training"]:
             return f"the module is {'not ' * self.facts['training']}in training mode"
+        if [part.training for part in self.modules_before] != self.facts["modes"]:
+            return "a part of the module is in another mode, training or not, than it was"
         if not all([held.get(name) is child for held, name, child in self.children_before]):
             return "a part of the module is another one now"
         if self.hooks_before != [count_of_hooks(part) for part in self.modules_before]:

@@ -41,6 +41,7 @@ def facts_of(
         "way": way, "arguments": arguments, "results": results, "inputs": inputs,
         "weights": covered_by({name: program.tensors[name] for name in candidate.weights}), "bounds": {},
         "proved": "what was measured", "training": bool(getattr(module, "training", False)),
+        "modes": [part.training for part in module.modules()] if isinstance(module, nn.Module) else [],
         "torch": torch.__version__, "instructions": torch.backends.cpu.get_cpu_capability(),
     }
     if verdict is not None:

@@ -531,7 +531,10 @@ def require_order(program: Program, made: Collection[str], weights: Collection[s
                 raise Malformed(f"{buffer.name} is read by {kernel.name} before it is written")
             if kernel.ahead and not written.get(buffer.name, buffer.name in weights):
                 raise Malformed(f"{kernel.name} runs ahead and reads {buffer.name}, which is no weight")
-        written.update((buffer.name, kernel.ahead) for buffer in kernel.writes)
+        for buffer in kernel.writes:
+            if buffer.name in written or buffer.name not in made:
+                raise Malformed(f"{buffer.name} is written by {kernel.name}, and is not its to write")
+            written[buffer.name] = kernel.ahead
 
 
 def _questions(

@@ -132,6 +132,7 @@ def candidates(specification: Specification, tune: Tune, counts: dict[str, int])
                 "kernels" if len(seen) == 1 else f"kernels {len(seen)}", made.source(), weights_of(specification),
                 (*changed(specification, each), made.words()), tuple(map(str, each.steps)),
                 {"kernels.cpp": made.kernels}, complete=True, reference=reference,
+                conditions=made.conditions,
             )
     if not seen:
         raise NoSchedule(reason)

@@ -6,7 +6,7 @@ contract. Times are lower quartiles of interleaved rounds, each program in a fre
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -93,13 +93,14 @@ class Report:
             return f"{ratio:.2f} × as fast as {self.best.name}, the best there was{more}; {self.evidence}"
         return f"{self.best.name} is the fastest" if self.best else "nothing was measured"
 
-    def prove(self, verdict: Verdict, compiled: bool = False) -> None:
+    def prove(self, verdict: Verdict, compiled: bool = False, conditions: Collection[str] = ()) -> None:
         """What a proof stands on. Where kernels of our own were `compiled`, it is of what they compute part by part."""
         self.proof, self.evidence = headline(verdict).plain, str(verdict.evidence)
         if compiled:
             self.evidence += ", its compiled code tested"
             self.kernels = KERNELS
-        self.conditions = sorted({c for root in verdict.roots for c in root.evidence.conditions})
+        own = {condition for root in verdict.roots for condition in root.evidence.conditions}
+        self.conditions = sorted(own | set(conditions))
 
     def form(self) -> dict[str, Any]:
         """As JSON."""

@@ -296,7 +296,7 @@ class Attempt:
         candidate = found[racer.candidate]
         self.report.verdict, self.report.way = FASTER, racer.way
         self.report.changed, self.report.steps = candidate.changed, candidate.steps
-        self.report.prove(verdict, bool(candidate.native))
+        self.report.prove(verdict, bool(candidate.native), candidate.conditions)
         self.tabulate(racers, best, racer)
         facts = facts_of(self.module, self.example, candidate, racer.way, verdict)
         files = files_of(candidate, facts)
