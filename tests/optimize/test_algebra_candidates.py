@@ -7,11 +7,12 @@ from pooled import inputs, module
 
 from samesame.capture import capture
 from samesame.optimize.algebra import algebraic, multiplications, specified
+from samesame.optimize.search import searched
 
 
 def found(program, example):
     specification = specified(program, example, capture(program, example))
-    return list(algebraic(specification, {}, multiplications(program, example)))
+    return list(algebraic(specification, searched(specification), multiplications(program, example)))
 
 
 def diagonal(a, s, b):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -15,16 +15,23 @@ from torch.nn import functional as F
 from samesame.optimize.compiled import compile_program
 from samesame.optimize.emit.places import reserved
 from samesame.optimize.forms import fold, load, times
-from samesame.optimize.native import Native, native
+from samesame.optimize.ir import Program
+from samesame.optimize.native import Native, candidates, native
+from samesame.optimize.partition import stages
 from samesame.optimize.schedule import NoSchedule
+from samesame.optimize.search import searched
 from samesame.optimize.specification import Call, Output, Specification
-from samesame.optimize.tune import tune
+from samesame.optimize.tune import Tuned, tune
 
 Tensors = dict[str, torch.Tensor]
 
 
+def quickly(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
+    return tune(programs, sizes, {}, 0.3)
+
+
 def made(specification: Specification) -> Native:
-    return native(specification, lambda programs, sizes, share: tune(programs, sizes, {}, 0.3))
+    return native(specification, quickly)
 
 
 def gated(t: Tensors) -> torch.Tensor:
@@ -69,6 +76,17 @@ def test_stages_that_are_not_the_form_are_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "stages", lambda outputs, extents: cut(wrong, extents))
     with pytest.raises(NoSchedule, match="not proved to be its form"):
         made(specification)
+
+
+def test_an_output_may_be_called_as_an_input_is() -> None:
+    """As of a function of `x` that returns {"x": …}; and no input can be called as what is kept between stages is."""
+    plain = gated_mlp()
+    tensors = {name: replace(t, path=name) if t.role == "weight" else t for name, t in plain.tensors.items()}
+    named = replace(plain, outputs=(replace(plain.outputs[0], name="x"),), tensors=tensors, arguments=("x",))
+    counts: dict[str, int] = {}
+    (found, *_) = candidates(named, searched(named), quickly, counts)
+    assert found.native and "result x" in found.source and counts["schedules proved"]
+    assert not any(stage.target.isidentifier() for stage in stages(plain.outputs, plain.extents)[:-1])
 
 
 def test_names_of_tensors_stay_apart_in_cpp() -> None:

@@ -35,7 +35,7 @@ def test_every_map_is_proved(program: Callable[[], Specification]) -> None:
 
 def test_what_is_shared_is_kept_once() -> None:
     """The hidden layer is one tensor, the scores of an attention are computed once."""
-    assert [stage.target for stage in stages(gated_mlp().outputs, gated_mlp().extents)] == ["kept0", "y"]
+    assert [stage.target for stage in stages(gated_mlp().outputs, gated_mlp().extents)] == ["kept 0", "y"]
     folded = [name for stage in stages(attention().outputs, attention().extents) for name in stage.folds]
     assert len(folded) == 4                   # scores, their maximum, the weights' sum, the output
     assert [len(stage.folds) for stage in stages(low_rank().outputs, low_rank().extents)] == [1, 2]
@@ -177,6 +177,6 @@ def test_what_is_multiplied_with_narrow_weights_is_narrow() -> None:
     tensors = {name: replace(tensor, dtype="bfloat16") for name, tensor in narrow.tensors.items()}
     found = [s for s in all_of(replace(narrow, tensors=tensors)) if s.map == "lanes along n"]
     dtypes = {b.name: b.dtype for s in found for k in s.program.kernels for b in (*k.reads, *k.writes)}
-    assert dtypes["left of fold0 of y by n"] == "bfloat16" and dtypes["kept0"] == "float32"
+    assert dtypes["left of fold 0 of y by n"] == "bfloat16" and dtypes["kept 0"] == "float32"
     sizes = {"m": 3, "n": 32, "k": 8, "lanes of n in y": 16, "rows of m in y": 3}
     assert "dot(" in function(bound(found[0].program, sizes).kernels[-1], 16)

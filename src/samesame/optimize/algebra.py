@@ -17,7 +17,7 @@ from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.forms import text
 from samesame.optimize.operators import read
 from samesame.optimize.search import Candidate as Forms
-from samesame.optimize.search import searched
+from samesame.optimize.search import Found
 from samesame.optimize.specification import Specification
 
 GAIN = 0.95                                          # of the program's own cost: less than that hardly shows in torch
@@ -36,12 +36,9 @@ def multiplications(module: Any, example: Any) -> float:
     return float(counter.get_total_flops()) / 2
 
 
-def algebraic(specification: Specification, counts: dict[str, int], own: float = 0.0) -> Iterator[Candidate]:
-    """What the rules make of the specification, the most promising first; how much was searched is counted. The
-    specification itself is among them if it takes fewer multiplications than the program's `own`: a matmul with a
-    diagonal is read as what it is."""
-    found = searched(specification)
-    counts |= {"e-nodes": found.nodes, "forms": len(found.candidates)}
+def algebraic(specification: Specification, found: Found, own: float = 0.0) -> Iterator[Candidate]:
+    """What the rules made of the specification, the most promising first. The specification itself is among them if it
+    takes fewer multiplications than the program's `own`: a matmul with a diagonal is read as what it is."""
     seen = set[str]()
     before = found.candidates[0].cost["time"]
     for number, forms in enumerate(found.candidates):

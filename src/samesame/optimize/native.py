@@ -25,11 +25,11 @@ from samesame.optimize.compiled import describe
 from samesame.optimize.emit import cpp
 from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
-from samesame.optimize.meaning import proved, require_order
+from samesame.optimize.meaning import Malformed, proved, require_order
 from samesame.optimize.partition import Stage, stages, together
 from samesame.optimize.pruning import pruned
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
-from samesame.optimize.search import searched
+from samesame.optimize.search import Found
 from samesame.optimize.specification import Output, Specification
 from samesame.optimize.tune import Tuned
 
@@ -73,7 +73,6 @@ class Native:
         extents = self.specification.extents
         return tuple(prod(extents[axis] for axis in dim) for dim in output.dims)
 
-
     def words(self) -> str:
         """What the kernels are, for people."""
         run = [kernel for kernel in self.program.kernels if not kernel.ahead]
@@ -108,20 +107,22 @@ class Fast(torch.nn.Module):
 '''
 
 
-def candidates(specification: Specification, tune: Tune, counts: dict[str, int]) -> Iterator[Candidate]:
-    """Kernels for the cheapest forms of a specification, each other than those before; how much was tried is counted.
+def candidates(
+    specification: Specification, found: Found, tune: Tune, counts: dict[str, int]
+) -> Iterator[Candidate]:
+    """Kernels for the cheapest forms that were found, each other than those before; how much was tried is counted.
 
     Raises NoSchedule, saying why, where there are no kernels for any of them.
     """
-    forms = sorted(searched(specification).candidates, key=lambda each: each.cost["time"])
+    forms = sorted(found.candidates, key=lambda each: each.cost["time"])
     reason, seen, tune = "", set[str](), _once(tune)
     for each in forms[:FORMS]:
-        roots = zip(specification.outputs, each.outputs, strict=False)
-        outputs = tuple(replace(root, form=form) for root, form in roots)
+        roots = zip(specification.outputs, each.outputs, strict=False)        # "result …": no input is called so
+        outputs = tuple(replace(root, form=form, name=f"result {root.name}") for root, form in roots)
         try:
             made = native(replace(specification, outputs=outputs), tune)
             reference = in_torch(specification, each, "the form of the kernels")
-        except (NoSchedule, Unsupported, Refused) as error:
+        except (NoSchedule, Unsupported, Refused, Malformed) as error:
             reason = str(error)
             continue
         for what, number in made.counts.items():

@@ -116,7 +116,7 @@ class _Cutter:
         """The form as a tensor of its own."""
         if form not in self.kept:
             value, folds = self.value(form)
-            self.kept[form] = f"kept{len(self.kept)}"
+            self.kept[form] = f"kept {len(self.kept)}"
             self.stages.append(Stage(self.kept[form], form.axes, value, folds))
         return load(self.kept[form], *map(along, form.axes))
 
@@ -133,7 +133,7 @@ class _Cutter:
             if x.operator != "fold":
                 return made(x.operator, x.attributes, tuple(map(go, x.arguments)))
             if x not in named:
-                named[x] = load(f"fold{len(folds)}")
+                named[x] = load(f"fold {len(folds)}")
                 folds[named[x].attributes[0]] = self.fold(x)
             return named[x]
 

@@ -18,8 +18,9 @@ from samesame.report.json import plain
 
 FASTER, NOTHING = "faster", "nothing faster found"
 KERNELS = (
-    "each kernel is proved to compute its part of this, as a loop nest, for all tile sizes",
-    "its C++ is printed from the loop nest and tested, not proved; it is for these sizes: others go to the original",
+    "each kernel is proved to compute its part of the form above, as a loop nest, for all tile sizes",
+    "that the form is what was proved, and the C++ what the loop nests say, is tested, not proved: both are printed",
+    "the kernels are for these sizes: others go to the original",
 )
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 

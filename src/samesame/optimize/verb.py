@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import os
-import platform
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +26,7 @@ from samesame.capture.program import Program
 from samesame.check import check
 from samesame.evidence import Refused, Rung, SamesameError, Verdict
 from samesame.formula.expr import Unsupported
-from samesame.optimize import native
+from samesame.optimize import native, search
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.contract import Contract
@@ -36,6 +35,7 @@ from samesame.optimize.facts import facts_of, unguarded
 from samesame.optimize.ir import Program as Kernels
 from samesame.optimize.job import Job, example_of, keep, name_of, runnable
 from samesame.optimize.kept import key_of, recalled, remember
+from samesame.optimize.machine import here
 from samesame.optimize.report import FASTER, NOTHING, Report, Row
 from samesame.optimize.saved import files_of, save, write_files
 from samesame.optimize.schedule import NoSchedule
@@ -184,11 +184,13 @@ class Attempt:
         """What our own search finds, the most promising first."""
         try:
             specification = specified(self.module, self.example, self.graph)
+            found = search.searched(specification)
+            self.report.counts |= {"e-nodes": found.nodes, "forms": len(found.candidates)}
             try:
-                yield from native.candidates(specification, self.tuned, self.report.counts)
+                yield from native.candidates(specification, found, self.tuned, self.report.counts)
             except (NoSchedule, Unsupported, SamesameError) as error:
                 self.report.notes.append(f"There are no kernels of our own: {error}.")
-            yield from algebraic(specification, self.report.counts, multiplications(self.module, self.example))
+            yield from algebraic(specification, found, multiplications(self.module, self.example))
         except (Refused, Unsupported) as error:
             self.report.notes.append(f"No other form was looked for: {error}.")
 
@@ -321,10 +323,4 @@ class Attempt:
 
 def machine() -> str:
     """The processor, and what torch uses of it."""
-    name = platform.processor() or platform.machine()
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        name = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    return f"{name}, {os.cpu_count()} cores, {torch.backends.cpu.get_cpu_capability()}"
+    return f"{here().name}, {os.cpu_count()} cores, {torch.backends.cpu.get_cpu_capability()}"
