@@ -10,13 +10,17 @@ from dataclasses import replace
 import pytest
 import torch
 from tests.optimize.programs_as_forms import attention, gated_mlp, tensor
+from torch import nn
 from torch.nn import functional as F
 
+from samesame.capture import capture
 from samesame.optimize.compiled import compile_program
 from samesame.optimize.emit.places import reserved
-from samesame.optimize.forms import fold, load, times
+from samesame.optimize.faithful import faithful
+from samesame.optimize.forms import fold, load, number, plus, times
 from samesame.optimize.ir import Program
 from samesame.optimize.native import Native, candidates, native
+from samesame.optimize.operators import read
 from samesame.optimize.partition import stages
 from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.search import searched
@@ -78,15 +82,34 @@ def test_stages_that_are_not_the_form_are_refused(monkeypatch: pytest.MonkeyPatc
         made(specification)
 
 
+class Named(nn.Module):
+    """Returns its result under the name of its argument."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(24, 10)
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"x": F.silu(self.linear(x)) + 1}
+
+
 def test_an_output_may_be_called_as_an_input_is() -> None:
-    """As of a function of `x` that returns {"x": …}; and no input can be called as what is kept between stages is."""
-    plain = gated_mlp()
-    tensors = {name: replace(t, path=name) if t.role == "weight" else t for name, t in plain.tensors.items()}
-    named = replace(plain, outputs=(replace(plain.outputs[0], name="x"),), tensors=tensors, arguments=("x",))
-    counts: dict[str, int] = {}
-    (found, *_) = candidates(named, searched(named), quickly, counts)
-    assert found.native and "result x" in found.source and counts["schedules proved"]
-    assert not any(stage.target.isidentifier() for stage in stages(plain.outputs, plain.extents)[:-1])
+    """And no input can be called as what is kept between stages is."""
+    graph = capture(Named().eval(), (torch.randn(3, 24),))
+    specification, counts = read(graph), dict[str, int]()
+    (found, *_) = candidates(graph, specification, searched(specification), quickly, counts)
+    assert found.native and found.faithful and "result x" in found.source and counts["schedules proved"]
+    assert not any(stage.target.isidentifier() for stage in stages(gated_mlp().outputs, gated_mlp().extents)[:-1])
+
+
+def test_a_form_is_faithful_or_it_is_not() -> None:
+    """Another form than the program's, such as one that a wrong row of the table would read, is not taken for it."""
+    graph = capture(Named().eval(), (torch.randn(3, 24),))
+    specification = read(graph)
+    (form,) = [output.form for output in specification.outputs]
+    assert faithful(graph, specification, [form]) == ()
+    for wrong in (plus(form, number(1)), times(form, form), plus(form, form)):
+        assert faithful(graph, specification, [wrong]) is None
 
 
 def test_names_of_tensors_stay_apart_in_cpp() -> None:

@@ -15,7 +15,7 @@ class Candidate:
     is `complete` runs as it is: nothing is gained by compiling it once more. Where `whole`, `Fast` takes the original
     instead of weights, and returns what that returns. Where `native` code computes, `reference` is the same program in
     torch's operators, of which its kernels are proved to be parts, under
-    `conditions`.
+    `conditions`; `faithful` if the form that they are of is proved to be what the program means.
     """
 
     name: str
@@ -28,3 +28,4 @@ class Candidate:
     whole: bool = False
     reference: Candidate | None = None
     conditions: tuple[str, ...] = ()
+    faithful: bool = False

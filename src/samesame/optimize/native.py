@@ -19,10 +19,12 @@ from typing import Any
 from samesame.evidence import Refused
 from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import Unsupported, index
+from samesame.graph import Graph
 from samesame.optimize.algebra import changed, in_torch, weights_of
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.compiled import describe
 from samesame.optimize.emit import cpp
+from samesame.optimize.faithful import faithful
 from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import Malformed, proved, require_order
@@ -108,7 +110,7 @@ class Fast(torch.nn.Module):
 
 
 def candidates(
-    specification: Specification, found: Found, tune: Tune, counts: dict[str, int]
+    graph: Graph, specification: Specification, found: Found, tune: Tune, counts: dict[str, int]
 ) -> Iterator[Candidate]:
     """Kernels for the cheapest forms that were found, each other than those before; how much was tried is counted.
 
@@ -129,11 +131,12 @@ def candidates(
             counts[what] = counts.get(what, 0) + number
         if made.kernels not in seen:
             seen.add(made.kernels)
+            meant = faithful(graph, specification, each.outputs)
             yield Candidate(
                 "kernels" if len(seen) == 1 else f"kernels {len(seen)}", made.source(), weights_of(specification),
                 (*changed(specification, each), made.words()), tuple(map(str, each.steps)),
                 {"kernels.cpp": made.kernels}, complete=True, reference=reference,
-                conditions=made.conditions,
+                conditions=(*made.conditions, *(meant or ())), faithful=meant is not None,
             )
     if not seen:
         raise NoSchedule(reason)

@@ -6,21 +6,23 @@ contract. Times are lower quartiles of interleaved rounds, each program in a fre
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from samesame.evidence import Verdict
+from samesame.optimize.candidate import Candidate
 from samesame.optimize.contract import C, Contract
 from samesame.optimize.dropin import DEFAULT, EAGER
 from samesame.report import headline
 from samesame.report.json import plain
 
 FASTER, NOTHING = "faster", "nothing faster found"
+FAITHFUL = "the kernels' formulas are proved to be what the program's operators mean, at these sizes"
+PRINTED = "that the kernels' formulas are those that were proved is tested, not proved"
 KERNELS = (
-    "each kernel is proved to compute its part of the form above, as a loop nest, for all tile sizes",
-    "that the form is what was proved, and the C++ what the loop nests say, is tested, not proved: both are printed",
-    "the kernels are for these sizes: others go to the original",
+    "each kernel is proved to compute its part of them, as a loop nest, for all tile sizes",
+    "its C++ is printed from the loop nest and tested, not proved; it is for these sizes: others go to the original",
 )
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
@@ -94,14 +96,14 @@ class Report:
             return f"{ratio:.2f} × as fast as {self.best.name}, the best there was{more}; {self.evidence}"
         return f"{self.best.name} is the fastest" if self.best else "nothing was measured"
 
-    def prove(self, verdict: Verdict, compiled: bool = False, conditions: Collection[str] = ()) -> None:
-        """What a proof stands on. Where kernels of our own were `compiled`, it is of what they compute part by part."""
+    def prove(self, verdict: Verdict, candidate: Candidate) -> None:
+        """What a proof stands on: for kernels of our own, of their form and loop nests, and not of their code."""
         self.proof, self.evidence = headline(verdict).plain, str(verdict.evidence)
-        if compiled:
-            self.evidence += ", its compiled code tested"
-            self.kernels = KERNELS
+        if candidate.native:
+            self.evidence += ", its compiled code tested" if candidate.faithful else ", its kernels tested"
+            self.kernels = (FAITHFUL if candidate.faithful else PRINTED, *KERNELS)
         own = {condition for root in verdict.roots for condition in root.evidence.conditions}
-        self.conditions = sorted(own | set(conditions))
+        self.conditions = sorted(own | set(candidate.conditions))
 
     def form(self) -> dict[str, Any]:
         """As JSON."""

@@ -187,7 +187,7 @@ class Attempt:
             found = search.searched(specification)
             self.report.counts |= {"e-nodes": found.nodes, "forms": len(found.candidates)}
             try:
-                yield from native.candidates(specification, found, self.tuned, self.report.counts)
+                yield from native.candidates(self.graph, specification, found, self.tuned, self.report.counts)
             except (NoSchedule, Unsupported, SamesameError) as error:
                 self.report.notes.append(f"There are no kernels of our own: {error}.")
             yield from algebraic(specification, found, multiplications(self.module, self.example))
@@ -298,7 +298,7 @@ class Attempt:
         candidate = found[racer.candidate]
         self.report.verdict, self.report.way = FASTER, racer.way
         self.report.changed, self.report.steps = candidate.changed, candidate.steps
-        self.report.prove(verdict, bool(candidate.native), candidate.conditions)
+        self.report.prove(verdict, candidate)
         self.tabulate(racers, best, racer)
         facts = facts_of(self.module, self.example, candidate, racer.way, verdict)
         files = files_of(candidate, facts)

@@ -1,0 +1,65 @@
+"""Is a form what a captured graph means?
+
+Reading a graph as forms, rewriting these, and printing them in torch's operators are not trusted. What is printed is
+compared with the program by `check`; what kernels compute is a form, and that this is the program's own is asked here:
+the graph's outputs by the meanings of its operators, at its own sizes, against the form's formula. Small blocks are
+settled by their normal forms at once. What is not settled within the budget stays tested, and a report says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from samesame.formula.equal import Budget, Proved, prove_equal
+from samesame.formula.expr import Expr, Leaf, Unsupported, add, index, mul
+from samesame.formula.tensor import leaf, tensor
+from samesame.graph import Graph, Node
+from samesame.operators import explain
+from samesame.operators.numbers import constant
+from samesame.optimize.forms import Form, formula
+from samesame.optimize.specification import Specification
+
+BUDGET = Budget(seconds=4.0)
+
+
+def faithful(graph: Graph, specification: Specification, forms: Sequence[Form]) -> tuple[str, ...] | None:
+    """The conditions under which the forms are the graph's outputs, proved at its sizes; None where that is not."""
+    try:
+        known: dict[Node, Any] = {}
+        for node in graph.nodes:
+            known[node] = _source(graph, specification, node) if node.is_source else explain(node, known.__getitem__)
+        pairs = [_elements(specification, output.dims, known[node], form)
+                 for (_, node), output, form in zip(graph.roots, specification.outputs, forms, strict=True)]
+    except Unsupported:
+        return None
+    answers = [prove_equal(*pair, budget=BUDGET) for pair in pairs]
+    if not all(isinstance(answer, Proved) for answer in answers):
+        return None
+    return tuple(dict.fromkeys(condition for answer in answers if isinstance(answer, Proved)
+                               for condition in answer.conditions))
+
+
+def _source(graph: Graph, specification: Specification, node: Node) -> Any:
+    """A tensor that formulas do not look into; a number of the program is that number."""
+    if node.name in specification.tensors:
+        return leaf(node.name, node.shape, specification.tensors[node.name].kind)
+    value = graph.tensors[node.name]
+    if node.operator != "constant" or value.dim():
+        return leaf(node.name, node.shape)
+    number = value.item()
+    return tensor((), lambda: constant(number) if isinstance(number, float) else number)
+
+
+def _elements(specification: Specification, dims: Any, meaning: Any, form: Form) -> tuple[Expr, Expr]:
+    """One element of both, at an index for each axis: a dimension of several axes has them as its digits."""
+    extents = specification.extents
+    at = {axis: index(extents[axis]) for dim in dims for axis in dim}
+    place: list[Expr] = []
+    for dim in dims:
+        position, stride = add(0), 1
+        for axis in reversed(dim):
+            position, stride = add(mul(stride, at[axis]), position), stride * extents[axis]
+        place.append(position)
+    leaves = {name: Leaf(name, tuple(t.shape), t.kind) for name, t in specification.tensors.items()}
+    return meaning[tuple(place)], formula(form, at, extents, leaves)
