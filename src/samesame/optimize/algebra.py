@@ -16,8 +16,7 @@ from samesame.optimize.candidate import Candidate
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.forms import text
 from samesame.optimize.operators import read
-from samesame.optimize.search import Candidate as Forms
-from samesame.optimize.search import Found
+from samesame.optimize.search import Found, Rewriting
 from samesame.optimize.specification import Specification
 
 GAIN = 0.95                                          # of the program's own cost: less than that hardly shows in torch
@@ -58,7 +57,7 @@ def algebraic(specification: Specification, found: Found, own: float = 0.0) -> I
             yield candidate
 
 
-def in_torch(specification: Specification, forms: Forms, name: str) -> Candidate:
+def in_torch(specification: Specification, forms: Rewriting, name: str) -> Candidate:
     """These forms in torch's operators. Raises Refused where a module cannot be written."""
     return Candidate(name, source(specification, forms.outputs), weights_of(specification),
                      changed(specification, forms), tuple(map(str, forms.steps)), whole=True)
@@ -68,7 +67,7 @@ def weights_of(specification: Specification) -> tuple[str, ...]:
     return tuple(tensor.path or name for name, tensor in specification.tensors.items() if tensor.role == "weight")
 
 
-def changed(specification: Specification, forms: Forms) -> tuple[str, ...]:
+def changed(specification: Specification, forms: Rewriting) -> tuple[str, ...]:
     """Each formula that is another one now."""
     pairs = zip((root.form for root in specification.roots()), forms.outputs, strict=True)
     lines = (f"{text(old, brief=True)} → {text(new, brief=True)}" for old, new in pairs if old is not new)

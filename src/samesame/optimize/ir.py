@@ -29,6 +29,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from samesame.formula.expr import Expr, Index, Leaf, Load, Size, const, index, rebuild, walk
+from samesame.formula.show import unicode
 from samesame.formula.sizes import replaced
 
 Dim = int | Expr
@@ -281,8 +282,6 @@ SIGNS = {"sum": "+=", "prod": "*=", "max": "max=", "min": "min="}
 
 
 def _lines(body: tuple[Statement, ...], space: str) -> Iterator[str]:
-    from samesame.formula.show import unicode
-
     monoids: dict[str, str] = {}
     for statement in body:
         match statement:

@@ -62,7 +62,7 @@ def _short(formula: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Rewriting:
     """A form for each of the specification's roots, equal to it by the steps; what each weighting makes it cost."""
 
     outputs: tuple[Form, ...]
@@ -78,7 +78,7 @@ class Candidate:
 class Found:
     """The candidates, and how much was searched."""
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Rewriting, ...]
     nodes: int = 0
     seconds: float = 0.0
     stopped: str = ""
@@ -86,7 +86,7 @@ class Found:
 
 def candidates(
     specification: Specification, budget: Budget = LIMITS, rules: Sequence[Rule] = RULES
-) -> tuple[Candidate, ...]:
+) -> tuple[Rewriting, ...]:
     """The specification's own form, then others equal to it, cheapest by time first."""
     return searched(specification, budget, rules).candidates
 
@@ -97,14 +97,14 @@ def searched(specification: Specification, budget: Budget = LIMITS, rules: Seque
     roots = [add(graph, form, known) for form in forms]
     report = graph.saturate(rules, budget)
     prices = Prices(specification.extents)
-    found: dict[tuple[Form, ...], Candidate] = {forms: Candidate(forms, (), prices.of(forms))}
+    found: dict[tuple[Form, ...], Rewriting] = {forms: Rewriting(forms, (), prices.of(forms))}
     shown: dict[int, Form] = {}
     for weights in WEIGHTS:
         terms = graph.extract(roots, prices.weighted(weights)).terms
         outputs = tuple(form_of(graph, term, shown) for term in terms)
         cost = prices.of(outputs)
         if not any(alike(cost, other.cost) for other in found.values()):
-            found[outputs] = Candidate(outputs, explained(graph, roots, terms, shown), cost)
+            found[outputs] = Rewriting(outputs, explained(graph, roots, terms, shown), cost)
     first, *others = found.values()
     others.sort(key=lambda candidate: candidate.cost["time"])
     return Found((first, *others), graph.node_count, report.seconds, report.stopped)

@@ -46,7 +46,7 @@ class Tuned:
 
 
 @dataclass
-class Candidate:
+class Choice:
     program: int
     numbers: dict[str, int]
     kernels: Program
@@ -72,8 +72,8 @@ def tune(
     found = [c for i, program in enumerate(programs) for c in candidates(i, program, sizes, machine)]
     found.sort(key=lambda c: _promise(c, learnt))
     alone = len(found) == 1
-    kept: list[Candidate] = []
-    tried: list[Candidate] = []
+    kept: list[Choice] = []
+    tried: list[Choice] = []
     while found and (not kept or time.monotonic() + COMPILING < until):
         affordable = max(2, int((until - time.monotonic()) / 2 / COMPILING))
         several, found = _batch(found, min(TOGETHER, affordable))
@@ -95,7 +95,7 @@ def tune(
 
 def candidates(
     place: int, program: Program, sizes: Mapping[str, int], machine: Machine
-) -> Iterator[Candidate]:
+) -> Iterator[Choice]:
     """The program with all numbers worth trying for its tiles."""
     tiles = program.tiles
     ranges = [choices(tile, value_at(tile.of, sizes), machine) for tile in tiles]
@@ -108,7 +108,7 @@ def candidates(
         kernels = bound(program, {**sizes, **numbers})
         if not tiles or max(registers(kernel, machine) for kernel in kernels.kernels) <= machine.registers - 2:
             roles = {tile.role: number for tile, number in zip(tiles, chosen, strict=True)}
-            yield Candidate(place, numbers, kernels, roles)
+            yield Choice(place, numbers, kernels, roles)
 
 
 def choices(tile: Tile, length: int, machine: Machine) -> list[int]:
@@ -140,13 +140,13 @@ def registers(kernel: Kernel, machine: Machine) -> int:
     return sum(taken.values()) + 1
 
 
-def _promise(candidate: Candidate, learnt: Sequence[Mapping[str, int]]) -> tuple[int, int]:
+def _promise(candidate: Choice, learnt: Sequence[Mapping[str, int]]) -> tuple[int, int]:
     """What won before first; then what uses more registers."""
     rank = next((i for i, roles in enumerate(learnt) if dict(roles) == candidate.roles), len(learnt))
     return rank, -prod(number for role, number in candidate.roles.items() if role in ("rows", "lanes", "columns"))
 
 
-def _batch(found: list[Candidate], most: int) -> tuple[list[Candidate], list[Candidate]]:
+def _batch(found: list[Choice], most: int) -> tuple[list[Choice], list[Choice]]:
     """The first ones, as many as may hold packed weights at a time."""
     held, count = 0, 0
     for c in found[:most]:
@@ -164,9 +164,9 @@ def _bytes(buffer: Buffer) -> int:
 # ---------------------------------------------------------------------------------------------------------- measurement
 
 
-def _compiled(several: list[Candidate], machine: Machine) -> list[Candidate]:
+def _compiled(several: list[Choice], machine: Machine) -> list[Choice]:
     """All of them in one library, each under names of its own."""
-    functions, named = [LANES.read_text()], list[tuple[Candidate, Description, str]]()
+    functions, named = [LANES.read_text()], list[tuple[Choice, Description, str]]()
     for i, c in enumerate(several):
         own = Program(tuple(replace(kernel, name=f"{kernel.name} {i}") for kernel in c.kernels.kernels))
         try:
@@ -200,7 +200,7 @@ class _Arguments:
     def __init__(self, examples: Mapping[str, torch.Tensor]) -> None:
         self.made = dict(examples)
 
-    def of(self, candidate: Candidate) -> list[torch.Tensor]:
+    def of(self, candidate: Choice) -> list[torch.Tensor]:
         assert candidate.call is not None
         return [self.one(name, candidate.call.tensors[name]) for name in candidate.call.arguments]
 
@@ -211,7 +211,7 @@ class _Arguments:
         return self.made[name]
 
 
-def _fastest(several: list[Candidate], arguments: _Arguments, until: float) -> list[Candidate]:
+def _fastest(several: list[Choice], arguments: _Arguments, until: float) -> list[Choice]:
     """Successive halving; the fastest first, alone if time allowed it."""
     calls, best = CALLS, inf
     for c in several:
@@ -232,7 +232,7 @@ def _fastest(several: list[Candidate], arguments: _Arguments, until: float) -> l
     return sorted(several, key=lambda c: c.seconds)[:1]
 
 
-def _timed(candidate: Candidate, arguments: _Arguments, calls: int) -> list[float]:
+def _timed(candidate: Choice, arguments: _Arguments, calls: int) -> list[float]:
     """Seconds of a few calls in a row, after one that fills the caches; none at all where memory is too small."""
     assert candidate.call is not None
     tensors, found = arguments.of(candidate), list[float]()
