@@ -320,7 +320,7 @@ class Grid:
     def load(self, source: Any, indices: list[Value]) -> Value:
         def taken(draw: Any, *positions: Any) -> Any:
             if not source.size:
-                return np.full_like(draw, UNDEFINED)
+                return np.full(np.broadcast_shapes(draw.shape, *(p.shape for p in positions)), UNDEFINED)
             places = [np.where(p == UNDEFINED, -1, p).astype(np.int64) for p in positions]
             outside = [(p < 0) | (p >= n) for p, n in zip(places, source.shape[1:], strict=True)]
             inside = (p.clip(0, n - 1) for p, n in zip(places, source.shape[1:], strict=True))

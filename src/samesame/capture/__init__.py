@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from samesame.capture.calls import Recorded, record_calls
+from samesame.capture.exits import Differentiates
 from samesame.capture.files import load_graph, save_graph
 from samesame.capture.program import Program
 from samesame.capture.record import record
@@ -23,8 +24,11 @@ from samesame.graph.text import text_form
 from samesame.operators.execute import few_threads
 
 __all__ = [
-    "Recorded", "capture", "capture_calls", "load_graph", "load_inputs", "load_target", "save_graph", "text_form",
+    "GRADIENTS", "Differentiates", "Recorded", "capture", "capture_calls", "load_graph", "load_inputs", "load_target",
+    "may_want_gradients", "save_graph", "text_form",
 ]
+
+GRADIENTS = "gradients"                                    # recorded with gradients on
 
 def _export(target: Program, name: str, again: bool, *, decompose: bool = False) -> Graph:
     from samesame.capture.export import export  # loads torch.export, half a second that few need
@@ -34,23 +38,34 @@ def _export(target: Program, name: str, again: bool, *, decompose: bool = False)
 
 WAYS: dict[str, Callable[[Program, str, bool], Graph]] = {
     "record": record,
+    GRADIENTS: record,
     "export": _export,
     "export+decompose": partial(_export, decompose=True),
 }
 
 
+def may_want_gradients(error: Refused) -> bool:
+    """Whether a program that was refused without gradients may run with them: it computes some, or torch misses them.
+    """
+    missed = str(error.__cause__)
+    return isinstance(error, Differentiates) or ("require" in missed and "grad" in missed)
+
+
 def capture_calls(
     program: Any, inputs: Any, *, how: str = "record", name: str = "left", calls: int = 1,
-    watched: Collection[str] = (), probing: bool = False, repeats: bool = False, again: bool = False,
+    watched: Collection[str] = (), probing: bool = False, repeats: bool = False, borrows: bool = False,
+    again: bool = False,
 ) -> Recorded:
     """The graph of one or two calls of `program`, with what they leave behind as roots beside what they return, and
-    what they show beside numbers; see calls.py. Else as `capture`."""
+    what they show beside numbers; see calls.py. A graph that `borrows` has the program's parameters themselves, so that
+    it is good as long as nobody changes them. Else as `capture`."""
     if how not in WAYS:
         raise Refused(f"how is {how!r}; give {', '.join(map(repr, WAYS))}")
-    target = Program(program, inputs)
+    target = Program(program, inputs, how == GRADIENTS)
     with few_threads(tensor.numel() for tensor in target.held):
-        settings: dict[str, Any] = {"calls": calls, "watched": watched, "probing": probing, "repeats": repeats}
-        if how == "record":
+        settings: dict[str, Any] = {"calls": calls, "watched": watched, "probing": probing, "repeats": repeats,
+                                    "borrows": borrows}
+        if WAYS[how] is record:
             return record_calls(target, name, **settings, again=again)
         from samesame.capture.export import assured, exported
 
@@ -66,8 +81,9 @@ def capture(program: Any, inputs: Any, *, how: str = "record", name: str = "left
     tensors that the program returns, flattened and named by key or position; all else that it returns is left out.
     The program runs on copies of the inputs, and its parameters and buffers hold afterwards what they held before.
 
-    `how` is "record" (run it once and note what torch dispatches), "export" (torch.export), or "export+decompose" (the
-    same in terms of core operators). The program then runs again on other values of inputs and weights, and must
+    `how` is "record" (run it once and note what torch dispatches), "gradients" (the same with gradients on, as a
+    program that computes some is recorded anyway), "export" (torch.export), or "export+decompose" (the same in terms of
+    core operators). The program then runs again on other values of inputs and weights, and must
     compute what the graph does; not `again` where it has done so at other sizes.
 
     Raises Refused, with the program's line, where a graph would not stand for the program: values of data decide its
@@ -77,6 +93,11 @@ def capture(program: Any, inputs: Any, *, how: str = "record", name: str = "left
         return replace(program, name=name)
     if how not in WAYS:
         raise Refused(f"how is {how!r}; give {', '.join(map(repr, WAYS))}")
-    target = Program(program, inputs)
+    target = Program(program, inputs, how == GRADIENTS)
     with few_threads(tensor.numel() for tensor in target.held):
-        return WAYS[how](target, name, again)
+        try:
+            return WAYS[how](target, name, again)
+        except Refused as error:
+            if how != "record" or not may_want_gradients(error):
+                raise
+    return capture(program, inputs, how=GRADIENTS, name=name, again=again)

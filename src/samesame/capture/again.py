@@ -21,7 +21,9 @@ from typing import Any
 
 import torch
 
+from samesame.budget import undisturbed
 from samesame.capture.asked import asking, laid_out_otherwise
+from samesame.capture.exits import OFF, Derives, Differentiates
 from samesame.capture.memory import address, place_of
 from samesame.capture.program import Program, failed
 from samesame.capture.views import keeps_dice
@@ -32,6 +34,7 @@ from samesame.operators.execute import execute
 Outputs = list[tuple[str, torch.Tensor]]
 Move = Callable[[torch.Tensor], torch.Tensor]
 
+MANY = 1 << 16                              # elements of a weight that is moved where it lies, and moved back
 REPEATS = 5                                 # further runs of a program that may depend on chance
 LARGE = 8.0                                 # times the example's inputs
 SPREAD = 0.25                               # how much each number moves besides, relative to itself
@@ -115,7 +118,10 @@ def larger(value: torch.Tensor) -> torch.Tensor:
 
 def grown(weight: torch.Tensor) -> torch.Tensor:
     """A weight of the same sign and larger."""
-    return weight * 1.5
+    return weight * 2
+
+
+FACTORS: dict[Move, float] = {turned: -1.0, grown: 2.0}       # products by these are exact, as long as they are finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +150,14 @@ LARGER = (
 
 
 @contextmanager
-def put(changes: Mapping[torch.Tensor, torch.Tensor], kept: list[torch.Tensor]) -> Iterator[Callable[[], None]]:
+def put(
+    changes: Mapping[torch.Tensor, torch.Tensor], kept: list[torch.Tensor], moved: Mapping[torch.Tensor, float]
+) -> Iterator[Callable[[], None]]:
     """Inside, these tensors hold other values; what is yielded puts them there anew, with what stood in those `kept`.
-    Afterwards all hold what they held before."""
+    Those `moved` by a factor are written where they lie, once: a power of two leaves no trace. Afterwards all hold what
+    they held before."""
     before = [(tensor, tensor.detach().clone()) for tensor in (*changes, *kept)]
+    multiplied: list[tuple[torch.Tensor, float]] = []
 
     @torch.inference_mode()
     def restore() -> None:
@@ -160,19 +170,36 @@ def put(changes: Mapping[torch.Tensor, torch.Tensor], kept: list[torch.Tensor]) 
         for tensor, value in changes.items():
             tensor.copy_(value)
 
-    begin()
     try:
+        with undisturbed(), torch.inference_mode():
+            for tensor, factor in moved.items():
+                tensor.mul_(factor)
+                multiplied.append((tensor, factor))
+        begin()
         yield begin
     finally:
-        restore()
+        with undisturbed(), torch.inference_mode():
+            for tensor, factor in multiplied:
+                tensor.mul_(1 / factor)
+            restore()
+
+
+def factor_of(weights: Move, weight: torch.Tensor) -> float | None:
+    """The power of two by which a weight is moved, if it is large, all of it is moved so, and nothing is lost by it."""
+    if weight.numel() <= MANY or weight.dtype not in REALS or weights not in FACTORS:
+        return None
+    low, high = map(float, torch.aminmax(weight.detach()))              # NaN if there is one
+    grows = max(abs(low), abs(high)) < torch.finfo(weight.dtype).max / 2
+    return FACTORS[weights] if low < high and grows else None
 
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """How a program can be run once more: `run(gradients)` with nobody watching, `recorded()` with the recorder, if
-    that can be. `weights` are the tensors behind the graph's parameters, by node name, and `others` further weights of
-    the program; `written` are those from outside that it writes into. `asked` is what it asked for while it was
-    recorded, and `otherwise` says what is wrong where nothing better is known."""
+    """How a program can be run once more: `run(otherwise)` with nobody watching, where gradients that were off are on,
+    or the other way round; `recorded()` with the recorder, if that can be. `weights` are the tensors behind the graph's
+    parameters, by node name, and `others` further weights of the program; `written` are those from outside that it
+    writes into. `asked` is what it asked for while it was recorded, and `otherwise` says what is wrong where nothing
+    better is known."""
 
     run: Callable[[bool], Outputs]
     recorded: Callable[[], Graph] | None
@@ -194,14 +221,22 @@ def demand_same(program: Program, graph: Graph, ways: Ways) -> tuple[Asked, ...]
 
 def run_on(draws: Sequence[Draw], program: Program, graph: Graph, ways: Ways) -> tuple[Asked, ...] | None:
     """The program and its graph on the first of these draws that lies in the program's domain; None if none does."""
-    owned = movable([*ways.weights.values(), *ways.others])
+    owned, places = movable([*ways.weights.values(), *ways.others]), {address(tensor) for tensor in ways.written}
+
+    def is_written(tensor: torch.Tensor) -> bool:
+        return address(tensor) in places
+
     for draw in draws:
         changes = {tensor: draw.inputs(tensor) for tensor in program.inputs.values()}
-        changes |= {tensor: draw.weights(tensor) for tensor in owned if draw.weights is not same}
-        if draw.inputs is not same and all(torch.equal(tensor, value) for tensor, value in changes.items()):
+        moving = owned if draw.weights is not same else []
+        factors = ((tensor, factor_of(draw.weights, tensor)) for tensor in moving if not is_written(tensor))
+        moved = {tensor: factor for tensor, factor in factors if factor is not None}
+        changes |= {tensor: draw.weights(tensor) for tensor in moving if tensor not in moved}
+        unmoved = not moved and all(torch.equal(tensor, value) for tensor, value in changes.items())
+        if draw.inputs is not same and unmoved:
             continue
         asked = dict(ways.asked)
-        with put(changes, ways.written) as begin:
+        with put(changes, ways.written, moved) as begin:
             with asking(asked):
                 found = outputs_of(program, ways.run, last=draw.inputs is same)
             if found is None:
@@ -236,11 +271,13 @@ def tried(
     if what not in ("gradients", "strides"):
         return Asked(what, origin)
     begin()
-    with laid_out_otherwise(program.inputs.values() if what == "strides" else ()):
+    with laid_out_otherwise(program.inputs.values() if what == "strides" else ()), Derives() as derives:
         try:
             other = ways.run(what == "gradients")
-        except (Exception, SystemExit):
-            return Asked(what, origin, same=False)
+        except (Exception, SystemExit):                    # where gradients are off, there are none to compute
+            return Asked(what, origin, same=what == "gradients" and program.gradients)
+    if derives.any and not program.gradients:
+        raise Differentiates(f"{program.spoken(origin)} {OFF}")
     return Asked(what, origin, same=alike(outputs, other))
 
 

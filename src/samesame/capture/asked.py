@@ -1,7 +1,7 @@
 """Asked: what a program asks for beside values, and the state it was captured in.
 
 A program may look whether gradients are on, how its inputs lie in memory, what time it is, or whether somebody traces
-it, and compute accordingly. A graph stands for the state it was captured in: without gradients and autocast, its inputs
+it, and compute accordingly. A graph stands for the state it was captured in: without autocast, its inputs
 laid out as the example's, nobody tracing. What the user's own lines ask for is noted while the program runs
 with nobody else watching, by Python's profile hook, which sees every call of a function whatever name it goes by. What
 can be tried is: a program that asks for gradients or strides runs once more in the other state, and only where it then
@@ -60,7 +60,9 @@ def asking(asked: dict[str, Origin]) -> Iterator[None]:
     try:
         yield
     finally:
-        sys.setprofile(before)
+        sys.setprofile(before if callable(before) else None)
+        if before is not None and not callable(before):      # cProfile's, which is no function and enables itself
+            before.enable()
 
 
 @contextmanager
@@ -85,13 +87,13 @@ def mode_of(program: Any) -> str:
         tuple(sorted({part.training for part in modules})), "")
 
 
-def setting_of(program: Any, asked: tuple[Asked, ...]) -> Setting:
+def setting_of(program: Any, asked: tuple[Asked, ...], gradients: bool = False) -> Setting:
     """The state that a program is captured in now."""
     unusual = [f"{torch.get_default_dtype()} by default".removeprefix("torch.")]
     unusual = [] if torch.get_default_dtype() is torch.float32 else unusual
     if torch.is_autocast_enabled("cpu"):
         unusual.append(f"autocast to {torch.get_autocast_dtype('cpu')}".replace("torch.", ""))
-    return Setting(mode_of(program), tuple(unusual), asked)
+    return Setting(mode_of(program), tuple(unusual), asked, gradients)
 
 
 def users(frame: FrameType | None, *, far: bool) -> FrameType | None:

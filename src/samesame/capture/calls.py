@@ -10,7 +10,7 @@ recorded into one graph, the second on inputs of its own, so that what the first
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -20,9 +20,11 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from samesame.capture.again import agree, confirm
 from samesame.capture.eager import Watching
+from samesame.capture.higher import definition
 from samesame.capture.memory import Storage, address, has_memory, place_of
-from samesame.capture.program import Program
-from samesame.capture.record import UNSEEN, UPDATES, Recorder, assured, ordinary, recorded, triton_kernels
+from samesame.capture.ordinary import ordinary, triton_kernels
+from samesame.capture.program import Program, kind_of
+from samesame.capture.record import UNSEEN, UPDATES, Recorder, assured, recorded
 from samesame.capture.snapshot import Snapshot, snapshot, snapshot_of_arguments
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node, Origin, with_roots
@@ -52,8 +54,9 @@ class CallRecorder(Recorder):  # type: ignore[no-untyped-call]
     tensors that are roots whether they are written or not; a recorder that is `probing` finds out whether a second call
     would tell more than the first."""
 
-    def __init__(self, program: Program, calls: int, watched: Collection[str], probing: bool, repeats: bool) -> None:
-        super().__init__(program)
+    def __init__(self, program: Program, calls: int, watched: Collection[str], probing: bool, repeats: bool,
+                 borrows: bool) -> None:
+        super().__init__(program, borrows)
         self.watched, self.probing, self.repeats = watched, probing, repeats
         self.other, self.same = program.again(otherwise), program.again(torch.clone)
         second = self.same if repeats else self.other
@@ -69,6 +72,7 @@ class CallRecorder(Recorder):  # type: ignore[no-untyped-call]
         self.shared: dict[str, frozenset[tuple[str, str]]] = {}
         self.held: dict[Storage, Node] = {}                # what memory held when the last call began
         self.first = {self.memory.read(tensor) for tensor in program.inputs.values()}
+        self.names = {id(tensor): name for name, tensor in reversed(program.tensors.items())}
         self.reason = self.fails = ""
         self.watches: list[Writes] = []
         for name, tensor in second.inputs.items() if calls > 1 else ():
@@ -80,16 +84,20 @@ class CallRecorder(Recorder):  # type: ignore[no-untyped-call]
         for call, program in enumerate(self.programs):
             self.held = {storage: storage.node for group in self.memory.storages.values() for storage in group}
             returned = program.call()
-            structure, tensors = taken_apart(returned, self.program.title)
-            self.structures.append(structure)
-            self.moments.append(snapshot(program.program))
-            self.taken.append(snapshot_of_arguments(program.arguments.arguments))
-            found += [(returned_root(name, call), self.kept(tensor)) for name, tensor in tensors]
-            if call == 0:
-                self.shared = shared_memory(tensors, program, self.moments[-1])
-            found += self.states(call)
+            with torch._C.DisableTorchFunction():          # the rest is not the program's doing
+                found += self.shown(call, program, returned)
         self.found_tensors = dict(found)
         return found
+
+    def shown(self, call: int, program: Program, returned: Any) -> list[tuple[str, torch.Tensor]]:
+        structure, tensors = taken_apart(returned, self.program.title)
+        self.structures.append(structure)
+        self.moments.append(snapshot(program.program))
+        self.taken.append(snapshot_of_arguments(program.arguments.arguments))
+        found = [(returned_root(name, call), self.kept(tensor)) for name, tensor in tensors]
+        if call == 0:
+            self.shared = shared_memory(tensors, program, self.moments[-1])
+        return [*found, *self.states(call)]
 
     def kept(self, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor as it is now, apart from what later calls write."""
@@ -133,10 +141,9 @@ class CallRecorder(Recorder):  # type: ignore[no-untyped-call]
         given = self.given[call]
         replaced += [("input", given, path, tensor) for path, tensor in given.new_tensors(self.taken[call]).items()]
         for whose, moment, path, tensor in replaced:
-            old = moment.tensors.get(path)
-            named = self.program.named(old) if old is not None and has_memory(old) else None
+            name = self.called(path, moment) if whose == "module" else path
             if has_memory(tensor) and self.memory.knows(tensor):
-                found.setdefault((whose, named[1] if named else path), tensor)
+                found.setdefault((whose, name), tensor)
             else:
                 self.lost[path] = None
         for name in self.watched:
@@ -144,6 +151,20 @@ class CallRecorder(Recorder):  # type: ignore[no-untyped-call]
             if there is not None and has_memory(there):
                 found.setdefault(("module", name), there)
         return found
+
+    def source(self, tensor: torch.Tensor) -> Node:
+        """A weight that stands in a list or further inside has the name of its place."""
+        if self.program.named(tensor) is None and kind_of(tensor) == "parameter":
+            place = self.name_of(tensor, 0, self.moments[0])
+            if place is not None:
+                return self.introduced("parameter", place[1], tensor, Origin(parameter=place[1]))
+        return super().source(tensor)
+
+    def called(self, path: str, moment: Snapshot) -> str:
+        """The name of what stands at a path, or of the gradient of what stands there: a weight's own, if it is one."""
+        of, dot, rest = path.rpartition(".grad") if path.endswith(".grad") else (path, "", "")
+        old = moment.tensors.get(of)
+        return self.names.get(id(old), of) + dot + rest
 
     def name_of(self, tensor: torch.Tensor, call: int, before: Snapshot) -> tuple[str, str] | None:
         """Whose a tensor is that was there before, and its name."""
@@ -156,7 +177,7 @@ class CallRecorder(Recorder):  # type: ignore[no-untyped-call]
             return "module", named[1]
         key = place_of(tensor)
         path = next((p for p, t in before.tensors.items() if has_memory(t) and place_of(t) == key), None)
-        return None if path is None else ("module", path)
+        return None if path is None else ("module", self.called(path, before))
 
     # ------------------------------------------------------------------------------------------- what one call tells
 
@@ -229,11 +250,7 @@ class CallRecorder(Recorder):  # type: ignore[no-untyped-call]
         seen = {address(t): t for t in (*self.program.held, *self.moments[0].tensors.values()) if has_memory(t)}
         self.other_values = [tensor.to("cpu", copy=True) for tensor in program.inputs.values()]
         self.watches.append(Writes(seen))
-        with ExitStack() as stack:
-            for state in ordinary():
-                stack.enter_context(state)
-            stack.enter_context(triton_kernels())
-            stack.enter_context(self.watches[-1])
+        with ordinary(self.has_gradients), triton_kernels(), self.watches[-1]:
             _, found = taken_apart(program.plain().call(), program.title)
         return dict(found), snapshot(self.program.program)
 
@@ -245,7 +262,12 @@ class CallRecorder(Recorder):  # type: ignore[no-untyped-call]
     def restore(self) -> None:
         self.undo_plain_calls()
         super().restore()
-        self.moments[0].restore()
+        self.afresh()
+
+    def afresh(self) -> None:
+        """The program, and what it was given, as they were before the first call."""
+        for moment in (self.moments[0], *self.given):
+            moment.restore()
 
     # -------------------------------------------------------------------------------------------------- the interface
 
@@ -298,7 +320,7 @@ def otherwise(tensor: torch.Tensor) -> torch.Tensor:
 
 def backward_hooks(program: Program) -> Iterator[str]:
     """The modules with hooks that run in a backward pass only, which is not recorded."""
-    found = {id(part): part for whole in program.parts for part in whole.modules()}
+    found = {id(part): part for whole in program.parts for part in whole.modules() if not program.gradients}
     for part in found.values():
         if part._backward_hooks or part._backward_pre_hooks:
             yield program.modules.get(id(part)) or type(part).__name__
@@ -306,13 +328,13 @@ def backward_hooks(program: Program) -> Iterator[str]:
 
 def record_calls(
     program: Program, name: str, *, calls: int = 1, watched: Collection[str] = (), probing: bool = False,
-    repeats: bool = False, again: bool = False, assure: Callable[..., Graph] = assured,
+    repeats: bool = False, borrows: bool = False, again: bool = False, assure: Callable[..., Graph] = assured,
 ) -> Recorded:
     """Record one or two `calls` of a program; see CallRecorder. With `again`, the first call has run on other values
     too, as `assure` has it. Raises Refused as `record` does."""
 
     def make(program: Program) -> CallRecorder:
-        return CallRecorder(program, calls, watched, probing, repeats)
+        return CallRecorder(program, calls, watched, probing, repeats, borrows)
 
     graph, recorder, outputs = recorded(program, name, make)
     assert isinstance(recorder, CallRecorder)
@@ -320,8 +342,7 @@ def record_calls(
     returned = recorder.structures[0].tensors
     if again and returned:
         first = with_roots(graph, [root for root in graph.roots if root[0] in returned])
-        afresh = recorder.moments[0].restore
-        graph = replace(graph, setting=assure(program, first, recorder, afresh).setting)
+        graph = replace(graph, setting=assure(program, first, recorder, recorder.afresh).setting)
     return Recorded(graph, recorder.interface(), recorder.reason, recorder.fails, recorder.repeats)
 
 
@@ -398,6 +419,9 @@ class Writes(Watching):
         self.kept: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage]] = {}
 
     def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if (inside := definition(operation)) is not None:
+            with self:
+                return inside(*args, **(kwargs or {}))
         given = bound(operation, args, kwargs or {})
         names = [operation._schema.arguments[position].name for position in written(operation)]
         if operation._opname in UPDATES:

@@ -29,7 +29,7 @@ def drawn(
     """Inside, the inputs and weights of a program hold other values."""
     changes = {tensor: draw.inputs(tensor) for tensor in inputs if draw.inputs is not same}
     changes |= {tensor: draw.weights(tensor) for tensor in movable(list(weights)) if draw.weights is not same}
-    return put(changes, [])
+    return put(changes, [], {})
 
 
 def of_one_course(record: Callable[[Draw], G], again: bool) -> G:

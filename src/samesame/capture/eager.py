@@ -21,8 +21,10 @@ COMPILER = "torch._dynamo"
 
 
 class Watching(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """A mode that sees operators. Torch would load the compiler to keep it out of one; where programs run eagerly it
-    is out."""
+    """A mode that sees operators, those of higher order too. Torch would load the compiler to keep it out of one; where
+    programs run eagerly it is out."""
+
+    supports_higher_order_operators = True
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:

@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from multiprocessing.pool import Pool
 from types import FrameType
@@ -62,8 +62,10 @@ PICKLES = "_reduce_ex_internal"
 SENDS = "torch/multiprocessing/"
 # These make a tensor of numbers, and take them out of tensors without an operator.
 OF_NUMBERS = {torch.tensor, torch.as_tensor, torch.asarray, Tensor.new_tensor, Tensor.new}
-# Gradients are off while a program is recorded; one that goes on without them is another program.
+# A program that is recorded without gradients is recorded anew if it computes some.
 GRADIENTS = {torch.autograd.grad, torch.autograd.backward, Tensor.backward}
+# These have no derivative, and are no operators of their own above autograd, which takes them apart.
+BELOW = {torch.nn.functional.one_hot}
 # What a tensor is beside its values: what the verdict is for, where the program asks.
 ASKS = {
     Tensor.stride: "strides",
@@ -74,6 +76,13 @@ ASKS = {
 }
 
 
+class Differentiates(Refused):
+    """A program computes gradients where these are off: it has to be recorded with them."""
+
+
+OFF = "computes gradients, and these are off where a program is exported; record it instead"
+
+
 class Watcher(Protocol):
     """What exits ask of a recorder."""
 
@@ -81,7 +90,7 @@ class Watcher(Protocol):
     has_gradients: bool
 
     def here(self) -> Any: ...
-    def refusal(self, why: str) -> Refused: ...
+    def refusal(self, why: str, kind: type[Refused] = Refused) -> Refused: ...
     def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str) -> None: ...
     def demand_unknown(self, tensors: Iterator[torch.Tensor], doing: str) -> None: ...
 
@@ -106,8 +115,20 @@ class Exits(TorchFunctionMode):
             if ASKS[function] not in recorder.asked and asker(sys._getframe(1)) is not None:
                 recorder.asked[ASKS[function]] = recorder.here()
         elif function in GRADIENTS and not recorder.has_gradients:
-            raise recorder.refusal("computes gradients, and these are off while it is captured; write the derivative "
-                                   "out")
+            raise recorder.refusal(OFF, Differentiates)
+        with torch._C._AutoDispatchBelowAutograd() if function in BELOW else nullcontext():
+            return function(*args, **(kwargs or {}))
+
+
+class Derives(TorchFunctionMode):
+    """Sees whether a program computes gradients."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.any = False
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.any = self.any or function in GRADIENTS
         return function(*args, **(kwargs or {}))
 
 

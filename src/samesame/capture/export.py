@@ -57,14 +57,14 @@ def assured(
     values. `afresh` leaves the program as it was before."""
     program = made.original
 
-    def run(gradients: bool = False) -> Outputs:
+    def run(otherwise: bool = False) -> Outputs:
         try:
-            return unwatched(program, gradients)
+            return unwatched(program, otherwise)
         finally:
             afresh()
 
     if not again:
-        with put({}, program.held):
+        with put({}, program.held, {}):
             confirm(graph, run(), MISSED)
         return graph
     ways = Ways(
@@ -211,6 +211,4 @@ class Replay(fx.Interpreter):
             device, dtype, enabled, cached, region, *rest = args
             with torch.autocast(device, dtype=dtype, enabled=enabled, cache_enabled=cached):
                 return Replay(region, self.program).run(*rest)
-        if isinstance(target, torch._ops.HigherOrderOperator):
-            raise Refused(f"{self.program.where.spoken} uses the operator {target}, which cannot be captured")
         return super().call_function(target, args, kwargs)

@@ -294,6 +294,8 @@ UNDO: dict[str, Undo] = {
     "aten.diagonal.default": _diagonal,
     "aten.split.Tensor": _piece,
     "aten.split_with_sizes.default": _piece,
+    "aten.unsafe_split.Tensor": _piece,                    # "unsafe" for gradients only: its pieces share memory too
+    "aten.unsafe_split_with_sizes.default": _piece,
     "aten.unbind.int": _unbound,
     "aten.as_strided.default": _strided,
     "aten.view_as_real.default": _inverse("aten.view_as_complex.default"),

@@ -34,13 +34,25 @@ def signature(target: Any) -> inspect.Signature:
         return inspect.signature(lambda *inputs, **options: None)
 
 
-class Program:
-    """`call()` runs the program on copies of its example inputs; `inputs` holds these copies by name."""
+class Foreign(nn.Module):
+    """A program that another tool runs: `itself` runs it there, and what torch sees of it must compute the same.
+    `where` is the place in its file that runs now. It returns tensors in order and leaves nothing behind."""
 
-    def __init__(self, program: Any, inputs: Any) -> None:
+    itself: Callable[..., Any]
+    where: Origin
+
+
+class Program:
+    """`call()` runs the program on copies of its example inputs; `inputs` holds these copies by name. With `gradients`
+    it runs as one that may compute some."""
+
+    gradients = False
+
+    def __init__(self, program: Any, inputs: Any, gradients: bool | None = None) -> None:
         if not callable(program):
             raise Refused(f"{kind_of_value(program)} is no program; give a module or a function over tensors")
         self.program = program
+        self.gradients = self.gradients if gradients is None else gradients
         self.args, self.kwargs = arguments_of(inputs)
         self.modules, named = holdings(program)
         self.parts = [thing for _, thing in referred(program) if isinstance(thing, nn.Module)]
@@ -53,9 +65,11 @@ class Program:
         self.args, self.kwargs = self.copied(self.bound())
 
     def again(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Program:
-        """The same program on other inputs: `change` makes each tensor of this one's."""
+        """The same program on other inputs: `change` makes each tensor of this one's, and may go by which one it is,
+        unless gradients are recorded for that."""
         other = copy(self)
-        other.inputs = {name: change(tensor) for name, tensor in self.inputs.items()}
+        other.inputs = {name: change(tensor.detach()).requires_grad_() if tensor.requires_grad else change(tensor)
+                        for name, tensor in self.inputs.items()}
         fresh = {id(tensor): other.inputs[name] for name, tensor in self.inputs.items()}
         arguments = tree_map(lambda leaf: fresh.get(id(leaf), leaf), dict(self.arguments.arguments))
         other.arguments = inspect.BoundArguments(self.arguments.signature, arguments)
@@ -64,7 +78,11 @@ class Program:
 
     def plain(self) -> Program:
         """The program as it runs without us."""
-        return self
+        if not isinstance(self.program, Foreign):
+            return self
+        other = copy(self)
+        other.program = self.program.itself
+        return other
 
     @property
     def stand_ins(self) -> Mapping[str, Callable[..., Any]]:
@@ -87,8 +105,9 @@ class Program:
         return origin.spoken if origin.file or origin.module else self.title
 
     def here(self, module: str) -> Origin:
-        """The line that is running, in the module of this path."""
-        return users_line(Program.call.__code__, module)
+        """The line that is running, in the module of this path; a program that is walked knows its own."""
+        told = getattr(self.program, "where", None)
+        return told if isinstance(told, Origin) else users_line(Program.call.__code__, module)
 
     def call(self) -> Any:
         return self.program(*self.args, **self.kwargs)
@@ -124,7 +143,7 @@ class Program:
         if isinstance(leaf, torch.Tensor):
             if not has_memory(leaf):
                 raise Refused(f"the input {name} is {kind_in_words(leaf)}; give an ordinary dense tensor")
-            self.inputs[name] = leaf.detach().clone()
+            self.inputs[name] = leaf.detach().clone().requires_grad_(self.gradients and leaf.requires_grad)
             self.given.append((name, leaf))
             return self.inputs[name]
         if not isinstance(leaf, PLAIN):
@@ -201,7 +220,9 @@ def held(module: nn.Module) -> Iterator[tuple[str, str, torch.Tensor]]:
 
 
 def kind_of(tensor: torch.Tensor) -> str:
-    return "parameter" if isinstance(tensor, nn.Parameter) else "constant"
+    """What wants a gradient is a weight, whatever type it has."""
+    trained = tensor.requires_grad and tensor.is_leaf
+    return "parameter" if isinstance(tensor, nn.Parameter) or trained else "constant"
 
 
 def distinct(names: Collection[str]) -> dict[str, str]:
@@ -226,8 +247,6 @@ def failed(error: BaseException, here: str) -> Refused:
         return Refused("not enough memory to run the program; give smaller inputs or fewer layers")
     if "There was no rule registered for HOP" in text or "HigherOrderOperator" in text:
         text = "it uses a higher-order operator, which cannot be recorded; choose another implementation. " + text
-    if "does not require grad" in text:
-        text = "it computes gradients, and these are off while it is captured; write the derivative out"
     where = line_of_error(error)
     place = where.spoken if where.file else here
     if isinstance(error, SystemExit):

@@ -1,9 +1,10 @@
 """Record a program: run it once, on real tensors, and note every operator that torch dispatches.
 
 The program runs eagerly, in inference mode, where torch shows whole operators (`linear`, `matmul`, `softmax`) instead
-of what autograd needs. Composite operators are opened into their parts, except for those of WHOLE, which mean more than
-their parts would. Views and writes are made pure by `memory`. Casts to the same dtype, copies, aliases and views of
-the whole are no nodes.
+of what autograd needs; one that computes gradients runs with them, and what autograd runs is noted as the program's own
+operators are. Composite operators are opened into their parts, except for those of WHOLE, which mean more than their
+parts would. Views and writes are made pure by `memory`. Casts to the same dtype, copies, aliases and views of the whole
+are no nodes.
 
 A graph stands for the program on all values of its inputs and parameters, so nothing may have depended on theirs. A
 value that leaves torch for Python (`.item()`, `if tensor:`), or that decides a shape, is let out only if it is closed,
@@ -12,29 +13,44 @@ that is, a constant of the program; else the program is refused, and the message
 
 from __future__ import annotations
 
-import logging
-import random
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 import torch
-from torch._ops import OpOverload
-from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.utils._pytree import tree_map_only
+from torch._ops import HigherOrderOperator, OpOverload
+from torch.autograd import forward_ad
 
 from samesame.capture.again import Outputs, Ways, confirm, demand_same
 from samesame.capture.alive import tensors_alive
 from samesame.capture.asked import setting_of
-from samesame.capture.eager import Watching, eagerly
-from samesame.capture.exits import Exits, guarded
+from samesame.capture.derivatives import Lines, derivative
+from samesame.capture.eager import Watching
+from samesame.capture.exits import OFF, Differentiates, Exits, guarded
+from samesame.capture.higher import definition
+from samesame.capture.lists import one_by_one
 from samesame.capture.memory import Memory, Step, address
-from samesame.capture.program import Program, failed
-from samesame.capture.statistics import SPELLED_OUT
+from samesame.capture.ordinary import ordinary, triton_kernels
+from samesame.capture.program import Foreign, Program, failed, kind_of
+from samesame.capture.reading import (
+    AS_ARGUMENT,
+    DECIDES,
+    INSTEAD,
+    LETS_OUT,
+    ONLY_WARN,
+    TRACING,
+    counts_enough,
+    fails_without_values,
+    reads_values,
+)
+from samesame.capture.rows.chosen import ALL_ROWS, Rows
+from samesame.capture.rows.counted import counting
+from samesame.capture.rows.forced import demand_nothing_else
+from samesame.capture.snapshot import kept
+from samesame.capture.statistics import KEEPING, SPELLED_OUT
 from samesame.capture.tape import Tape, dtype_of, type_of
-from samesame.capture.twins import functional, positional, returned
+from samesame.capture.twins import functional, is_diagonal, positional, returned
 from samesame.capture.views import demand_no_views
 from samesame.evidence import Refused, SamesameError
 from samesame.graph import Graph, Node, Origin
@@ -96,33 +112,13 @@ UPDATES = {
     "instance_norm": "use_input_stats",
 }
 
-# What a program does when it lets a value out, in the words of who wrote it.
-LETS_OUT = {
-    "aten.item.default": "calls .item() on a tensor",
-    "aten._local_scalar_dense.default": "calls .item() on a tensor",
-    "aten.is_nonzero.default": "uses a tensor as a condition",
-    "aten.index.Tensor": "indexes with a mask, which gives a shape that depends on values",
-    "aten.masked_select.default": "selects by a mask, which gives a shape that depends on values",
-    "aten.tensor_split.tensor_indices_or_sections": "splits at places that a tensor holds",
-}
-
-# The argument that decides, where it is not all of them.
-DECIDES = {
-    "aten.index.Tensor": "indices",
-    "aten.masked_select.default": "mask",
-    "aten.tensor_split.tensor_indices_or_sections": "tensor_indices_or_sections",
-}
-
-# Functions that read values only to print a warning.
-ONLY_WARN = frozenset([("transformers/modeling_utils.py", "warn_if_padding_and_no_attention_mask")])
-
-# Transformers asks values such questions for speed only, and not while torch.export traces it.
-TRACING = ", or capture by torch.export (--how export)"
-
 UNSEEN = (
     "something in it works on tensors in a way torch does not show, such as a kernel called by address; register that "
     "as a torch operator"
 )
+
+
+MISREAD = "the tool that runs it understands one of its operators otherwise than we do; please report it"
 
 
 def record(program: Program, name: str, again: bool = True) -> Graph:
@@ -131,11 +127,13 @@ def record(program: Program, name: str, again: bool = True) -> Graph:
 
     Raises Refused where the program fails, draws random numbers, or lets data decide its course.
     """
-    graph, recorder, outputs = recorded(program, name)
-    if not again:
+    with kept(program) as afresh:
+        graph, recorder, outputs = recorded(program, name)
+        afresh()
+        if again:
+            return assured(program, graph, recorder, afresh)
         confirm(graph, outputs, UNSEEN)
         return graph
-    return assured(program, graph, recorder)
 
 
 def assured(program: Program, graph: Graph, recorder: Recorder, afresh: Callable[[], None] = lambda: None) -> Graph:
@@ -143,9 +141,9 @@ def assured(program: Program, graph: Graph, recorder: Recorder, afresh: Callable
     before a run."""
     demand_no_views(program, recorder.memory.written)
 
-    def run(gradients: bool = False) -> Outputs:
+    def run(otherwise: bool = False) -> Outputs:
         try:
-            return unwatched(program, gradients)
+            return unwatched(program, program.gradients is not otherwise)
         finally:
             afresh()
 
@@ -163,9 +161,13 @@ def assured(program: Program, graph: Graph, recorder: Recorder, afresh: Callable
         others=[] if fixed else program.parameters,
         written=recorder.memory.written,
         asked=recorder.asked,
-        otherwise=UNSEEN,
+        otherwise=MISREAD if isinstance(program.program, Foreign) else UNSEEN,
     )
-    return replace(graph, setting=setting_of(program.program, demand_same(program, graph, ways)))
+    asked = demand_same(program, graph, ways)
+    if recorder.rows is not None and recorder.rows.sites:
+        asking = recorder.tape.graph(graph.name, list(graph.roots), recorder.rows.sites)
+        demand_nothing_else(program, asking, recorder.rows.sites, ways, is_opened)
+    return replace(graph, setting=setting_of(program.program, asked, program.gradients))
 
 
 def recorded(
@@ -177,6 +179,7 @@ def recorded(
     try:
         outputs = recorder.run()
         roots = [(root, recorder.memory.read(output)) for root, output in outputs]
+        recorder.demand_all_rows(roots)
         graph = recorder.tape.graph(name, roots)
         kept = [(root, x.clone()) for root, x in outputs]
         recorder.ended(graph)
@@ -185,30 +188,10 @@ def recorded(
         recorder.restore()
 
 
-def unwatched(program: Program, gradients: bool = False) -> list[tuple[str, torch.Tensor]]:
+def unwatched(program: Program, gradients: bool) -> list[tuple[str, torch.Tensor]]:
     """What the program returns where nobody watches."""
-    with ExitStack() as stack:
-        for state in ordinary(gradients):
-            stack.enter_context(state)
-        stack.enter_context(triton_kernels())
-        return [(name, tensor.detach().clone()) for name, tensor in program.roots(program.call())]
-
-
-def ordinary(gradients: bool = False) -> Iterator[AbstractContextManager[Any]]:
-    """The state of torch in which a program is recorded: without gradients, by torch's own kernels."""
-    yield torch.inference_mode(not gradients)
-    yield torch.set_grad_enabled(gradients)
-    yield eagerly()
-    yield general_kernels()
-
-
-def random_states() -> tuple[Any, ...]:
-    """The states of the random numbers that torch does not know of: Python's, and numpy's where it is loaded."""
-    numpy = sys.modules.get("numpy")
-    if numpy is None:
-        return random.getstate(), None
-    state = numpy.random.get_state(legacy=False)["state"]
-    return random.getstate(), {name: bytes(part) if hasattr(part, "tobytes") else part for name, part in state.items()}
+    with ordinary(gradients), triton_kernels():
+        return [(name, tensor.detach().clone()) for name, tensor in program.roots(program.plain().call())]
 
 
 # An operator that failed: where, on which arguments, and how.
@@ -217,32 +200,41 @@ Failure = tuple[Origin, OpOverload, tuple[Any, ...], dict[str, Any], Exception]
 
 class Recorder(Watching):
     """Notes operators as torch dispatches them. One that `follows_statistics` notes how norms move running statistics;
-    for another, a program that does so is refused."""
+    for another, a program that does so is refused. Who `follows_counts` says what `bincount` takes for granted. Where
+    one `follows_rows`, data may choose rows."""
 
     follows_statistics = True
-    has_gradients = False
+    follows_counts = True
+    follows_rows = True
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, borrows: bool = False) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.program, self.stand_ins = program, program.stand_ins
+        self.has_gradients, self.lines = program.gradients, Lines()
         self.modules: list[str] = [""]
         self.weights: dict[str, torch.Tensor] = {}         # the tensor behind each parameter, by its node's name
         self.refused: SamesameError | None = None          # the first refusal, whatever the program makes of it
         self.failures: list[Failure] = []
         self.asked: dict[str, Origin] = {}                 # what the program asks for beside values, and where first
-        self.tape = Tape(self.here)
+        self.tape = Tape(self.here, borrows)
         self.memory = Memory(self.tape.emit, self.source, self.refusal)
+        self.rows = Rows(self) if self.follows_rows and program.plain() is program else None
+        if self.rows is not None:
+            self.tape.follow = self.rows.follow
         self.outside = tensors_alive()
         for input_name, tensor in program.inputs.items():
             self.memory.fresh(tensor, self.tape.source("input", input_name, tensor, Origin()), source=True)
 
     def here(self) -> Origin:
-        """Where the program is: line and module."""
+        """Where the program is, line and module; where autograd is, that of the operator it is the derivative of."""
+        return self.lines.here(self.on_its_way) if self.has_gradients else self.on_its_way()
+
+    def on_its_way(self) -> Origin:
         return self.program.here(self.modules[-1] if self.modules else "")
 
-    def refusal(self, why: str) -> Refused:
+    def refusal(self, why: str, kind: type[Refused] = Refused) -> Refused:
         """The error that refuses the program because of what the line that is running does."""
-        return self.noted(Refused(f"{self.program.spoken(self.here())} {why}"))
+        return self.noted(kind(f"{self.program.spoken(self.here())} {why}"))
 
     def noted(self, error: Refused) -> Refused:
         """A refusal stands from here on: a program that catches it is refused when it ends."""
@@ -270,19 +262,26 @@ class Recorder(Watching):
     def run(self) -> list[tuple[str, torch.Tensor]]:
         """Run the program and note it; its outputs by name."""
         with ExitStack() as stack:
-            for state in ordinary():
-                stack.enter_context(state)
+            stack.enter_context(ordinary(self.has_gradients))
             self.modules = stack.enter_context(running_modules(self.program.modules))
             stack.enter_context(triton_kernels(self.noted))
             stack.enter_context(self.standing())
             stack.enter_context(guarded(self))
             stack.enter_context(Exits(self))
+            stack.enter_context(counting(self.rows) if self.rows is not None else nullcontext())
             stack.enter_context(self)
             return self.results()
 
     def results(self) -> list[tuple[str, torch.Tensor]]:
         """What the run gives, by name: what the program returns."""
         return self.program.roots(self.program.call())
+
+    def demand_all_rows(self, roots: list[tuple[str, Node]]) -> None:
+        """Raise Refused where the program gives away rows that data chose."""
+        for root, node in roots:
+            if self.rows is not None and any(self.rows.known.get(node, ())):
+                raise Refused(f"{node.origin.spoken} makes {root} of rows that data chose, so its shape depends on "
+                              f"data; {ALL_ROWS}")
 
     def ended(self, graph: Graph) -> None:
         """Called when the graph is made, before anything is put back."""
@@ -304,7 +303,7 @@ class Recorder(Watching):
                 "uses a tensor that was made in a way torch does not show (an extension, a file); make "
                 "it beforehand, or register the code that makes it as a torch operator"
             )
-        operator = "parameter" if isinstance(tensor, torch.nn.Parameter) else "constant"
+        operator = kind_of(tensor)
         return self.introduced(operator, operator, tensor, self.here())
 
     def introduced(self, operator: str, name: str, tensor: torch.Tensor, origin: Origin) -> Node:
@@ -328,14 +327,36 @@ class Recorder(Watching):
 
     def operator(self, operation: OpOverload, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the program sees of an operator."""
+        if (inside := definition(operation)) is not None:
+            with self:
+                return inside(*args, **kwargs)
+        if isinstance(operation, HigherOrderOperator):
+            raise self.refusal(f"uses the operator {operation}, which has no definition in torch's other operators")
         name = str(operation)
         if name in self.stand_ins:
             return self.stand_ins[name](self, operation, args, kwargs)
+        if self.has_gradients:
+            self.lines.note(self.on_its_way)
+        elif forward_ad._current_level >= 0:
+            raise self.refusal(OFF, Differentiates)
+        opened = one_by_one(operation) or (derivative(operation) if self.has_gradients else None)
+        if opened is not None:
+            with self:
+                return opened(*args, **kwargs)
+        if self.has_gradients and name in KEEPING:
+            with self:
+                plain = KEEPING[name](*args, **kwargs)
+            if plain is not None:
+                return plain
         given = bound(operation, args, kwargs)
-        if reads_values(operation, given):
+        answer = self.rows.answer(operation, given) if self.rows is not None else NotImplemented
+        if answer is not NotImplemented:
+            return answer
+        if reads_values(operation, given) and not (self.follows_counts and counts_enough(operation, given)):
             doing = LETS_OUT.get(name, f"calls {operation._opname}, whose result cannot be known before it runs")
-            self.demand_closed(tensors_in(given[DECIDES[name]] if name in DECIDES else list(given.values())), doing)
-        if name not in WHOLE and operation.namespace == "aten" and operation._can_decompose():
+            deciding = tensors_in(given[DECIDES[name]] if name in DECIDES else list(given.values()))
+            self.demand_closed(deciding, doing, INSTEAD.get(name, AS_ARGUMENT))
+        if is_opened(operation):
             with self:
                 return operation.decompose(*args, **kwargs)
         if given.get(UPDATES.get(operation._opname, "")) and given.get("running_mean") is not None:
@@ -362,16 +383,22 @@ class Recorder(Watching):
             return operation(*args, **kwargs)                 # a number that is closed, a size, an assertion
         name = str(operation)
         arguments = list(tensors_in(list(given.values())))
+        if name == "aten.as_strided.default" and is_diagonal(*args):
+            with self:
+                return args[0].diagonal()
         if name.startswith("aten.as_strided") and not (args[0].is_contiguous() and args[0].storage_offset() == 0):
             raise self.refusal("calls as_strided on a tensor that is not contiguous; use slices instead")
-        if name == "aten.lift_fresh.default":
-            self.outside.setdefault(id(args[0]), args[0])     # a literal: torch.tensor([1, 2]) says it this way
+        if name == "aten.lift_fresh.default" and id(args[0]) not in self.outside:
+            self.outside[id(args[0])] = args[0]               # a literal: torch.tensor([1, 2]) says it this way
+            self.memory.fresh(args[0], self.source(args[0]))
         result = operation(*args, **kwargs)
         if name in FILLED:
-            return self.filled(result, FILLED[name](given))
+            return self.filled(result, FILLED[name](given), arguments)
         if name.partition(".")[2].partition(".")[0] in UNINITIALISED:
-            return self.filled(undefined_(result), None)
+            return self.filled(undefined_(result), None, arguments)
         results = list(tensors_in(result))
+        if name in SAME | COPIES and not arguments:         # of a plain number, which vmap makes a tensor so
+            return self.filled(result, args[0], [])
         if name in SAME or (name in COPIES | FITTING and unchanged(results[0], arguments[0])):
             return self.again(results[0], arguments[0])
         node_args, node_kwargs = self.arguments(args, kwargs)
@@ -414,14 +441,18 @@ class Recorder(Watching):
             self.memory.fresh(result, self.memory.read(argument))
         return result
 
-    def filled(self, result: torch.Tensor, value: Any) -> torch.Tensor:
-        """A new tensor that holds one value throughout; None where it holds none yet."""
-        self.memory.fresh(result, self.full(result, value))
+    def filled(self, result: torch.Tensor, value: Any, like: list[torch.Tensor]) -> torch.Tensor:
+        """A new tensor that holds one value throughout; None where it holds none yet. It may have the shape of another,
+        chosen rows included."""
+        self.memory.fresh(result, self.full(result, value, like))
         return result
 
-    def full(self, like: torch.Tensor, value: Any) -> Node:
+    def full(self, held: torch.Tensor, value: Any, like: list[torch.Tensor]) -> Node:
         operator, rest = ("aten.empty.memory_format", ()) if value is None else ("aten.full.default", (value,))
-        return self.tape.emit(operator, (tuple(like.shape), *rest), {"dtype": dtype_of(like.dtype)}, type_of(like))
+        node = self.tape.emit(operator, (tuple(held.shape), *rest), {"dtype": dtype_of(held.dtype)}, type_of(held))
+        if self.rows is not None and like:
+            self.rows.alike(node, like[0], tuple(held.shape))
+        return node
 
     def arguments(self, args: Any, kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Arguments as nodes hold them."""
@@ -447,10 +478,11 @@ class Recorder(Watching):
         targets = [tensor for name in names for tensor in tensors_in(given.get(name))]
         for target in targets:
             self.memory.will_write(target)
+            self.tape.own(target)
         name = str(operation)
         if name in FILLED or name in ("aten.copy_.default", "aten.fill_.Tensor"):
             target = targets[0]
-            node = self.full(target, FILLED[name](given)) if name in FILLED else self.fitted(args[1], target)
+            node = self.full(target, FILLED[name](given), [target]) if name in FILLED else self.fitted(args[1], target)
             operation(*args, **kwargs)
             self.memory.write(target, node)
             return target
@@ -497,6 +529,8 @@ class Recorder(Watching):
             node = self.tape.emit("aten._to_copy.default", (node,), {"dtype": dtype_of(target.dtype)}, cast)
         if value.shape != target.shape:
             node = self.tape.emit("aten.expand.default", (node, type_.shape), {}, type_)
+            if self.rows is not None:
+                self.rows.fitted(node, value, target)
         return node
 
     def change_view(self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
@@ -531,13 +565,16 @@ class Recorder(Watching):
                     "on others it may not fail, so the graph depends on data; choose by torch.where instead"
                 )
 
-    def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str) -> None:
+    def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str, instead: str = AS_ARGUMENT) -> None:
         here = self.here()
         if (here.file, here.function) in ONLY_WARN:
             return
-        if any(self.memory.read(tensor) in self.tape.open for tensor in tensors):
+        if any(self.memory.read(tensor) in self.tape.open or self.has_chosen_rows(tensor) for tensor in tensors):
             way_out = TRACING if here.file.startswith("transformers/") else ""
-            raise self.refusal(f"{doing}, so the graph depends on data; pass the value as an argument instead{way_out}")
+            raise self.refusal(f"{doing}, so the graph depends on data; {instead}{way_out}")
+
+    def has_chosen_rows(self, tensor: torch.Tensor) -> bool:
+        return self.rows is not None and any(self.rows.axes(tensor))
 
     def demand_unknown(self, tensors: Iterator[torch.Tensor], doing: str) -> None:
         """In another thread: of tensors that the recorder knows, only closed ones may be read."""
@@ -547,68 +584,10 @@ class Recorder(Watching):
                 raise self.noted(Refused(f"{thread_line().spoken or self.program.title} {doing}"))
 
 
-def reads_values(operation: OpOverload, given: Mapping[str, Any]) -> bool:
-    """Whether the result, or its shape, can be known only by running the operator on values."""
-    name = str(operation)
-    if name == "aten.index.Tensor":
-        return any(index.dtype in (torch.bool, torch.uint8) for index in tensors_in(given["indices"]))
-    if name == "aten.one_hot.default":
-        return bool(given.get("num_classes", -1) < 0)
-    tags = torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape
-    return name in LETS_OUT or any(tag in operation.tags for tag in tags)
-
-
-def fails_without_values(
-    operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
-) -> bool:
-    """Whether an operator fails for shapes or dtypes alone: in the same way on tensors that hold nothing. Tells torch's
-    log nothing of it."""
-    if isinstance(error, NotImplementedError) or "not implemented for" in str(error):
-        return True
-    log = logging.getLogger(FakeTensorMode.__module__)
-    before, log.disabled = log.disabled, True
-    with FakeTensorMode(allow_non_fake_inputs=True) as fake:
-        try:
-            operation(
-                *tree_map_only(torch.Tensor, fake.from_tensor, args),
-                **tree_map_only(torch.Tensor, fake.from_tensor, kwargs),
-            )
-        except Exception as other:
-            return type(other) is type(error)
-        finally:
-            log.disabled = before
-    return False
+def is_opened(operation: OpOverload) -> bool:
+    """Whether an operator is composite, and recorded by its parts."""
+    return str(operation) not in WHOLE and operation.namespace == "aten" and operation._can_decompose()
 
 
 def unchanged(result: torch.Tensor, argument: torch.Tensor) -> bool:
     return result.shape == argument.shape and result.dtype == argument.dtype
-
-
-@contextmanager
-def general_kernels() -> Iterator[None]:
-    """Do without the libraries that have whole recurrent layers as operators of their own, in few dtypes.
-
-    By torch's own functions: the flags in torch.backends may be frozen (torch's test tools freeze them), and the
-    context managers there set other flags too, which warns.
-    """
-    own = torch._C
-    libraries = [
-        (own._get_mkldnn_enabled(), own._set_mkldnn_enabled),
-        (own._get_cudnn_enabled(), own._set_cudnn_enabled),
-    ]
-    for _, switch in libraries:
-        switch(False)
-    try:
-        yield
-    finally:
-        for enabled, switch in libraries:
-            switch(enabled)
-
-
-def triton_kernels(noted: Callable[[Refused], Refused] | None = None) -> AbstractContextManager[None]:
-    """Launches of Triton kernels as operators; nothing where no program can have one, for Triton is slow to load."""
-    if "triton.runtime.jit" not in sys.modules:
-        return nullcontext()
-    from samesame.capture.triton_operators import kernels_as_operators
-
-    return kernels_as_operators(noted)

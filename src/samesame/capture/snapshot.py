@@ -1,7 +1,8 @@
 """Snapshots: what a program holds in Python, so that it can be seen to change, and put back.
 
 A module's attributes, its parts, plain objects and containers among them, the variables of closures, the globals that
-the program's own functions speak of, their defaults and caches: whatever can be reached from the program by looking.
+the program's own functions speak of, their defaults and caches: whatever can be reached from the program by looking;
+gradients at tensors, and what optimizers keep, too.
 A snapshot keeps a shallow copy of each holder; `restore` puts back what changed, so that every recording begins where
 the first one did. Libraries' globals, open files, running generators and what C++ keeps for itself are not looked at.
 """
@@ -13,6 +14,7 @@ import inspect
 import types
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
@@ -21,7 +23,11 @@ from typing import Any
 import numpy
 import torch
 from torch import nn
+from torch.utils._mode_utils import no_dispatch
 
+from samesame.capture.memory import has_memory, place_of
+from samesame.capture.program import Program
+from samesame.capture.torchscript import Scripted
 from samesame.graph.interface import Key, path_name
 from samesame.programs.origins import INSTALLED, is_users
 from samesame.programs.outputs import PLAIN
@@ -29,8 +35,13 @@ from samesame.programs.outputs import PLAIN
 MOST = 100_000                                             # holders that are looked into
 LARGEST = 1 << 20                                          # elements of an array that is copied
 CLOSED = ("torch", "logging", "threading", "concurrent", "asyncio", "weakref", "_thread", "multiprocessing", "re")
+WATCHING = "samesame.capture."                             # functions that stand in the place of others meanwhile
 CACHED = type(functools.lru_cache(lambda: None))
 Steps = tuple[Any, ...]
+
+
+class Place(tuple[Any, ...]):
+    """Where a tensor lies in memory."""
 
 
 @dataclass(slots=True)
@@ -53,6 +64,7 @@ class Snapshot:
 
     values: dict[str, Any] = field(default_factory=dict)
     tensors: dict[str, torch.Tensor] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
     holders: list[Holder] = field(default_factory=list)
 
     def restore(self) -> None:
@@ -67,8 +79,9 @@ class Snapshot:
                          if name not in mine or name not in theirs or not _same(mine[name], theirs[name]))
 
     def new_tensors(self, later: Snapshot) -> dict[str, torch.Tensor]:
-        """Tensors that stand later where none, or another one, stood."""
-        return {name: tensor for name, tensor in later.tensors.items() if self.tensors.get(name) is not tensor}
+        """Tensors that stand later where none, or another one, stood, and those that were given other memory."""
+        return {name: tensor for name, tensor in later.tensors.items()
+                if self.tensors.get(name) is not tensor or self.places.get(name) != later.places.get(name)}
 
 
 def snapshot(program: Any) -> Snapshot:
@@ -79,11 +92,27 @@ def snapshot(program: Any) -> Snapshot:
     return walk.found
 
 
+@contextmanager
+def kept(program: Program) -> Iterator[Callable[[], None]]:
+    """Around runs of a program that computes gradients: what is yielded puts back what a run has changed, gradients
+    and optimizers among it, and so does the end."""
+    if not program.gradients:
+        yield lambda: None
+        return
+    before = snapshot(program.program)
+    try:
+        yield before.restore
+    finally:
+        before.restore()
+
+
 def snapshot_of_arguments(arguments: Mapping[str, Any]) -> Snapshot:
-    """What the containers among a call's arguments hold now."""
+    """What the containers among a call's arguments hold now, and the gradients at its tensors."""
     walk = _Walk()
     for name, value in arguments.items():
-        if not isinstance(value, torch.Tensor):
+        if isinstance(value, torch.Tensor):
+            walk.leaf(value, (name,))
+        else:
             walk.visit(value, (name,))
     walk.run()
     return walk.found
@@ -101,7 +130,8 @@ def _alike(now: Any, held: Any) -> bool:
         return bool(now.shape == held.shape and now.tobytes() == held.tobytes())
     if isinstance(now, set):
         return bool(now == held)
-    return len(now) == len(held) and all(a is b for a, b in zip(now, held, strict=True))
+    return len(now) == len(held) and all(a is b or (type(a) is Place and a == b)
+                                         for a, b in zip(now, held, strict=True))
 
 
 class _Walk:
@@ -117,11 +147,26 @@ class _Walk:
         """Note a leaf at once; what holds others later."""
         if isinstance(thing, torch.Tensor):
             self.found.tensors[path_name((), steps)] = thing
+            self.leaf(thing, steps)
         elif isinstance(thing, PLAIN):
             self.found.values[path_name((), steps)] = thing
         elif id(thing) not in self.seen and len(self.seen) < MOST:
             self.seen[id(thing)] = thing
             self.waiting.append((thing, steps))
+
+    def leaf(self, tensor: torch.Tensor, steps: Steps) -> None:
+        """What autograd keeps at a tensor, and where this lies: `tensor.data = …` moves it."""
+        if id(tensor) in self.seen or not tensor.is_leaf or not has_memory(tensor):
+            return
+        self.seen[id(tensor)] = tensor
+        with no_dispatch():                                # where a recorder looks on, that is nothing the program did
+            lies = Place(place_of(tensor)), tensor.detach()
+        self.keep(tensor, [tensor.grad, tensor.requires_grad, lies[0]], partial(_put_leaf, lies[1]), _leaf)
+        self.found.places[path_name((), steps)] = lies[0]
+        if tensor.requires_grad:
+            self.found.values[path_name((), (*steps, "requires_grad"))] = True
+        if tensor.grad is not None:
+            self.visit(tensor.grad, (*steps, "grad"))
 
     def run(self) -> None:
         while self.waiting:
@@ -152,6 +197,19 @@ def _module(walk: _Walk, thing: Any, steps: Steps) -> bool:
     return True
 
 
+def _script(walk: _Walk, thing: Any, steps: Steps) -> bool:
+    """A scripted module: its tensors, and what it sets of its attributes, which TorchScript keeps."""
+    if not isinstance(thing, Scripted | torch.jit.ScriptModule):
+        return False
+    for name, tensor in (*thing.named_parameters(), *thing.named_buffers()):
+        walk.visit(tensor, (*steps, *name.split(".")))
+    for path, owner, name in getattr(thing, "attributes", ()):
+        held = [owner.getattr(name)]
+        walk.keep(owner, held, partial(_put_in_script, name), partial(_now_in_script, name))
+        walk.visit(held[0], (*steps, *path, name))
+    return True
+
+
 HIDDEN = frozenset(vars(nn.Module())) - {"training"}       # what torch itself keeps in a module
 
 
@@ -171,6 +229,24 @@ def _container(walk: _Walk, thing: Any, steps: Steps) -> bool:
         return True
     for key, value in enumerate(list(thing)):
         walk.visit(value, (*steps, key))
+    return True
+
+
+def _optimizer(walk: _Walk, thing: Any, steps: Steps) -> bool:
+    """One of torch's optimizers: what it keeps for each weight, by their numbers as in its `state_dict`, and the
+    options of its groups. The weights themselves are a module's."""
+    if not isinstance(thing, torch.optim.Optimizer):
+        return False
+    holders: tuple[dict[Any, Any], ...] = (thing.state, *thing.param_groups, vars(thing))
+    for own in holders:
+        walk.keep(own, dict(own), _put_dict, lambda now: now)
+        walk.seen[id(own)] = own
+    walk.keep(thing.param_groups, list(thing.param_groups), _put_list, list)
+    for number, kept in enumerate(thing.state.values()):
+        walk.visit(kept, (*steps, "state", Key(number)))
+    for number, group in enumerate(thing.param_groups):
+        options = {name: value for name, value in group.items() if name != "params"}
+        walk.mapping(options, (*steps, "param_groups", number), keyed=False)
     return True
 
 
@@ -201,8 +277,8 @@ def _function(walk: _Walk, thing: Any, steps: Steps) -> bool:
         walk.found.values[path_name((), (*steps, f"{thing.__name__}.cache_info"))] = kept
         walk.visit(thing.__wrapped__, steps)
         return True
-    if not isinstance(thing, types.FunctionType):
-        return isinstance(thing, types.BuiltinFunctionType | types.ModuleType)
+    if not isinstance(thing, types.FunctionType) or (thing.__module__ or "").startswith(WATCHING):
+        return isinstance(thing, types.FunctionType | types.BuiltinFunctionType | types.ModuleType)
     code = thing.__code__
     for name, cell in zip(code.co_freevars, thing.__closure__ or (), strict=True):
         walk.keep(cell, [_content(cell)], _put_cell, lambda now: [_content(now)])
@@ -259,7 +335,8 @@ def _object(walk: _Walk, thing: Any, steps: Steps) -> bool:
     """An instance of a class that keeps its attributes where they can be seen."""
     if isinstance(thing, type):
         return _class(walk, thing, steps)
-    if type(thing).__module__.partition(".")[0] in CLOSED or isinstance(thing, Enum):
+    home = type(thing).__module__
+    if (home.partition(".")[0] in CLOSED and home != "torch.optim.lr_scheduler") or isinstance(thing, Enum):
         return True
     own = getattr(thing, "__dict__", None)
     if isinstance(own, dict):
@@ -282,7 +359,7 @@ def _listed(names: Any) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-LOOKS = (_module, _container, _array, _function, _object)
+LOOKS = (_script, _module, _container, _optimizer, _array, _function, _object)
 
 
 # --------------------------------------------------------------------------------------------------------- putting back
@@ -291,6 +368,25 @@ LOOKS = (_module, _container, _array, _function, _object)
 def _put_dict(now: dict[Any, Any], held: dict[Any, Any]) -> None:
     now.clear()
     now.update(held)
+
+
+def _leaf(tensor: torch.Tensor) -> list[Any]:
+    return [tensor.grad, tensor.requires_grad, Place(place_of(tensor))]
+
+
+def _put_leaf(before: torch.Tensor, tensor: torch.Tensor, held: list[Any]) -> None:
+    if place_of(tensor) != held[2]:
+        tensor.data = before
+    tensor.grad = held[0]
+    tensor.requires_grad_(held[1])
+
+
+def _put_in_script(name: str, now: Any, held: list[Any]) -> None:
+    now.setattr(name, held[0])
+
+
+def _now_in_script(name: str, now: Any) -> list[Any]:
+    return [now.getattr(name)]
 
 
 def _put_list(now: Any, held: list[Any]) -> None:

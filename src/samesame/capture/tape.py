@@ -31,15 +31,18 @@ def type_of(result: Any) -> TensorType:
 
 
 class Tape:
-    """Records nodes. `here()` says where the program is; it gives each node its origin."""
+    """Records nodes. `here()` says where the program is; it gives each node its origin. A tape that `borrows` has the
+    program's own parameters, but for those that it writes into."""
 
-    def __init__(self, here: Callable[[], Origin]) -> None:
-        self.here = here
+    def __init__(self, here: Callable[[], Origin], borrows: bool = False) -> None:
+        self.here, self.borrows = here, borrows
+        self.borrowed: dict[int, list[str]] = {}           # by the address of their memory
         self.nodes: list[Node] = []
         self.tensors: dict[str, torch.Tensor] = {}
         self.open: set[Node] = set()
         self.names: set[str] = set()
         self.counts: dict[str, int] = {}
+        self.follow: Callable[[Node], None] | None = None  # is told of every node that applies an operator
 
     def emit(self, operator: str, args: tuple[Any, ...], kwargs: dict[str, Any], type_: NodeType) -> Node:
         """A new node that applies `operator`; `args` and `kwargs` hold nodes."""
@@ -48,17 +51,28 @@ class Tape:
         if any(part in self.open for part in nodes_in((args, tuple(kwargs.values())))):
             self.open.add(node)
         self.nodes.append(node)
+        if self.follow is not None:
+            self.follow(node)
         return node
 
     def source(self, operator: str, name: str, value: torch.Tensor, origin: Origin) -> Node:
-        """A new input, parameter or constant. Its value is copied to the CPU, apart from what the program does next."""
+        """A new input, parameter or constant. Its value is on the CPU, apart from what the program does next."""
         node = Node(self.unique(name), operator, (), {}, type_of(value), origin)
         if operator != "constant":
             self.open.add(node)
         self.nodes.append(node)
+        borrowed = self.borrows and operator == "parameter"
         with torch.inference_mode(False):
-            self.tensors[node.name] = value.detach().resolve_conj().to("cpu", copy=True)
+            self.tensors[node.name] = value.detach().resolve_conj().to("cpu", copy=not borrowed)
+        if borrowed:
+            self.borrowed.setdefault(value.untyped_storage().data_ptr(), []).append(node.name)
         return node
+
+    def own(self, tensor: torch.Tensor) -> None:
+        """Copy what was borrowed of the memory of a tensor, before the program writes into it."""
+        for name in self.borrowed.pop(tensor.untyped_storage().data_ptr(), ()):
+            with torch.inference_mode(False):
+                self.tensors[name] = self.tensors[name].clone()
 
     def unique(self, name: str) -> str:
         """`name`, or `name_1`, `name_2`, … if it is taken; letters, digits, `_` and `.` only."""

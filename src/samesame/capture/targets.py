@@ -1,17 +1,18 @@
 """Targets: programs and inputs named on a command line.
 
 `file.py:name` and `package.module:name` name a module, a function over tensors, or a class or function that makes one
-when called without arguments. A file that ends in .json or .json.gz is a saved graph. `hf:DIR` and `vllm:DIR` are the
-model of a checkpoint folder as Transformers and as vLLM run it, with options after a question mark. Everything is
-imported and called under a fixed seed of torch, so that the same target has the same weights each time; inputs have a
-seed of their own.
+when called without arguments. A file that ends in .json or .json.gz is a saved graph, one in .pt2 what torch.export
+saved, one in .pt what torch.jit did, and one in .onnx a model in ONNX. `hf:DIR` and `vllm:DIR` are the model of a
+checkpoint folder as Transformers and as vLLM run it, with options after a question mark. Everything is imported and
+called under a fixed seed of torch, so that the same target has the same weights each time; inputs have a seed of their
+own.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,14 +20,18 @@ from typing import Any
 import torch
 from torch import nn
 
+from samesame.capture.artefacts import is_artefact_file, load_artefact, program_of
 from samesame.capture.checkpoints.folders import Checkpoint, is_checkpoint, parse, tiny
 from samesame.capture.checkpoints.transformers import load_hf
 from samesame.capture.checkpoints.vllm import load_vllm
 from samesame.capture.files import is_graph_file, load_graph
+from samesame.capture.jax.program import is_jax, load_jax
 from samesame.evidence import Refused
+from samesame.graph import Graph
 from samesame.programs.named import called, named
 from samesame.programs.outputs import kind_of_value
 
+ONNX = ".onnx"
 LOADERS: dict[str, Callable[[Checkpoint], Any]] = {"hf": load_hf, "vllm": load_vllm}
 
 
@@ -38,12 +43,28 @@ def load_target(text: str | Checkpoint) -> Any:
         return LOADERS[checkpoint.library](checkpoint)
     if is_graph_file(text):
         return load_graph(text)
+    if is_jax(text):
+        return load_jax(text)
+    if is_artefact_file(text):
+        return load_artefact(text)
+    if text.endswith(ONNX):
+        return load_onnx(text)
     found = named(text)
     if makes_program(found):
         found = called(found, text)
+    found = program_of(found)
     if not callable(found):
         raise Refused(f"{text} is {kind_of_value(found)}, not a module or a function over tensors")
     return found
+
+
+def load_onnx(path: str) -> Any:
+    """The model in a file. Raises Refused where the packages that read it are missing."""
+    try:
+        from samesame.capture.onnx.program import OnnxModel
+    except ModuleNotFoundError as error:
+        raise Refused(f"{path} needs the package {error.name}: pip install 'samesame[onnx]'") from None
+    return OnnxModel(path)
 
 
 @contextmanager
@@ -66,6 +87,29 @@ def tiny_twins(texts: Sequence[str], seed: int) -> Iterator[list[Any]]:
             shared = {k: v for k, v in first.items() if all(o.get(k) == v and k in o for o in others)}
             folders[path] = tiny(path, Path(place) / str(number), shared, seed=seed)
         yield [t.in_folder(folders[t.path.resolve()]) if isinstance(t, Checkpoint) else t for t in found]
+
+
+@contextmanager
+def programs_of(
+    targets: Sequence[str], inputs: str | None, *, tiny: bool = False, seed: int = 0
+) -> Iterator[tuple[list[Any], Any]]:
+    """The programs that are named and the inputs to compare them on; tiny twins of checkpoints last as long as this.
+    Raises Refused."""
+    with ExitStack() as folders:
+        own = folders.enter_context(tiny_twins(targets, seed)) if tiny else targets
+        programs = [load_target(target) for target in own]
+        yield programs, load_inputs(inputs) if inputs else no_inputs(programs)
+
+
+def no_inputs(programs: Sequence[Any]) -> Any:
+    """Saved graphs hold the inputs they were captured on, and models of checkpoints make some; anything else needs
+    them."""
+    own = [example for program in programs if (example := getattr(program, "example", None)) is not None]
+    if own:
+        return own[0]
+    if not all(isinstance(program, Graph) for program in programs):
+        raise Refused("no inputs to run both programs on: add --inputs TARGET, such as --inputs file.py:inputs")
+    return ()
 
 
 def load_inputs(target: Any) -> Any:

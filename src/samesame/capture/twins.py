@@ -50,3 +50,10 @@ def returned(operation: OpOverload, given: Mapping[str, Any], fresh: list[Any]) 
 def alias_set(argument: Any) -> str:
     """The letter by which a schema says that a result is an argument."""
     return str(next(iter(argument.alias_info.before_set), ""))
+
+
+def is_diagonal(x: torch.Tensor, size: Any, stride: Any, offset: int | None = None) -> bool:
+    """Whether `as_strided` of these arguments is the diagonal of a matrix, as `fill_diagonal_` says it."""
+    if x.dim() != 2 or not x.is_contiguous() or offset not in (None, x.storage_offset()):
+        return False
+    return tuple(size) == (min(x.shape),) and tuple(stride) == (x.shape[1] + 1,)

@@ -113,7 +113,8 @@ class Captured:
         related = {}
         for right, (left, layout, evidence) in here.related.items():
             mine, yours = self.general[0][left.name].shape, self.general[1][right.name].shape
-            wide = read_over_symbols(layout, mine, yours, self.case.sizes.small) or over_symbols(layout, mine, yours)
+            read = read_over_symbols(layout, mine, yours, self.case.sizes.small)
+            wide = read or over_symbols(layout, mine, yours) or layout
             related[right] = left, layout_at(wide, fixed), evidence
         return replace(here, related=related, exact=True)
 

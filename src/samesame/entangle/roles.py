@@ -52,6 +52,7 @@ class Roles:
 
     def __init__(self) -> None:
         self.roles: list[Role] = []
+        self.kept: list[int] = []                          # sizes that are what they are, for nothing less would fit
         self._plain: dict[Made, Made] = {}                 # what sizes are made of; forgotten when a role is bound
 
     # ------------------------------------------------------------------------------------------------- what a size is
@@ -152,6 +153,7 @@ class Roles:
         for role in list(self.free(a)):
             if role.bound is None:
                 self._bind(role, role.size)
+                self.kept.append(role.size)
 
     def same(self, a: Made, b: Made) -> Made:
         """Make two sizes one. Raises Mismatch where their numbers differ."""
@@ -171,7 +173,9 @@ class Roles:
                 return self._bind(one, other)
             if isinstance(one, int):
                 return self.fix(other)
-        if (isinstance(a, Sum) or isinstance(b, Sum)) and self._pairs(_terms(a), _terms(b)):
+        if (isinstance(a, Sum) or isinstance(b, Sum)) and (
+            self._pairs(_terms(a), _terms(b)) or self._differences(_copies(a), _copies(b))
+        ):
             return None
         mine, yours = list(_factors(a)), list(_factors(b))
         _cancel(mine, yours, self)
@@ -187,6 +191,15 @@ class Roles:
             return False
         for x, y in zip(mine, yours, strict=True):
             self.same(x, y)
+        return True
+
+    def _differences(self, mine: list[Made], yours: list[Made]) -> bool:
+        """Sums are the same where what is left is, without the terms that both have: 4a = a + b makes b three a's."""
+        count = len(mine)
+        _cancel(mine, yours, self)
+        if len(mine) == count:
+            return False
+        self.same(self.plain(self.total(mine)), self.plain(self.total(yours)))
         return True
 
     def _match(self, mine: Sequence[Made], yours: Sequence[Made]) -> bool:
@@ -325,6 +338,11 @@ def _terms(a: Made) -> Sequence[Made]:
         case Product((int() as copies, *rest)):
             return [Product(tuple(rest))] * copies
     return [a]
+
+
+def _copies(a: Made) -> list[Made]:
+    """A size as a row of pieces, each by itself however often it occurs."""
+    return [piece for term in _terms(a) for piece in _terms(term)]
 
 
 def _gathered(pairs: Iterator[tuple[tuple[int, ...], int]]) -> Monomials:

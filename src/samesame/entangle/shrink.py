@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from math import prod
 from typing import Any
 
 from samesame.capture.sizes.family import NAMES
@@ -27,6 +28,7 @@ from samesame.operators.table import packet
 
 Shape = tuple[Made, ...]
 LEAST = 2                                                  # 0 and 1 broadcast and vanish: other programs
+MEMORY = 2 << 30                                           # bytes that all values of both sides may take, in float64
 MOST = 40                                                  # how far a small size may go to be like no other
 
 
@@ -37,6 +39,7 @@ class Shaped:
         self.graphs, self.roles = tuple(graphs), Roles()
         self.shapes: dict[Node, Any] = {}                  # a shape, or a list of shapes
         self.told: dict[Node, dict[Path, Made]] = {}       # sizes among the arguments
+        self.stays: dict[int, str] = {}                    # large sizes that nothing less fits for, and where
         self.marks: list[tuple[Made, Made]] = []           # where a relation cuts a dimension, and the dimension
         self.bounds: dict[Node, Made] = {}                 # of integer tensors: the size of the table they point into
         for graph in graphs:
@@ -49,7 +52,10 @@ class Shaped:
         for graph in self.graphs:
             for node in graph.nodes:
                 if not node.is_source:
+                    before = len(self.roles.kept)
                     self._node(graph, node)
+                    for size in self.roles.kept[before:]:
+                        self.stays.setdefault(size, f"{node.name} ({node.operator}) of {graph.name}")
         self._meet()
         for graph in self.graphs:
             self._average(graph)
@@ -288,7 +294,15 @@ class Members:
 
     @property
     def shrunk(self) -> tuple[Graph, ...]:
-        return self.shaped.written(self.number)
+        """The graphs with small sizes. Raises Refused where they are still too large to be run."""
+        found = self.shaped.written(self.number)
+        taken = sum(8 * prod(part.shape) for graph in found for node in graph.nodes for part in _types(node.type))
+        if taken > MEMORY:
+            size = max(self.shaped.stays, default=0)
+            stays = f"; the size {size} stays, for nothing less fits at {self.shaped.stays[size]}" if size else ""
+            raise Refused(f"the graphs take {taken / 2**30:.1f} GiB even with small sizes, and may take "
+                          f"{MEMORY / 2**30:.0f}{stays}")
+        return found
 
     def symbolic(self, size: Made) -> Dim:
         """A size over the symbols."""

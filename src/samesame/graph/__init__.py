@@ -151,11 +151,13 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Setting:
     """The state that a graph was captured in: the mode of the program's modules (eval, training, mixed; empty without
-    modules), what else is unusual (autocast, the default dtype), and what the program asks for of the rest."""
+    modules), what else is unusual (autocast, the default dtype), what the program asks for of the rest, and whether
+    `gradients` were on."""
 
     mode: str = ""
     unusual: tuple[str, ...] = ()
     asked: tuple[Asked, ...] = ()
+    gradients: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,9 @@ from samesame.operators import (  # noqa: F401  each enters its operators into t
     normalisation,
     ordering,
     pointwise,
+    quantisation,
     reduction,
+    shuffles,
     vllm,
     windows,
 )

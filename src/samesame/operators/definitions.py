@@ -24,6 +24,20 @@ GATES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
+EXPERT_GATES = (*GATES, "swigluoai")        # what experts may apply
+LIMIT, STEEP = 7.0, 1.702                  # of gpt-oss's experts
+
+
+def gated_halves(activation: str, both: torch.Tensor) -> torch.Tensor:
+    """What an expert makes of its two projections: act(gate) · up of halves; gpt-oss has them by turns, clamped, with
+    one more than up."""
+    if activation != "swigluoai":
+        gate, up = both.chunk(2, -1)
+        return GATES[activation](gate) * up
+    gate, up = both[..., ::2].clamp(max=LIMIT), both[..., 1::2].clamp(-LIMIT, LIMIT)
+    return gate * torch.sigmoid(STEEP * gate) * (up + 1)
+
+
 def rms_norm(
     x: torch.Tensor, weight: torch.Tensor | None, epsilon: float, variance_size: int | None = None
 ) -> torch.Tensor:
@@ -84,8 +98,7 @@ def gated(activation: str) -> Callable[..., torch.Tensor]:
     """`_C.silu_and_mul(out, x)` and its like: the activation of the first half times the second half."""
 
     def apply(_: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        gate, up = x.chunk(2, -1)
-        return GATES[activation](gate) * up
+        return gated_halves(activation, x)
 
     return apply
 
@@ -135,7 +148,7 @@ def paged_attention(
 
 def fused_experts(
     x: torch.Tensor,                                       # [n, D]
-    w13: torch.Tensor,                                     # [E, 2·I, D]: gates, then ups
+    w13: torch.Tensor,                                     # [E, 2·I, D]: gates, then ups, or by turns
     w2: torch.Tensor,                                      # [E, D, I]
     w13_bias: torch.Tensor | None,
     w2_bias: torch.Tensor | None,
@@ -151,8 +164,7 @@ def fused_experts(
     both = torch.einsum("nd,nkid->nki", x, w13[chosen])
     if w13_bias is not None:
         both = both + w13_bias[chosen]
-    gate, up = both.chunk(2, -1)
-    inner = GATES[activation](gate) * up
+    inner = gated_halves(activation, both)
     each = torch.einsum("nki,nkdi->nkd", inner, w2[chosen])
     if w2_bias is not None:
         each = each + w2_bias[chosen]

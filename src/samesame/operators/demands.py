@@ -1,6 +1,8 @@
 """Demands: what operators demand of the integers that they look up with.
 
-A lookup of a row demands that the row exists; outside of that the program computes nothing.
+A lookup of a row demands that the row exists; outside of that the program computes nothing. A count of integers demands
+that none is beyond those that are counted: there the program computes something of another shape, and the verdict says
+so.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ def either_end(size: Dim) -> Range:
 
 # Operator → the position of its index argument, and the range it must lie in (both ends included).
 DEMANDS: dict[str, tuple[int, Callable[[Node], Range]]] = {
+    "aten.bincount": (0, lambda node: (0, last(node.shape[0]))),
     "aten.embedding": (1, lambda node: (0, last(node.args[0].shape[0]))),
     "aten.gather": (2, lambda node: (0, last(node.args[0].shape[node.args[1]]))),
     "aten.index_add": (2, lambda node: (0, last(node.args[0].shape[node.args[1]]))),
@@ -47,7 +50,7 @@ def demands(node: Node) -> list[tuple[Node, Range]]:
         position, limits = DEMANDS[name]
         index = node.args[position]
         return [(index, limits(node))] if isinstance(index, Node) else []
-    if name == "aten.index":
+    if name in ("aten.index", "aten.index_put"):
         limits_of = [either_end(size) for size in node.args[0].shape]
         return [(i, limits_of[d]) for d, i in enumerate(node.args[1]) if is_integer(i)]
     return []

@@ -10,7 +10,9 @@ only then widened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import math
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from math import prod
@@ -24,48 +26,70 @@ from samesame.graph import Dtype, Graph, Node
 from samesame.operators.definitions import DEFINED
 
 Value = torch.Tensor | tuple[Any, ...]
+Seen = Callable[[Node, Value, bool], None]
+Changed = Callable[[Node, Value], Value]
 
 WIDE = {torch.complex32: torch.complex128, torch.complex64: torch.complex128, torch.complex128: torch.complex128}
 
 
 def execute(
-    graph: Graph, values: Mapping[str, torch.Tensor], *, precision: str = "float64", keep: bool = True
+    graph: Graph,
+    values: Mapping[str, torch.Tensor],
+    *,
+    precision: str = "float64",
+    keep: bool = True,
+    seen: Seen | None = None,
+    changed: Changed | None = None,
 ) -> dict[str, Value]:
     """Every node's value by node name: a tensor, or a tuple where the operator has several results.
 
     `values` holds a tensor for each input and parameter, and for those constants that shall differ from
     `graph.tensors`. In "float64" every floating tensor is float64 and every complex one complex128; in "own" dtypes are
-    as written. Without `keep`, only the roots' values are returned and the others freed after their last use. Raises
-    Refused when a value is missing, when an operator is unknown, random or fails, and when memory does not suffice.
+    as written. Without `keep`, only the roots' values are returned and the others freed after their last use; each is
+    `seen` before, in float64, and whether it is a constant of the program. What an operator gives may be `changed`
+    before others read it. Raises Refused when a value is missing, when
+    an operator is unknown, random or fails, and when memory does not suffice.
     """
     if precision not in ("float64", "own"):
         raise ValueError(f"precision is {precision!r}; give 'float64' or 'own'")
-    run = _Run(graph, values, keep)
+    order, constants = list(graph.nodes) if keep else by_weights(graph.nodes), closed(graph)
+    if precision == "float64":
+        order.sort(key=lambda node: node.name not in constants)
+    run = _Run(graph, values, None if keep else _uses(graph, order), seen, changed)
     with torch.no_grad(), few_threads(sizes(graph)):
         if precision == "own":
-            run.nodes(graph.nodes)
+            run.nodes(order)
         else:
-            constants = closed(graph)
-            run.nodes(node for node in graph.nodes if node.name in constants)
-            run.widen()
+            run.constants(order[: len(constants)])
             with _default_dtype(torch.float64):
-                run.nodes(node for node in graph.nodes if node.name not in constants)
-    return run.results
+                run.nodes(order[len(constants) :])
+    return dict(run.results)
+
+
+def by_weights(nodes: Sequence[Node]) -> list[Node]:
+    """The nodes in an order in which those that read one weight stand together: layer by layer, where a program goes
+    through its layers once for a prompt and once more for the next token. So no more than a layer's weights are widened
+    at a time."""
+    last: dict[Node, int] = {}                    # of the weights that a node depends on, the one that came last
+    for place, node in enumerate(nodes):
+        last[node] = max((last[part] for part in node.inputs), default=place if node.operator == "parameter" else -1)
+    return sorted(nodes, key=last.__getitem__)
 
 
 def rerun(
     graph: Graph, values: Mapping[str, torch.Tensor], known: Mapping[str, Value], nodes: Iterable[Node]
-) -> dict[str, Value]:
+) -> Mapping[str, Value]:
     """These nodes of a float64 run whose values elsewhere are `known`, such as from a run of a graph that is the same
-    up to there. No constant of the program may be among them; else as `execute`."""
-    run = _Run(graph, values, True)
-    run.wide, run.results = True, dict(known)
+    up to there, and these. No constant of the program may be among them; else as `execute`."""
+    run = _Run(graph, values)
+    run.wide, run.results = True, ChainMap({}, known)      # type: ignore[arg-type]    # what is known is only read
     with torch.no_grad(), _default_dtype(torch.float64):
         run.nodes(nodes)
     return run.results
 
 
 SMALL = 1 << 16
+FAR = 200                   # steps between two uses of a weight that make it worth while to free it
 
 
 @contextmanager
@@ -89,6 +113,24 @@ def sizes(graph: Graph) -> Iterator[int]:
             yield prod(part.shape)
 
 
+def pieces(value: torch.Tensor, size: int = 1 << 20) -> Iterator[torch.Tensor]:
+    """The elements of a tensor, so many at a time: what is worked out of all of them needs no more memory."""
+    flat = value.flatten()
+    for start in range(0, flat.numel(), size):
+        yield flat[start : start + size]
+
+
+def is_finite(value: torch.Tensor) -> bool:
+    """Are all elements numbers, and none of them infinite?"""
+    sums = ((piece, piece.sum()) for piece in pieces(value))          # faster, and a sum of numbers may be infinite
+    return all(bool(torch.isfinite(total)) or bool(torch.isfinite(piece).all()) for piece, total in sums)
+
+
+def elements(nodes: Iterable[Node]) -> dict[str, int]:
+    """The number of elements of each of these nodes that is one tensor, by name."""
+    return {node.name: prod(node.type.shape) for node in nodes if not isinstance(node.type, tuple)}
+
+
 def closed(graph: Graph) -> frozenset[str]:
     """Names of the nodes that depend on no input and no parameter: constants of the program."""
     open_nodes: set[Node] = set()
@@ -99,16 +141,27 @@ def closed(graph: Graph) -> frozenset[str]:
 
 
 class _Run:
-    """One execution: the results so far, and the precision they are in."""
+    """One execution: the results so far, and the precision they are in. Where `uses` says which steps read a value, the
+    last first, it is freed after the last of them; a weight also where the next one is far."""
 
-    def __init__(self, graph: Graph, values: Mapping[str, torch.Tensor], keep: bool) -> None:
-        self.graph, self.values, self.wide = graph, values, False
-        self.results: dict[str, Value] = {}
-        self.uses: dict[str, int] | None = None if keep else _uses(graph)
+    def __init__(
+        self,
+        graph: Graph,
+        values: Mapping[str, torch.Tensor],
+        uses: dict[Node, list[float]] | None = None,
+        seen: Seen | None = None,
+        changed: Changed | None = None,
+    ) -> None:
+        self.graph, self.values, self.uses, self.seen, self.changed = graph, values, uses, seen, changed
+        self.results: MutableMapping[str, Value] = {}
+        self.wide, self.step = False, 0
 
-    def widen(self) -> None:
+    def constants(self, nodes: Iterable[Node]) -> None:
+        """Constants of the program: as written, and widened then."""
+        self.nodes(nodes)
         self.wide = True
-        self.results = {name: _widened(value) for name, value in self.results.items()}
+        for name, value in self.results.items():
+            self.results[name] = _widened(value)
 
     def nodes(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
@@ -118,6 +171,11 @@ class _Run:
                 raise
             except Exception as error:                             # a kernel of the user's may raise whatever it likes
                 raise _failure(node, error, self.wide) from error
+            if self.changed is not None and not node.is_source:
+                self.results[node.name] = self.changed(node, self.results[node.name])
+            if self.seen is not None:
+                value = self.results[node.name]
+                self.seen(node, value if self.wide else _widened(value), not self.wide)
             if self.uses is not None:
                 self.forget(node, self.uses)
 
@@ -145,6 +203,8 @@ class _Run:
 
     def argument(self, argument: Any) -> Any:
         if isinstance(argument, Node):
+            if argument.operator == "parameter" and argument.name not in self.results:
+                self.results[argument.name] = self.source(argument)           # it was freed for a while
             return self.results[argument.name]
         if isinstance(argument, tuple):
             return [self.argument(part) for part in argument]
@@ -153,22 +213,26 @@ class _Run:
             return wide(dtype) if self.wide else dtype
         return argument
 
-    def forget(self, node: Node, uses: dict[str, int]) -> None:
+    def forget(self, node: Node, uses: dict[Node, list[float]]) -> None:
         for part in (*node.inputs, node):
-            uses[part.name] -= part is not node
-            if uses[part.name] == 0:
+            left = uses[part]
+            while left and left[-1] <= self.step:
+                left.pop()
+            far = part.operator == "parameter" and left and FAR < left[-1] - self.step < math.inf
+            if not left or far:
                 self.results.pop(part.name, None)
+        self.step += 1
 
 
-def _uses(graph: Graph) -> dict[str, int]:
-    """How often each value is read; roots are read once more, by the caller."""
-    count = {node.name: 0 for node in graph.nodes}
-    for node in graph.nodes:
+def _uses(graph: Graph, order: Iterable[Node]) -> dict[Node, list[float]]:
+    """The steps that read each value, the last first; roots are read at the end, by the caller."""
+    steps: dict[Node, list[float]] = {node: [] for node in graph.nodes}
+    for step, node in enumerate(order):
         for part in node.inputs:
-            count[part.name] += 1
+            steps[part].append(step)
     for _, root in graph.roots:
-        count[root.name] += 1
-    return count
+        steps[root].append(math.inf)
+    return {node: found[::-1] for node, found in steps.items()}
 
 
 def _widened(value: Any) -> Any:
@@ -237,8 +301,8 @@ def pure(operation: OpOverload) -> Callable[..., Value]:
     An operator that writes gets copies of the arguments it writes into, and returns first its results that are not
     those arguments, then those arguments as they are afterwards.
     """
-    if str(operation) in STRIDELESS:
-        return STRIDELESS[str(operation)]
+    if str(operation) in OTHERWISE:
+        return OTHERWISE[str(operation)]
     if operation.namespace == "aten" and operation._schema.name.removeprefix("aten::") in UNINITIALISED:
         return lambda *args, **kwargs: undefined_(operation(*args, **kwargs))
     if written(operation):
@@ -255,14 +319,16 @@ def _compact(x: torch.Tensor) -> torch.Tensor:
     return x if x.storage_offset() == 0 else x.clone()
 
 
-# These read strides and offsets; a graph knows none.
-STRIDELESS: dict[str, Callable[..., Value]] = {
+# The first of these read strides and offsets; a graph knows none. The last wants scales in float32, whatever x is.
+OTHERWISE: dict[str, Callable[..., Value]] = {
     "aten.view.default": aten.reshape.default,
     "aten._unsafe_view.default": aten.reshape.default,
     "aten.as_strided.default": lambda x, *where: aten.as_strided(_compact(x), *where),
     "aten.as_strided_scatter.default": lambda x, y, *where: aten.as_strided_scatter(_compact(x), y, *where),
     "aten.view_as_complex.default": lambda x: aten.view_as_complex(_compact(x)),
     "aten.view.dtype": lambda x, dtype: aten.view.dtype(x.contiguous(), dtype),
+    "aten.fake_quantize_per_channel_affine_cachemask.default":
+        lambda x, scale, *rest: aten.fake_quantize_per_channel_affine_cachemask(x, scale.float(), *rest),
 }
 
 UNINITIALISED = frozenset(

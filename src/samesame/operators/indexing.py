@@ -17,6 +17,7 @@ from samesame.formula.expr import (
     Index,
     Mul,
     Num,
+    Opaque,
     Unsupported,
     add,
     and_,
@@ -162,6 +163,21 @@ def one_hot(x: Tensor, num_classes: Dim = -1) -> Tensor:
     return tensor((*x.shape, plain(num_classes)), lambda *i: where(eq(x[i[:-1]], i[-1]), 1, 0), "int")
 
 
+@meaning("aten.bincount.default")
+def bincount(x: Tensor, weights: Tensor | None = None, minlength: Dim = 0) -> Tensor:
+    """How often each integer below `minlength` occurs, or the sum of its weights. More is counted where x holds larger
+    integers: that it does not is what captured graphs take for granted, and what the verdict says."""
+    if plain(minlength) == 0 or x.rank != 1:
+        raise Unsupported("counts of which no number is given: how many there are depends on data")
+    if weights is not None:
+        agreeing(weights.shape, x.shape, "a weight for each integer")
+
+    def element(i: Expr) -> Expr:
+        return folded("sum", x.shape, lambda s: where(eq(x[s], i), 1 if weights is None else weights[s], 0))
+
+    return tensor((plain(minlength),), element, "int" if weights is None else "real")
+
+
 # ------------------------------------------------------------------------------------------------------------- writing
 
 
@@ -187,29 +203,34 @@ def written(
             return add(x[i], total)
         if x.kind == "bool":
             total = folded("any", extents, lambda *s: and_(hit(*s), new(*s)))
+        elif x[i] is const(0):
+            return total                                   # which is 0 where nothing hits
         return where(folded("any", extents, hit), total, x[i])
 
     return tensor(x.shape, element, x.kind)
 
 
 def distinct(positions: Callable[..., Sequence[Expr]], extents: Sequence[Dim]) -> bool:
-    """Whether different s within the extents have different positions, as index arithmetic shows.
+    """Whether different s within the extents have different positions, as it shows in how these are written.
 
-    They have if every s_k of more than one value stands in some position as a·s_k + c, with c the same for all s.
+    An s_k is told by a position that is one-to-one in it, once all others that this position is made of are told.
     """
     s = [index(n) for n in extents]
     found = positions(*s)
-    return all(
-        plain(n) in (0, 1) or any(_slope(p, v) and not (p.free - {v}) & set(s) for p in found)
-        for v, n in zip(s, extents, strict=True)
-    )
+    waiting = {v for v, n in zip(s, extents, strict=True) if plain(n) not in (0, 1)}
+    while told := {v for v in waiting if any(_slope(p, v) and not p.free & waiting - {v} for p in found)}:
+        waiting -= told
+    return not waiting
 
 
 def _slope(e: Expr, v: Index) -> bool:
-    """Whether e is a·v + c for a number a ≠ 0, with v in no other place."""
+    """Whether e is a·v + c for a number a ≠ 0, with v in no other place; or where the elements of a row stood that are
+    chosen, or sorted, at such an a·v + c: each is another one."""
     match e:
         case Index():
             return e is v
+        case Opaque("aten.sort" | "aten.topk", ("indices", *_), (row,), (place,)):
+            return v not in row.free and _slope(place, v)
         case Add(terms):
             return [_slope(t, v) for t in terms if v in t.free] == [True]
         case Mul(parts):

@@ -10,7 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from samesame.formula.expr import ZERO, Expr, Unsupported, add, and_, const, floordiv, le, lt, mod, mul, numeric, where
+from samesame.formula.expr import (
+    ZERO,
+    Expr,
+    Unsupported,
+    add,
+    and_,
+    const,
+    eq,
+    floordiv,
+    le,
+    lt,
+    mod,
+    mul,
+    numeric,
+    where,
+)
 from samesame.formula.sizes import size_text
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.shapes import (
@@ -562,3 +577,15 @@ def select_scatter(x: Tensor, src: Tensor, dim: int, index: Dim) -> Tensor:
     d = dimension(dim, x.rank)
     position = inside(index, x.shape[d])
     return slice_scatter(x, unsqueeze(src, d), d, position, total(position, 1))
+
+
+@movement("aten.diagonal_scatter.default")
+def diagonal_scatter(x: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    a, b = dimension(dim1, x.rank), dimension(dim2, x.rank)
+    agreeing(src.shape, diagonal(x, offset, dim1, dim2).shape, "a tensor is written into a diagonal")
+    down, rest = max(-offset, 0), [d for d in range(x.rank) if d not in (a, b)]
+
+    def element(*i: Expr) -> Expr:
+        return where(eq(add(i[a], offset), i[b]), src[(*(i[d] for d in rest), add(i[a], -down))], x[i])
+
+    return tensor(x.shape, element, x.kind)

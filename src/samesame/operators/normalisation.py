@@ -149,6 +149,24 @@ def group_norm(
     return native_group_norm(x, weight, bias, x.shape[0], x.shape[1], count(x.shape[2:]), num_groups, eps)[0]
 
 
+@meaning("aten.instance_norm.default")
+def instance_norm(
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """Each channel of a sample by itself: a group norm whose groups are one channel."""
+    if not use_input_stats:
+        return native_batch_norm(x, weight, bias, running_mean, running_var, False, momentum, eps)[0]
+    return native_group_norm(x, weight, bias, x.shape[0], x.shape[1], count(x.shape[2:]), x.shape[1], eps)[0]
+
+
 def _channels(w: Tensor, rank: int) -> Tensor:
     """A number per channel, laid along dimension 1 of a tensor of this rank."""
     return reshape(w, (w.shape[0], *(1,) * (rank - 2)))

@@ -2,7 +2,8 @@
 
 A program says `0.3535533905932738` and means 1/√8; it says `-3.4028234663852886e+38` and means −∞. A float with a
 short decimal is that decimal, exactly (1e-5 is 1/100000). One with a long decimal is compared with a few known
-constants and with roots of small rationals; where one lies within a unit in the last place, that is taken. Such a
+constants and with roots of small rationals; where one lies within a unit in the last place, that is taken. One that
+floats make, to the last bit, of short decimals as optimizers do (`1 - 0.9**2` is 0.18999999999999995) is that. Such a
 reading is an assumption, so each is written down: `with readings() as found:` collects them as sentences.
 
 The least float of a format is −∞ to a softmax, which makes 0 of both, and a number like any other elsewhere: a proof
@@ -16,6 +17,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -51,6 +55,11 @@ KNOWN: tuple[tuple[float, Expr, str], ...] = (
 ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
 _LARGEST_LOG = 14.0                                        # of integers up to a million
 SHORT = 11                                                 # fewer significant digits than this: a decimal
+
+POWERS = range(1, 7)                                       # steps of an optimizer that are looked for
+DECAYS = tuple(sorted((k / 1000 for k in range(500, 1000)), key=lambda s: len(repr(s))))    # of its averages
+DIGITS_OF_RATES, NEARLY = 3, 1e-9
+
 
 class Readings(set[str]):
     """Sentences such as `-3.4e+38 read as −∞`; `infinite` where one of them is of this kind."""
@@ -152,15 +161,61 @@ def _recognised(value: float) -> Expr | None:
             if _near(float(q) ** (1 / degree), value):
                 record(f"{value!r} read as {text.format(q)}")
                 return power(q, Fraction(1, degree))
+    for q in _simple(Fraction(value * math.log(2)) ** 2, 2, _single(value)):
+        if _near(math.sqrt(q) / math.log(2), value):                # a scale of scores, for powers of two
+            record(f"{value!r} read as √({q})/log 2")
+            root = Fraction(math.isqrt(q.numerator), math.isqrt(q.denominator))
+            return (const(root) if root**2 == q else power(q, HALF)) / log(2)
     if not _single(value) and 0 < value < _LARGEST_LOG:
         for q in _simple(Fraction(math.exp(value)), 1, single=False):
             if _near(math.log(q), value):
                 record(f"{value!r} read as log({q})")
                 return log(q)
+    made = None if _single(value) else _made_of_decimals(value)
+    if made is not None:
+        expr, text = made
+        record(f"{value!r} read as {text}")
+        return expr
     if _single(value) and _digits(str(np.float32(value))) < SHORT - 3:
         record(f"{value!r} read as {np.float32(value)}")
         return const(Fraction(str(np.float32(value))))
     return None
+
+
+@cache
+def _made_of_decimals(value: float) -> tuple[Expr, str] | None:
+    """A float that a program computes of short decimals, as the averages of optimizers do: 1 − sᵏ, its root, or a short
+    decimal over one of them. None where floats do not give it to the last bit."""
+    for degree in (1, 2):
+        decays = [(_short((1 - value**degree) ** (1 / k)), k) for k in POWERS if value < 1]
+        made = [(s, k) for s, k in decays if 0.5 <= s < 1 and (1 - s**k) ** (1 / degree) == value]
+        if made:
+            expr, text = _share(*min(made, key=lambda pair: _digits(repr(pair[0]))))
+            return (expr, text) if degree == 1 else (power(expr, HALF), f"√({text})")
+    shares, decays = _shares()
+    rates = value * shares
+    unit = 10.0 ** (np.floor(np.log10(rates)) + 1 - DIGITS_OF_RATES)
+    for place in np.flatnonzero(np.abs(rates / unit - np.round(rates / unit)) < NEARLY):
+        a, (s, k) = _short(float(rates[place]), DIGITS_OF_RATES), decays[place]
+        if a / (1 - s**k) == value:
+            expr, text = _share(s, k)
+            return const(Fraction(repr(a))) / expr, f"{a!r}/({text})"
+    return None
+
+
+@cache
+def _shares() -> tuple[Any, list[tuple[float, int]]]:
+    """1 − sᵏ in floats for each decay s, those of fewest digits first, and each k."""
+    decays = list(product(DECAYS, POWERS))
+    return np.array([1 - s**k for s, k in decays]), decays
+
+
+def _share(s: float, k: int) -> tuple[Expr, str]:
+    return const(1 - Fraction(repr(s)) ** k), f"1 − {s!r}{'' if k == 1 else f'^{k}'}"
+
+
+def _short(value: float, digits: int = 6) -> float:
+    return float(f"{value:.{digits}g}")
 
 
 def _digits(text: str) -> int:

@@ -52,6 +52,7 @@ from samesame.formula.expr import (
 )
 from samesame.formula.tensor import Tensor, tensor
 from samesame.graph import Dtype
+from samesame.operators.clamped import holds
 from samesame.operators.ideal import leaves_out
 from samesame.operators.movement import chunk, identity
 from samesame.operators.numbers import LOWEST, constant, exact
@@ -487,8 +488,24 @@ def _logical(connective: Callable[..., Expr], *operands: Any) -> Tensor:
 
 def _bitwise(connective: Callable[..., Expr], x: Any, y: Any) -> Tensor:
     if not _is_bool(x, y):
-        raise Unsupported("bits of integers")
+        return _masked_bits(connective, x, y)
     return _logical(connective, x, y)
+
+
+def _masked_bits(connective: Callable[..., Expr], x: Any, y: Any) -> Tensor:
+    """x & (2^k − 1) is x mod 2^k, also of negative numbers."""
+    masks = isinstance(y, int) and not isinstance(y, bool) and y > 0 and y & (y + 1) == 0
+    if connective is not and_ or not masks or as_tensor(x).kind != "int":
+        raise Unsupported("bits of integers")
+    return pointwise(lambda e: mod(e, y + 1), as_tensor(x))
+
+
+@meaning("aten.bitwise_right_shift.Tensor_Scalar", "aten.__rshift__.Scalar")
+def right_shift(x: Tensor, by: int) -> Tensor:
+    """⌊x / 2^n⌋, also of negative numbers."""
+    if not isinstance(by, int) or not 0 <= by < 32 or x.kind != "int":
+        raise Unsupported("a shift by what is no small number")
+    return pointwise(lambda e: floordiv(e, 1 << by), x)
 
 
 for _word, _connective in CONNECTIVES.items():
@@ -584,7 +601,7 @@ def cast(x: Tensor, dtype: Dtype | None) -> Tensor:
     kind = kind_of(dtype, x.kind)
     if kind == "complex":
         raise Unsupported("a cast from real to complex")
-    if str(dtype) in NARROW and x.kind != "bool":
+    if str(dtype) in NARROW and x.kind != "bool" and not holds(str(dtype), x):
         raise Unsupported(f"a cast to {dtype}, which may wrap around")
     change = {"bool": truth, "real": numeric, "int": lambda e: whole("trunc", numeric(e))}[kind]
     return pointwise(change, x, kind=kind)

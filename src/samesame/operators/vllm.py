@@ -11,11 +11,12 @@ from collections.abc import Callable
 
 from samesame.formula.expr import NEG_INF, Expr, Unsupported, add, and_, const, exp, floordiv, le, lt, mul, where
 from samesame.formula.tensor import Tensor, tensor
+from samesame.operators.definitions import LIMIT, STEEP
 from samesame.operators.indexing import index_select
 from samesame.operators.movement import cat, chunk, reshape, slice_, stack, unsqueeze
 from samesame.operators.normalisation import rms_norm
 from samesame.operators.numbers import constant
-from samesame.operators.pointwise import gelu, minus, plus, sigmoid, tanh, times
+from samesame.operators.pointwise import clamp, gelu, minus, plus, sigmoid, tanh, times
 from samesame.operators.shapes import folded, plain, pointwise, static
 from samesame.operators.table import meaning
 
@@ -117,6 +118,13 @@ def gated(activation: str, x: Tensor) -> Tensor:
     return times(GATES[activation](gate), up)
 
 
+def oai(gate: Tensor, up: Tensor) -> Tensor:
+    """The activation of gpt-oss's experts."""
+    low, steep = clamp(gate, max=LIMIT), constant(STEEP)
+    swish = pointwise(lambda e: e * sigmoid(mul(steep, e)), low, kind="real")
+    return times(swish, plus(clamp(up, -LIMIT, LIMIT), 1))
+
+
 meaning("_C.silu_and_mul.default")(lambda result, input: gated("silu", input))
 meaning("_C.gelu_and_mul.default")(lambda result, input: gated("gelu", input))
 meaning("_C.gelu_tanh_and_mul.default")(lambda result, input: gated("gelu_tanh", input))
@@ -187,7 +195,7 @@ def fused_experts(
     kernel: str,
 ) -> Tensor:                                               # [n, D]
     """Σ_k weights[n, k] · expert(experts[n, k])(x[n]), an expert being down(act(gate(x)) · up(x))."""
-    if activation not in GATES:
+    if activation not in (*GATES, "swigluoai"):
         raise Unsupported(f"experts with the activation {activation}")
     tokens, width = x.shape
     chosen, inner = static(weights.shape[1]), static(w2.shape[2])
@@ -197,10 +205,11 @@ def fused_experts(
         total = folded("sum", [width], lambda d: w13[expert, row, d] * x[t, d])
         return total if w13_bias is None else add(total, w13_bias[expert, row])
 
-    def rows(start: int) -> Tensor:
-        return tensor((tokens, chosen, inner), lambda t, k, i: linear(t, k, add(i, start)))
+    def rows(start: int, step: int = 1) -> Tensor:
+        return tensor((tokens, chosen, inner), lambda t, k, i: linear(t, k, add(mul(i, step), start)))
 
-    hidden = times(GATES[activation](rows(0)), rows(inner))
+    by_turns = activation == "swigluoai"
+    hidden = oai(rows(0, 2), rows(1, 2)) if by_turns else times(GATES[activation](rows(0)), rows(inner))
 
     def element(t: Expr, d: Expr) -> Expr:
         def one(k: Expr) -> Expr:

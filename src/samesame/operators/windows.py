@@ -1,15 +1,31 @@
 """Windows: operators that combine neighbours: convolution, pooling, and unfolding into patches.
 
 All of them look at x[p·stride + k·dilation − padding] for a place p of the result and a place k in the window. What
-lies outside x is the padding, and reads as the identity of the fold.
+lies outside x is the padding, and reads as the identity of the fold. With `ceil_mode` the last window may reach beyond
+the padding too, if it begins before the padding at the end does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TypeGuard
 
-from samesame.formula.expr import NEG_INF, ONE, Expr, Unsupported, add, and_, const, floordiv, le, lt, mod, mul, where
+from samesame.formula.expr import (
+    NEG_INF,
+    Expr,
+    Unsupported,
+    add,
+    and_,
+    const,
+    eq,
+    floordiv,
+    le,
+    lt,
+    mod,
+    mul,
+    where,
+)
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import reshape
 from samesame.operators.shapes import (
@@ -19,6 +35,7 @@ from samesame.operators.shapes import (
     divided,
     folded,
     joined,
+    never_above,
     not_above,
     plain,
     static,
@@ -40,25 +57,59 @@ class Window:
     """The windows over the last dimensions of x: how many there are, and what each place in one holds."""
 
     def __init__(
-        self, x: Tensor, kernel: Sequence[Dim], stride: Sizes = 1, padding: Sizes = 0, dilation: Sizes = 1
+        self,
+        x: Tensor,
+        kernel: Sequence[Dim],
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        ceil_mode: bool = False,
     ) -> None:
         self.axes = len(kernel)
         self.x, self.kernel = x, tuple(kernel)
         self.stride, self.padding, self.dilation = (per_axis(v, self.axes) for v in (stride, padding, dilation))
         self.sizes = x.shape[x.rank - self.axes :]
         steps = zip(self.sizes, self.kernel, self.stride, self.padding, self.dilation, strict=True)
-        self.places = tuple(_places(*step) for step in steps)
+        self.ceil_mode = ceil_mode
+        self.places = tuple((_places_begun if ceil_mode else _places)(*step) for step in steps)
 
     def __call__(self, front: Sequence[Expr], place: Sequence[Expr], k: Sequence[Expr], outside: Expr) -> Expr:
         """The element of x under k of the window at a place, or `outside` where that is padding."""
-        source, inside = [], []
-        for a in range(self.axes):
-            position = add(mul(self.stride[a], place[a]), mul(self.dilation[a], k[a]), mul(-1, self.padding[a]))
-            source.append(position)
-            if self.padding[a]:
-                inside += [le(0, position), lt(position, self.sizes[a])]
+        source, inside = self.position(place, k), self.inside(place, k)
         found = self.x[(*front, *source)]
         return where(and_(*inside), found, outside) if inside else found
+
+    def position(self, place: Sequence[Expr], k: Sequence[Expr]) -> list[Expr]:
+        """Where in x the place k of a window lies."""
+        return [
+            add(mul(self.stride[a], place[a]), mul(self.dilation[a], k[a]), mul(-1, self.padding[a]))
+            for a in range(self.axes)
+        ]
+
+    def inside(self, place: Sequence[Expr], k: Sequence[Expr]) -> list[Expr]:
+        """The conditions under which that is within x."""
+        found = []
+        for a, position in enumerate(self.position(place, k)):
+            if self.padding[a]:
+                found.append(le(0, position))
+            if self.padding[a] or self.ceil_mode:
+                found.append(lt(position, self.sizes[a]))
+        return found
+
+    def in_padding(self, place: Sequence[Expr], k: Sequence[Expr]) -> list[Expr]:
+        """The conditions under which it is within x or its padding."""
+        ends = zip(self.position(place, k), self.sizes, self.padding, strict=True)
+        return [lt(position, total(size, padding)) for position, size, padding in ends] if self.ceil_mode else []
+
+
+def _places_begun(size: Dim, kernel: Dim, stride: Dim, padding: Dim, dilation: Dim) -> Dim:
+    """How many windows there are if the last one need not fit, but must begin before the padding at the end."""
+    places = _places(total(size, difference(stride, 1)), kernel, stride, padding, dilation)
+    begins, end = count((difference(places, 1), stride)), total(size, padding)
+    if never_above(total(begins, 1), end):
+        return places
+    not_above(end, begins, "where the last window begins")
+    return difference(places, 1)
 
 
 def _places(size: Dim, kernel: Dim, stride: Dim, padding: Dim, dilation: Dim) -> Dim:
@@ -86,13 +137,13 @@ def convolution(
     output_padding: Sizes,
     groups: Dim,
 ) -> Tensor:
-    if transposed:
-        raise Unsupported("a transposed convolution")
     kernel = weight.shape[2:]
     if x.rank == len(kernel) + 1:
         one = reshape(x, (1, *x.shape))
-        out = convolution(one, weight, bias, stride, padding, dilation, False, output_padding, groups)
+        out = convolution(one, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
         return reshape(out, out.shape[1:])
+    if transposed:
+        return transposed_convolution(x, weight, bias, stride, padding, output_padding, groups, dilation)
     window = Window(x, kernel, stride, padding, dilation)
     outputs, inputs = weight.shape[:2]
     agreeing((x.shape[1],), (count((inputs, groups)),), "channels of a convolution")
@@ -110,6 +161,63 @@ def convolution(
         return found if bias is None else found + bias[o]
 
     return tensor((x.shape[0], outputs, *window.places), element, joined(x.kind, weight.kind))
+
+
+def transposed_convolution(
+    x: Tensor,                                             # [batch, channels, *sizes], or without the batch
+    weight: Tensor,                                        # [channels, outputs / groups, *kernel]
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    output_padding: Sizes = 0,
+    groups: Dim = 1,
+    dilation: Sizes = 1,
+) -> Tensor:
+    """The gradient of a convolution: each element of x is spread over a window of the result.
+
+    Of the elements of x, a place p of the result gets those i with i·stride + k·dilation − padding = p: one for each k
+    for which p + padding − k·dilation is a multiple of the stride.
+    """
+    kernel = weight.shape[2:]
+    if x.rank == len(kernel) + 1:
+        one = reshape(x, (1, *x.shape))
+        out = transposed_convolution(one, weight, bias, stride, padding, output_padding, groups, dilation)
+        return reshape(out, out.shape[1:])
+    axes = len(kernel)
+    strides, paddings, extras, dilations = (per_axis(v, axes) for v in (stride, padding, output_padding, dilation))
+    inputs, own = weight.shape[:2]
+    agreeing((x.shape[1],), (inputs,), "channels of a transposed convolution")
+    each, outputs = const(divided((inputs,), (groups,))), count((own, groups))
+    if bias is not None:
+        agreeing(bias.shape, (outputs,), "a bias for each output of a convolution")
+    sizes = [
+        difference(total(count((difference(n, 1), s)), count((d, difference(k, 1))), extra, 1), count((2, p)))
+        for n, s, p, d, k, extra in zip(x.shape[2:], strides, paddings, dilations, kernel, extras, strict=True)
+    ]
+
+    def element(n: Expr, o: Expr, *place: Expr) -> Expr:
+        group, o_own = (const(0), o) if groups == 1 else (floordiv(o, const(own)), mod(o, const(own)))
+
+        def body(c: Expr, *k: Expr) -> Expr:
+            source, met = [], []
+            for a in range(axes):
+                spread = add(place[a], paddings[a], mul(-1, dilations[a], k[a]))
+                whole = strides[a] == 1
+                i = spread if whole else floordiv(spread, strides[a])
+                source.append(i)
+                met += [le(0, i), lt(i, x.shape[2 + a]), *([] if whole else [eq(mod(spread, strides[a]), 0)])]
+            channel = add(mul(group, each), c)
+            return where(and_(*met), x[(n, channel, *source)], 0) * weight[(channel, o_own, *k)]
+
+        found = folded("sum", [each, *kernel], body)
+        return found if bias is None else found + bias[o]
+
+    return tensor((x.shape[0], outputs, *sizes), element, joined(x.kind, weight.kind))
+
+
+meaning("aten.conv_transpose1d.default", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input")(
+    transposed_convolution
+)
 
 
 def _convolution(
@@ -191,24 +299,20 @@ def _average(
     count_include_pad: bool = True,
     divisor_override: Dim | None = None,
 ) -> Tensor:
-    """The mean over each window; padding counts as zeros, or not at all."""
-    if ceil_mode:
-        raise Unsupported("pooling windows that reach beyond the padding")
+    """The mean over each window; padding counts as zeros, or not at all, and what lies beyond it never counts."""
     if x.kind != "real":
         raise Unsupported("a mean that is rounded to integers")
     kernel = per_axis(kernel_size, axes)
-    window = Window(x, kernel, _or_kernel(stride, kernel), padding)
+    window = Window(x, kernel, _or_kernel(stride, kernel), padding, ceil_mode=ceil_mode)
     _check_padding(window)
+    counts = window.in_padding if count_include_pad else window.inside
 
     def element(*i: Expr) -> Expr:
         front, place = i[: x.rank - axes], i[x.rank - axes :]
         found = folded("sum", kernel, lambda *k: window(front, place, k, const(0)))
         if divisor_override is not None:
             return found / const(divisor_override)
-        if count_include_pad or not any(window.padding):
-            return found / const(count(kernel))
-        ones = Window(tensor(x.shape, lambda *_: ONE), kernel, window.stride, window.padding)
-        return found / folded("sum", kernel, lambda *k: ones(front, place, k, const(0)))
+        return found / folded("sum", kernel, lambda *k: where(and_(*counts(place, k)), 1, 0))
 
     return tensor((*x.shape[: x.rank - axes], *window.places), element)
 
@@ -229,14 +333,54 @@ for _axes in (2, 3):
     meaning(f"aten.avg_pool{_axes}d.default")(partial(_average, _axes))
 
 
-def _adaptive(axes: int, x: Tensor, output_size: Sizes) -> Tensor:
-    """The mean over as many windows as asked for, where these are equally wide."""
-    wanted = per_axis(output_size, axes)
-    return _average(axes, x, [divided((n,), (w,)) for n, w in zip(x.shape[x.rank - axes :], wanted, strict=True)])
+def _adaptive(monoid: str, axes: int, x: Tensor, output_size: Sizes) -> Tensor:
+    """The mean, or the greatest, over as many windows as asked for: from ⌊i·n/w⌋ to before ⌈(i + 1)·n/w⌉."""
+    wanted, sizes = per_axis(output_size, axes), tuple(map(plain, x.shape[x.rank - axes :]))
+    if _all_numbers(wanted) and _all_numbers(sizes) and any(n % w for n, w in zip(sizes, wanted, strict=True)):
+        return _unequal(monoid, x, wanted, sizes)
+    kernel = [divided((n,), (w,)) for n, w in zip(sizes, wanted, strict=True)]
+    return _average(axes, x, kernel) if monoid == "sum" else _greatest(axes, x, kernel)
 
 
-meaning("aten.adaptive_avg_pool1d.default")(partial(_adaptive, 1))
-meaning("aten.adaptive_avg_pool2d.default", "aten._adaptive_avg_pool2d.default")(partial(_adaptive, 2))
+def _all_numbers(sizes: Sequence[Dim]) -> TypeGuard[Sequence[int]]:
+    return all(isinstance(n, int) for n in sizes)
+
+
+def _unequal(monoid: str, x: Tensor, wanted: Sequence[int], sizes: Sequence[int]) -> Tensor:
+    """The same where the windows are not all of one width."""
+    lead = x.rank - len(sizes)
+    widest = [max(-(-(i + 1) * n // w) - i * n // w for i in range(w)) for n, w in zip(sizes, wanted, strict=True)]
+
+    def element(*i: Expr) -> Expr:
+        starts = [floordiv(mul(j, n), w) for j, n, w in zip(i[lead:], sizes, wanted, strict=True)]
+        ends = [floordiv(add(mul(add(j, 1), n), w - 1), w) for j, n, w in zip(i[lead:], sizes, wanted, strict=True)]
+
+        def over_window(body: Callable[[Sequence[Expr]], Expr | int], outside: Expr | int) -> Expr:
+            def each(*k: Expr) -> Expr:
+                at = [add(start, step) for start, step in zip(starts, k, strict=True)]
+                return where(and_(*map(lt, at, ends)), body(at), outside)
+
+            return folded(monoid, widest, each)
+
+        if monoid == "max":
+            return over_window(lambda at: x[(*i[:lead], *at)], NEG_INF)
+        return over_window(lambda at: x[(*i[:lead], *at)], 0) / over_window(lambda at: 1, 0)
+
+    return tensor((*x.shape[:lead], *wanted), element, x.kind)
+
+
+def _adaptive_greatest(axes: int, x: Tensor, output_size: Sizes) -> tuple[Tensor, Tensor]:
+    values = _adaptive("max", axes, x, output_size)
+    return values, untold(values.shape, "where the greatest element of a window stands", "int")
+
+
+meaning("aten.adaptive_avg_pool1d.default")(partial(_adaptive, "sum", 1))
+for _axes in (2, 3):
+    meaning(f"aten.adaptive_avg_pool{_axes}d.default", f"aten._adaptive_avg_pool{_axes}d.default")(
+        partial(_adaptive, "sum", _axes)
+    )
+for _axes in (1, 2, 3):
+    meaning(f"aten.adaptive_max_pool{_axes}d.default")(partial(_adaptive_greatest, _axes))
 
 
 def _greatest(
@@ -248,10 +392,8 @@ def _greatest(
     dilation: Sizes = 1,
     ceil_mode: bool = False,
 ) -> Tensor:
-    if ceil_mode:
-        raise Unsupported("pooling windows that reach beyond the padding")
     kernel = per_axis(kernel_size, axes)
-    window = Window(x, kernel, _or_kernel(stride, kernel), padding, dilation)
+    window = Window(x, kernel, _or_kernel(stride, kernel), padding, dilation, ceil_mode)
     _check_padding(window)
 
     def element(*i: Expr) -> Expr:

@@ -21,32 +21,18 @@ from urllib.parse import unquote
 import torch
 from torch import nn
 
+from samesame.capture.checkpoints.shrinking import TOKENS, merged, number, shrunk
 from samesame.evidence import Refused
 
 LIBRARIES = ("hf", "vllm")
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-BATCH, TOKENS = 2, 12                       # requests, and tokens of each, of the example
+BATCH = 2                                   # requests of the example
 
 # Options of every library, and of each by itself; all other names are fields of the config.
 OPTIONS = {
     "hf": ("attn", "dtype", "experts"),
     "vllm": ("dtype", "custom_ops", "compiled", "block_size"),
 }
-
-# Sizes of a tiny twin by the names that configs have for them. Heads keep their grouping (see `shrunk`).
-HEAD, HEADS, VOCABULARY, POSITIONS, WINDOW = 32, 4, 128, 64, 4
-WIDTHS = ("intermediate_size", "ffn_dim", "n_inner", "moe_intermediate_size", "shared_expert_intermediate_size",
-          "ffn_hidden_size")
-SHRUNK: dict[tuple[str, ...], int] = {
-    ("vocab_size",): VOCABULARY,
-    ("max_position_embeddings", "n_positions", "n_ctx"): POSITIONS,
-    ("num_hidden_layers", "n_layer", "n_layers"): 2,
-    WIDTHS: 96,
-    ("num_local_experts", "num_experts", "n_routed_experts"): 4,
-    ("num_experts_per_tok",): 2,
-    ("sliding_window",): WINDOW,
-}
-SPECIAL = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,21 +103,11 @@ def read_config(path: Path) -> dict[str, Any]:
     if not file.is_file():
         raise Refused(f"{path} has no config.json; give a checkpoint folder")
     try:
-        found = json.loads(file.read_text())
+        found = json.loads(file.read_text(), object_hook=number)
     except ValueError as error:
         raise Refused(f"{file} is no JSON: {error}") from None
     if not isinstance(found, dict) or "model_type" not in found:
         raise Refused(f"{file} names no model_type; give the config.json of a Transformers checkpoint")
-    return found
-
-
-def merged(config: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """The config with fields replaced, nested ones one by one."""
-    found = dict(config)
-    for name, value in overrides.items():
-        inner = found.get(name)
-        both = isinstance(value, Mapping) and isinstance(inner, Mapping)
-        found[name] = merged(inner, value) if both else value          # type: ignore[arg-type]
     return found
 
 
@@ -166,7 +142,7 @@ def transformers() -> Any:
 def config_of(path: Path, overrides: Mapping[str, Any], text: str = "") -> Any:
     """The Transformers config of a checkpoint with some fields replaced."""
     package = transformers()
-    fields = merged(read_config(path), overrides)
+    fields = read_config(path)
     kind = fields.pop("model_type")
     label = text or str(path)
     if kind not in package.CONFIG_MAPPING:
@@ -175,15 +151,29 @@ def config_of(path: Path, overrides: Mapping[str, Any], text: str = "") -> Any:
             "install a version that does"
         )
     try:
-        return package.CONFIG_MAPPING[kind].from_dict(fields)
+        return package.CONFIG_MAPPING[kind].from_dict({**fields, **in_full(path, overrides)})
     except Exception as error:
         raise Refused(f"{label}: Transformers refuses the config: {one_line(error)}") from error
 
 
+def in_full(path: Path, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields that replace others, each with all that it has: a nested one keeps what is not replaced, be that said in
+    the checkpoint's config or only by its class."""
+    if not any(isinstance(value, Mapping) for value in overrides.values()):
+        return dict(overrides)
+    whole = config_of(path, {}).to_dict()
+    nested = {name: whole.get(name) for name, value in overrides.items() if isinstance(value, Mapping)}
+    return merged({name: value for name, value in nested.items() if isinstance(value, Mapping)}, overrides)
+
+
 def one_line(error: BaseException) -> str:
-    """The first line of an error that says something."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+    """What an error says: its first line, and what follows a colon at its end."""
+    said: list[str] = []
+    for line in filter(None, map(str.strip, str(error).splitlines())):
+        said.append(line)
+        if not line.endswith(":"):
+            break
+    return " ".join(said) or type(error).__name__
 
 
 # ---------------------------------------------------------------------------------------------------------------- tiny
@@ -197,7 +187,7 @@ def tiny(config: Any, folder: Path | str, overrides: Mapping[str, Any] | None = 
     same config and seed. Raises Refused where Transformers does not know the model or refuses the config.
     """
     package = transformers()
-    fields = shrunk(fields_of(config)) if overrides is None else merged(shrunk(fields_of(config)), overrides)
+    fields = small(fields_of(config), overrides)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(fields))
@@ -205,6 +195,8 @@ def tiny(config: Any, folder: Path | str, overrides: Mapping[str, Any] | None = 
     model: Any = build(package, made)
     randomise(model, seed)
     model.save_pretrained(folder)
+    fields["architectures"] = [type(model).__name__]       # all fields are written, for classes differ in defaults
+    (folder / "config.json").write_text(json.dumps(fields))
     return folder
 
 
@@ -229,83 +221,38 @@ def fields_of(config: Any) -> dict[str, Any]:
     return fields
 
 
-def shrunk(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The config with small sizes and every flag as it was.
-
-    Heads stay grouped as they were where they were: two query heads share a key head, or all, or none. The head size is
-    one that vLLM's CPU attention takes.
-    """
-    package = transformers()
-    kind = fields.get("model_type")
+def small(fields: Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The fields of a small config with every flag as it was; `overrides` are given last."""
+    package, kind = transformers(), fields.get("model_type")
     if kind not in package.CONFIG_MAPPING:
         raise Refused(f"model_type {kind!r} is not known to Transformers {package.__version__}")
-    full = package.CONFIG_MAPPING[kind].from_dict({k: v for k, v in fields.items() if k != "model_type"})
-    names = {**full.attribute_map, **{name: name for name in full.to_dict()}}
-    found = {**full.to_dict(), **fields}
-    for choices, size in SHRUNK.items():
-        for name in choices:
-            if isinstance(found.get(name), int) and not isinstance(found[name], bool):
-                found[name] = size
-    heads = names.get("num_attention_heads", "num_attention_heads")
-    width = names.get("hidden_size", "hidden_size")
-    old_heads, old_width = found.get(heads), found.get(width)
-    found[heads], found[width] = HEADS, HEADS * HEAD
-    if isinstance(groups := found.get("num_key_value_heads"), int) and isinstance(old_heads, int):
-        found["num_key_value_heads"] = HEADS if groups == old_heads else 1 if groups == 1 else HEADS // 2
-    if isinstance(found.get("head_dim"), int):
-        found["head_dim"] = HEAD
-    if found.get("word_embed_proj_dim") is not None:
-        same = found["word_embed_proj_dim"] == old_width
-        found["word_embed_proj_dim"] = found[width] if same else found[width] // 2
-    layers = next(found[n] for n in SHRUNK_LAYERS if isinstance(found.get(n), int))
-    for name, value in found.items():
-        if isinstance(value, list) and name in PER_LAYER:
-            found[name] = _few(value, layers)
-    for name in ("rope_scaling", "rope_parameters"):
-        found[name] = _short(found.get(name)) if found.get(name) else found.get(name)
-    for name, token in SPECIAL.items():
-        if found.get(name) is not None:
-            found[name] = token
-    found["dtype"] = "float32"
-    return {name: value for name, value in found.items() if value is not None or name in fields}
-
-
-SHRUNK_LAYERS = ("num_hidden_layers", "n_layer", "n_layers")
-PER_LAYER = ("layer_types", "mlp_layer_types", "no_rope_layers")
-
-
-def _few(pattern: list[Any], layers: int) -> list[Any]:
-    """The first of each kind of layer, then the pattern from its start, so that two layers show both kinds."""
-    kinds = list(dict.fromkeys(pattern))
-    found = (kinds + pattern)[:layers] if len(kinds) <= layers else pattern[:layers]
-    return found + [pattern[-1]] * (layers - len(found))
-
-
-def _short(rope: Any) -> Any:
-    """Rotary parameters whose original range is short, so that a few tokens go beyond it."""
-    if not isinstance(rope, Mapping):
-        return rope
-    if any(isinstance(value, Mapping) for value in rope.values()):
-        return {name: _short(value) for name, value in rope.items()}
-    found = dict(rope)
-    if "original_max_position_embeddings" in found:
-        found["original_max_position_embeddings"] = TOKENS - 4
-    return found
+    try:
+        return shrunk(package.CONFIG_MAPPING[kind], fields, overrides)
+    except Exception as error:
+        raise Refused(f"Transformers refuses the config of {kind}, made small: {one_line(error)}") from error
 
 
 @torch.no_grad()
 def randomise(model: nn.Module, seed: int) -> None:
-    """Give every parameter random values around where its module starts: of unit gain for matrices, around one or
-    zero for norm weights and biases."""
+    """Give every weight random values around where its module starts: of unit gain for matrices, around one or zero
+    for norm weights and biases. Buffers that a checkpoint stores are weights, too: a router's bias of zeros would hide
+    that it was dropped."""
     generator = torch.Generator().manual_seed(seed)
-    for parameter in model.parameters():
-        noise = torch.randn(parameter.shape, generator=generator)
-        if parameter.dim() == 1:
-            first = parameter.view(-1)[0].item()
-            start = first if torch.equal(parameter, torch.full_like(parameter, first)) else 0.0
-            parameter.copy_(start + 0.2 * noise)
+    for weight in (*model.parameters(), *stored_buffers(model)):
+        noise = torch.randn(weight.shape, generator=generator)
+        if weight.dim() <= 1:
+            first = weight.view(-1)[0].item()
+            start = first if torch.equal(weight, torch.full_like(weight, first)) else 0.0
+            weight.copy_(start + 0.2 * noise)
         else:
-            parameter.copy_(noise * parameter.shape[-1] ** -0.5)
+            weight.copy_(noise * weight.shape[-1] ** -0.5)
+
+
+def stored_buffers(model: nn.Module) -> list[torch.Tensor]:
+    """Buffers of real numbers that a checkpoint stores."""
+    stored = model.state_dict()
+    return [buffer for name, buffer in model.named_buffers()
+            if name in stored and buffer.is_floating_point() and buffer.numel()]
 
 
 def example(vocabulary: int, *, batch: int = BATCH, tokens: int = TOKENS, seed: int = 1) -> dict[str, torch.Tensor]:

@@ -20,11 +20,13 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import _disable_current_modes
 
-from samesame.capture.checkpoints.folders import Checkpoint, config_of, example, offline, one_line
+from samesame.capture.checkpoints.folders import Checkpoint, config_of, example, in_full, offline, one_line
 from samesame.capture.checkpoints.vllm_compiled import TRACED, traced, wanted
+from samesame.capture.checkpoints.vllm_latent import expanded, follow, is_latent, latent_account, require_rotation
+from samesame.capture.checkpoints.vllm_limits import limit_of
 from samesame.capture.checkpoints.vllm_tests import account, experts_account, metadata
 from samesame.evidence import Refused, SamesameError
-from samesame.operators.definitions import GATES
+from samesame.operators.definitions import EXPERT_GATES
 
 OLDEST, NEWEST = (0, 32), (0, 33)            # versions that were tried: from, and below
 QUIET = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_KVCACHE_SPACE": "1",
@@ -84,6 +86,12 @@ class VllmProgram(nn.Module):
             for name, layer in config.compilation_config.static_forward_context.items()
             if hasattr(layer, "attn_backend")
         }
+        kept = config.compilation_config.static_forward_context
+        if state := next((name for name, layer in kept.items() if hasattr(layer, "get_state_shape")), ""):
+            raise Refused(
+                f"{state} keeps a state between tokens (a convolution's or a recurrence's), and only the caches of "
+                "attention are followed"
+            )
         self.compiled = checkpoint is not None and checkpoint.options.get("compiled", False)
         self.step = (0, 0, 0)
         self.written: dict[str, list[tuple[torch.Tensor, torch.Tensor]]] = {}
@@ -94,6 +102,9 @@ class VllmProgram(nn.Module):
 
     def forward(self, input_ids: torch.Tensor) -> dict[str, torch.Tensor]:
         batch, tokens = input_ids.shape
+        if tokens > self.config.model_config.max_model_len:
+            raise Refused(f"vLLM serves at most {self.config.model_config.max_model_len} tokens of this model, and the "
+                          f"example has {tokens}; give shorter inputs")
         self.written = {}
         with unrecorded():
             self.allocate(batch, tokens)
@@ -124,10 +135,13 @@ class VllmProgram(nn.Module):
         for layer in self.layers.values():
             spec = layer.get_kv_cache_spec(self.config)
             blocks = batch * -(-tokens // spec.block_size) + 1
-            shape = (blocks, spec.num_kv_heads, spec.block_size, 2 * spec.head_size)
-            layer.kv_cache = torch.zeros(shape, dtype=spec.dtype)
+            heads = (spec.num_kv_heads, spec.block_size, 2 * spec.head_size)
+            shape = (spec.block_size, spec.head_size) if is_latent(layer) else heads
+            layer.kv_cache = torch.zeros((blocks, *shape), dtype=spec.dtype)
+            if is_latent(layer):
+                follow(layer)
         for layer in self.layers.values():
-            target = layer.kv_sharing_target_layer_name
+            target = getattr(layer, "kv_sharing_target_layer_name", None)
             if target is not None:
                 layer.kv_cache = self.layers[target].kv_cache
 
@@ -154,18 +168,21 @@ class VllmProgram(nn.Module):
         return {
             "vllm.unified_kv_cache_update.default": self.cache_update,
             "vllm.unified_attention_with_output.default": self.attention,
+            "vllm.unified_mla_kv_cache_update.default": self.cache_update,
+            "vllm.unified_mla_attention_with_output.default": self.latent_attention,
             "vllm_ir.fused_add_rms_norm.maybe_inplace": self.norm_in_place,
             "_C.cpu_fused_moe.default": self.experts,
         }
 
     def cache_update(self, recorder: Any, operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Keys and values of this step go to the cache: what is read from it later is their value of now."""
-        key, value, name = args
+        """Keys and values of this step, or latents and rotated keys, go to the cache: what is read from it later is
+        their value of now."""
+        key, value, name, *_ = args
         batch, tokens, _ = self.step
         with recorder:
             rows = [x.clone().reshape(batch, tokens, *x.shape[1:]) for x in (key, value)]
         self.written.setdefault(_layer(name), []).append((rows[0], rows[1]))
-        return recorder.filled(operation(*args, **kwargs), None)
+        return recorder.filled(operation(*args, **kwargs), None, [])
 
     def attention(self, recorder: Any, operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         query, _, _, output, name, *_ = args
@@ -180,8 +197,29 @@ class VllmProgram(nn.Module):
         with unrecorded():
             told = account(layer, self.config, recorder.here().spoken)
         settings = (told.scale, told.cap, told.window, told.sinks, told.slopes, told.text)
-        node_args, _ = recorder.arguments((rows, keys, values, *settings), {})
         result = output.reshape(batch, tokens, *output.shape[1:]).clone()
+        self.attended(recorder, output, result, (rows, keys, values, *settings))
+
+    def latent_attention(self, recorder: Any, operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Attention over the keys and values that the latents of the cache are expanded to."""
+        query, _, _, output, name, *_ = args
+        layer = self.layers[_layer(name)]
+        batch, tokens, _ = self.step
+        with recorder:
+            rows = query.reshape(batch, tokens, *query.shape[1:])
+            latents, rotated = (torch.cat(parts, 1) for parts in zip(*self.written[_layer(name)], strict=True))
+            keys, values = expanded(latents, rotated.squeeze(2), layer.kv_b_proj.weight, layer)
+        recorder.memory.will_write(output)
+        operation(*args, **kwargs)
+        with unrecorded():
+            text = latent_account(layer, self.config, recorder.here().spoken)
+        result = output.reshape(batch, tokens, layer.num_heads, layer.v_head_dim).clone()
+        self.attended(recorder, output, result, (rows, keys, values, float(layer.impl.scale), 0.0, 0, None, None, text))
+
+    @staticmethod
+    def attended(recorder: Any, output: torch.Tensor, result: torch.Tensor, given: tuple[Any, ...]) -> None:
+        """A kernel wrote into `output` the attention `result` of what is given."""
+        node_args, _ = recorder.arguments(given, {})
         recorder.bind("samesame.paged_attention.default", result, node_args, {}, [])
         with recorder:
             flat = result.reshape(output.shape)
@@ -194,7 +232,7 @@ class VllmProgram(nn.Module):
         for target in args[:2]:
             recorder.memory.will_write(target)
             target.fill_(float("nan"))
-            recorder.memory.write(target, recorder.full(target, None))
+            recorder.memory.write(target, recorder.full(target, None, []))
         return results
 
     def experts(self, recorder: Any, operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -202,7 +240,7 @@ class VllmProgram(nn.Module):
         output, x, w13, w2, w13_bias, w2_bias, weights, chosen, skip_weighted, activation, isa = args
         if w13.data_ptr() not in self.unpacked or w2.data_ptr() not in self.unpacked:
             raise recorder.refusal("runs experts whose weights are packed in a way that is not known")
-        if activation not in GATES:
+        if activation not in EXPERT_GATES:
             raise recorder.refusal(f"runs experts with the activation {activation}, which is not supported")
         plain = self.unpacked[w13.data_ptr()], self.unpacked[w2.data_ptr()]
         recorder.memory.will_write(output)
@@ -235,14 +273,14 @@ def load_vllm(checkpoint: Checkpoint) -> VllmProgram:
     or refuses the model.
     """
     installed()
-    config_of(checkpoint.path, {}, checkpoint.text)
+    config = config_of(checkpoint.path, checkpoint.overrides, checkpoint.text)
     if checkpoint.path.is_file():
         raise Refused(f"{checkpoint.text} is a config without weights; give a folder with both, or add --tiny")
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     try:
         with offline(), torch.random.fork_rng():
-            program = _loaded(checkpoint)
+            program = _loaded(checkpoint, config)
             if program.compiled:
                 with torch.inference_mode():
                     program(**program.example)             # traces it, which a recorder would be in the way of
@@ -260,13 +298,13 @@ def reason(error: BaseException) -> str:
     return marked[0].partition("Value error,")[2].partition("[type=")[0].strip() if marked else one_line(error)
 
 
-def _loaded(checkpoint: Checkpoint) -> VllmProgram:
+def _loaded(checkpoint: Checkpoint, described: Any) -> VllmProgram:
     from vllm.config import set_current_vllm_config
     from vllm.engine.arg_utils import EngineArgs
     from vllm.model_executor.layers import rotary_embedding
     from vllm.model_executor.model_loader import get_model
 
-    _require_own_model(checkpoint)
+    _require_own_model(checkpoint, described)
     compiled = wanted(checkpoint.options.get("compiled", False), checkpoint.text)
     arguments = EngineArgs(
         model=str(checkpoint.path),
@@ -274,19 +312,33 @@ def _loaded(checkpoint: Checkpoint) -> VllmProgram:
         dtype=str(checkpoint.dtype).removeprefix("torch."),
         enforce_eager=not compiled,
         block_size=checkpoint.options.get("block_size"),
+        max_model_len=longest(described),
         max_num_seqs=4,
         max_num_batched_tokens=8192,
         distributed_executor_backend="uni",
         use_tqdm_on_load=False,
         compilation_config={**(TRACED if compiled else {"mode": 0}), **_compilation(checkpoint)},
-        hf_overrides=checkpoint.overrides,
+        hf_overrides=in_full(checkpoint.path, checkpoint.overrides),
     )
     config = arguments.create_engine_config()
     rotary_embedding._ROPE_DICT.clear()                    # shared by all models of the process
     with set_current_vllm_config(config), world_of_one(), plain_linear(), packing() as packed:
         model = get_model(vllm_config=config)
     plain_parameters(model)
-    return VllmProgram(model.eval(), config, with_unpacked(model, packed), checkpoint)
+    program = VllmProgram(model.eval(), config, with_unpacked(model, packed), checkpoint)
+    if any(map(is_latent, program.layers.values())):
+        with torch.inference_mode():
+            require_rotation(model, checkpoint.text)
+    return program
+
+
+def longest(config: Any) -> int | None:
+    """The length that a server is to be told, where vLLM's own guess is less than the config's: with a rotary embedding
+    of short and long factors it takes the original range, and then the short factors for ever."""
+    ropes = [getattr(config.get_text_config(), name, None) or {} for name in ("rope_parameters", "rope_scaling")]
+    if all(rope.get("rope_type", rope.get("type")) != "longrope" for rope in ropes):
+        return None
+    return getattr(config.get_text_config(), "max_position_embeddings", None)
 
 
 def _compilation(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -294,12 +346,14 @@ def _compilation(checkpoint: Checkpoint) -> dict[str, Any]:
     return {} if given is None else {"custom_ops": given if isinstance(given, list) else [given]}
 
 
-def _require_own_model(checkpoint: Checkpoint) -> None:
-    """Raise Refused where vLLM would run Transformers' model, which is no evidence: it would be compared with itself.
+def _require_own_model(checkpoint: Checkpoint, config: Any) -> None:
+    """Raise Refused where vLLM would run Transformers' model, which is no evidence: it would be compared with itself;
+    and where its own does not run on a CPU.
 
     Else let vLLM look at the model's class in this process: it would start another for each class it meets first.
     """
     from vllm.model_executor.models.registry import ModelRegistry, _LazyRegisteredModel, _RegisteredModel
+    from vllm.platforms import current_platform
 
     named = checkpoint.config.get("architectures") or []
     name = next((name for name in named if name in ModelRegistry.models), None)
@@ -309,6 +363,8 @@ def _require_own_model(checkpoint: Checkpoint) -> None:
             f"{checkpoint.text}: vLLM has no model of its own for {', '.join(named) or 'a config that names none'}"
             " (at best it runs Transformers' through its Transformers back end), so there is nothing to compare"
         )
+    if current_platform.is_cpu() and (reason := limit_of(str(name), config)):
+        raise Refused(f"{checkpoint.text}: vLLM does not run {name} on a CPU: {reason}")
     if isinstance(entry, _LazyRegisteredModel):
         ModelRegistry.models[name] = _RegisteredModel.from_model_cls(entry.load_model_cls())
 

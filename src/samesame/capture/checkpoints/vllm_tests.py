@@ -63,6 +63,9 @@ def account(layer: Any, config: Any, place: str) -> Account:
     if impl.kv_cache_dtype != "auto":
         raise Refused(f"{place} keeps its cache in {impl.kv_cache_dtype}; only the model's own dtype is supported")
     spec = layer.get_kv_cache_spec(config)
+    if not getattr(metadata(layer, config, [(0, 1)], torch.zeros(1, 1, dtype=torch.int32), torch.zeros(1).long()),
+                   "causal", True):
+        raise Refused(f"{place} looks at later tokens of a prompt, too; only causal attention is supported")
     code = tuple(vars(impl).get(name, getattr(type(impl), name)) for name in ("forward", "do_kv_cache_update"))
     shape = (impl.num_heads, impl.num_kv_heads, impl.head_size, spec.block_size, spec.dtype)
     given = tuple(x if x is None else tuple(x.tolist()) for x in (settings.sinks, settings.slopes))
@@ -246,7 +249,7 @@ def _run(
         table[row, :count] = order[start : start + count]
     shape = (sum(needed) + 1, spec.num_kv_heads, block, 2 * spec.head_size)
     layer.kv_cache = (torch.randn(shape, generator=generator) * LEFT_OVER).to(spec.dtype)
-    slots = [_slots(table[row], torch.arange(key.shape[0]), block) for row, key in enumerate(keys)]
+    slots = [slots_of(table[row], torch.arange(key.shape[0]), block) for row, key in enumerate(keys)]
 
     def rows(parts: list[torch.Tensor], cached: bool) -> torch.Tensor:
         pasts = [past for past, _ in batch]
@@ -268,7 +271,8 @@ def _run(
     return output
 
 
-def _slots(blocks: torch.Tensor, positions: torch.Tensor, size: int) -> torch.Tensor:
+def slots_of(blocks: torch.Tensor, positions: torch.Tensor, size: int) -> torch.Tensor:
+    """Where the tokens at these positions lie in the cache."""
     return blocks.long()[positions // size] * size + positions % size
 
 
@@ -280,10 +284,13 @@ def metadata(
 
     new, lengths = [asked for _, asked in batch], [past + asked for past, asked in batch]
     start = torch.tensor([0, *accumulate(new)], dtype=torch.int32)
+    tokens = torch.tensor(lengths, dtype=torch.int32)
     common = CommonAttentionMetadata(
         query_start_loc=start,
         query_start_loc_cpu=start,
-        seq_lens=torch.tensor(lengths, dtype=torch.int32),
+        seq_lens=tokens,
+        seq_lens_cpu_upper_bound=tokens,
+        is_prefilling=torch.tensor([not past for past, _ in batch]),
         num_reqs=len(batch),
         num_actual_tokens=sum(new),
         max_query_len=max(new),

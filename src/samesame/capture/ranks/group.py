@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 import torch
 import torch.distributed as dist
-from torch.distributed import device_mesh
+from torch.distributed import device_mesh, distributed_c10d
 from torch.distributed.tensor import (
     DTensor,
     _api,
@@ -32,6 +32,8 @@ from torch.distributed.tensor import (
 from torch.distributed.tensor import _collective_utils as collective_utils
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
+from samesame.capture.ranks.devices import on_the_cpu
+from samesame.capture.ranks.libraries import forgotten
 from samesame.evidence import Refused
 
 MEMORISING = (
@@ -51,13 +53,26 @@ def one_of(rank: int, world_size: int) -> Iterator[None]:
     dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=world_size)
     try:
         log.setLevel(logging.CRITICAL)
-        with patch.dict(os.environ, {name: str(value) for name, value in environment.items()}):
+        named = patch.dict(os.environ, {name: str(value) for name, value in environment.items()})
+        with named, forgotten(), of_any_backend(), on_the_cpu():
             yield
     finally:
         log.setLevel(level)
         if dist.is_initialized():
             dist.destroy_process_group()
         forget()
+
+
+@contextmanager
+def of_any_backend() -> Iterator[None]:
+    """Inside, a group of any backend is one of a process that is alone."""
+    make = distributed_c10d._new_process_group_helper
+
+    def alone(size: int, rank: int, ranks: Any, backend: Any, *more: Any, **options: Any) -> Any:
+        return make(size, rank, ranks, "fake", *more, **{**options, "backend_options": None})
+
+    with patch.object(distributed_c10d, "_new_process_group_helper", alone):
+        yield
 
 
 @contextmanager

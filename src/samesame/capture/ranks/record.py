@@ -26,7 +26,6 @@ import torch
 from torch import nn
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.autograd.graph import _engine_run_backward
 from torch.distributed._functional_collectives import AsyncCollectiveTensor
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.pipelining import schedules
@@ -41,6 +40,7 @@ from samesame.capture.course import drawn, of_one_course
 from samesame.capture.eager import eagerly
 from samesame.capture.exits import Exits, guarded
 from samesame.capture.memory import address, extent, has_memory, place_of
+from samesame.capture.ordinary import general_kernels, random_states
 from samesame.capture.program import Program, failed, holdings, referred
 from samesame.capture.ranks.collectives import (
     ARRIVED,
@@ -56,23 +56,21 @@ from samesame.capture.ranks.collectives import (
     spelled,
 )
 from samesame.capture.ranks.ddp import bucket_of, open_reducers, place_in
-from samesame.capture.ranks.derivatives import derivative
 from samesame.capture.ranks.fsdp import PACKING, strided, unscattered
 from samesame.capture.ranks.group import dealing, one_of
 from samesame.capture.ranks.placements import Placed, placed
 from samesame.capture.ranks.waiting import Begun, Pending, UnderWay, touched
-from samesame.capture.record import UNSEEN, Recorder, general_kernels, random_states
-from samesame.capture.statistics import KEEPING
+from samesame.capture.ranks.world import alone
+from samesame.capture.record import UNSEEN, Recorder
 from samesame.capture.tape import dtype_of, type_of
 from samesame.evidence import Refused, SamesameError
-from samesame.graph import NOWHERE, Graph, Node, Origin, TensorType, rewritten
+from samesame.graph import Graph, Node, Origin, TensorType, rewritten
 from samesame.operators.execute import bound, few_threads, tensors_in
 from samesame.programs.named import seeded
-from samesame.programs.origins import name_of_value, running_modules, users_line
+from samesame.programs.origins import name_of_value, running_modules
 
 FAKE = torch._C._TorchDispatchModeKey.FAKE
-LEADS_BACK = _engine_run_backward.__code__
-SIMPLER = {"aten.as_strided.default": strided, **KEEPING}  # in other operators, if it can be said in them
+SIMPLER = {"aten.as_strided.default": strided}             # in other operators, if it can be said in them
 AFTER = " after the call"                                  # ends the name of what a program leaves in memory of others
 WRAPPERS = (DTensor, AsyncCollectiveTensor)                # tensors that are operators on other tensors
 
@@ -141,8 +139,9 @@ def _one_of_all(record: Callable[[Draw], RankGraph], again: bool, rank: int, wor
 def capture_sequential(
     program: Any, inputs: Any, *, backward: bool = False, name: str = "sequential", again: bool = False
 ) -> RankGraph:
-    """The graph of a program on one device, in the operators that ranks are recorded in."""
-    return of_one_course(partial(_recorded, program, inputs, backward, name, 0, 1), again)
+    """The graph of a program on one device, in the operators that ranks are recorded in; collectives of a world of one
+    rank give what they are given."""
+    return alone(of_one_course(partial(_recorded, program, inputs, backward, name, 0, 1), again))
 
 
 def _one_rank(
@@ -191,6 +190,8 @@ def _recorded(program: Any, inputs: Any, backward: bool, name: str, rank: int, r
 class RankProgram(Program):
     """A program whose parameters and inputs may be DTensors: their local tensors have the names. One that is not
     `alone` may return nothing, as the first stage of a pipeline does."""
+
+    gradients = True
 
     def __init__(self, program: Any, inputs: Any, *, alone: bool = True) -> None:
         self.alone = alone
@@ -255,13 +256,13 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
     """Notes what one rank does, collectives and gradients included."""
 
     program: RankProgram
-    has_gradients = True
     follows_statistics = False                             # below autograd, by KEEPING
+    follows_counts = False
+    follows_rows = False
 
     def __init__(self, program: RankProgram, rank: int, backward: bool) -> None:
         super().__init__(program)
         self.rank, self.backward = rank, backward
-        self.lines: dict[int, Origin] = {}                 # of operators that autograd counts, by their numbers
         self.arrived: dict[str, torch.Tensor] = {}         # what stands for a collective's result here, by its node
         self.collectives: list[Node] = []
         self.idle: list[str] = []                          # weights that have no gradient
@@ -425,14 +426,6 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         self.program.placed[title] = placed(made)
         return made
 
-    def here(self) -> Origin:
-        """Where the program is; in the backward pass, where it was for the operator whose derivative this is."""
-        own = users_line(LEADS_BACK)                       # a hook, or a derivative written by the user
-        node = torch._C._current_autograd_node()
-        if own.file or node is None:
-            return own if own.file else super().here()
-        return self.lines.get(node._sequence_nr(), NOWHERE)
-
     # -------------------------------------------------------------------------------------------------- one operator
 
     def operator(self, operation: OpOverload, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -440,17 +433,15 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             return NotImplemented                          # torch opens it, and comes back with what is inside
         if imagined(types):
             return operation(*args, **kwargs)
-        if torch._C._current_autograd_node() is None:
-            self.lines.setdefault(torch._C._autograd._get_sequence_nr() - 1, super().here())
+        self.lines.note(self.on_its_way)
         if self.program.buckets:
             self.introduce_buckets(tensors_in((*args, *kwargs.values())))
         if operation.namespace in NAMESPACES:
             return self.collective(operation, args, kwargs)
         self.under_way.watch(operation, bound(operation, args, kwargs))
-        opened = derivative(operation) or PACKING.get(str(operation))
-        if opened is not None:
+        if str(operation) in PACKING:
             with self:
-                return opened(*args, **kwargs)
+                return PACKING[str(operation)](*args, **kwargs)
         if str(operation) in SIMPLER:
             with self:
                 plain = SIMPLER[str(operation)](*args, **kwargs)

@@ -19,12 +19,13 @@ from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 from samesame.capture.ranks.collectives import is_collective
 from samesame.evidence import Refused
-from samesame.graph import Graph, Node, NodeType, Origin, TensorType, map_nodes
+from samesame.graph import Graph, Node, NodeType, Origin, TensorType, map_nodes, rewritten
 
+G = TypeVar("G", bound=Graph)
 WAIT = "collective.wait"
 NOTHING = TensorType((), "NoneType")                     # the type of a collective that gives this rank nothing
 
@@ -71,6 +72,18 @@ def world(graphs: Sequence[Graph], name: str = "ranks") -> Graph:
 def lockstep(graphs: Sequence[Graph], name: str = "ranks") -> World:
     """The same, with what took place on the way."""
     return _Lockstep(graphs).run(name)
+
+
+def alone(graph: G) -> G:
+    """A graph of a world of one rank, in which what it says to itself is there at once; names and roots are kept."""
+    if not any(is_collective(node.operator) for node in graph.nodes):
+        return graph
+    made = lockstep((graph,)).graph
+    plain = {f"r0.{node.name}": node.name for node in graph.nodes}
+    found = rewritten(made, lambda node, now: (replace(now, name=plain[node.name]),) if node.name in plain else (now,))
+    tensors = {plain[name]: tensor for name, tensor in made.tensors.items()}
+    roots = tuple((name, node) for (name, _), (_, node) in zip(graph.roots, found.roots, strict=True))
+    return replace(graph, nodes=found.nodes, roots=roots, tensors=tensors)
 
 
 # ------------------------------------------------------------------------------------------------------------ running

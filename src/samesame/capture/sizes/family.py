@@ -21,6 +21,7 @@ from typing import Any, cast
 import torch
 
 from samesame.capture.alive import tensors_known
+from samesame.capture.calls import SECOND_INPUT
 from samesame.capture.program import Program
 from samesame.capture.sizes.decisions import Decided, decided
 from samesame.capture.sizes.fit import Fit, Misfit
@@ -306,7 +307,7 @@ class _Search:
                 places: dict[Expr, Dim] = {}
                 for name in condition.names:
                     node, _, d = name.rpartition(":")
-                    exact = (named[own[node]], int(d)) if node in own else None
+                    exact = (named[own[node]].removeprefix(SECOND_INPUT), int(d)) if node in own else None
                     like = [place for place, n in self.sizes.items() if n == sizes.get(name) and n >= LEAST]
                     place = exact or next(iter(like), None)
                     if place is not None:

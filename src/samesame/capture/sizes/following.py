@@ -20,10 +20,12 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
+from samesame.capture.calls import SECOND_INPUT, CallRecorder
 from samesame.capture.exits import OF_NUMBERS
 from samesame.capture.memory import place_of
 from samesame.capture.program import Program
-from samesame.capture.record import ONLY_WARN, Recorder
+from samesame.capture.reading import ONLY_WARN
+from samesame.capture.record import SAME, Recorder
 from samesame.capture.sizes.followed import (
     NOTHING,
     Atoms,
@@ -36,11 +38,13 @@ from samesame.capture.sizes.followed import (
     plain,
     taken_back,
 )
+from samesame.capture.snapshot import kept
 from samesame.evidence import SamesameError
 from samesame.formula.expr import Expr, Size, add, const, floordiv
 from samesame.graph import Graph, Node, Origin, map_nodes
 from samesame.operators.execute import few_threads
 
+functorch = torch._C._functorch
 UNTOLD = frozenset([Size("?", 0)])                         # what no tensor's dimension is
 TO_THE_END = 1 << 62                                       # a slice's end from here on is none
 
@@ -81,11 +85,11 @@ class Followings:
 
 def follow(program: Any, example: Any, recorded: Graph, how: str = "record") -> Followings:
     """Run a program once more on the example on which it was recorded, with sizes that remember."""
-    if how != "record":
+    if how not in ("record", "gradients"):
         return Followings(Log(Origin), failed=f"sizes cannot be followed through torch.export (--how {how})")
-    target = Program(program, example)
+    target = Program(program, example, how == "gradients")
     with few_threads(tensor.numel() for tensor in target.held):
-        found = _followed(target)
+        found = _followed(_recorder(target, recorded))
     other = None if found.failed else _first_other(recorded, found)
     if other is not None:
         found.failed = f"{other.origin.spoken} does something else while sizes are followed"
@@ -100,17 +104,26 @@ def _first_other(recorded: Graph, found: Followings) -> Node | None:
         args = map_nodes(lambda part: part.name, node.args)
         return node.operator, args[: len(node.args)], node.type
 
-    for node in (*recorded.nodes, *recorded.unread):
+    for node in (*recorded.nodes, *(node for node in recorded.unread if not node.is_source)):
         other = known.get(node.name)
         if other is None or (said(node) != said(other) and not node.is_source):
             return node
     return None
 
 
-def _followed(program: Program) -> Followings:
-    recorder = _Recorder(program)
+def _recorder(program: Program, recorded: Graph) -> _Recorder:
+    """What records the calls that a graph is of: one or two, the second on the same values or on others."""
+    later = [node.name for node in recorded.sources("input") if node.name.startswith(SECOND_INPUT)]
+    if not later:
+        return _Recorder(program)
+    values = recorded.tensors
+    repeats = all(torch.equal(values[name], values[name.removeprefix(SECOND_INPUT)]) for name in later)
+    return _OfTwoCalls(program, 2, (), False, repeats)
+
+
+def _followed(recorder: _Recorder) -> Followings:
     try:
-        with following(recorder):
+        with kept(recorder.program), following(recorder):
             outputs = recorder.run()
         for _, output in outputs:
             recorder.memory.read(output)
@@ -118,8 +131,7 @@ def _followed(program: Program) -> Followings:
         recorder.followings.failed = str(refused)
     finally:
         taken_back(recorder.followings.log)
-        with torch.inference_mode():
-            recorder.memory.restore()
+        recorder.restore()
     recorder.followings.nodes = tuple(recorder.tape.nodes)
     return recorder.followings
 
@@ -127,8 +139,8 @@ def _followed(program: Program) -> Followings:
 class _Recorder(Recorder):                                 # type: ignore[no-untyped-call]
     """Notes also whose values the program looks at."""
 
-    def __init__(self, program: Program) -> None:
-        super().__init__(program)
+    def __init__(self, program: Program, *calls: Any) -> None:
+        super().__init__(program, *calls, borrows=True)    # type: ignore[misc]
         self.followings = Followings(Log(self.here))
         self.calls = 0                                     # of torch by Python, that are under way
         self.indexing = False                              # is the last of them an index, whose bounds were asked?
@@ -136,11 +148,12 @@ class _Recorder(Recorder):                                 # type: ignore[no-unt
     def __torch_dispatch__(
         self, operation: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        if not self.calls:
+        if not self.calls and str(operation) not in SAME:
             self.followings.log.lose("runs code that torch does not show, which may decide on sizes", UNTOLD)
         elif operation is torch.ops.aten.slice.Tensor and not self.indexing:
             self.cut_off(*args, **(kwargs or {}))
-        return super().__torch_dispatch__(operation, types, args, kwargs)
+        with torch._C.DisableTorchFunction():              # what the recorder asks of sizes is no question of theirs
+            return super().__torch_dispatch__(operation, types, args, kwargs)
 
     def node(self, tensor: torch.Tensor) -> Node | None:
         """The node of a tensor that the run has seen."""
@@ -151,7 +164,13 @@ class _Recorder(Recorder):                                 # type: ignore[no-unt
         return None if view is None else view.node
 
     def dims(self, tensor: torch.Tensor) -> Shape:
-        """The sizes of a tensor, which remember; those of weights and of what was there before are numbers."""
+        """The sizes of a tensor, which remember; those of weights and of what was there before are numbers. One that
+        stands for a batch of tensors, or wants a derivative, has those of what is inside, without the batch."""
+        if functorch.is_functorch_wrapped_tensor(tensor):
+            inside = list(self.dims(functorch.get_unwrapped(tensor)))
+            if functorch.is_batchedtensor(tensor):
+                del inside[functorch.maybe_get_bdim(tensor)]
+            return Shape(inside)
         node, shape, log = self.node(tensor), tuple(tensor.size()), self.followings.log
         if node is None or node.shape != shape:
             if node is None and (self.program.named(tensor) or id(tensor) in self.outside):
@@ -171,11 +190,16 @@ class _Recorder(Recorder):                                 # type: ignore[no-unt
             if plain(n) < beyond < TO_THE_END:
                 self.followings.log.ask("≤", n, beyond)
 
-    def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str) -> None:
+    def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str, *instead: str) -> None:
         seen, here = list(tensors), self.here()
-        super().demand_closed(iter(seen), doing)
-        if (here.file, here.function) not in ONLY_WARN:
-            self.followings.let_out += [LetOut(self.memory.read(tensor), doing, here) for tensor in seen]
+        with torch._C.DisableTorchFunction():
+            super().demand_closed(iter(seen), doing, *instead)
+            if (here.file, here.function) not in ONLY_WARN:
+                self.followings.let_out += [LetOut(self.memory.read(tensor), doing, here) for tensor in seen]
+
+
+class _OfTwoCalls(_Recorder, CallRecorder):                # type: ignore[no-untyped-call]
+    """Follows the second call as it does the first."""
 
 
 @contextmanager
@@ -185,6 +209,8 @@ def following(recorder: _Recorder) -> Iterator[None]:
     python = {"len": _length, "print": _printing}
     with ExitStack() as stack:
         stack.enter_context(_replaced(builtins, python))
+        stack.enter_context(_replaced(torch._functorch.vmap, {name: _numbered(recorder, name)
+                                                              for name in OF_BATCHES}))
         stack.enter_context(_replaced(math, {"sqrt": mathematics("sqrt", math.sqrt)}))
         for module in (torch.nn.functional, torch.functional):
             stack.enter_context(_replaced(module, {name: _plainly(getattr(module, name)) for name in OVERRIDES
@@ -206,6 +232,23 @@ def _plainly(ask: Callable[..., bool]) -> Callable[..., bool]:
         return False if ordinary else ask(*arguments)
 
     return overridden
+
+
+OF_BATCHES = ("_vmap_increment_nesting", "_add_batch_dim", "_remove_batch_dim")
+
+
+def _numbered(recorder: _Recorder, name: str) -> Callable[..., Any]:
+    """A function of vmap that is written in C: it takes sizes for plain numbers, and decides nothing by them."""
+    function = getattr(torch._functorch.vmap, name)
+
+    def called(*args: Any) -> Any:
+        recorder.calls += 1
+        try:
+            return function(*unwrapped(args, []))
+        finally:
+            recorder.calls -= 1
+
+    return called
 
 
 LENGTH, PRINT = builtins.len, builtins.print

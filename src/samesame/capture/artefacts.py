@@ -1,0 +1,65 @@
+"""Torch's own artefacts as programs: what torch.export, torch.jit and torch.fx made of a module, in memory or a file.
+
+An exported program is run by the module that torch gives for it, with its checks on sizes; a script by `torchscript`;
+anything else is its own program. No code is run from a file but TorchScript's, and nothing is unpickled but tensors.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import torch
+
+from samesame.capture.torchscript import scripted
+from samesame.evidence import Refused
+
+EXPORTED, SCRIPTS = (".pt2",), (".pt", ".pth", ".jit", ".ts")
+
+
+def program_of(thing: Any) -> Any:
+    """The program to capture for something that torch made; anything else as it is."""
+    if isinstance(thing, torch.jit.ScriptModule | torch.jit.ScriptFunction):
+        return scripted(thing)
+    if type(thing).__name__ == "ExportedProgram" and isinstance(thing, torch.export.ExportedProgram):
+        return thing.module()
+    return thing
+
+
+def is_artefact_file(path: str) -> bool:
+    """Whether a file of this name holds what torch made of a program."""
+    return path.endswith((*EXPORTED, *SCRIPTS))
+
+
+def load_artefact(path: str) -> Any:
+    """The program in a file of torch.export.save or torch.jit.save. Raises Refused where there is none."""
+    if not Path(path).is_file():
+        raise Refused(f"{path} does not exist" if not Path(path).exists() else f"{path} is no file")
+    load, saves = (_exported, "torch.export.save") if path.endswith(EXPORTED) else (_script, "torch.jit.save")
+    try:
+        return program_of(load(path))
+    except (RuntimeError, ValueError, OSError, KeyError, EOFError, pickle.UnpicklingError,
+            zipfile.BadZipFile) as error:
+        text = (str(error).strip().splitlines() or ["no message"])[0]
+        raise Refused(f"{path} holds no program of {saves}, or is damaged: {text}") from error
+
+
+def _exported(path: str) -> Any:
+    log = logging.getLogger("torch.export")
+    before, log.disabled = log.disabled, True              # a failure is said in one sentence
+    try:
+        with patch.dict(os.environ, TORCH_FORCE_WEIGHTS_ONLY_LOAD="1"):
+            return torch.export.load(path)
+    finally:
+        log.disabled = before
+
+
+def _script(path: str) -> Any:
+    loaded: Callable[..., Any] = torch.jit.load(path, map_location="cpu")    # type: ignore[no-untyped-call]
+    return loaded

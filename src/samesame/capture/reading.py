@@ -1,0 +1,91 @@
+"""Operators that read values: what they give, or its shape, is known only once they have run.
+
+A graph stands for the program on all values, so what such an operator reads must be a constant of the program; here
+stands what it does in words, and what to write instead.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._pytree import tree_map_only
+
+from samesame.capture.rows.chosen import ALL_ROWS
+from samesame.operators.execute import tensors_in
+
+# What a program does when it lets a value out, in the words of who wrote it.
+LETS_OUT = {
+    "aten.item.default": "calls .item() on a tensor",
+    "aten._local_scalar_dense.default": "calls .item() on a tensor",
+    "aten.is_nonzero.default": "uses a tensor as a condition",
+    "aten.index.Tensor": "indexes with a mask, which gives a shape that depends on values",
+    "aten.masked_select.default": "selects by a mask, which gives a shape that depends on values",
+    "aten.nonzero.default": "calls nonzero, which gives a shape that depends on values",
+    "aten.bincount.default": "calls bincount for as many integers as there are",
+    "aten.tensor_split.tensor_indices_or_sections": "splits at places that a tensor holds",
+}
+
+# What to write in place of it.
+AS_ARGUMENT = "pass the value as an argument instead"
+INSTEAD = {
+    "aten.index.Tensor": ALL_ROWS,
+    "aten.masked_select.default": ALL_ROWS,
+    "aten.nonzero.default": ALL_ROWS,
+    "aten.bincount.default": "give a minlength above all of them",
+}
+
+# The argument that decides, where it is not all of them.
+DECIDES = {
+    "aten.index.Tensor": "indices",
+    "aten.masked_select.default": "mask",
+    "aten.tensor_split.tensor_indices_or_sections": "tensor_indices_or_sections",
+}
+
+# Functions that read values only to print a warning.
+ONLY_WARN = frozenset([("transformers/modeling_utils.py", "warn_if_padding_and_no_attention_mask")])
+
+# Transformers asks values such questions for speed only, and not while torch.export traces it.
+TRACING = ", or capture by torch.export (--how export)"
+
+
+def reads_values(operation: OpOverload, given: Mapping[str, Any]) -> bool:
+    """Whether the result, or its shape, can be known only by running the operator on values."""
+    name = str(operation)
+    if name == "aten.index.Tensor":
+        return any(index.dtype in (torch.bool, torch.uint8) for index in tensors_in(given["indices"]))
+    if name == "aten.one_hot.default":
+        return bool(given.get("num_classes", -1) < 0)
+    tags = torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape
+    return name in LETS_OUT or any(tag in operation.tags for tag in tags)
+
+
+def counts_enough(operation: OpOverload, given: Mapping[str, Any]) -> bool:
+    """Whether `bincount` is told to count as many integers as there are."""
+    return str(operation) == "aten.bincount.default" and not bool((given["self"] >= given.get("minlength", 0)).any())
+
+
+def fails_without_values(
+    operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> bool:
+    """Whether an operator fails for shapes or dtypes alone: in the same way on tensors that hold nothing. Tells torch's
+    log nothing of it."""
+    if isinstance(error, NotImplementedError) or "not implemented for" in str(error):
+        return True
+    log = logging.getLogger(FakeTensorMode.__module__)
+    before, log.disabled = log.disabled, True
+    with FakeTensorMode(allow_non_fake_inputs=True) as fake:
+        try:
+            operation(
+                *tree_map_only(torch.Tensor, fake.from_tensor, args),
+                **tree_map_only(torch.Tensor, fake.from_tensor, kwargs),
+            )
+        except Exception as other:
+            return type(other) is type(error)
+        finally:
+            log.disabled = before
+    return False
