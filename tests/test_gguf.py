@@ -1,0 +1,170 @@
+"""A GGUF file is the checkpoint's weights up to what llama.cpp does to them and rounding; planted faults are named."""
+
+import json
+
+import numpy
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from samesame.evidence import Refused
+
+gguf = pytest.importorskip("gguf", reason="the extra gguf is not installed")
+
+from samesame.cli.gguf import compare_weights  # noqa: E402
+from samesame.gguf.formats import compared  # noqa: E402
+from samesame.gguf.verb import compare  # noqa: E402
+
+Q = gguf.GGMLQuantizationType
+LLAMA = {"model_type": "llama", "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
+GEMMA = LLAMA | {"model_type": "gemma", "tie_word_embeddings": True}
+PARTS = {
+    "self_attn.q_proj": ("attn_q", (64, 64)), "self_attn.k_proj": ("attn_k", (32, 64)),
+    "self_attn.v_proj": ("attn_v", (32, 64)), "self_attn.o_proj": ("attn_output", (64, 64)),
+    "mlp.gate_proj": ("ffn_gate", (96, 64)), "mlp.up_proj": ("ffn_up", (96, 64)),
+    "mlp.down_proj": ("ffn_down", (64, 96)),
+    "input_layernorm": ("attn_norm", (64,)), "post_attention_layernorm": ("ffn_norm", (64,)),
+}
+
+
+def llama(folder, config=LLAMA):
+    """A checkpoint in a folder, and what a right GGUF file of it holds."""
+    dice = torch.Generator().manual_seed(0)
+    names = {"model.embed_tokens": ("token_embd", (50, 64)), "model.norm": ("output_norm", (64,)),
+             **({} if config.get("tie_word_embeddings") else {"lm_head": ("output", (50, 64))})}
+    for layer in range(2):
+        names |= {f"model.layers.{layer}.{name}": (f"blk.{layer}.{short}", shape)
+                  for name, (short, shape) in PARTS.items()}
+    tensors = {f"{name}.weight": torch.randn(shape, generator=dice) for name, (_, shape) in names.items()}
+    save_file(tensors, folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps(config))
+    right = {f"{short}.weight": tensors[f"{name}.weight"].numpy() for name, (short, _) in names.items()}
+    for layer in range(2):
+        for short, heads in (("attn_q", 4), ("attn_k", 2)):
+            if config["model_type"] == "llama":
+                name = f"blk.{layer}.{short}.weight"
+                right[name] = turned(right[name], heads)
+    if config["model_type"] == "gemma":
+        right |= {name: weight + 1 for name, weight in right.items() if name.endswith("norm.weight")}
+    return right
+
+
+def turned(weight, heads):
+    rows = weight.reshape(heads, 2, -1, weight.shape[1])
+    return numpy.ascontiguousarray(rows.swapaxes(1, 2).reshape(weight.shape))
+
+
+def write(path, tensors, architecture="llama", kind=Q.F32):
+    writer = gguf.GGUFWriter(path, architecture)
+    for name, weight in tensors.items():
+        which = kind if weight.ndim > 1 else Q.F32
+        writer.add_tensor(name, gguf.quants.quantize(weight, which), raw_dtype=which)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return f"gguf:{path}"
+
+
+@pytest.mark.parametrize("kind, how", [("F32", "equal"), ("F16", "rounded"), ("BF16", "rounded"), ("Q8_0", "quantised"),
+                                       ("Q4_0", "quantised"), ("Q4_1", "quantised"), ("Q5_0", "quantised"),
+                                       ("Q5_1", "quantised")])
+def test_each_format_of_the_right_weights(tmp_path, kind, how):
+    file = write(tmp_path / "m.gguf", llama(tmp_path), kind=Q[kind])
+    answer = compare(f"hf:{tmp_path}", file)
+    assert (answer.verdict, answer.exit_code) == ("same", 0)
+    assert {t.found.how for t in answer.tensors if "norm" not in t.name} == {how}
+    assert sum(t.source.change is not None for t in answer.tensors) == 4
+
+
+def unpermuted(tensors, raw):
+    return {"blk.1.attn_q.weight": raw["model.layers.1.self_attn.q_proj.weight"].numpy()}
+
+
+def swapped(tensors, raw):
+    one, other = "blk.0.ffn_up.weight", "blk.1.ffn_up.weight"
+    return {one: tensors[other], other: tensors[one]}
+
+
+def scaled(tensors, raw):
+    return {"blk.0.attn_v.weight": tensors["blk.0.attn_v.weight"] * numpy.float32(1.05)}
+
+
+def one_number(tensors, raw):
+    changed = tensors["blk.0.ffn_down.weight"].copy()
+    changed[3, 5] = -changed[3, 5] + 1
+    return {"blk.0.ffn_down.weight": changed}
+
+
+def permuted_values(tensors, raw):
+    return {"blk.0.attn_v.weight": turned(tensors["blk.0.attn_v.weight"], 2)}
+
+
+@pytest.mark.parametrize("kind", ["F32", "Q8_0", "Q4_0"])
+@pytest.mark.parametrize("fault, named, instead", [
+    (unpermuted, {"blk.1.attn_q.weight"}, "self_attn.q_proj.weight as it is"),
+    (swapped, {"blk.0.ffn_up.weight", "blk.1.ffn_up.weight"}, "holds model.layers."),
+    (scaled, {"blk.0.attn_v.weight"}, "times what it should be"),
+    (one_number, {"blk.0.ffn_down.weight"}, ""),
+    (permuted_values, {"blk.0.attn_v.weight"}, "permuted as rows of 2 heads, which was not due"),
+])
+def test_planted_faults_are_named(tmp_path, kind, fault, named, instead):
+    right = llama(tmp_path)
+    right |= fault(right, load_file(tmp_path / "model.safetensors"))
+    answer = compare(f"hf:{tmp_path}", write(tmp_path / "m.gguf", right, kind=Q[kind]))
+    wrong = [tensor for tensor in answer.tensors if tensor.found.how == "wrong"]
+    assert answer.verdict == "different" and {tensor.name for tensor in wrong} == named
+    assert all(instead in tensor.instead for tensor in wrong)
+
+
+def test_norms_of_gemma_have_one_added(tmp_path):
+    right = llama(tmp_path, GEMMA)
+    assert compare(f"hf:{tmp_path}", write(tmp_path / "m.gguf", right, "gemma")).verdict == "same"
+    name = "model.layers.1.input_layernorm.weight"
+    right["blk.1.attn_norm.weight"] = load_file(tmp_path / "model.safetensors")[name].numpy()
+    answer = compare(f"hf:{tmp_path}", write(tmp_path / "n.gguf", right, "gemma"))
+    (told,) = (tensor.instead for tensor in answer.tensors if tensor.instead)
+    assert told.startswith(f"holds {name} as it is: with 1 added")
+
+
+def test_what_is_missing_and_what_has_no_partner(tmp_path):
+    right = llama(tmp_path)
+    gone = right.pop("blk.1.attn_k.weight")
+    answer = compare(f"hf:{tmp_path}", write(tmp_path / "m.gguf", right))
+    assert [t.name for t in answer.tensors if t.found.how == "missing"] == ["blk.1.attn_k.weight"]
+    more = write(tmp_path / "n.gguf", right | {"blk.1.attn_k.weight": gone, "blk.0.attn_q.bias": gone[0]})
+    assert compare(f"hf:{tmp_path}", more).verdict == "undecided"
+
+
+@pytest.mark.parametrize("kind", ["Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"])
+def test_codes_of_large_blocks_are_the_nearest_or_wrong(kind):
+    dice = numpy.random.default_rng(0)
+    _, size = gguf.GGML_QUANT_SIZES[Q[kind]]
+    blocks = dice.integers(0, 256, (2, size), dtype=numpy.uint8)
+    for place in {"Q2_K": (80, 82), "Q3_K": (108,), "Q6_K": (208,)}.get(kind, (0, 2)):
+        blocks[:, place : place + 2] = numpy.array([0.01], numpy.float16).view(numpy.uint8)
+    numbers = gguf.quants.dequantize(blocks, Q[kind])
+    assert compared(numbers, blocks, kind).how == "quantised"
+    other = numbers.copy()
+    other[1, 77] += 9.0
+    found = compared(other, blocks, kind)
+    assert (found.how, found.off, found.place) == ("wrong", 1, (1, 77))
+    assert compared(numbers[::-1].copy(), blocks, kind).how == "wrong"
+
+
+def test_what_cannot_be_compared(tmp_path):
+    file = write(tmp_path / "m.gguf", llama(tmp_path), "qwen3")
+    with pytest.raises(Refused, match=r"is a qwen3 and .* a llama: weights of two architectures"):
+        compare(f"hf:{tmp_path}", file)
+    (tmp_path / "bad.gguf").write_bytes(b"nothing at all")
+    with pytest.raises(Refused, match=r"bad\.gguf is no GGUF file, or a damaged one"):
+        compare(f"hf:{tmp_path}", f"gguf:{tmp_path}/bad.gguf")
+    with pytest.raises(Refused, match=r"give hf:DIR, not model\.py:left"):
+        compare("model.py:left", file)
+
+
+def test_on_the_command_line(tmp_path, capsys):
+    file = write(tmp_path / "m.gguf", llama(tmp_path), kind=Q.Q8_0)
+    assert compare_weights(f"hf:{tmp_path}", file, str(tmp_path / "out.json"), quiet=False, verbose=True) == 0
+    assert capsys.readouterr().out.startswith("same   the checkpoint's weights (16 quantised, 5 equal)")
+    assert json.loads((tmp_path / "out.json").read_text())["verdict"] == "same"
