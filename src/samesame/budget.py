@@ -18,6 +18,7 @@ import math
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -39,9 +40,13 @@ AGAIN = 0.1                                 # seconds between two alarms, for a 
 AGAIN_RAISED = 0.3                          # the same after Stopped was raised: it is lost in a destructor, say
 PATIENCE = 2.0                              # seconds in which proving may finish after Ctrl-C
 
-LEAVING = {__file__, contextlib.__file__}   # raised in these, Stopped could keep `bounded` from disarming the alarm
+# Raised in these, Stopped could keep `bounded` from disarming the alarm, or would be lost and printed.
+LEAVING = {__file__, contextlib.__file__, weakref.__file__}
 
-TIME, CTRL_C = "the time limit", "Ctrl-C"
+_held: list[None] = []                     # one for each block that is `undisturbed`
+
+TIME, CTRL_C, TERMINATED = "the time limit", "Ctrl-C", "SIGTERM"
+TWICE = {signal.SIGINT: 0.1, signal.SIGTERM: 1.0}    # seconds in which a signal to a group comes twice, and means once
 GENTLY = "prove"                            # the stage that is asked to end, and interrupted only if it does not
 DOING = {
     "load": "loading the programs",
@@ -98,6 +103,7 @@ class Run:
     _at: tuple[int, int] | None = None
     _patience: float = math.inf
     _armed: bool = False
+    _told: float = 0.0                      # when a signal first asked it to end
     _trying: float = 0.0                    # when an attempt that may be left out is interrupted; 0: none is under way
 
     def __post_init__(self) -> None:
@@ -112,7 +118,7 @@ class Run:
 
     @property
     def interrupted(self) -> bool:
-        return self.why == CTRL_C
+        return self.why in (CTRL_C, TERMINATED)
 
     @contextmanager
     def during(self, stage: str) -> Iterator[None]:
@@ -164,7 +170,9 @@ class Run:
         place = f", at {self._origin}" if self._origin.file else ""
         if stage == GENTLY and self._at is not None:
             place = f", at operator {self._at[0] + 1} of {self._at[1]}"
-        why = f"the time limit was reached ({self.timeout:g} seconds)" if self.why == TIME else "Ctrl-C was pressed"
+        why = {TERMINATED: "the process was told to end (SIGTERM)"}.get(self.why, "Ctrl-C was pressed")
+        if self.why == TIME:
+            why = f"the time limit was reached ({self.timeout:g} seconds)"
         stopped = f"Stopped while {DOING.get(stage, stage)}{place}: {why}. What is missing was not tried."
         return [*self.left_out, stopped]
 
@@ -174,7 +182,8 @@ class Run:
     def bounded(self, *, interrupts: bool = False) -> Iterator[None]:
         """What is done here ends when the run is over: the block is left early, and what it assigned stays.
 
-        With `interrupts` a Ctrl-C ends it too; a second one raises KeyboardInterrupt at once.
+        With `interrupts` a Ctrl-C ends it too, or a SIGTERM, as `timeout 60 samesame …` sends; a later one raises
+        KeyboardInterrupt at once.
         """
         with self._signals(interrupts):
             try:
@@ -199,8 +208,9 @@ class Run:
             if signal.SIGALRM in before:
                 self._armed = False
                 signal.setitimer(signal.ITIMER_REAL, 0)
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            for number, handler in before.items():         # what is left to do is to report: it is not told again
+                again = number == signal.SIGTERM and self.why == TERMINATED
+                signal.signal(number, signal.SIG_IGN if again else handler)
 
     def _heard(self, interrupts: bool) -> Iterator[int]:
         """The signals that nobody else wants, where there are signals at all."""
@@ -211,13 +221,17 @@ class Run:
             yield signal.SIGALRM
         if interrupts and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             yield signal.SIGINT
+        if interrupts and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            yield signal.SIGTERM
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
-        if number == signal.SIGINT:
-            if self.interrupted:
+        if number in (signal.SIGINT, signal.SIGTERM):
+            if not self.interrupted:
+                self.why = CTRL_C if number == signal.SIGINT else TERMINATED
+                self._told, self._patience = now, now + (PATIENCE if self._under_way == GENTLY else 0.0)
+            elif now > self._told + TWICE[signal.Signals(number)] and not _held:
                 raise KeyboardInterrupt
-            self.why, self._patience = CTRL_C, now + (PATIENCE if self._under_way == GENTLY else 0.0)
         elif not self.why and self.timeout is not None and now >= self._started + self.timeout:
             self.why = TIME
             self._patience = self._started + max(TOLERANCE * self.timeout, STARTING)
@@ -227,7 +241,7 @@ class Run:
             _cut_proof()
         if now >= min(self._patience, -math.inf if gently and self._trying else self._trying or math.inf):
             self._wait(AGAIN_RAISED)
-            if frame is None or frame.f_code.co_filename not in LEAVING:
+            if not _held and (frame is None or frame.f_code.co_filename not in LEAVING):
                 raise Stopped
             return
         self._wait(AGAIN if gently else self._next() - now)
@@ -240,6 +254,16 @@ class Run:
     def _wait(self, seconds: float) -> None:
         if self._armed and seconds < math.inf:
             signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """What is short and must not be left half done: no signal ends it here; a run that is over ends right after."""
+    _held.append(None)
+    try:
+        yield
+    finally:
+        _held.pop()
 
 
 def _cut_proof() -> None:

@@ -9,6 +9,7 @@ be established.
 from __future__ import annotations
 
 import inspect
+import math
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -18,24 +19,33 @@ from typing import Any
 import torch
 
 from samesame.budget import Progress, Run
-from samesame.capture.program import Program
+from samesame.capture.artefacts import program_of
+from samesame.capture.program import Foreign, Program
 from samesame.capture.sizes.family import Apart, Family, Following, Recording
 from samesame.capture.sizes.following import follow
 from samesame.certificate.certify import certificate
 from samesame.diagnose import diagnose, effect_of
 from samesame.diagnose.configs import configured
-from samesame.evidence import Evidence, Numeric, Refused, Root, Rung, Verdict
+from samesame.evidence import Evidence, Numeric, Picture, Refused, Root, Rung, Verdict
 from samesame.graph import Graph, Node
 from samesame.operators.execute import execute
+from samesame.operators.numbers import LOWEST
+from samesame.operators.table import packet
+from samesame.relate.arrangement import in_common
 from samesame.relate.carried import carried
 from samesame.relate.coincidence import NOTHING, Weighed, weigh
+from samesame.relate.domain import taken_for_granted
 from samesame.relate.draws import Draw, Extremes, at_extremes
 from samesame.relate.extremes import first_apart
-from samesame.relate.generalise_sizes import families_of, generalise_sizes
+from samesame.relate.flags import flags_of
+from samesame.relate.generalise_sizes import families_of, generalise_sizes, lowest
+from samesame.relate.masks import triangle
+from samesame.relate.named_numbers import Tried, with_named_numbers
 from samesame.relate.neighbours import SECONDS, TIMES, Here, Neighbourhood
 from samesame.relate.parameters import InputRelation
+from samesame.relate.picture import count_apart, measuring, picture_of
 from samesame.relate.propose import Values, agree, difference
-from samesame.relate.prove import Prover
+from samesame.relate.prove import Prover, places_of_unknown
 from samesame.relate.reals import qualified
 from samesame.relate.relating import Relating
 from samesame.relate.roots import ROUNDED, apart, difference_of_roots, resting
@@ -46,7 +56,10 @@ from samesame.store import Store
 from samesame.versions import versions_of_packages
 
 _REASONS = 5
+_LOADED, _COMMON = 1e-4, 0.5        # outputs so near, or such a share of numbers in common: the same weights are loaded
 _SHARE = 0.4                # of the time that is left, for capturing the programs at other sizes
+_MASKING = frozenset(f"aten.{name}" for name in ("masked_fill", "where", "full", "fill", "mul"))
+_HARDLY_COUNTS = -1e4       # exp of it is 0 in floating point
 _PATIENCE = 4.0             # seconds for what cannot be proved, where the outputs differ and proofs only say where
 _APART = 8.0                # seconds for all proofs then
 RANDOM, AS_GIVEN = "random", "as-given"
@@ -68,6 +81,7 @@ def check(
     certify: bool = False,
     weights: str = RANDOM,
     ignore: Collection[str] = (),
+    picture: bool = False,
 ) -> Verdict:
     """Decide whether `left` and `right` compute the same function of `inputs`.
 
@@ -81,8 +95,9 @@ def check(
     now; to `certify` (verdict.certificate, what `samesame replay` reads) everything is proved anew. `weights` are
     "random" (the two are the same if they agree for all weights) or "as-given" (where they agree only because some of
     the given ones hold equal numbers, these are constants). To `ignore` are kinds of differences beside numbers
-    (interface.KINDS): structure, values, dtype, shape, aliasing, state. Raises SamesameError (Refused) where a program
-    cannot be captured or the two cannot be compared, ValueError for other `weights`.
+    (interface.KINDS): structure, values, dtype, shape, aliasing, state. With a `picture`, verdict.picture holds what a
+    drawing of both programs needs: operators, formulas, how rounding grows. Raises SamesameError (Refused) where a
+    program cannot be captured or the two cannot be compared, ValueError for other `weights`.
     """
     if weights not in (RANDOM, AS_GIVEN):
         raise ValueError(f"weights is {weights!r}; give {RANDOM!r} or {AS_GIVEN!r}")
@@ -90,7 +105,7 @@ def check(
     verdict = Verdict("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed)
     with run.bounded():
         sides = Sides((left, right), how, ignore)
-        _establish(verdict, sides, inputs, weights, run, Rulebook(store, closed=certify))
+        _establish(verdict, sides, inputs, weights, run, Rulebook(store, closed=certify), picture)
     verdict.notes += run.notes()
     verdict.timing = run.seconds
     verdict.left, verdict.right = _title(left), _title(right)
@@ -98,7 +113,7 @@ def check(
 
 
 def _establish(
-    verdict: Verdict, sides: Sides, inputs: Any, weights: str, run: Run, book: Rulebook
+    verdict: Verdict, sides: Sides, inputs: Any, weights: str, run: Run, book: Rulebook, picture: bool
 ) -> None:
     """Write into the verdict what is found, stage by stage: what stands there when the run is stopped is kept."""
     with run.during("capture"):
@@ -114,11 +129,11 @@ def _establish(
             return
         verdict.roots = [_not_reached(name, a, b) for (name, a), (_, b) in zip(*(g.roots for g in graphs), strict=True)]
     with run.during("execute"):
-        weighed = weigh(graphs, verdict.seed, as_given=weights == AS_GIVEN,
-                        twins=_twins(programs[0], example), deadline=run.deadline)
+        given = weights == AS_GIVEN or any(isinstance(program, Foreign) for program in programs)
+        weighed = weigh(graphs, verdict.seed, as_given=given, twins=_twins(programs[0], example), deadline=run.deadline)
         graphs, relation, taken, values = weighed.graphs, weighed.relation, weighed.draws, weighed.values
         verdict.weights = weights
-        verdict.only = ["for these weights"] if weights == AS_GIVEN else []
+        verdict.only = ["for these weights"] if weights == AS_GIVEN or weighed.frozen != NOTHING else []
         verdict.only += [f"where {' and '.join(weighed.one)}"] if weighed.one else []
         read = None if weighed.because or weighed.frozen != NOTHING else _meant(weighed, verdict.seed)
         if read is not None:
@@ -126,6 +141,10 @@ def _establish(
             verdict.readings = read.readings
         differ = apart(graphs, values)
         extremes = Extremes() if differ or run.over else at_extremes(graphs, taken, values, verdict.seed)
+        tried = Tried() if differ or run.over else with_named_numbers(graphs, taken[0], verdict.seed)
+        verdict.only += tried.without
+        verdict.only += dict.fromkeys(told for graph in graphs for told in taken_for_granted(graph))
+        extremes = tried.apart if extremes.draw is None and tried.apart.draw is not None else extremes
         if extremes.draw is not None:
             taken, differ = [*taken, extremes.draw], True
             values = [*values[0], extremes.values[0]], [*values[1], extremes.values[1]]
@@ -133,21 +152,36 @@ def _establish(
     def alike(example: Any) -> tuple[Graph, Graph]:
         return _read_alike(weighed.alike(sides.at_other_sizes(example)), read)
 
+    alone = any(isinstance(side, Graph) for side in programs) or bool(weighed.one) or bool(sides.differences)
+
+    def families(graphs: tuple[Graph, Graph], record: Recording) -> Iterator[Family]:
+        if run.over or differ or alone:
+            return iter(())
+        follow = partial(_followed, programs, sides.how, example, weighed.graphs)
+        return run.sparing(families_of(programs[0], example, record, graphs, follow), _SHARE, _NOT_CAPTURED)
+
     with run.during("prove"):
-        families: Iterator[Family] = iter(())
-        alone = any(isinstance(side, Graph) for side in programs) or bool(weighed.one) or bool(sides.differences)
-        if not run.over and not differ and not alone:
-            follow = partial(_followed, programs, sides.how, example, weighed.graphs)
-            found = families_of(programs[0], example, partial(_recorded_alike, alike), graphs, follow)
-            families = run.sparing(found, _SHARE, _NOT_CAPTURED)
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
         if differ or sides.differences:
             prover.patience, prover.until = _PATIENCE, time.monotonic() + _APART
-        settled = generalise_sizes(graphs, families, relation, values, prover, run.advance)
+        record = partial(_recorded_alike, alike)
+        settled = generalise_sizes(graphs, families(graphs, record), relation, values, prover, run.advance)
+        flags = flags_of(graphs) if lowest(settled) < Rung.ROUNDED and not differ else None
+        if flags is not None and lowest(settled) is Rung.TESTED:
+            verdict.only.append(flags.condition)                   # all draws were of zeros and ones
+        elif flags is not None and not run.over:
+            told = flags.rewrite(graphs), flags.values(values)
+            there = families(told[0], partial(_recorded_alike, lambda example: flags.rewrite(alike(example))))
+            again = generalise_sizes(told[0], there, relation, told[1], prover, run.advance)
+            if lowest(again) > Rung.UNDECIDED:
+                settled, (graphs, values) = again, told
+                verdict.only.append(flags.condition)
         relating = settled.relating
+        verdict.only += tried.of_classes if relating.of_classes else ()
         roots = qualified(settled.roots, relating, graphs, values)
         _decide(verdict, roots if read is None else up_to_rounding(roots, read), relating, run, unlike)
         verdict.notes += sides.notes
+        verdict.advice = _advice(relation, graphs, values)
         if verdict.verdict == "different":
             verdict.notes += [f"No rounding: {wrong}." for wrong in relation.refused]
         verdict.notes += _of_extremes(extremes, graphs)
@@ -155,6 +189,7 @@ def _establish(
         if weighed.open and verdict.verdict == "undecided":
             verdict.notes.append(f"{weighed.open[0].upper()}{weighed.open[1:]}.")
         verdict.sizes = settled.sizes
+        verdict.picture = picture_of(relating) if picture else None
         if settled.sizes.apart and verdict.verdict == "same":
             verdict.verdict, verdict.evidence = "different", Rung.REFUTED
         run.seconds["proofs"] = settled.seconds
@@ -170,7 +205,7 @@ def _establish(
             verdict.divergence, verdict.diagnosis = diagnose(relating, values, taken, run.deadline, configs)
             verdict.notes += [] if other is None or run.over else other.paths()
     with run.during("numeric"):
-        verdict.numeric = _numeric(weighed.graphs, weighed.draws, weighed.values)
+        verdict.numeric = _numeric(weighed.graphs, weighed.draws, weighed.values, verdict.picture)
     if _is_bounded(verdict) and read is None and not book.closed:
         here = Here(sides, example, weighed, partial(_recorded_alike, alike), partial(_followed, programs, sides.how),
                     (relating.left, relating.right), verdict.seed, book)
@@ -255,7 +290,8 @@ def _read_alike(graphs: tuple[Graph, Graph], read: Meant | None) -> tuple[Graph,
 def _recorded_alike(record: Recording, example: Any) -> tuple[Graph, Graph]:
     """The graphs on inputs of other sizes. Raises Apart where the programs differ in value there."""
     graphs = record(example)
-    values: tuple[Any, Any] = tuple([execute(graph, graph.tensors)] for graph in graphs)   # type: ignore[assignment]
+    left, right = (execute(graph, graph.tensors, keep=False) for graph in graphs)
+    values: tuple[Values, Values] = [left], [right]                     # type: ignore[list-item]    # of roots
     if apart(graphs, values):
         worst = max(difference_of_roots(graphs, values))
         if worst > ROUNDED:
@@ -282,13 +318,9 @@ def _twins(program: Any, example: Any) -> list[tuple[int, int]]:
 
 def _instance(program: Any) -> Any:
     """The module or function to capture: a class, or a function without parameters, is called to make it."""
-    if isinstance(program, torch.nn.Module | Graph):
-        return program
-    if inspect.isclass(program):
-        return program()
-    if inspect.isfunction(program) and not inspect.signature(program).parameters:
-        return program()
-    return program
+    if inspect.isclass(program) or (inspect.isfunction(program) and not inspect.signature(program).parameters):
+        program = program()
+    return program_of(program)
 
 
 # ---------------------------------------------------------------------------------------------------------- the verdict
@@ -310,7 +342,7 @@ def _decide(verdict: Verdict, roots: list[Root], relating: Relating, run: Run, u
     elif relating.stopped and not run.interrupted:
         verdict.notes.append(f"Not everything was tried: {relating.stopped}.")
     if lowest is Rung.UNDECIDED:
-        verdict.notes += _left_open(relating.prover)
+        verdict.notes += [*_finite_masks(relating), *_left_open(relating)]
     verdict.counts = {
         "relations": len(relations),
         "proofs": relating.prover.proofs,
@@ -326,17 +358,30 @@ def _unpaired(relation: InputRelation) -> list[str]:
     return [f"left {name}" for name in relation.unpaired_left] + [f"right {name}" for name in relation.unpaired_right]
 
 
+def _advice(relation: InputRelation, graphs: tuple[Graph, Graph], values: tuple[Values, Values]) -> str:
+    """What to do about weights of both sides that have no partner: they may not be the same, or packed in a way that
+    is not known. Outputs that agree for the weights given, and numbers that both have, speak for the latter."""
+    lone = [[graph.tensors[name] for name in names if name in graph.tensors and graph.tensors[name].is_floating_point()]
+            for graph, names in zip(graphs, (relation.unpaired_left, relation.unpaired_right), strict=True)]
+    if not all(lone):
+        return ""
+    given = max(difference_of_roots(graphs, (values[0][:1], values[1][:1])), default=0.0)
+    if given > _LOADED and in_common(*lone) < _COMMON:
+        return "Both sides have weights that the other lacks: load the same weights into both, and check again."
+    why = "The outputs agree for the weights given" if given <= _LOADED else "Most of their numbers occur on both sides"
+    return (f"{why}, but no way was found in which the weights of one are cut, moved, added or multiplied out of the "
+            "other's, so nothing can be said about other weights.")
+
+
 def _notes(relating: Relating) -> list[str]:
     notes = ["Proofs are over the real numbers and unbounded integers: inputs are finite, and casts are the identity."]
     if relating.inputs.unpaired_left or relating.inputs.unpaired_right:
-        notes.append(
-            "Weights without a partner take part with numbers of their own; to be compared, both sides must load the "
-            "same weights."
-        )
+        notes.append("Weights without a partner take part with numbers of their own.")
     paired = Counter(relating.inputs.how.values())
     if paired:
         ways = ", ".join(f"{number} by {how}" for how, number in sorted(paired.items()))
         notes.append(f"Weights that hold the same numbers as others were told apart: {ways}.")
+    notes += _masks(relating.left, relating.right)
     if relating.rounded:
         left, right = relating.rounded
         notes.append(
@@ -350,15 +395,43 @@ def _notes(relating: Relating) -> list[str]:
     return notes
 
 
+def _masks(left: Graph, right: Graph) -> Iterator[str]:
+    """Buffers that are read as the masks which they hold, in a sentence each."""
+    for side, graph in (("left", left), ("right", right)):
+        for node in graph.sources("constant"):
+            mask = triangle(graph.tensors[node.name]) if node.origin.parameter else None
+            if mask is not None:
+                yield f"The buffer {node.origin.parameter} of the {side} is taken as the mask that it holds: {mask}."
+
+
 def kernels_in(graph: Graph) -> set[str]:
     """The Triton kernels that a program launches."""
     launched = (node.operator for node in graph.nodes if node.operator.startswith("triton."))
     return {operator.split(".")[1].rpartition("_")[0] for operator in launched}
 
 
-def _left_open(prover: Prover) -> list[str]:
+def _finite_masks(relating: Relating) -> list[str]:
+    """Numbers like −1e9 that masks put in, of which few programs mean that what is masked still counts a little."""
+    masking = [n for g in (relating.left, relating.right) for n in g.nodes if packet(n.operator) in _MASKING]
+    return list(dict.fromkeys(
+        f"{node.origin.spoken} puts in {number:g}, which counts as that number: over the reals exp({number:g}) is not "
+        "0. Where −∞ is meant, write -float('inf'), or torch.finfo(dtype).min, which is read as −∞."
+        for node in masking
+        for number in node.args
+        if isinstance(number, float) and -math.inf < number <= _HARDLY_COUNTS and number not in LOWEST
+    ))
+
+
+def _left_open(relating: Relating) -> list[str]:
     """Why blocks could not be decided, each reason once: limits that were hit, and what stood in the way of a proof."""
-    reasons = Counter(rule.reason for rule in prover.rules.values() if rule.evidence is None and rule.reason)
+    joint, graphs = relating.joint, (relating.left, relating.right)
+    origins = {
+        joint.term[node]: node.origin.spoken for graph in graphs for node in graph.nodes if node.origin.file
+    }
+    reasons = Counter(
+        f"{rule.reason}{f' ({places})' if (places := places_of_unknown(rule.block, rule.reason, origins)) else ''}"
+        for rule in relating.prover.rules.values() if rule.evidence is None and rule.reason
+    )
     shown = [f"Not proved{f', {n} times' if n > 1 else ''}: {why}." for why, n in reasons.most_common(_REASONS)]
     rest = len(reasons) - len(shown)
     return [*shown, f"And {rest} more reasons why a block was not proved."] if rest else shown
@@ -367,25 +440,28 @@ def _left_open(prover: Prover) -> list[str]:
 # ---------------------------------------------------------------------------------------------------------- the numbers
 
 
-def _numeric(graphs: tuple[Graph, Graph], taken: list[Draw], values: tuple[Values, Values]) -> list[Numeric]:
+def _numeric(
+    graphs: tuple[Graph, Graph], taken: list[Draw], values: tuple[Values, Values], picture: Picture | None
+) -> list[Numeric]:
     """Each side in its own precision against its own float64 run on the same inputs and weights."""
-    own: tuple[list[Any], list[Any]] = (
-        [execute(graphs[0], draw.left, precision="own") for draw in taken],
-        [execute(graphs[1], draw.right, precision="own") for draw in taken],
-    )
-    rows = []
-    for (name, a), (_, b) in zip(graphs[0].roots, graphs[1].roots, strict=True):
-        if not values[0][0][a.name].dtype.is_floating_point:
-            continue
-        errors = [
-            max(
-                difference(oracle[node.name], run[node.name])
-                for oracle, run in zip(values[side], own[side], strict=False)     # no draw with NaN has an error
-            )
-            for side, node in ((0, a), (1, b))
-        ]
-        rows.append(Numeric(name, errors[0], errors[1], a.type.dtype, len(taken)))  # type: ignore[union-attr]
-    return rows
+    pairs = zip(graphs[0].roots, graphs[1].roots, strict=True)
+    roots = [(name, (a, b)) for (name, a), (_, b) in pairs if values[0][0][a.name].dtype.is_floating_point]
+    errors: list[tuple[list[float], list[float]]] = [([], []) for _ in roots]
+    for place, draw in enumerate(taken):                         # one run at a time: each is as large as the program
+        results: list[list[Any]] = [[] for _ in roots]
+        for side, sources in enumerate((draw.left, draw.right)):
+            seen = measuring(values[side][0], picture.errors[side]) if picture is not None and place == 0 else None
+            own: Any = execute(graphs[side], sources, precision="own", keep=False, seen=seen)
+            for (_, nodes), found, result in zip(roots, errors, results, strict=True):
+                found[side].append(difference(values[side][place][nodes[side].name], own[nodes[side].name]))
+                result.append(own[nodes[side].name])
+        for (name, _), both in zip(roots, results, strict=True):
+            if picture is not None:
+                count_apart(picture.apart.setdefault(name, {}), *both)
+    return [
+        Numeric(name, max(mine), max(yours), a.type.dtype, len(taken))  # type: ignore[union-attr]
+        for (name, (a, _)), (mine, yours) in zip(roots, errors, strict=True)
+    ]
 
 
 def _title(program: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from samesame.formula.region import Region, listed
 from samesame.formula.sizes import size_text, symbols, value_at
-from samesame.formula.tensor import Dim
+from samesame.formula.tensor import Dim, Tensor
 from samesame.graph import NOWHERE, Origin, Setting
 from samesame.graph.interface import Difference
 
@@ -143,6 +143,52 @@ class Numeric:
     draws: int
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One operator of a program as a picture shows it: what it reads, by name, and the type of its result as text."""
+
+    name: str
+    operator: str
+    inputs: tuple[str, ...]
+    type: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Stands:
+    """The tensors that a variable of a claim stands for: the left one and the right one by name, empty where none."""
+
+    variable: str
+    left: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What was decided to be equal: the formulas of both sides over the claim's variables, None where an operator has
+    none, and the operators of both sides down to these variables, as text."""
+
+    left: Tensor | None
+    right: Tensor | None
+    block: str
+
+
+@dataclass(slots=True)
+class Picture:
+    """What a drawing of two programs needs beside the verdict. `decided` has, for each right tensor that took a proof,
+    the key of its claim among `claims`, which layers share, and what the variables stand for there. `errors` are those
+    of each operator of the left and the right in its own precision against float64, on the first draw, relative to the
+    largest value; `apart` counts, for each output, elements by how far the sides are apart in their own precision
+    relative to its largest value: by the power of ten above, None for those that are equal."""
+
+    left: tuple[Drawn, ...]
+    right: tuple[Drawn, ...]
+    claims: dict[str, Claim] = field(default_factory=dict)
+    decided: dict[str, tuple[str, tuple[Stands, ...]]] = field(default_factory=dict)
+    errors: tuple[dict[str, float], dict[str, float]] = field(default_factory=lambda: ({}, {}))
+    apart: dict[str, dict[int | None, int]] = field(default_factory=dict)
+
+
 SHOWN = 3                                                  # sizes that stayed numbers, in one line
 Shapes = Mapping[str, tuple[int, ...]]                     # of inputs, by name
 
@@ -263,13 +309,30 @@ class Reading:
                 f"last place of {self.dtype}, where rounding allows {self.allowed:.2g}{through}")
 
 
+class Shown:
+    """What a notebook shows of a verdict. It asks the object itself, and the package's exports say how: data knows no
+    reports."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from samesame import as_html
+
+        return as_html(self)                                                  # type: ignore[arg-type]
+
+    def _repr_markdown_(self) -> str:
+        from samesame import as_markdown
+
+        return as_markdown(self)                                              # type: ignore[arg-type]
+
+
 @dataclass(slots=True)
-class Verdict:
+class Verdict(Shown):
     """The answer of `check`: `same`, `different` or `undecided`, and everything it stands on. `weights` are those it
     holds for: "random" ones, that is all, or "as-given"; `because` says why they agree for the given ones only, and
     `only` to what "same" is limited besides. `differences` are those beside numbers (how results are put together,
     dtypes, shared memory, state), `ignored` those that were to be ignored; `scope` says for how many calls the answer
-    holds, and is empty where it holds for all."""
+    holds, and is empty where it holds for all. A `picture` is there where it was asked for."""
 
     verdict: str
     evidence: Rung
@@ -281,6 +344,7 @@ class Verdict:
     numeric: list[Numeric] = field(default_factory=list)
     sizes: Sizes = field(default_factory=Sizes)
     unpaired: list[str] = field(default_factory=list)
+    advice: str = ""                # what to do about weights without a partner
     differences: list[Difference] = field(default_factory=list)
     ignored: list[Difference] = field(default_factory=list)
     scope: str = ""
@@ -291,6 +355,7 @@ class Verdict:
     seed: int = 0
     readings: list[Reading] = field(default_factory=list)
     certificate: dict[str, Any] | None = None
+    picture: Picture | None = None
     settings: tuple[Setting, Setting] | None = None         # the state that each side was captured in
     weights: str = "random"
     because: str = ""

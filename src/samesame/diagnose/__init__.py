@@ -22,10 +22,12 @@ import torch
 from samesame.diagnose.change import Change, Hints, packet
 from samesame.diagnose.edits import changes
 from samesame.evidence import Divergence, Edit, Effect, Rung, SamesameError, Site
-from samesame.graph import Graph, Node, TensorType, rewritten
-from samesame.operators.execute import Value, closed, execute, few_threads, rerun, sizes
+from samesame.graph import Graph, Node, TensorType, rewritten, with_roots
+from samesame.operators.execute import Value, closed, elements, execute, few_threads, rerun, sizes
+from samesame.operators.kept import Over, Part
 from samesame.relate.draws import Draw
 from samesame.relate.joint import kind_of
+from samesame.relate.layout import wholes
 from samesame.relate.propose import Proposer, Values, agree, difference, reals
 from samesame.relate.relating import MOVES, Relating, closed_values, relate
 
@@ -97,7 +99,7 @@ class _Side:
     name: str
     graph: Graph
     values: Values
-    sources: list[dict[str, torch.Tensor]]
+    sources: list[Mapping[str, torch.Tensor]]
     region: list[Node]
     agreeing: list[Node]
 
@@ -136,8 +138,7 @@ class _Search:
 
     def _proposer(self, k: int) -> Proposer:
         graph = (self.relating.left, self.relating.right)[k]
-        names = [n.name for n in graph.nodes if isinstance(self.values[k][0].get(n.name), torch.Tensor)]
-        return Proposer(self.values[k], names)
+        return Proposer(self.values[k], elements(graph.nodes))
 
     def _both(self, *, constants: bool) -> tuple[_Side, _Side]:
         return (
@@ -146,7 +147,7 @@ class _Search:
         )
 
     def _side(
-        self, name: str, graph: Graph, k: int, sources: list[dict[str, torch.Tensor]], constants: bool
+        self, name: str, graph: Graph, k: int, sources: list[Mapping[str, torch.Tensor]], constants: bool
     ) -> _Side:
         """Walk back from the differing roots through tensors that no tensor of the other side agrees with."""
         related = {pair[0] if k == 0 else right for right, pair in self.relating.related.items()}
@@ -277,6 +278,8 @@ class _Search:
         if change.taken or tested:
             return False
         edited, k = apply(side.graph, change), 0 if side.name == "left" else 1
+        read = set(with_roots(edited, edited.roots).nodes)     # what nothing reads any more may fail
+        edited = replace(edited, nodes=tuple(node for node in edited.nodes if node.is_source or node in read))
         graphs: list[Graph] = [self.relating.left, self.relating.right]
         values: list[Any] = list(self.values)
         values[k] = [execute(edited, sources) for sources in side.sources]
@@ -285,7 +288,10 @@ class _Search:
         deadline = min(limit, self.deadline)
         prover = replace(self.relating.prover, deadline=deadline, until=math.inf, patience=math.inf)
         constants = closed_values(left, values[0]), closed_values(right, values[1])
-        again = relate(left, right, self.relating.inputs, (values[0], values[1]), constants, prover)
+        held = {node.name for node in left.nodes}           # an edit may leave a weight without a use
+        known = self.relating.inputs
+        layouts = {name: layout for name, layout in known.layouts.items() if held.issuperset(wholes(layout))}
+        again = relate(left, right, replace(known, layouts=layouts), (values[0], values[1]), constants, prover)
         roots = [again.root_evidence(a, b) for (_, a), (_, b) in zip(left.roots, right.roots, strict=True)]
         rungs = [Rung.UNDECIDED if evidence is None else evidence.rung for evidence in roots]
         return min([*rungs, *(relation.evidence.rung for relation in again.relations())]) >= Rung.PROVED_HERE
@@ -312,23 +318,23 @@ class _Search:
         rows.sort(key=lambda row: row[:3])
         yield from ((row[0], *row[3:]) for row in rows)
 
-    def _rejoins(self, side: _Side, other: _Side, change: Change) -> list[dict[str, Value]] | None:
+    def _rejoins(self, side: _Side, other: _Side, change: Change) -> list[Mapping[str, Value]] | None:
         """The runs of the changed side if all its roots agree on every draw, else None. Most changes part at the first
         root on the first draw, so no more is run before that is known."""
         graph, base = apply(side.graph, change), set(side.graph.nodes)
         unchanged = [node.name for node in graph.nodes if node in base]
         whole = not closed(graph) <= set(unchanged)          # a constant is made anew, in its own precision
-        done: list[dict[str, Value]] = []
+        done: list[Mapping[str, Value]] = []
         sources = [
-            {**given, **{name: other.values[draw][node.name] for name, node in change.taken.items()}}
+            Over({name: other.values[draw][node.name] for name, node in change.taken.items()}, given)
             for draw, given in enumerate(side.sources)
         ]
         for (_, root), (_, wanted) in zip(graph.roots, other.graph.roots, strict=True):
             for draw, values in enumerate(sources):
                 try:
                     if draw == len(done):
-                        known: Mapping[str, Value] = {name: side.values[draw][name] for name in unchanged}
-                        done.append(execute(graph, values) if whole else dict(known))
+                        known = Part(side.values[draw], unchanged)
+                        done.append(execute(graph, values) if whole else known)
                     done[draw] = rerun(graph, values, done[draw], _above(graph, root, done[draw]))
                 except SamesameError:
                     return None
@@ -337,12 +343,11 @@ class _Search:
                     return None
         return done
 
-    def _counterpart(self, side: _Side, other: _Side, change: Change, runs: list[dict[str, Value]]) -> Node | None:
+    def _counterpart(self, side: _Side, other: _Side, change: Change, runs: list[Mapping[str, Value]]) -> Node | None:
         """The operator of the other side that does what the change makes this one do: the first whose result is now
         found on this side, or else one that the change was made after, or one like it."""
         graph, base = apply(side.graph, change), set(side.graph.nodes)
-        names = [n.name for n in other.region if isinstance(other.values[0].get(n.name), torch.Tensor)]
-        proposer = Proposer(other.values, names)
+        proposer = Proposer(other.values, elements(other.region))
         for node in graph.nodes:
             if node not in base and all(isinstance(run.get(node.name), torch.Tensor) for run in runs):
                 found = {name for name, _ in proposer.candidates(runs, node.name, node.shape)}  # type: ignore[arg-type]
@@ -360,8 +365,7 @@ class _Seen:
     def __init__(self, side: _Side, other: _Side) -> None:
         self.side, self.draw = side, min(1, len(side.values) - 1)
         run = other.values[self.draw]
-        names = [node.name for node in other.region if isinstance(run.get(node.name), torch.Tensor)]
-        self.proposer = Proposer([run], names)
+        self.proposer = Proposer([run], elements(other.region))
         self.met = {*side.agreeing, *(node for node in side.graph.nodes if node.is_source)}
 
     def has(self, change: Change) -> bool:

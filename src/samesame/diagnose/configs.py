@@ -19,12 +19,14 @@ from typing import Any
 import torch
 
 from samesame.capture import capture
-from samesame.capture.checkpoints.folders import Checkpoint, config_of, merged, one_line
+from samesame.capture.checkpoints.folders import Checkpoint, config_of, one_line
+from samesame.capture.checkpoints.shrinking import merged
 from samesame.capture.targets import load_target
 from samesame.evidence import Edit, Refused, SamesameError, Site
 from samesame.graph import Graph
 from samesame.operators.defaults import with_defaults
 from samesame.operators.execute import execute
+from samesame.operators.kept import Part
 from samesame.relate.draws import Draw
 from samesame.relate.propose import Values, agree
 
@@ -155,7 +157,8 @@ class Configured:
         for draw, values in zip(self.taken, self.values[1 - side], strict=True):
             given = (draw.left, draw.right)[side]
             sources = [*graph.sources("input"), *graph.sources("parameter")]
-            run = execute(graph, {node.name: given[node.name] for node in sources if node.name in given})
+            known = Part(given, [node.name for node in sources if node.name in given])
+            run = execute(graph, known, keep=False)
             for (_, root), (_, wanted) in zip(graph.roots, other.roots, strict=True):
                 if not agree(run[root.name], values[wanted.name], 1e-8):       # type: ignore[arg-type]
                     return False

@@ -53,3 +53,20 @@ def _never_negative(atom: Atom) -> bool:
 def is_number(form: Form) -> bool:
     """Whether it is a number whatever torch's tensors hold: made of integers and constants only."""
     return not any(isinstance(a, Element | OpaqueAtom) and a.kind == "real" for a in inner_atoms(form))
+
+
+def is_mean_of_exponentials(form: Form) -> bool:
+    """Whether all that it is made of stands in exponentials, with a sum of such to divide by that is none of nothing: a
+    softmax, which is a number for all finite scores. That these are finite is what every proof takes for granted."""
+    factors = [(a, e) for term, _ in form.terms for a, e in opened(term, next_open(term.free))[2]]
+    divides = any(e < 0 for _, e in factors)
+    return divides and not _demands(form) and all(_of_exponentials(a) for a, _ in factors)
+
+
+def _of_exponentials(atom: Atom) -> bool:
+    if not isinstance(atom, Apply) or atom.head not in ("exp", "sum"):
+        return False
+    if atom.head == "exp":
+        return True
+    return all(_of_exponentials(a) for term, _ in atom.argument.terms
+               for a, _ in opened(term, next_open(term.free))[2])

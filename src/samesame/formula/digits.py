@@ -2,6 +2,8 @@
 
     Σ_{h<H} Σ_{l<E} f(h·E + l) = Σ_{j<H·E} f(j)
 
+They may occur in a mask alone, which then counts the elements of all tiles.
+
 A loop over tiles is a bijection onto the whole range, for every tile size. Masks for a ragged end, `h·E + l < n`, are
 conditions on j like any other; the tiles may even be unlimited, where only the mask ends them."""
 
@@ -21,7 +23,7 @@ def merge_digits(draft: Draft) -> Form | None:
     uses = [p for a, _ in draft.factors for _, _, p in inner_polys(a)]
     for pair in combinations(draft.bound, 2):
         own = [p for p in uses if not p.free.isdisjoint(pair)]
-        if own and all(p.free.issuperset(pair) for p in own):
+        if (own or any(g.free.issuperset(pair) for g in draft.guards)) and all(p.free.issuperset(pair) for p in own):
             for high, low in (pair, pair[::-1]):
                 merged = _merged(draft, high, low, own)
                 if merged is not None:

@@ -143,7 +143,8 @@ def _attempt(
         except BinderEscape as escape:
             return NotProved(f"internal check failed: {escape}")
         except _Open as open_:
-            return NotProved(_with_limits(f"left over: {open_}", effort))
+            left_over = next(readable([f"left over: {open_}"], left.free | right.free))
+            return NotProved(_with_limits(left_over, effort))
         method = "smt" if effort.solver_proofs else "normal form"
         conditions = [*integers_in_range(left, right), *readable(effort.conditions, left.free | right.free)]
         infinite = effort.infinite or any(map(_holds_infinity, sides))
@@ -178,6 +179,7 @@ def readable(conditions: Iterable[str], free: frozenset[Index]) -> Iterator[str]
 
 
 LETTERS = "ijklmnpq"
+MOST_SHOWN = 160                            # letters of what was left over
 
 
 def prove_tensors_equal(left: Tensor, right: Tensor, *, budget: Budget = DEFAULT) -> Proved | NotProved:
@@ -216,6 +218,12 @@ def same_size(m: Dim, n: Dim) -> bool:
 
 class _Open(Exception):
     """The difference did not vanish; the message shows a part of it."""
+
+
+def abridged(key: str) -> str:
+    """A key as people are shown it: cut off where it is long, without the digests of what was shortened before."""
+    text = re.sub("…[0-9a-f]{32}", "…", key)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN].rstrip()}…"
 
 
 def _with_limits(reason: str, effort: Effort) -> str:
@@ -279,7 +287,7 @@ def vanishes(form: Form) -> str:
             return step_name
         if never_occurs(changed):
             return f"{step_name}; bodies counted by the solver"
-    raise _Open(cleared.key[:300])
+    raise _Open(abridged(cleared.key))
 
 
 def clear_denominators(form: Form) -> Form:

@@ -371,7 +371,7 @@ def _exp_on_cell(form: Form) -> Form:
 
 @remember
 def log(form: Form) -> Form:
-    """log(c·Π a^e·rest) = log c + Σ e·log a + log rest for positive c and a; log 0 = −∞."""
+    """log(c·Π a^e·rest) = log c + Σ e·log a + log rest for positive c and a; log a² = 2·log|a|; log 0 = −∞."""
     return by_cells(form, _log_on_cell)
 
 
@@ -385,7 +385,10 @@ def _log_on_cell(form: Form) -> Form:
     parts = [scale(of_atom(Apply("log", constant(q))), k) for q, k in prime_factors(size)]
     for atom, e in common:
         parts.append(scale(_log_of_atom(atom), e))
-    if value_of(rest) != 1:
+    (term, c), *more = rest.terms
+    if not more and c == 1 and term.plain and all(e % 2 == 0 and e > 0 for _, e in term.factors):
+        parts += (scale(of_atom(Apply("log", of_atom(_magnitude(a)))), e) for a, e in term.factors)
+    elif value_of(rest) != 1:
         parts.append(of_atom(Apply("log", rest)))
     return add(*parts)
 

@@ -12,7 +12,7 @@ from functools import reduce
 from itertools import product as cartesian
 from math import prod
 
-from samesame.formula.defined import assume_defined, is_number
+from samesame.formula.defined import assume_defined, is_mean_of_exponentials, is_number
 from samesame.formula.digits import merge_digits
 from samesame.formula.effort import current, remember, step
 from samesame.formula.expr import (
@@ -435,6 +435,8 @@ def _compared(op: str, left: Expr, right: Expr) -> Cases:
         return _compared_with_infinity(op, a, b)
     for side in (a, b):
         assume_defined(side)
+    if op != "<" and a is b and is_mean_of_exponentials(a):
+        return ALWAYS
     if op != "<" and a is b and not is_number(a):
         return cases_of(by_cells(a, lambda on_cell: indicator(truth_of("number", on_cell))))
     if op == "<":

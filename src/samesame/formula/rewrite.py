@@ -137,14 +137,26 @@ def guarded(guards: Guards, form: Form) -> Form:
 
 def bind(form: Form, variables: Iterable[tuple[Var, Poly]]) -> Form:
     """Σ over free variables v, each 0 ≤ v < extent, of a form. Extents may mention variables bound later in the
-    list."""
-    for v, extent in variables:
-        new = Var("open", (next_open(form.free | extent.free),), number(0), extent - 1)
-        guards = conjunction([at_least_zero_literal(variable(new)), less(variable(new), extent)])
+    list. Two that a mask joins (`h·E + l < n`) are bound together, as they may be digits of one."""
+    left = list(variables)
+    while left:
+        several = [left.pop(0)]
+        if left and not several[0][1].free & {left[0][0]} and _joined(form, several[0][0], left[0][0]):
+            several.append(left.pop(0))
+        first = next_open(form.free, free_of(extent for _, extent in several))
+        new = [Var("open", (first + k,), number(0), extent - 1) for k, (_, extent) in enumerate(several)]
+        inside = zip(new, several, strict=True)
+        guards = conjunction([literal for v, (_, extent) in inside
+                              for literal in (at_least_zero_literal(variable(v)), less(variable(v), extent))])
         if guards is None:
             return constant(0)
-        form = under(Draft((new,), guards, ()), form.rename(((v, new),)))
+        form = under(Draft(tuple(new), guards, ()), form.rename(tuple(
+            (old, v) for v, (old, _) in zip(new, several, strict=True))))
     return form
+
+
+def _joined(form: Form, one: Var, other: Var) -> bool:
+    return any(one in guard.free and other in guard.free for term, _ in form.terms for guard in term.guards)
 
 
 # --------------------------------------------------------------------------------------------------------- substitution

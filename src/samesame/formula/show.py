@@ -48,7 +48,7 @@ from samesame.formula.scalars import SCALARS
 from samesame.formula.tensor import Tensor
 
 LETTERS = "ijklmnpqrstuvwxyzabcdefgh"
-MOST_PARTS, MOST_DEPTH = 4000, 100           # of a formula; what is beyond is …
+MOST_DEPTH = 100                             # of a formula; what is beyond is …
 SMALL_DENOMINATOR = 1000                     # 1 / 3 is written so, and the float 1e-06 is not
 
 # How tightly a text holds together: an operand is parenthesised where it holds less tightly than its place asks.
@@ -69,19 +69,19 @@ def latex(expr: Expr) -> str:
 
 def unicode_tensor(name: str, tensor: Tensor) -> str:
     """The tensor's definition as plain text: `out[i, j] = …`."""
-    return _definition(Plain(), name, tensor)
+    return definition(Plain(), name, tensor)
 
 
 def latex_tensor(name: str, tensor: Tensor) -> str:
     """The tensor's definition as LaTeX."""
-    return _definition(Latex(), name, tensor)
+    return definition(Latex(), name, tensor)
 
 
-def _definition(notation: Plain, name: str, tensor: Tensor) -> str:
+def definition(notation: Plain, name: str, tensor: Tensor) -> str:
     indices, body = tensor.element()
     printer = Printer(notation, body, indices, reserved=[name])
     left = notation.element(notation.name(name), [printer.show(index).text for index in indices])
-    return f"{left} = {printer.show(body).text}"
+    return notation.compare("=", left, printer.show(body).text)
 
 
 class Piece(NamedTuple):
@@ -115,7 +115,7 @@ class Printer:
     def show(self, expr: Expr) -> Piece:
         """The expression's text and how tightly it holds."""
         self.parts += 1
-        if self.parts > MOST_PARTS or self.depth > MOST_DEPTH:
+        if self.parts > self.notation.most_parts or self.depth > MOST_DEPTH:
             return Piece(self.notation.ellipsis, ATOM)
         self.depth += 1
         piece = self._show(expr)
@@ -135,7 +135,7 @@ class Printer:
             case Named(name) | Size(name, _):
                 return Piece(write.name(name), ATOM)
             case Index():
-                return Piece(self.names[expr], ATOM)
+                return Piece(write.index(self.names[expr]), ATOM)
             case NegInf():
                 return Piece(write.minus + write.infinity, ADD)
             case Truth(value):
@@ -199,16 +199,17 @@ class Printer:
         if value < 0:
             return Piece(write.minus + self._number(-value).text, ADD)
         if value.denominator == 1:
-            return Piece(str(value), ATOM)
+            return Piece(write.number(str(value)), ATOM)
         if _is_decimal(value):
             return write.decimal(repr(float(value)))
-        return Piece(write.fraction(str(value.numerator), str(value.denominator)), write.fraction_level)
+        above, below = (write.number(str(part)) for part in value.as_integer_ratio())
+        return Piece(write.fraction(above, below), write.fraction_level)
 
     def _sum(self, terms: Sequence[Expr]) -> str:
         text = ""
         for term in sorted(terms, key=lambda term: _sign(term)[0]):
             negative, size = _sign(term)
-            sign = self.notation.minus if negative else "+"
+            sign = self.notation.minus if negative else self.notation.plus
             piece = self.at(FOLD, size)
             text += f" {sign} {piece}" if text else (sign if negative else "") + piece
         return text
@@ -241,7 +242,7 @@ class Printer:
         return piece.text if piece.level >= level else self.notation.parentheses(piece.text)
 
     def _fraction(self, above: Sequence[Piece], below: Sequence[Piece]) -> str:
-        top, bottom = self._times(above or [Piece("1", ATOM)]), self._times(below)
+        top, bottom = self._times(above or [Piece(self.notation.number("1"), ATOM)]), self._times(below)
         if self.notation.fractions_are_closed:
             return self.notation.fraction(top.text, bottom.text)
         above_level = MUL if len(above) > 1 else POW
@@ -277,7 +278,8 @@ class Printer:
         for index in bound:
             self.names[index] = self._new_name()
         write = self.notation
-        return [write.range(self.names[index], *limit) for index, limit in zip(bound, extents, strict=True)]
+        names = [write.index(self.names[index]) for index in bound]
+        return [write.range(name, *limit) for name, limit in zip(names, extents, strict=True)]
 
     def _forget(self, bound: Sequence[Index]) -> None:
         for index in bound:
@@ -400,12 +402,19 @@ LATEX_FOLDS = {"sum": r"\sum", "prod": r"\prod", "max": r"\max", "min": r"\min",
 class Plain:
     """Plain text. Each method joins texts that are parenthesised already where they must be."""
 
-    minus, infinity, ellipsis, times = "−", "∞", "…", "·"
+    most_parts = 4000                            # of a formula; what is beyond is …
+    plus, minus, infinity, ellipsis, times = "+", "−", "∞", "…", "·"
     negation, conjunction, disjunction = "¬", " ∧ ", " ∨ "
     fraction_level, fractions_are_closed = MUL, False
 
     def name(self, name: str) -> str:
         return name
+
+    def index(self, name: str) -> str:
+        return name
+
+    def number(self, digits: str) -> str:
+        return digits
 
     def word(self, word: str) -> str:
         return word
@@ -417,7 +426,7 @@ class Plain:
         return f"{whole}[{', '.join(indices)}]" if indices else whole
 
     def function(self, name: str, arguments: Sequence[str], attributes: Any = ()) -> str:
-        return f"{name}({', '.join(arguments)}{_attributes(attributes)})"
+        return f"{name}({', '.join(arguments)}{attributes_text(attributes)})"
 
     def extremum(self, op: str, arguments: Sequence[str]) -> str:
         return f"{op}{{{', '.join(arguments)}}}"
@@ -489,7 +498,7 @@ class Latex(Plain):
 
     def function(self, name: str, arguments: Sequence[str], attributes: Any = ()) -> str:
         head = f"\\{name}" if name in SCALARS and SCALARS[name].latex else rf"\operatorname{{{_escape(name)}}}"
-        return head + self.parentheses(", ".join(arguments) + _escape(_attributes(attributes)))
+        return head + self.parentheses(", ".join(arguments) + _escape(attributes_text(attributes)))
 
     def extremum(self, op: str, arguments: Sequence[str]) -> str:
         return rf"\{op}\left\{{{', '.join(arguments)}\right\}}"
@@ -542,7 +551,7 @@ class Latex(Plain):
         return self.parentheses(rf"{', '.join(ranges)} \mapsto {body}")
 
 
-def _attributes(attributes: Any) -> str:
+def attributes_text(attributes: Any) -> str:
     """`; 5, true`: what an opaque operator was given besides tensors; nothing where that is nothing."""
     if attributes is None or attributes == ():
         return ""

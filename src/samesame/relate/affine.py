@@ -221,10 +221,12 @@ class _Walk:
             return self.shifted(form, by, len(node.shape))
         other = self.form(y, deep)
         other = other if factor == 1.0 else self.scaled(other, factor, len(node.shape))
-        return self.both(form, other)
+        return self.both(form, other, len(node.shape))
 
-    def both(self, a: Affine, b: Affine) -> Affine:
+    def both(self, a: Affine, b: Affine, rank: int) -> Affine:
         """The sum of two maps of one anchor."""
+        if a.kind != b.kind:
+            a, b = (self.mixing(one, other, rank) if one.kind == "gain" else one for one, other in ((a, b), (b, a)))
         if a.kind == b.kind == "kernel":
             a, b = self.padded(a, b), self.padded(b, a)
         if a.kind != b.kind or a.settings != b.settings:
@@ -233,6 +235,27 @@ class _Walk:
         if a.kind != "gain" and maps[0].shape != maps[1].shape:
             raise _NotAffine
         return replace(a, map=self.weights.plus(*maps), shift=self.weights.plus(a.shift, b.shift))
+
+    def mixing(self, gain: Affine, other: Affine, rank: int) -> Affine:
+        """A gain as the matrix, or the kernel of size one, that mixes no channels: a branch that only scales."""
+        weights = self.weights
+        assert other.map is not None
+        outputs, inputs, *sizes = other.map.shape
+        groups = other.settings[-1] if other.settings else 1
+        if outputs != inputs * groups or (sizes and (other.settings[TRANSPOSED] or set(other.settings[2]) != {1})):
+            raise _NotAffine
+        eye = weights.make("aten.eye.default", inputs)
+        eye = eye if groups == 1 else weights.make("aten.repeat.default", eye, (groups, 1))
+        factor, shift = (weights.channels(part, rank, _axis(other)) for part in (gain.map, gain.shift))
+        if factor is not None and factor.shape:
+            factor = weights.shaped(factor, (outputs, 1))
+        if shift is not None and not shift.shape:
+            shift = weights.make("aten.expand.default", shift, (outputs,))
+        map_ = weights.times(eye, factor)
+        assert map_ is not None
+        stride, _, *rest = other.settings or ((), ())
+        settings = (stride, (0,) * len(sizes), *rest) if sizes else ()
+        return Affine(other.kind, weights.shaped(map_, (outputs, inputs, *(1,) * len(sizes))), shift, settings)
 
     def padded(self, form: Affine, other: Affine) -> Affine:
         """A smaller kernel as one of the other's size, with zeros around it, where that needs as much more padding."""

@@ -52,7 +52,7 @@ class Block:
         ranges = {**self.labels, **self.ranges}
         if ranges == self.ranges:
             return None
-        return replace(self, ranges=ranges, labels={}, of_classes=True, key=key_of(self.graph, ranges))
+        return replace(self, ranges=ranges, of_classes=True, key=key_of(self.graph, ranges))
 
     @property
     def left(self) -> Node:
@@ -152,12 +152,15 @@ class _Cutter:
         if tables and not self.is_open(name):
             self.untold = True
             return min(tables)
-        lefts = [term for term in members if "left" in self.joint.sides.get(term, ())]
-        layouts = [term for term in members if term in self.joint.layouts]
-        others = [term for term in members if self.egraph.term(term).operator != "constant"]
+        written = [term for term in members if term in self.joint.written_out] if self.constants > 1 else []
+        told = [term for term in members if term not in tables and term not in self.joint.written_out]
+        lefts = [term for term in members if "left" in self.joint.sides.get(term, ()) and not (
+            written and self.egraph.term(term).operator == "constant")]
+        layouts = [term for term in told if term in self.joint.layouts]
+        others = [term for term in told if self.egraph.term(term).operator != "constant"]
         if layouts and not lefts:
             return min(layouts, key=lambda term: (abs(self.joint.share(term) - self.place), term))
-        return min(lefts or others or tables or members)
+        return min(lefts or others or written or tables or members)
 
     def expand(self, root: int) -> Node:
         """One application and, depth first, everything it needs. Iterative: blocks may be deep.

@@ -8,7 +8,8 @@ index that is sliced first is demanded in part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from samesame.formula.expr import Expr, Extremum, add, maximum, minimum, mul
 from samesame.formula.sizes import canonical, size_text
@@ -67,9 +68,9 @@ def demanded(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]
 def labels(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]:
     """The range of each input that holds labels, by name, if none of them is the negative number that a loss ignores;
     of inputs that were seen to be negative, nothing is said."""
-    losses = [node for node in graph.nodes if packet(node.operator) in LOSSES and _ignored(node) <= 0]
+    losses = [node for node in graph.nodes if packet(node.operator) in LOSSES and ignored(node) <= 0]
     demands = [(node.args[1], (0, last(_classes(node)))) for node in losses]
-    return _ranges((demand for demand in demands if not negative(_whole(demand[0]))), negative)
+    return _ranges((demand for demand in demands if not negative(whole(demand[0]))), negative)
 
 
 def _classes(loss: Node) -> Dim:
@@ -78,21 +79,58 @@ def _classes(loss: Node) -> Dim:
     return shape[1] if len(shape) > 1 else shape[0]
 
 
-def _ignored(loss: Node) -> int:
-    ignored: int = loss.args[4] if len(loss.args) > 4 else loss.kwargs.get("ignore_index", -100)
-    return ignored
+def ignored(loss: Node) -> int:
+    number: int = loss.args[4] if len(loss.args) > 4 else loss.kwargs.get("ignore_index", -100)
+    return number
 
 
 def _ranges(demands: Iterable[tuple[Node, Range]], negative: Callable[[Node], bool]) -> dict[str, Range]:
     """The ranges of the inputs that these demands are about, each the tightest."""
-    found: dict[Node, Range] = {}
+    found, parts = dict[Node, Range](), dict[tuple[Node, int], dict[int, Range]]()
     for index, (low, high) in demands:
-        source = _whole(index)
-        if source.operator == "input" and is_integer(source):
-            low = low if negative(source) else 0
-            before = found.get(source, (low, high))
-            found[source] = (_bound(maximum, low, before[0]), _bound(minimum, high, before[1]))
+        for source, part in _held(index):
+            own = parts.setdefault((source, part[0]), {}) if part is not None else found
+            key: Any = source if part is None else part[1]
+            bounds = low if negative(source) else 0, high
+            before = own.get(key, bounds)
+            own[key] = _bound(maximum, bounds[0], before[0]), _bound(minimum, bounds[1], before[1])
+    for (source, dim), rows in parts.items():
+        every = _of_all(list(rows.values())) if len(rows) == source.shape[dim] else None
+        if every is not None:
+            before = found.get(source, every)
+            found[source] = _bound(maximum, every[0], before[0]), _bound(minimum, every[1], before[1])
     return {node.name: bounds for node, bounds in found.items() if not _is_empty(bounds)}
+
+
+def _held(index: Node) -> Iterator[tuple[Node, tuple[int, int] | None]]:
+    """The integer inputs whose elements an index holds: all of an input, or one row of it, with its dimension and its
+    position there."""
+    node = whole(index)
+    if packet(node.operator) == "aten.cat":
+        for part in node.args[0]:
+            yield from _held(part)
+        return
+    source, place = node, None
+    if packet(node.operator) == "aten.select":
+        source, place = node.args[0], (node.args[1], node.args[2])
+    elif node.operator == "getitem" and packet(node.args[0].operator) == "aten.unbind":
+        cut = node.args[0]
+        source, place = cut.args[0], (cut.args[1] if len(cut.args) > 1 else 0, node.args[1])
+    if source.operator != "input" or not is_integer(source):
+        return
+    if place is None:
+        yield source, None
+    elif all(isinstance(number, int) for number in (*place, *source.shape)):
+        rank, (dim, position) = len(source.shape), place
+        yield source, (dim % rank, position % source.shape[dim])
+
+
+def _of_all(rows: list[Range]) -> Range | None:
+    """A range in which the elements of all rows lie; None where it is not known which is the widest."""
+    (low, high), *others = rows
+    for a, b in others:
+        low, high = canonical(minimum(low, a)), canonical(maximum(high, b))
+    return None if isinstance(low, Extremum) or isinstance(high, Extremum) else (low, high)
 
 
 def _bound(extremum: Callable[..., Expr], a: Dim, b: Dim) -> Dim:
@@ -106,15 +144,26 @@ def _is_empty(bounds: Range) -> bool:
     return isinstance(gap, int) and gap > 0
 
 
-def _whole(node: Node) -> Node:
+def whole(node: Node) -> Node:
     """The tensor of which the node holds every element, and no others."""
     while node.operator.rsplit(".", 1)[0] in KEEPING and len(node.inputs) == 1:
         node = node.inputs[0]
     return node
 
 
-def sentence(bounds: Range) -> str:
+def taken_for_granted(graph: Graph) -> Iterator[str]:
+    """What a program's shapes take for granted of the integers it counts: that none is beyond those asked for."""
+    for node in graph.nodes:
+        if packet(node.operator) == "aten.bincount":
+            counted = whole(node.args[0])
+            name = counted.name if counted.operator == "input" else f"what bincount counts at {node.origin.spoken}"
+            yield f"if no element of {name} is above {size_text(last(node.shape[0]))}"
+
+
+def sentence(bounds: Range, of_classes: bool = False) -> str:
     """The condition as the report states it."""
-    negative = "" if bounds[0] != 0 else "; negative ones, where it takes any, are not covered"
     low, high = map(size_text, bounds)
+    if of_classes:
+        return f"labels are classes, {low} … {high}; those that a loss ignores are not covered"
+    negative = "" if bounds[0] != 0 else "; negative ones, where it takes any, are not covered"
     return f"integers that index lie in {low} … {high}, as the lookup demands{negative}"

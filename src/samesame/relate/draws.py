@@ -10,17 +10,21 @@ values.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 import torch
 
 from samesame.evidence import Refused, SamesameError
 from samesame.graph import Graph, Node
-from samesame.operators.execute import execute, is_torchs
+from samesame.operators.execute import few_threads, is_finite, is_torchs, pieces
+from samesame.operators.kept import Over, run_keeping
 from samesame.relate.extremes import ASKED_FOR, OF_INTEGERS, OF_REALS, Inputs, asking, extreme, is_asking
+from samesame.relate.flags import is_flag, moved
 from samesame.relate.joint import is_uniform
 from samesame.relate.layout import Layout, values, wholes
 from samesame.relate.propose import TOLERANCE, Values, agree
@@ -29,16 +33,46 @@ _DRAWS = 3
 _SMALL = 1e-2
 _APART = 7919              # between the seeds of the two sides' own weights
 _NEAR = 1e-2
+LARGE = 1 << 16            # elements of a weight that is drawn whenever it is asked for, and not kept
 LABELS = ("the example", "jittered", "small", "near the example")
+Run = Mapping[str, Any]    # values by node name
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Values of the sources of each side, by node name, and what is special about them."""
+    """Values of the sources of each side, by node name, and what is special about them. Large ones are made anew
+    whenever they are asked for."""
 
     label: str
-    left: dict[str, torch.Tensor]
-    right: dict[str, torch.Tensor]
+    left: Mapping[str, torch.Tensor]
+    right: Mapping[str, torch.Tensor]
+
+
+class _Drawn(Mapping[str, torch.Tensor]):
+    """Values of sources: those that are there, and ways to make the large ones."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, torch.Tensor] = {}
+        self._ways: dict[str, Callable[[], torch.Tensor]] = {}
+
+    def put(self, name: str, size: int, way: Callable[[], torch.Tensor]) -> None:
+        """A value with so many elements, and how to make it."""
+        if size > LARGE:
+            self._ways[name] = way
+        else:
+            self._held[name] = way()
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        return self._ways[name]() if name in self._ways else self._held[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from [*self._held, *self._ways]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._held or name in self._ways
+
+    def __len__(self) -> int:
+        return len(self._held) + len(self._ways)
 
 
 def draw(
@@ -57,30 +91,45 @@ def draw(
     of either side without a partner, unless they are among the `loose` ones of their side. A `bold` draw takes other
     numbers than one where an input of integers or of truth values holds only that."""
     number = seed * len(LABELS) + LABELS.index(label)
-    generator, other = (torch.Generator().manual_seed(number + apart) for apart in (0, _APART))
-    mine = {a.name: _input(label, left.tensors[a.name], generator, bold) for a in left.sources("input")}
-    mine |= {name: left.tensors[name] for name in mine if name in kept}
-    yours: dict[str, torch.Tensor] = {}
+    generator = torch.Generator().manual_seed(number)
+    mine, yours = _Drawn(), _Drawn()
+    for node in left.sources("input"):
+        value = _input(label, left.tensors[node.name], generator, bold)
+        mine.put(node.name, 0, partial(_itself, left.tensors[node.name] if node.name in kept else value))
     placed = [b for b in right.sources("input") if b.name in layouts]
     if not placed:
-        pairs = zip(left.sources("input"), right.sources("input"), strict=True)
-        yours = {b.name: mine[a.name] for a, b in pairs}
+        for a, b in zip(left.sources("input"), right.sources("input"), strict=True):
+            yours.put(b.name, 0, partial(_itself, mine[a.name]))
     held = {node.name: right.tensors[node.name] for node in (*placed, *right.sources("parameter"))}
     shared = _shared_dtypes(left, held, layouts)
     for node in left.sources("parameter"):
-        value = left.tensors[node.name]
-        if label != LABELS[0] and (node.name in shared or node.name in loose[0]):
-            fresh = _new_weight(value, generator).to(shared.get(node.name, value.dtype)).to(value.dtype)
-            value = value if node.name in kept else fresh
-        mine[node.name] = value
+        value, way = left.tensors[node.name], partial(_itself, left.tensors[node.name])
+        if label != LABELS[0] and node.name not in kept and (node.name in shared or node.name in loose[0]):
+            way = partial(_drawn, value, shared.get(node.name, value.dtype), (number, node.name))
+        mine.put(node.name, value.numel(), way)
     for name, value in held.items():
-        layout = layouts.get(name)
+        way, layout = partial(_itself, value), layouts.get(name)
         if layout is not None:
-            value = values(layout, mine.__getitem__).to(value.dtype).contiguous()
+            way = partial(_laid_out, layout, mine, value.dtype)
         elif name in loose[1] and label != LABELS[0]:
-            value = _new_weight(value, other)
-        yours[name] = value
+            way = partial(_drawn, value, value.dtype, (number + _APART, name))
+        yours.put(name, value.numel(), way)
     return Draw(label, mine, yours)
+
+
+def _itself(value: torch.Tensor) -> torch.Tensor:
+    return value
+
+
+def _drawn(value: torch.Tensor, within: torch.dtype, seed: tuple[int, str]) -> torch.Tensor:
+    """A new weight that fits this dtype; the same for the same seed."""
+    generator = torch.Generator().manual_seed(int.from_bytes(sha256(repr(seed).encode()).digest()[:7]))
+    with few_threads(()):
+        return _new_weight(value, generator).to(within).to(value.dtype)
+
+
+def _laid_out(layout: Layout, mine: Mapping[str, torch.Tensor], dtype: torch.dtype) -> torch.Tensor:
+    return values(layout, mine.__getitem__).to(dtype).contiguous()
 
 
 def _shared_dtypes(
@@ -125,6 +174,8 @@ def _new_input(value: torch.Tensor, scale: float, generator: torch.Generator, bo
         return torch.randint(low, high + 1, value.shape, generator=generator).to(value.dtype)
     if not bool(torch.isfinite(value).all()):
         return value  # a mask of zeros and −∞, say: its pattern means something
+    if is_flag(value):
+        return moved(value, generator)
     noise = torch.randn(value.shape, generator=generator, dtype=torch.float64)
     spread = _spread(value)
     positive = value.numel() > 0 and float(value.min()) >= 0
@@ -146,7 +197,8 @@ def _near_one_number(value: torch.Tensor, generator: torch.Generator) -> torch.T
 
 
 def _spread(value: torch.Tensor) -> float:
-    size = float(value.double().pow(2).mean().sqrt()) if value.numel() else 0.0
+    squares = sum(float(piece.double().pow(2).sum()) for piece in pieces(value, LARGE))
+    size = math.sqrt(squares / value.numel()) if value.numel() else 0.0
     return size if size > 0 else 1.0
 
 
@@ -154,14 +206,33 @@ def _jitter(value: torch.Tensor, amount: float, generator: torch.Generator) -> t
     """Near the given value, sign kept, but generic: relative noise, and a little absolute noise where there are
     zeros.
     """
-    if not value.dtype.is_floating_point or value.numel() == 0 or not bool(torch.isfinite(value).all()):
+    if not value.dtype.is_floating_point or value.numel() == 0 or not is_finite(value):
         return value
+    if value.numel() > LARGE and value.element_size() > 1:         # torch does not multiply shorter ones
+        return _jitter_of_large(value, amount, generator)
     noise = torch.randn(value.shape, generator=generator, dtype=torch.float64).clamp(-2, 2)
     moved = value.detach().double() * (1 + amount * noise)
     if bool((value == 0).any()):
         other = torch.randn(value.shape, generator=generator, dtype=torch.float64)
         moved = moved + torch.where(value == 0, 0.2 * amount * _spread(value) * other, torch.zeros_like(other))
     return moved.to(value.dtype)
+
+
+def _jitter_of_large(value: torch.Tensor, amount: float, generator: torch.Generator) -> torch.Tensor:
+    """The same, piece by piece. Drawing so many numbers would take longer than all else: every piece has the same noise
+    but from another place on."""
+    noise = torch.randn(2 * LARGE, generator=generator, dtype=torch.float64).clamp(-2, 2)
+    factors, spread = (1 + amount * noise).to(value.dtype), 0.0
+    flat = value.detach().contiguous().view(-1)
+    moved = torch.empty_like(flat)
+    starts = torch.randint(LARGE, (-(-len(flat) // LARGE), 2), generator=generator).tolist()
+    for old, new, (start, other) in zip(pieces(flat, LARGE), pieces(moved, LARGE), starts, strict=True):
+        torch.mul(old, factors[start : start + len(old)], out=new)
+        if int(torch.count_nonzero(old)) < len(old):
+            spread = spread or _spread(value)
+            there = 0.2 * amount * spread * noise[other : other + len(old)]
+            new += torch.where(old == 0, there, 0).to(value.dtype)
+    return moved.view(value.shape)
 
 
 def _new_weight(value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -182,7 +253,7 @@ def take_draws(
     layouts: Mapping[str, Layout],
     seed: int,
     *,
-    first: tuple[dict[str, Any], dict[str, Any]] | None = None,
+    first: tuple[Run, Run] | None = None,
     kept: Collection[str] = (),
     loose: tuple[Collection[str], Collection[str]] = ((), ()),
     bold: bool = False,
@@ -195,7 +266,7 @@ def take_draws(
     a program is drawn again.
     """
     taken: list[Draw] = []
-    runs: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+    runs: tuple[list[Run], list[Run]] = ([], [])
     for label in LABELS:
         if label == LABELS[-1] and len(taken) >= _DRAWS:
             break
@@ -227,7 +298,7 @@ class Extremes:
     asks: Node | None = None
     agree: tuple[str, ...] = ()
     draw: Draw | None = None
-    values: tuple[dict[str, Any], ...] = ()
+    values: tuple[Run, ...] = ()
 
 
 def at_extremes(
@@ -236,7 +307,6 @@ def at_extremes(
     """Both programs on integers at the ends of short dtypes, and, if either asks for them, on NaN and infinities. The
     inputs are the left's on both sides, in order."""
     first = next(filter(is_asking, _asking(graphs, values)), None)
-    roots = [(a.name, b.name) for (_, a), (_, b) in zip(graphs[0].roots, graphs[1].roots, strict=True)]
     theirs = [node.name for node in graphs[1].sources("input")]
     agreeing = list[str]()
 
@@ -244,10 +314,15 @@ def at_extremes(
         return dict(zip(theirs, mine.values(), strict=True))
 
     for fresh, runs in extreme_runs(graphs, taken[0], values, seed, in_order):
-        if not all(agree(runs[0][a], runs[1][b], TOLERANCE) for a, b in roots):
+        if not agree_at_roots(graphs, runs):
             return Extremes(first, tuple(agreeing), fresh, runs)
         agreeing.append(fresh.label)
     return Extremes(first, tuple(agreeing))
+
+
+def agree_at_roots(graphs: tuple[Graph, Graph], runs: tuple[Run, Run]) -> bool:
+    pairs = zip(graphs[0].roots, graphs[1].roots, strict=True)
+    return all(agree(runs[0][a.name], runs[1][b.name], TOLERANCE) for (_, a), (_, b) in pairs)
 
 
 def extreme_runs(
@@ -256,16 +331,16 @@ def extreme_runs(
     values: tuple[Values, Values],
     seed: int,
     theirs: Callable[[Inputs], Inputs],
-) -> Iterator[tuple[Draw, tuple[dict[str, Any], dict[str, Any]]]]:
+) -> Iterator[tuple[Draw, tuple[Run, Run]]]:
     """The example with extreme inputs, and both sides' values on it: integers at the ends of short dtypes, and, if
     either side asks for them, NaN and infinities. `theirs` makes the right's inputs of the left's."""
     found = _asking(graphs, values)
     changes = OF_INTEGERS + (OF_REALS if found else ()) + (ASKED_FOR if any(map(is_asking, found)) else ())
     mine = {node.name: example.left[node.name] for node in graphs[0].sources("input")}
     for word, inputs in extreme(mine, changes, seed):
-        fresh = Draw(word, {**example.left, **inputs}, {**example.right, **theirs(inputs)})
+        fresh = Draw(word, Over(inputs, example.left), Over(theirs(inputs), example.right))
         try:
-            yield fresh, (execute(graphs[0], fresh.left), execute(graphs[1], fresh.right))
+            yield fresh, (run_keeping(graphs[0], fresh.left), run_keeping(graphs[1], fresh.right))
         except SamesameError:              # a number made of NaN may be no index
             continue
 
@@ -285,11 +360,11 @@ def may_be_bold(graphs: tuple[Graph, Graph]) -> bool:
     return known and any(map(holds_one_number, inputs))
 
 
-def run_both(graphs: tuple[Graph, Graph], fresh: Draw) -> tuple[dict[str, Any], dict[str, Any]] | None:
+def run_both(graphs: tuple[Graph, Graph], fresh: Draw) -> tuple[Run, Run] | None:
     """Every node's value on this draw, for both sides; None where a drawn weight leads an operator out of its domain,
     as an index beyond a table does. On the example, which the programs ran, that is an error as any other."""
     try:
-        return execute(graphs[0], fresh.left), execute(graphs[1], fresh.right)
+        return run_keeping(graphs[0], fresh.left), run_keeping(graphs[1], fresh.right)
     except Refused:
         if fresh.label == LABELS[0] or not _draws_integers(graphs, fresh):
             raise
@@ -299,8 +374,9 @@ def run_both(graphs: tuple[Graph, Graph], fresh: Draw) -> tuple[dict[str, Any], 
 def _draws_integers(graphs: tuple[Graph, Graph], fresh: Draw) -> bool:
     """Are there integers that the example does not hold, in a weight or an input?"""
     return any(
-        not value.dtype.is_floating_point and not bool(torch.isin(value, graph.tensors[name]).all())
-        for graph, drawn in zip(graphs, (fresh.left, fresh.right), strict=True) for name, value in drawn.items()
+        not held.dtype.is_floating_point and not bool(torch.isin(drawn[name], held).all())
+        for graph, drawn in zip(graphs, (fresh.left, fresh.right), strict=True)
+        for name in drawn for held in [graph.tensors[name]]
     )
 
 

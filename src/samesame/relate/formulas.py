@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import torch
@@ -20,7 +21,9 @@ from samesame.graph import Graph, Node, TensorType, nodes_in
 from samesame.operators.execute import rerun
 from samesame.operators.numbers import well_known
 from samesame.relate.affine import Affine, Weights, affine, bare
-from samesame.relate.joint import BIJECTIVE, is_uniform
+from samesame.relate.arrangement import Arrangements
+from samesame.relate.buffers import content
+from samesame.relate.joint import BIJECTIVE, is_uniform, widened
 from samesame.relate.layout import Layout, build
 from samesame.relate.parameters import relate_parameters
 from samesame.relate.propose import difference
@@ -30,8 +33,10 @@ NEAR = 1e-2                 # of the largest magnitude: so near a formula's valu
 _AFTER = 3                  # operators after the one that reads a stored tensor
 _PLACES = 6                 # tensors of the other side that are near one of this side
 _LARGEST = 1 << 24
+_PAIRED = 200               # pairs of tensors that are added, subtracted and multiplied
 _SAMPLED = 64               # elements that are compared before all are
 _SHORT, _LONG = 4, 6        # digits of a decimal that is taken before functions of numbers, and after
+COMBINED = {"+": "aten.add.Tensor", "−": "aten.sub.Tensor", "·": "aten.mul.Tensor"}
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "1/{}": lambda c: 1 / c,
     "√{}": math.sqrt,
@@ -94,6 +99,7 @@ class Formulas:
                 self.users.setdefault(part, []).append(node)
         self.pieces: dict[Node, dict[int, tuple[int, Node]]] = {}
         self.layouts: dict[str, Layout] = {}
+        self.pairs: dict[str, Node] = {}                 # sums, differences and products of two of the other's tensors
 
     def run(self, node: Node) -> Any:
         return rerun(self.theirs, {}, self.weights.values, [node])[node.name]
@@ -113,19 +119,40 @@ class Formulas:
 
     # --------------------------------------------------------------------------------------- what the other side holds
 
-    def look_for(self, stored: Sequence[Node]) -> None:
+    def look_for(self, stored: Mapping[str, torch.Tensor]) -> None:
         """Find those that are the other's tensors, packed in whatever way, each number rounded."""
         held = {n.name: self.theirs.tensors[n.name] for k in ("parameter", "constant") for n in self.theirs.sources(k)}
-        for dtype in {self.mine.tensors[node.name].dtype for node in stored}:
+        for dtype in {value.dtype for value in stored.values()}:
             narrow = {name: value.to(dtype) for name, value in held.items() if value.is_floating_point()}
-            wanted = {node.name: value for node in stored if (value := self.mine.tensors[node.name]).dtype == dtype}
+            wanted = {name: value for name, value in stored.items() if value.dtype == dtype}
             self.layouts |= relate_parameters(narrow, wanted).layouts
+            rest = {name: value for name, value in wanted.items() if name not in self.layouts}
+            if rest:
+                self.layouts |= self.composed(narrow, rest)
+
+    def composed(self, held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor]) -> dict[str, Layout]:
+        """Those that are packed of the other's tensors and of sums, differences and products of two of these, some of
+        them repeated: two biases in one, a scale times a zero point for each element of its group."""
+        mine = {content(value) for value in self.mine.tensors.values()}
+        lone = [name for name, value in held.items() if not is_uniform(value) and content(value) not in mine]
+        pairs = [(a, b) for a, b in permutations(lone, 2) if held[a].shape == held[b].shape]
+        made = dict(held)
+        for a, b in pairs[:_PAIRED]:
+            for word, operator in COMBINED.items():
+                if operator != "aten.sub.Tensor" and lone.index(a) > lone.index(b):
+                    continue
+                node = self.weights.make(operator, self.theirs[a], self.theirs[b])
+                self.pairs[f"{a} {word} {b}"] = node
+                made[f"{a} {word} {b}"] = self.weights.value(node).to(held[a].dtype)
+        every = Arrangements(made, {torch.float64: list(made)})
+        layouts = ((name, next(every.of(widened(value), repeated=True), None)) for name, value in wanted.items())
+        return {name: layout for name, layout in layouts if layout is not None}
 
     def laid_out(self, layout: Layout) -> Node:
         def make(operator: str, arguments: tuple[Any, ...]) -> Node:
             return self.weights.make(operator, *arguments)
 
-        return build(layout, self.theirs.__getitem__, make)
+        return build(layout, lambda name: self.pairs[name] if name in self.pairs else self.theirs[name], make)
 
     def computed(self, value: torch.Tensor) -> Iterator[Node]:
         """What the other computes of no input, as it is, transposed or reshaped."""

@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from samesame.budget import Progress
+from samesame.capture.calls import SECOND_INPUT
 from samesame.capture.sizes.family import Family, Following, Place, Recording, family, place_text
 from samesame.capture.sizes.fit import Misfit
 from samesame.evidence import Root, Rung, Sizes
@@ -23,8 +24,10 @@ from samesame.formula.region import Region
 from samesame.formula.sizes import size_text, symbols, value_at
 from samesame.formula.tensor import Dim
 from samesame.graph import Graph
+from samesame.operators.table import packet
 from samesame.relate.parameters import InputRelation
-from samesame.relate.propose import Values
+from samesame.relate.pieces import PieceProposer
+from samesame.relate.propose import Proposer, Values
 from samesame.relate.prove import Prover
 from samesame.relate.relating import Relating, closed_values, relate, symbols_of_constants
 from samesame.relate.roots import compare_roots, resting
@@ -32,6 +35,7 @@ from samesame.relate.roots import compare_roots, resting
 SYMBOLIC_SECONDS = 2.0      # for the normal form of one block over size symbols
 SECONDS, TIMES = 4.0, 4.0   # for all families: so long, and so many times what the example took
 CONSTANT = "constants of the programs depend on it, and were compared by their values"
+JOINING = frozenset(f"aten.{name}" for name in ("cat", "stack", "slice_scatter", "select_scatter", "index_put"))
 _REASON = 160               # characters of it that are shown
 
 
@@ -97,8 +101,10 @@ def generalise_sizes(
 ) -> Generalised:
     """Prove the programs equal at the sizes of the example, and then what was proved for all sizes."""
     here = _attempt(graphs, relation, values, prover, progress)
+    while lowest(here) is Rung.UNDECIDED and prover.try_harder():
+        here = _attempt(graphs, relation, values, prover, progress)
     here.seconds, here.sizes = prover.seconds, Sizes(shapes=_shapes(graphs[0]))
-    if _lowest(here) < Rung.PROVED_HERE:
+    if lowest(here) < Rung.PROVED_HERE:
         return here
     seconds, fixed = prover.seconds, tuple[str, ...]()
     left = SECONDS + TIMES * sum(relation.evidence.seconds for relation in here.relating.relations())
@@ -121,7 +127,7 @@ def generalise_sizes(
         there = _attempt(found.graphs, relation, values, general, progress, here.relating)
         left -= time.monotonic() - started
         seconds += general.seconds
-        if _lowest(there) >= Rung.PROVED_ALIKE:
+        if lowest(there) >= Rung.PROVED_ALIKE:
             there.sizes, best = _sizes_of(found), there
         elif best is not None:
             break
@@ -149,19 +155,29 @@ def _attempt(
     guide: Relating | None = None,
 ) -> Generalised:
     constants = closed_values(graphs[0], values[0]), closed_values(graphs[1], values[1])
-    relating = relate(*graphs, relation, values, constants, prover, progress, guide)
+    proposer = PieceProposer if joins(graphs[1]) else Proposer
+    relating = relate(*graphs, relation, values, constants, prover, progress, guide, proposer)
     return Generalised(relating, compare_roots(relating, values))
 
 
-def _lowest(settled: Generalised) -> Rung:
+def joins(graph: Graph) -> bool:
+    """Does it put tensors together that it computes, as a cache of keys and what is new? Then its tensors may be pieces
+    of another program's."""
+    return any(packet(node.operator) in JOINING and any(not part.is_source for part in node.inputs)
+               for node in graph.nodes)
+
+
+def lowest(settled: Generalised) -> Rung:
+    """The rung of the output that is shown least."""
     relations = settled.relating.relations()
     rungs = [resting(root, settled.relating, relations).evidence.rung for root in settled.roots]
     return min(rungs, default=Rung.PROVED)
 
 
 def _shapes(graph: Graph) -> dict[str, tuple[int, ...]]:
-    """The shapes of the example, by the names of inputs."""
-    return {node.name: tuple(graph.tensors[node.name].shape) for node in graph.sources("input")}
+    """The shapes of the example, by the names of inputs; those of a second call are the same."""
+    return {node.name: tuple(graph.tensors[node.name].shape) for node in graph.sources("input")
+            if not node.name.startswith(SECOND_INPUT)}
 
 
 def said(places: Mapping[Place, Dim], region: Region) -> tuple[str, ...]:

@@ -22,15 +22,18 @@ import torch
 from samesame.egraph import EGraph, Evidence, Reason
 from samesame.formula.expr import add, mul
 from samesame.formula.sizes import canonical
-from samesame.graph import Graph, Node, map_nodes
+from samesame.graph import Graph, Node, TensorType, map_nodes
 from samesame.operators import meaning_of
 from samesame.operators.demands import Range
+from samesame.operators.execute import pieces
 from samesame.operators.shapes import NARROW
 from samesame.relate.domain import positions
 from samesame.relate.layout import Layout, Slice, Whole, build, reshaped, share
+from samesame.relate.masks import Triangle, triangle
 
 _HUGE = 1e30  # a number as large stands for infinity
 _SEEN = 4096
+FEW = 8                     # elements of a constant that blocks may look into one by one
 _CORNERS = 64               # places that are tried for a piece of a table
 SOURCES = ("input", "parameter", "constant", "uninitialised")
 UNINITIALISED = frozenset(
@@ -113,6 +116,7 @@ class JointGraph:
     anchored: set[int] = field(default_factory=set)
     values: dict[int, torch.Tensor] = field(default_factory=dict)
     tables: set[int] = field(default_factory=set)
+    written_out: set[int] = field(default_factory=set)
     whole_tables: dict[int, torch.Tensor] = field(default_factory=dict)
     negatives: set[int] = field(default_factory=set)
     established: dict[int, tuple[int, Layout]] = field(default_factory=dict)
@@ -186,12 +190,39 @@ class JointGraph:
 
         A table of generic numbers is entered as its smallest period, repeated: a rotary table that one side repeats
         for every sequence of the batch and the other for both halves of a head is one table. So is one that says every
-        number twice in a row, for the two of a pair.
+        number twice in a row, for the two of a pair. A mask that is a triangle is entered as what makes it.
         """
         wide = widened(value)
-        whole = self._constant_leaf(wide) if not is_table(wide) else self._stretched(wide)
+        if is_table(wide):
+            whole = self._stretched(wide)
+        else:
+            mask = triangle(wide)
+            whole = self._constant_leaf(wide) if mask is None else self._masked(wide, mask)
+            if mask is None:
+                self._write_out(whole, wide)
         self.values[whole] = wide
         return whole
+
+    def _write_out(self, leaf: int, core: torch.Tensor) -> None:
+        """Enter a constant of few elements as these, one behind the other, too."""
+        if not 1 < core.numel() <= FEW or core.is_complex() or is_uniform(core):
+            return
+        parts = tuple(map(self._constant_leaf, core.reshape(-1, 1)))
+        self.values.update(zip(parts, core.reshape(-1, 1), strict=True))
+        row = Typed((len(parts),), self.types[leaf].kind)
+        slots = tuple(map(Slot, range(len(parts))))
+        together = self.add("aten.cat.default", ((slots, 0), ()), parts, row)
+        term = self.add_layout(reshaped(Whole("row"), row.shape, tuple(core.shape)), {"row": together})
+        self.written_out.add(term)
+        self.union(term, leaf, "constant")
+
+    def _masked(self, wide: torch.Tensor, mask: Triangle) -> int:
+        """A triangle of a number, in the shape of the mask."""
+        full = mask.number.expand(mask.shape).contiguous()
+        leaf = self._constant_leaf(full)
+        self.values[leaf] = full
+        made = self.add(mask.operator, ((Slot(0), mask.diagonal), ()), (leaf,), self.types[leaf])
+        return self.add_layout(reshaped(Whole("made"), mask.shape, tuple(wide.shape)), {"made": made})
 
     def _constant_leaf(self, wide: torch.Tensor) -> int:
         shape, kind = tuple(wide.shape), _told_apart(str(wide.dtype).removeprefix("torch."))
@@ -246,6 +277,7 @@ class JointGraph:
         leaf = self._constant_leaf(core)
         self.values[leaf] = core
         self.whole_tables[leaf] = core
+        self._write_out(leaf, core)
         return leaf
 
     def enter_tables(self, constants: Iterable[torch.Tensor]) -> None:
@@ -319,7 +351,8 @@ class JointGraph:
     def note_negatives(self, graph: Graph, runs: Sequence[Mapping[str, torch.Tensor]]) -> None:
         """Remember the integer tensors that had a negative element on some draw."""
         for node in graph.nodes:
-            if any(_holds_negatives(run.get(node.name)) for run in runs):
+            integers = isinstance(node.type, TensorType) and node.type.dtype.startswith("int")
+            if integers and any(_holds_negatives(run.get(node.name)) for run in runs):
                 self.negatives.add(self.term[node])
 
     def is_negative(self, term: int) -> bool:
@@ -397,8 +430,8 @@ def is_uniform(value: torch.Tensor) -> bool:
     """Is every element the same number?"""
     if value.numel() == 0:
         return False
-    flat = value.flatten()
-    return bool((flat == flat[0]).all())
+    first = value[(0,) * value.dim()]
+    return all(bool((piece == first).all()) for piece in pieces(value))
 
 
 def _holds_negatives(value: Any) -> bool:
@@ -460,7 +493,7 @@ def moved_type(operator: str, parts: list[Any], rest: tuple[Any, ...]) -> Typed:
             shape = [shape[d] for d in dims]
         case "aten.slice.Tensor", (dim, start, stop):
             shape[dim] = canonical(add(stop, mul(-1, start)))
-        case "aten.mul.Scalar" | "aten.div.Scalar", (_,):
+        case "aten.mul.Scalar" | "aten.div.Scalar" | "aten.flip.default", (_,):
             pass
         case "aten.cat.default", (dim,):
             shape[dim] = canonical(add(*(part.shape[dim] for part in parts)))

@@ -1,4 +1,4 @@
-"""A layout says how the elements of one tensor sit in others: reshape, permute, slice and concat, and nothing else
+"""A layout says how the elements of one tensor sit in others: reshape, permute, flip, slice, concat, and nothing else
 (but a constant factor, where one is asked for: the gradient of one rank's mean is a multiple of its piece).
 
 No arithmetic can hide in a layout, so "the right tensor is this layout of left tensors" is a relation people can
@@ -65,6 +65,17 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
+class Flip:
+    """Some dimensions from their other end."""
+
+    part: Layout
+    dims: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"flip({self.part}; {_sizes(self.dims)})"
+
+
+@dataclass(frozen=True, slots=True)
 class Concat:
     parts: tuple[Layout, ...]
     dim: int
@@ -84,7 +95,7 @@ class Scaled:
         return f"{self.factor}·{self.part}"
 
 
-Layout = Whole | Reshape | Permute | Slice | Concat | Scaled
+Layout = Whole | Reshape | Permute | Slice | Flip | Concat | Scaled
 
 
 def _sizes(numbers: tuple[Dim, ...]) -> str:
@@ -103,6 +114,8 @@ def build(layout: Layout, whole: Callable[[str], Built], apply: Callable[[str, t
             return apply("aten.permute.default", (build(part, whole, apply), dims))
         case Slice(part, dim, start, stop):
             return apply("aten.slice.Tensor", (build(part, whole, apply), dim, start, stop))
+        case Flip(part, dims):
+            return apply("aten.flip.default", (build(part, whole, apply), dims))
         case Concat(parts, dim):
             return apply("aten.cat.default", (tuple(build(part, whole, apply) for part in parts), dim))
         case Scaled(part, factor):
@@ -120,6 +133,19 @@ def wholes(layout: Layout) -> tuple[str, ...]:
             return tuple(name for part in parts for name in wholes(part))
         case _:
             return wholes(layout.part)
+
+
+def without_factors(layout: Layout) -> Layout:
+    """The layout that takes the same elements as they are."""
+    match layout:
+        case Whole():
+            return layout
+        case Concat(parts, dim):
+            return Concat(tuple(map(without_factors, parts)), dim)
+        case Scaled(part, _):
+            return without_factors(part)
+        case _:
+            return replace(layout, part=without_factors(layout.part))
 
 
 def renamed(layout: Layout, names: Sequence[str]) -> Layout:
@@ -148,6 +174,8 @@ def values(layout: Layout, lookup: Callable[[str], torch.Tensor]) -> torch.Tenso
             return values(part, lookup).permute(dims)
         case Slice(part, dim, start, stop):
             return values(part, lookup).narrow(dim, start, stop - start)
+        case Flip(part, dims):
+            return values(part, lookup).flip(dims)
         case Concat(parts, dim):
             return torch.cat([values(part, lookup) for part in parts], dim)
         case Scaled(part, factor):
@@ -161,7 +189,7 @@ def share(layout: Layout, shape: tuple[Dim, ...]) -> Fraction:
         case Slice(part, dim, start, _):
             size = _shape(part, shape)[dim]
             return Fraction(start, size) if isinstance(size, int) and size else Fraction(0)
-        case Reshape(part, _) | Permute(part, _) | Scaled(part, _):
+        case Reshape(part, _) | Permute(part, _) | Flip(part, _) | Scaled(part, _):
             return share(part, shape)
     return Fraction(0)
 
@@ -177,14 +205,14 @@ def _shape(layout: Layout, shape: tuple[Dim, ...]) -> tuple[Dim, ...]:
         case Slice(part, dim, start, stop):
             inner = _shape(part, shape)
             return (*inner[:dim], canonical(add(stop, mul(-1, start))), *inner[dim + 1 :])
-        case Scaled(part, _):
+        case Flip(part, _) | Scaled(part, _):
             return _shape(part, shape)
     return shape
 
 
-def over_symbols(layout: Layout, mine: tuple[Dim, ...], yours: tuple[Dim, ...]) -> Layout:
+def over_symbols(layout: Layout, mine: tuple[Dim, ...], yours: tuple[Dim, ...]) -> Layout | None:
     """The layout that `propose` found on values, for shapes over size symbols: of a tensor of shape `mine`, making one
-    of shape `yours`."""
+    of shape `yours`. None where a shape on the way, such as of a piece, has numbers that may be sizes."""
     squeezed = tuple(size for size in yours if size != 1)
     match layout:
         case Reshape(Permute(Reshape(Whole() as whole, shape), dims), _):
@@ -194,9 +222,21 @@ def over_symbols(layout: Layout, mine: tuple[Dim, ...], yours: tuple[Dim, ...]) 
             return Reshape(Permute(Reshape(whole, own), dims), yours)
         case Permute(Reshape(Whole() as whole, _), dims) if len(dims) == len(yours):
             return Permute(Reshape(whole, tuple(yours[dims.index(d)] for d in range(len(dims)))), dims)
-        case Reshape(part, _):
+        case Reshape(part, _) if not _reshapes(part) or _plain(mine, yours):
             return Reshape(part, yours)
-    return layout
+    return None if _reshapes(layout) and not _plain(mine, yours) else layout
+
+
+def _plain(*shapes: tuple[Dim, ...]) -> bool:
+    return all(isinstance(size, int) for shape in shapes for size in shape)
+
+
+def _reshapes(layout: Layout) -> bool:
+    """Is there a reshape on the way?"""
+    if isinstance(layout, Whole):
+        return False
+    parts = layout.parts if isinstance(layout, Concat) else (layout.part,)
+    return isinstance(layout, Reshape) or any(map(_reshapes, parts))
 
 
 def onto(layout: Layout, part: Layout) -> Layout:

@@ -28,6 +28,7 @@ from samesame.graph import Graph, Setting
 from samesame.relate.buffers import Names, buffers_as_weights
 from samesame.relate.coincidence import Weighed
 from samesame.relate.draws import Extremes, at_extremes, take_draws
+from samesame.relate.extremes import OF_REALS
 from samesame.relate.generalise_sizes import Generalised, families_of, generalise_sizes, said
 from samesame.relate.layout import wholes
 from samesame.relate.parameters import InputRelation
@@ -146,6 +147,9 @@ class Neighbourhood:
             raise Refused("the programs use other weights there than at the example")
         extremes = at_extremes(graphs, taken, values, here.seed)
         if extremes.draw is not None:
+            if extremes.asks is None and extremes.draw.label in dict(OF_REALS):
+                raise Refused("comparisons of numbers have one answer there, so inputs were tried that are no numbers: "
+                              f"the programs part with {extremes.draw.label}")
             raise Apart(f"they differ on the example with {extremes.draw.label}")
         follow = partial(here.follow, example, graphs)
         families = families_of(program, example, here.record, graphs, follow, neighbour=True)

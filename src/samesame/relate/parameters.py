@@ -16,11 +16,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import permutations
-from math import prod
 
 import torch
 
 from samesame.evidence import Reading
+from samesame.operators.execute import pieces
+from samesame.relate.arrangement import Arrangements
 from samesame.relate.joint import is_uniform, widened
 from samesame.relate.layout import (
     Concat,
@@ -35,10 +36,12 @@ from samesame.relate.layout import (
     reshaped,
     values,
     wholes,
+    without_factors,
 )
 from samesame.relate.pairing import Clues, Group, Modules, Use, likeness, numbered
 
 _MAX_PERMUTED_RANK = 4
+_FEW = 64                   # elements that mostly tell tensors apart
 _LARGEST_FACTOR = 1 << 20   # of the numerator and the denominator of a constant factor
 NAME, PLACE, USE = "name", "place", "use"
 Keys = Mapping[str, tuple[object, ...]]
@@ -97,9 +100,10 @@ class _Search:
         shared: bool,
     ) -> None:
         self.left, self.right, self.uses, self.kinds, self.shared = left, right, uses, kinds, shared
-        self.index = _Index(left)
-        self.wide = {name: widened(tensor) for name, tensor in right.items()}
-        self.keys = {name: digest(tensor) for name, tensor in self.wide.items()}
+        contents = Contents()
+        self.index = _Index(left, {name: contents.key(tensor) for name, tensor in left.items()})
+        self.wide = Wide(right)
+        self.keys = {name: contents.key(tensor) for name, tensor in right.items()}
         self.found = InputRelation(keys=(self.index.keys, self.keys))
         self.guesses: dict[str, Layout | None] = {}
         self.clues = Clues({}, Modules({}))
@@ -107,7 +111,7 @@ class _Search:
 
     def relation(self) -> InputRelation:
         waiting = self.identified()
-        told = ((name, layout) for name, layout in self.found.layouts.items() if not is_uniform(self.wide[name]))
+        told = ((name, layout) for name, layout in self.found.layouts.items() if not is_uniform(self.right[name]))
         anchors = {name: wholes(layout) for name, layout in told}
         waiting = [name for name in waiting if not self.placed(name, anchors)]
         self.grouped(waiting, anchors)
@@ -145,24 +149,25 @@ class _Search:
 
     def taken(self, layout: Layout, name: str) -> torch.Tensor:
         """Which elements of a left weight the layout takes, counted row by row, as a mask."""
-        size = self.index.values[name].numel()
+        size = self.left[name].numel()
 
         def numbers(other: str) -> torch.Tensor:
-            shape = self.index.values[other].shape
+            shape = self.left[other].shape
             return torch.arange(size).reshape(shape) if other == name else torch.full(shape, size)
 
         mask = torch.zeros(size + 1, dtype=torch.bool)
-        mask[values(layout, numbers).flatten()] = True
+        mask[values(without_factors(layout), numbers).flatten()] = True
         return mask[:size]
 
     def identified(self) -> list[str]:
         """Settle what values identify; gives back the names of the rest, with those of which nothing was found."""
         rest = []
         often = Counter(self.keys.values())
-        for name, tensor in sorted(self.wide.items(), key=lambda item: -item[1].numel()):
+        for name, tensor in sorted(self.right.items(), key=lambda item: -item[1].numel()):
             key = self.keys[name]
             equal = self.index.equal.get(key, [])
-            layout = self.guesses[name] = Whole(equal[0]) if equal else next(_layouts(tensor, self.index), None)
+            layout = Whole(equal[0]) if equal else next(_layouts(widened(tensor), self.index), None)
+            self.guesses[name] = layout
             clear = layout is not None and often[key] == 1 and all(map(self.alone, wholes(layout)))
             if layout is not None and clear and (self.may_share(name) or self.free(layout)):
                 self.settle(name, layout)
@@ -172,7 +177,7 @@ class _Search:
 
     def may_share(self, name: str) -> bool:
         """May the right weight be made of what another is made of? A buffer that values identify may: a copy."""
-        return self.shared or (self.kinds[1].get(name) == "constant" and not is_uniform(self.wide[name]))
+        return self.shared or (self.kinds[1].get(name) == "constant" and not is_uniform(self.right[name]))
 
     def alone(self, left: str) -> bool:
         """Has no other left weight these numbers?"""
@@ -187,7 +192,7 @@ class _Search:
         module, _, word = name.rpartition(".")
         for sibling in anchors if module else ():
             if sibling.rpartition(".")[0] == module:
-                layout = self.carried(sibling, word, self.wide[name])
+                layout = self.carried(sibling, word, self.right[name])
                 if layout is not None and self.free(layout):
                     return self.settle(name, layout, PLACE)
         return False
@@ -195,12 +200,12 @@ class _Search:
     def carried(self, sibling: str, word: str, wanted: torch.Tensor) -> Layout | None:
         """The layout of a vector that lies along one dimension of a weight of its module, over the vectors that lie
         along that dimension in the modules which this weight is made of."""
-        layout, tensor = self.found.layouts[sibling], self.wide[sibling]
+        layout, tensor = self.found.layouts[sibling], self.right[sibling]
         if wanted.dim() != 1 or len(wanted) not in tensor.shape or isinstance(layout, Scaled):
             return None
         for axis, dim in ((a, d) for a in (0, 1) for d, size in enumerate(tensor.shape) if size == len(wanted)):
             rows = self.rows(layout, axis, dim, word)
-            if rows is not None and torch.equal(values(rows, self.index.values.__getitem__), wanted):
+            if rows is not None and torch.equal(values(rows, self.index.values.__getitem__), widened(wanted)):
                 return rows
         return None
 
@@ -210,7 +215,7 @@ class _Search:
         beside: list[str] = []
         numbers: dict[str, torch.Tensor] = {}
         for name in dict.fromkeys(wholes(layout)):
-            value = self.index.values[name]
+            value = self.left[name]
             vector = self.beside(name, word, value.shape[axis] if value.dim() > axis else 0)
             if vector is None:
                 return None
@@ -221,12 +226,12 @@ class _Search:
         moved = moved.reshape(len(moved), -1)
         if not bool((moved == moved[:, :1]).all()):
             return None
-        return _gathered([(beside[k], k - beside.index(beside[k])) for k in moved[:, 0].tolist()], self.index.values)
+        return _gathered([(beside[k], k - beside.index(beside[k])) for k in moved[:, 0].tolist()], self.left)
 
     def beside(self, name: str, word: str, size: int) -> str | None:
         """The vector of this size in the module of a left weight: the only one, or the one called `word`."""
         module = name.rpartition(".")[0]
-        held = [other for other, value in self.index.values.items()
+        held = [other for other, value in self.left.items()
                 if other != name and other.rpartition(".")[0] == module and tuple(value.shape) == (size,)]
         named = [other for other in held if other.rpartition(".")[2] == word]
         return named[0] if named else held[0] if len(held) == 1 else None
@@ -265,15 +270,15 @@ class _Search:
         """Settle weights that hold one number throughout, and are of another shape than those on the left: transposed,
         perhaps."""
         groups: dict[tuple[object, ...], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-        free = {name: value for name, value in self.index.values.items() if name not in self.users}
-        for side, held in enumerate((free, {name: self.wide[name] for name in waiting})):
+        free = {name: value for name, value in self.left.items() if name not in self.users}
+        for side, held in enumerate((free, {name: self.right[name] for name in waiting})):
             for name, value in held.items():
                 if is_uniform(value):
                     sizes = sorted(size for size in value.shape if size != 1)
-                    groups[value.dtype, value.flatten()[0].item(), *sizes][side].append(name)
+                    groups[widened(value.flatten()[:1]).dtype, value.flatten()[0].item(), *sizes][side].append(name)
         for lefts, rights in groups.values():
             for right, left in Group(tuple(lefts), tuple(rights), self.clues).assigned().items():
-                self.settle(right, turned(left, self.index.values[left].shape, self.wide[right].shape), USE)
+                self.settle(right, turned(left, self.left[left].shape, self.right[right].shape), USE)
 
     def one_to_one(self, layout: Layout) -> Layout:
         """The layout with weights that nothing has taken, in order of first use, in place of others that are equal."""
@@ -300,7 +305,7 @@ class _Search:
                 return self.settle(name, Concat(layouts, 0), USE)
         for members in self.lists(self.right):
             parts = [self.wide[member] for member in members]
-            for (left,) in self.alike(name, [[n] for n in self.index.values]) if name in members else ():
+            for (left,) in self.alike(name, [[n] for n in self.left]) if name in members else ():
                 stack = self.index.values[left]
                 fits = tuple(stack.shape) == (len(members), *value.shape) and left not in self.users
                 if fits and _same_numbers([*parts, stack], value):
@@ -331,7 +336,7 @@ class _Search:
     def multiple(self, name: str) -> bool:
         """Settle a weight that is exactly a constant times one of the left that nothing has taken."""
         layout = next(filter(self.free, _multiples(self.wide[name], self.index)), None)
-        return layout is not None and self.settle(name, layout, USE if is_uniform(self.wide[name]) else "")
+        return layout is not None and self.settle(name, layout, USE if is_uniform(self.right[name]) else "")
 
 
 def turned(name: str, mine: Sequence[int], yours: Sequence[int]) -> Layout:
@@ -352,7 +357,7 @@ def repeats(held: Mapping[str, torch.Tensor], keys: Keys, missing: Collection[st
         name for name, tensor in held.items() if often[keys[name]] > 1 or is_uniform(tensor)
     )
     for name in set(missing) - set(found):
-        others = _Index({other: tensor for other, tensor in held.items() if other != name})
+        others = _Index({other: tensor for other, tensor in held.items() if other != name}, keys)
         wide = widened(held[name])
         layout = next(_layouts(wide, others), None) or next(_multiples(wide, others), None)
         if layout is not None:
@@ -413,28 +418,73 @@ def digest(tensor: torch.Tensor) -> tuple[object, ...]:
     return (tuple(plain.shape), plain.dtype, hashlib.sha256(plain.numpy().tobytes()).digest())
 
 
+class Contents:
+    """Keys of what tensors hold: equal for those of the same shape, kind and values, whatever their dtype. What a few
+    elements do not tell apart is compared bit by bit, unless it is one in memory."""
+
+    def __init__(self) -> None:
+        self._met: dict[tuple[object, ...], list[torch.Tensor]] = defaultdict(list)
+
+    def key(self, tensor: torch.Tensor) -> tuple[object, ...]:
+        few = widened(tensor.detach().flatten()[:: max(1, tensor.numel() // _FEW)]).resolve_conj()
+        sample = tuple(tensor.shape), few.dtype, few.numpy().tobytes()
+        alike = self._met[sample]
+        number = next((k for k, other in enumerate(alike) if _holds_the_same(tensor, other)), len(alike))
+        if number == len(alike):
+            alike.append(tensor)
+        return (*sample, number)
+
+
+def _holds_the_same(mine: torch.Tensor, yours: torch.Tensor) -> bool:
+    """Of two tensors of one shape and kind: has each the other's elements, to the bit?"""
+    if mine.dtype == yours.dtype and mine.data_ptr() == yours.data_ptr() and mine.stride() == yours.stride():
+        return mine.is_conj() == yours.is_conj() and mine.is_neg() == yours.is_neg()
+    parts = zip(*(pieces(tensor.detach().resolve_conj().resolve_neg()) for tensor in (mine, yours)), strict=True)
+    return all(torch.equal(*(widened(part).view(torch.uint8) for part in pair)) for pair in parts)
+
+
+class Wide(Mapping[str, torch.Tensor]):
+    """Tensors, each in the widest dtype of its kind when it is asked for."""
+
+    def __init__(self, held: Mapping[str, torch.Tensor]) -> None:
+        self._held = held
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        return widened(self._held[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+
 class _Index:
     """Left parameters by value: whole tensors, and the places where a given first element occurs. A number of another
     kind is another number."""
 
-    def __init__(self, left: Mapping[str, torch.Tensor]) -> None:
-        self.values = {name: widened(tensor) for name, tensor in left.items()}
+    def __init__(self, left: Mapping[str, torch.Tensor], keys: Keys) -> None:
+        self.held, self.values, self.keys = left, Wide(left), {name: keys[name] for name in left}
         self.equal: dict[tuple[object, ...], list[str]] = defaultdict(list)
+        self.kinds: dict[torch.dtype, list[str]] = defaultdict(list)
+        self.arrangements = Arrangements(left, self.kinds)
         self.by_size: dict[tuple[torch.dtype, int], list[str]] = defaultdict(list)
         self.by_first: dict[tuple[torch.dtype, complex], list[str]] = defaultdict(list)
-        self.keys = {name: digest(value) for name, value in self.values.items()}
-        for name, value in self.values.items():
+        for name, tensor in left.items():
+            first = widened(tensor.detach().flatten()[:1])
             self.equal[self.keys[name]].append(name)
-            self.by_size[value.dtype, value.numel()].append(name)
-            if value.numel():
-                self.by_first[value.dtype, value.flatten()[0].item()].append(name)
+            self.kinds[first.dtype].append(name)
+            self.by_size[first.dtype, tensor.numel()].append(name)
+            if tensor.numel():
+                self.by_first[first.dtype, first[0].item()].append(name)
 
     def of_size(self, value: torch.Tensor) -> list[str]:
         """The parameters with as many numbers of the same kind."""
         return self.by_size.get((value.dtype, value.numel()), [])
 
-    def of_kind(self, value: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
-        return [(name, other) for name, other in self.values.items() if other.dtype == value.dtype]
+    def of_kind(self, value: torch.Tensor) -> list[str]:
+        """The parameters with numbers of the same kind."""
+        return self.kinds.get(value.dtype, [])
 
 
 def _layouts(value: torch.Tensor, index: _Index) -> Iterator[Layout]:
@@ -445,7 +495,7 @@ def _layouts(value: torch.Tensor, index: _Index) -> Iterator[Layout]:
     yield from _concatenated(value, index)
     yield from _stacked(value, index)
     yield from _sliced(value, index)
-    yield from _interleaved(value, index)
+    yield from index.arrangements.of(value)
 
 
 def _rearranged(value: torch.Tensor, index: _Index) -> Iterator[Layout]:
@@ -503,9 +553,10 @@ def _stacked(value: torch.Tensor, index: _Index) -> Iterator[Layout]:
             parts.append(Reshape(found, (1, *member.shape)))
         else:
             yield Concat(tuple(parts), 0)
-    for name, other in index.of_kind(value):
-        if other.dim() == value.dim() + 1 and tuple(other.shape[1:]) in (tuple(value.shape), tuple(value.shape[::-1])):
-            for position, member in enumerate(other):
+    for name in index.of_kind(value):
+        shape = tuple(index.held[name].shape)
+        if len(shape) == value.dim() + 1 and shape[1:] in (tuple(value.shape), tuple(value.shape[::-1])):
+            for position, member in enumerate(index.values[name]):
                 whole = Reshape(Slice(Whole(name), 0, position, position + 1), tuple(member.shape))
                 if member.shape == value.shape and torch.equal(member, value):
                     yield whole
@@ -516,11 +567,14 @@ def _stacked(value: torch.Tensor, index: _Index) -> Iterator[Layout]:
 def _sliced(value: torch.Tensor, index: _Index) -> Iterator[Layout]:
     """A slice of one left parameter over one dimension, as it is or transposed."""
     first = value.flatten()[0]
-    for name, other in index.of_kind(value):
+    for name in index.of_kind(value):
+        if index.held[name].dim() != value.dim() or index.held[name].numel() <= value.numel():
+            continue
+        other = index.values[name]
         for dims in ((0, 1), (1, 0)) if other.dim() == 2 else (tuple(range(other.dim())),):
             moved = other.permute(dims)
             for dim in range(moved.dim()):
-                if moved.dim() != value.dim() or moved.shape[dim] <= value.shape[dim]:
+                if moved.shape[dim] <= value.shape[dim]:
                     continue
                 if any(a != b for d, (a, b) in enumerate(zip(moved.shape, value.shape, strict=True)) if d != dim):
                     continue
@@ -530,27 +584,3 @@ def _sliced(value: torch.Tensor, index: _Index) -> Iterator[Layout]:
                     stop = start + value.shape[dim]
                     if stop <= moved.shape[dim] and torch.equal(moved.narrow(dim, start, stop - start), value):
                         yield Slice(permuted(Whole(name), dims), dim, start, stop)
-
-
-def _interleaved(value: torch.Tensor, index: _Index) -> Iterator[Layout]:
-    """One dimension taken in another order: (a, b, c) → (a, c, b) within it, as rotary pairs are."""
-    for name in index.of_size(value):
-        other = index.values[name]
-        if other.shape != value.shape:
-            continue
-        for dim in range(value.dim()):
-            size = value.shape[dim]
-            before, after = tuple(value.shape[:dim]), tuple(value.shape[dim + 1 :])
-            for a, b, c in _factorings(size):
-                split = other.reshape(*before, a, b, c, *after)
-                order = (*range(dim + 1), dim + 2, dim + 1, *range(dim + 3, split.dim()))
-                if torch.equal(split.permute(order).reshape(value.shape), value):
-                    yield Reshape(Permute(Reshape(Whole(name), tuple(split.shape)), order), tuple(value.shape))
-
-
-def _factorings(size: int) -> Iterator[tuple[int, int, int]]:
-    divisors = [d for d in range(1, size + 1) if size % d == 0]
-    for a in divisors:
-        for b in divisors:
-            if (size // a) % b == 0 and b > 1 and prod((a, b)) < size:
-                yield a, b, size // a // b

@@ -9,9 +9,10 @@ sorted list, and a right tensor's row is looked up by its first number. As ever,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import gcd
 
 import numpy as np
@@ -34,6 +35,16 @@ class _Row:
     moments: np.ndarray
 
 
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Rows, and the moments of all of them in order, each with the row it is of and its place there."""
+
+    rows: list[_Row]
+    moments: np.ndarray
+    owners: np.ndarray
+    starts: np.ndarray
+
+
 class PieceProposer:
     """Candidates among the left tensors for a right tensor: rearrangements first, then pieces, then multiples of
     either. `factors` are the multiples to think of, such as the number of ranks and its inverse. Where a tensor holds
@@ -44,25 +55,29 @@ class PieceProposer:
     def __init__(
         self,
         left: Values,
-        names: Sequence[str],
+        sizes: Mapping[str, int],
         factors: Sequence[Fraction] = (),
         places: Callable[[str], Sequence[float]] = lambda _: (0.0,),
     ) -> None:
         self.left, self.factors, self.places = left, (Fraction(1), *factors), places
         self._draw = min(1, len(left) - 1)
-        self._whole = Proposer(left, names)
-        self._order = {name: position for position, name in enumerate(names)}
-        self._rows: list[_Row] = []
-        for name in names:
-            value = left[self._draw][name]
+        self._whole = Proposer(left, sizes)
+        self._order = {name: position for position, name in enumerate(sizes)}
+
+    @cached_property
+    def _table(self) -> _Table:
+        """The rows of all left tensors: made when a right one is no rearrangement of a whole."""
+        rows: list[_Row] = []
+        for name in self._order:
+            value = self.left[self._draw][name]
             if is_telling(value):
-                self._rows += (_Row(name, dim, row) for dim, row in _rows(value) if dim is not None)
-        lengths = [len(row.moments) for row in self._rows]
-        moments = np.concatenate([row.moments for row in self._rows]) if lengths else np.zeros(0)
+                rows += (_Row(name, dim, row) for dim, row in _rows(value) if dim is not None)
+        lengths = [len(row.moments) for row in rows]
+        moments = np.concatenate([row.moments for row in rows]) if lengths else np.zeros(0)
         owners = np.repeat(np.arange(len(lengths)), lengths)
         starts = np.concatenate([np.arange(length) for length in lengths]) if lengths else np.zeros(0, dtype=int)
         order = np.argsort(moments, kind="stable")
-        self._moments, self._owners, self._starts = moments[order], owners[order], starts[order]
+        return _Table(rows, moments[order], owners[order], starts[order])
 
     def candidates(self, right: Values, name: str, shape: tuple[int, ...]) -> list[tuple[str, Layout]]:
         """Left tensors of which the right one is a rearrangement, a piece or a multiple on every draw."""
@@ -99,10 +114,10 @@ class PieceProposer:
     def _cuts(self, row: np.ndarray, elements: int, *, whole: bool) -> Iterator[tuple[float, str, Layout]]:
         """Slices and strided slices of left tensors, with as many elements, whose moments are these; also the `whole`
         of them. Each with the share of the whole before it."""
-        slack = abs(row[0]) * _CLOSE + 1e-300
-        low, high = np.searchsorted(self._moments, (row[0] - slack, row[0] + slack))
+        slack, table = abs(row[0]) * _CLOSE + 1e-300, self._table
+        low, high = np.searchsorted(table.moments, (row[0] - slack, row[0] + slack))
         for place in range(low, min(high, low + _HITS)):
-            mine, start, length = self._rows[self._owners[place]], int(self._starts[place]), len(row)
+            mine, start, length = table.rows[table.owners[place]], int(table.starts[place]), len(row)
             size = len(mine.moments)
             shape = tuple(self.left[self._draw][mine.name].shape)
             if size * elements != length * self.left[self._draw][mine.name].numel():

@@ -8,6 +8,7 @@ for long chains.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
+from samesame.operators.execute import pieces
 from samesame.relate.layout import Layout, Whole, permuted, reshaped, values
 
 TOLERANCE = 1e-9
@@ -73,28 +75,34 @@ def reals(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]
 
 
 class Proposer:
-    """Candidates among the left tensors for a right tensor. Values are given per draw, by node name."""
+    """Candidates among the left tensors for a right tensor. Values are given per draw, by node name; of the left
+    tensors `sizes` says how many elements each has. Fingerprints are taken of those sizes only that are asked for."""
 
-    def __init__(self, left: Values, names: Sequence[str]) -> None:
+    def __init__(self, left: Values, sizes: Mapping[str, int]) -> None:
         self.left = left
         self._draw = min(1, len(left) - 1)  # the jittered draw tells more apart than the example
-        order: dict[int, list[tuple[float, int, str]]] = defaultdict(list)
-        for position, name in enumerate(names):
-            value = left[self._draw][name]
-            if is_telling(value):
-                order[value.numel()].append((moment(value), position, name))
-        self._by_size = {size: sorted(rows) for size, rows in order.items()}
+        self._names: dict[int, list[tuple[int, str]]] = defaultdict(list)
+        for position, (name, size) in enumerate(sizes.items()):
+            self._names[size].append((position, name))
+        self._by_size: dict[int, list[tuple[float, int, str]]] = {}
+
+    def _rows(self, size: int) -> list[tuple[float, int, str]]:
+        """The left tensors of so many elements in the order of their moments."""
+        if size not in self._by_size:
+            named = ((position, name, self.left[self._draw][name]) for position, name in self._names.get(size, ()))
+            self._by_size[size] = sorted((moment(x), position, name) for position, name, x in named if is_telling(x))
+        return self._by_size[size]
 
     def candidates(self, right: Values, name: str, shape: tuple[int, ...]) -> list[tuple[str, Layout]]:
         """Left tensors that agree on every draw, with the layout that makes the right one; plainest layout first."""
         value = right[self._draw][name]
-        rows = self._by_size.get(value.numel(), [])
-        if not rows or not is_telling(value):
+        if not is_telling(value):
             return []
+        rows = self._rows(value.numel())
         wanted = moment(value)
         slack = abs(wanted) * 1e-8 + 1e-300
         low = bisect_left(rows, (wanted - slack, -1, ""))
-        high = bisect_right(rows, (wanted + slack, len(self.left[0]) + 1, ""))
+        high = bisect_right(rows, (wanted + slack, math.inf, ""))
         found: list[tuple[int, int, str, Layout]] = []
         for _, position, other in rows[low:high]:
             layout = self._layout(other, right, name, shape)
@@ -118,13 +126,16 @@ def is_telling(value: torch.Tensor) -> bool:
     if value.numel() < 2 or value.dtype.is_complex:
         return False
     flat = value.flatten()
-    return not bool((flat == flat[0]).all())
+    return any(bool((piece != flat[0]).any()) for piece in pieces(flat))
 
 
 def moment(value: torch.Tensor) -> float:
     """The same for every arrangement of the elements, to within rounding."""
-    x = torch.nan_to_num(value.double(), nan=0.5, posinf=3.0, neginf=-2.0)
-    return float((x * x).sum() + 0.25 * x.abs().sum())
+    return math.fsum(float((x * x).sum() + 0.25 * x.abs().sum()) for x in map(_numbers, pieces(value)))
+
+
+def _numbers(value: torch.Tensor) -> torch.Tensor:
+    return torch.nan_to_num(value.double(), nan=0.5, posinf=3.0, neginf=-2.0)
 
 
 def _steps(layout: Layout) -> int:

@@ -9,6 +9,7 @@ in general form, for blocks of other sizes and for later runs (`rules.py`).
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from samesame.formula.cases import is_by_cases, prove_by_cases
 from samesame.formula.chance import differ_by_chance
 from samesame.formula.effort import WORK
 from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
-from samesame.formula.expr import Unsupported
+from samesame.formula.expr import Opaque, Unsupported, numeric, walk
 from samesame.formula.sizes import size_text
 from samesame.formula.smt import recording
 from samesame.formula.tensor import Tensor
@@ -38,10 +39,11 @@ from samesame.store.tried import Attempt
 
 _SECONDS = 4.0              # for the normal form of one block, and again for its cases
 GLANCE, FURTHER = 1.0, 0.25    # for its normal form before all else, at the nearest frontier and at others
+HARDER = 4                  # times the time for what ran out of it
 IMPATIENT = 0.2             # for one where many have failed
 LEARNING, LEARNING_TIMES = 0.3, 3.0    # for the general form of a proved block: seconds, and times what it took
 BESIDE_A_TEST = 1.0         # for a block with a kernel: without a proof it is tested, and that is what it is worth
-HOPELESS = "it would take more of an opaque operator than that equal arguments give equal results"
+HOPELESS = "it would take more of {} than that equal arguments give equal results"
 Outcome = Proved | NotProved
 Way = Callable[[Block, Tensor, Tensor], Outcome]
 
@@ -56,7 +58,7 @@ class Prover:
     size symbols in the example, by name: blocks over symbols are proved for all sizes. `questions` are those that the
     solver answered, by proof; `ideal` the keys of blocks proved without guards, `literal` of those in which no number
     is read as −∞; `glances` what was seen in vain; `hopeless` says of a block whether its claim hangs on what opaque
-    operators really do.
+    operators really do; `short` has the keys of blocks that ran out of time.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -78,6 +80,7 @@ class Prover:
     literal: set[str] = field(default_factory=set)
     glances: dict[str, Attempt] = field(default_factory=dict)
     hopeless: dict[str, bool] = field(default_factory=dict)
+    short: set[str] = field(default_factory=set)
     alike: bool = False
 
     @property
@@ -90,6 +93,19 @@ class Prover:
         """Is there no time left?"""
         now = time.monotonic()
         return now > self.until or (self.deadline is not None and now > self.deadline)
+
+    def try_harder(self) -> bool:
+        """Give what ran out of time more of it, where the run has a limit that leaves some: is there anything to try
+        again?"""
+        again = [key for key in self.short if key in self.rules and self.rules[key].evidence is None]
+        if not again or self.deadline is None or math.isinf(self.deadline) or self.late:
+            return False
+        for key in again:
+            del self.rules[key]
+        self.short.clear()
+        had = self.budget
+        self.budget = replace(had, seconds=HARDER * had.seconds, solver=HARDER * had.solver, terms=HARDER * had.terms)
+        return True
 
     def decide(self, block: Block, seconds: float = math.inf) -> Evidence | None:
         """Evidence for the block's claim, or None; `seconds` bound each way of proving it."""
@@ -152,12 +168,18 @@ class Prover:
             outcome = self._tried(block, self.prove, given) if told is None else Attempt(told)
         if isinstance(outcome, Attempt) and told is None:
             self.book.tried[block.key] = outcome
+        if isinstance(outcome, Attempt) and self._was_short(block, outcome, told is not None):
+            self.short.add(block.key)
         found = outcome if isinstance(outcome, Evidence) else self._test(block)
         if found is not None:
             return self._as_proof(block, found, questions)
         assert isinstance(outcome, Attempt)
         self.rules[block.key] = Rule(f"P{len(self.rules) + 1}", block, None, outcome.reason)
         return None
+
+    def _was_short(self, block: Block, outcome: Attempt, told: bool) -> bool:
+        """Did it meet a limit of time, here or in the run that told of it?"""
+        return self.book.in_vain(block.key, math.inf) is None if told else outcome.seconds is not None
 
     def _glance(self, block: Block, seconds: float) -> Evidence | None:
         """Decide it where the normal form does soon."""
@@ -236,7 +258,8 @@ class Prover:
                 self.literal.add(block.key)
         if isinstance(outcome, NotProved):
             return outcome.reason
-        domain = sorted({sentence(bounds) for bounds in block.ranges.values()})
+        classes = block.labels if block.of_classes else ()
+        domain = sorted({sentence(bounds, name in classes) for name, bounds in block.ranges.items()})
         said = {f"{size_text(low)} ≤ {name} ≤ {size_text(high)}" for name, (low, high) in block.ranges.items()}
         conditions = (*(c for c in outcome.conditions if c not in said), *sorted(read), *domain)
         return Evidence(self.rung, outcome.method, detail=outcome.detail, conditions=conditions)
@@ -244,7 +267,9 @@ class Prover:
     def _outcome(self, block: Block, prove: Way) -> Outcome:
         try:
             left, right = meanings(block)
-            return NotProved(HOPELESS) if self._is_hopeless(block, left, right) else prove(block, left, right)
+            if self._is_hopeless(block, left, right):
+                return NotProved(HOPELESS.format(" and ".join(_unknown(block, left, right))))
+            return prove(block, left, right)
         except Unsupported as reason:
             return NotProved(str(reason))
 
@@ -298,6 +323,21 @@ class Prover:
             f"tolerance {TOLERANCE:.0e} (rounding of float64 with room)"
         )
         return Evidence(Rung.TESTED, "test", detail="; ".join([detail, *kernels]))
+
+
+def _unknown(block: Block, *sides: Tensor) -> list[str]:
+    """The operators of the block that stand in formulas as functions of which nothing is known."""
+    found = {part.name for side in sides for part in walk(numeric(side.element()[1])) if isinstance(part, Opaque)}
+    used = {packet(node.operator) for node in block.graph.nodes}
+    return sorted({name for name in found if packet(name) in used} or found)
+
+
+def places_of_unknown(block: Block, why: str, origins: Mapping[int, str]) -> str:
+    """Where the operators that a reason names stand in the programs, by the terms of the block's nodes."""
+    named = [n for n in block.graph.nodes if re.search(rf"\b{re.escape(packet(n.operator))}\b", why)]
+    placed = ((packet(node.operator), origins.get(block.terms.get(node.name, -1))) for node in named)
+    found = (f"{name} at {place}" for name, place in placed if place)
+    return ", ".join(dict.fromkeys(found))
 
 
 def _accounts(block: Block) -> list[str]:

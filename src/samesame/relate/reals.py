@@ -18,7 +18,7 @@ import torch
 
 from samesame.evidence import Root, Rung
 from samesame.graph import Graph, Node, TensorType
-from samesame.operators.execute import closed, resolve
+from samesame.operators.execute import closed, is_finite, resolve
 from samesame.operators.table import movements, packet
 from samesame.relate.extremes import COMPARING
 from samesame.relate.joint import kind_of
@@ -116,8 +116,8 @@ def _signs(graph: Graph, constants: frozenset[str], run: Mapping[str, Any]) -> d
     """What the operators alone say of the signs of a graph's tensors."""
     found: dict[Node, int] = {}
     for node in graph.nodes:
-        held = run.get(node.name)
-        if node.name in constants and isinstance(held, torch.Tensor):
+        held = run.get(node.name) if node.name in constants else None
+        if isinstance(held, torch.Tensor):
             found[node] = _sign_of(held.double().min().item(), found) if held.numel() and not held.is_complex() else ANY
         else:
             found[node] = max(ALWAYS.get(packet(node.operator), ANY), _sign_by_arguments(node, found))
@@ -153,25 +153,33 @@ def _breaks(graph: Graph, run: Mapping[str, Any]) -> Iterator[tuple[Node, str]]:
     """Where the program leaves the numbers that proofs are about on the values of a run, and comes back to them."""
     constants = closed(graph)
     makers: dict[Node, Node] = {}                     # nodes that hold what is no number, and what made it
+    finite: dict[Node, bool] = {}
     for node in graph.nodes:
+        moves = packet(node.operator) in movements() - FILLING
+        if node.is_source and node.operator == "parameter":
+            finite[node] = is_finite(graph.tensors[node.name])
+            continue
+        if moves and all(finite.get(n) for n in node.inputs):         # as what it moves, which may be a large weight
+            finite[node] = True
+            continue
         value = run.get(node.name)
+        finite[node] = _finite(value)
         if node.is_source or node.name in constants or not isinstance(value, torch.Tensor):
             continue
         if _wraps(node, run):
             yield node, f"{node.operator} at {node.origin.spoken} wraps around"
-        given = [(n, run.get(n.name)) for n in node.inputs]
-        broken = next((makers[n] for n, _ in given if n in makers), None)
-        chooses = packet(node.operator) in CHOOSING | movements()
-        if broken is not None and not chooses and _swallows(value, given, makers):
+        broken = next((makers[n] for n in node.inputs if n in makers), None)
+        chooses = moves or packet(node.operator) in CHOOSING | movements()
+        if broken is not None and not chooses and _swallows(value, [(n, run.get(n.name)) for n in node.inputs], makers):
             yield node, f"{broken.operator} at {broken.origin.spoken} has no value, and {node.operator} makes one of it"
-        elif not _finite(value) and broken is not None:
+        elif not finite[node] and broken is not None:
             makers[node] = broken
-        elif not _finite(value) and all(_finite(v) for _, v in given) and not _fills(node, run):
+        elif not finite[node] and all(finite[n] for n in node.inputs) and not _fills(node, run):
             makers[node] = node
 
 
 def _finite(value: Any) -> bool:
-    return not isinstance(value, torch.Tensor) or bool(value.isfinite().all())
+    return not isinstance(value, torch.Tensor) or is_finite(value)
 
 
 def _swallows(value: torch.Tensor, given: Iterable[tuple[Node, Any]], makers: Mapping[Node, Node]) -> bool:

@@ -22,7 +22,7 @@ from samesame.budget import Progress
 from samesame.evidence import Evidence, Relation
 from samesame.formula.expr import Expr, Size, walk
 from samesame.graph import Graph, Node, TensorType
-from samesame.operators.execute import closed, few_threads
+from samesame.operators.execute import closed, elements, few_threads
 from samesame.relate.blocks import Block, TooLarge, cut
 from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
 from samesame.relate.layout import Layout, Whole, over_symbols, share, wholes
@@ -64,10 +64,10 @@ class Relating:
     """What is known about two graphs. `related[right node]` is a left node, the layout and the evidence; `widened` how
     often the frontier moved back until there was a proof, and `helped` the same by the left term and the operator.
 
-    Where the right `gathers` pieces, a weight that is whole again is related, movement or not: else every use of it
-    would look through how it was cut and put together. A `guide` is the same for the same programs at the sizes of the
-    example: what it proved is then proved over size symbols, and nothing else is tried. Labels are all `of_classes`,
-    none of them ignored, once a proof had to take that for granted.
+    Where the right `gathers` what ranks hold, a weight that is whole again is related, movement or not: else every use
+    of it would look through how it was cut and put together. A `guide` is the same for the same programs at the sizes
+    of the example: what it proved is then proved over size symbols, and nothing else is tried. Labels are all
+    `of_classes`, none of them ignored, once a proof had to take that for granted.
     """
 
     left: Graph
@@ -143,10 +143,6 @@ def input_relation(left: Graph, right: Graph) -> InputRelation:
     return relate_parameters(weights(left), weights(right))
 
 
-def tensors_of(values: Mapping[str, object]) -> Iterator[torch.Tensor]:
-    return (value for value in values.values() if isinstance(value, torch.Tensor))
-
-
 def closed_values(graph: Graph, values: Values) -> Mapping[str, torch.Tensor]:
     """The values of the tensors that depend on no input, no weight and no size symbol."""
     sized = _sized(graph)
@@ -202,8 +198,9 @@ def relate(
     prover: Prover,
     progress: Progress | None = None,
     guide: Relating | None = None,
-    proposer: Callable[[Values, Sequence[str]], Proposes] = Proposer,
+    proposer: Callable[[Values, Mapping[str, int]], Proposes] = Proposer,
     general: tuple[Graph, Graph] | None = None,
+    gathers: bool = False,
 ) -> Relating:
     """Relate every right tensor that can be related. `values` hold every node's value per draw, for each side;
     `proposer` finds candidates among the left tensors of these values and names. The values are of other sizes where
@@ -219,14 +216,13 @@ def relate(
     for graph, wide in zip((left, right), general or (left, right), strict=True):
         joint.negatives.update(joint.term[graph[name]] for name in _made_of_sizes(wide))
     joint.anchor_shared_constants()
-    relating = Relating(left, right, inputs, joint, prover, gathers=proposer is not Proposer, guide=guide)
+    relating = Relating(left, right, inputs, joint, prover, gathers=gathers, guide=guide)
     relating.of_classes = guide is not None and guide.of_classes
-    names = [node.name for node in left.nodes if isinstance(values[0][0].get(node.name), torch.Tensor)]
-    candidates_of = proposer(values[0], names)
+    candidates_of = proposer(values[0], elements(left.nodes)) if guide is None else None
     by_name = {node.name: node for node in left.nodes}
     relating.rounded = _rounded_constants(left, right, closed)
     roots = {b: a for (_, a), (_, b) in zip(left.roots, right.roots, strict=True)}
-    with few_threads(value.numel() for value in chain(*map(tensors_of, (values[0][0], values[1][0])))):
+    with few_threads(()):
         for position, node in enumerate(right.nodes):
             if prover.late:
                 relating.stopped = f"the time limit was reached at operator {position + 1} of {len(right.nodes)}"
@@ -234,10 +230,10 @@ def relate(
             if progress is not None:
                 progress(position, len(right.nodes), str(node.origin))
             partner = roots.get(node)
-            if guide is not None:
-                candidates = partial(_guided, guide, position)
-            else:
+            if candidates_of is not None:
                 candidates = partial(_proposed, candidates_of, values, node, partner)
+            elif guide is not None:
+                candidates = partial(_guided, guide, position)
             _relate_node(relating, node, partner, candidates, by_name)
             if relating.stopped:
                 break
@@ -328,7 +324,8 @@ def _distinct(
         if joint.egraph.find(whole) not in seen:
             seen.add(joint.egraph.find(whole))
             exact = relating.guide is not None and relating.guide.exact
-            kept.append((other, layout if exact else over_symbols(layout, other.shape, node.shape)))
+            general = layout if exact else over_symbols(layout, other.shape, node.shape)
+            kept += [] if general is None else [(other, general)]
     return kept
 
 

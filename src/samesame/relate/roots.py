@@ -54,7 +54,7 @@ def _root(name: str, left: Node, right: Node, relating: Relating, values: tuple[
         evidence = Evidence(Rung.REFUTED, "values", detail="; ".join(filter(None, (told, elsewhere))))
     elif not agreeing:
         told = f"they differ by {apart:.2g} of the largest magnitude, perhaps because stored numbers were rounded"
-        evidence = Evidence(Rung.UNDECIDED, "values", detail=f"{told}: give both programs in float64 to tell")
+        evidence = Evidence(Rung.UNDECIDED, "values", detail=f"{told}: in float64 nothing would then be left")
     elif 0 in left.shape:
         evidence = Evidence(Rung.PROVED_HERE, "constant", detail="it has no elements")
     else:

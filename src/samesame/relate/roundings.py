@@ -6,8 +6,9 @@ element, how far rounding may have carried it: what its arguments may be off by,
 (tried at the ends of their ranges, since the operators here are monotone or linear in each), and one rounding of the
 result itself. + − × ÷ √ round once, other functions are right to within two units, as libraries promise. For a sum that
 bound says far more than ever happens, so it is measured: twice the worst error of the sum in the stored dtype, worked
-out in two orders. Orders of factors and places of brackets need no case of their own: each gives the same bound, up
-to terms of second order.
+out in two orders. What lies between that and the bound (`surely`) is shown neither to be a rounding nor to be none.
+Orders of factors and places of brackets need no case of their own: each gives the same bound, up to terms of second
+order.
 """
 
 from __future__ import annotations
@@ -65,11 +66,14 @@ def units(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     finest = torch.finfo(dtype)
     _, exponent = torch.frexp(value.abs())
     unit = torch.ldexp(torch.full_like(value, finest.eps), exponent - 1)
-    return unit.clamp(min=finest.smallest_normal * finest.eps)
+    return torch.where(value == 0, 0.0, unit).clamp(min=finest.smallest_normal * finest.eps)
 
 
-def worked_out(root: Node, graph: Graph, known: Mapping[str, Any], dtype: torch.dtype) -> Rounded:
-    """A formula over sources of a graph, whose float64 values are `known` by name, where `dtype` rounds.
+def worked_out(
+    root: Node, graph: Graph, known: Mapping[str, Any], dtype: torch.dtype, *, surely: bool = False
+) -> Rounded:
+    """A formula over sources of a graph, whose float64 values are `known` by name, where `dtype` rounds. `surely` no
+    sum is off by more than is said, in whatever order it is taken.
 
     Raises Unbounded where an operator of it is not known here, and SamesameError where one fails.
     """
@@ -86,7 +90,7 @@ def worked_out(root: Node, graph: Graph, known: Mapping[str, Any], dtype: torch.
             value, error = done[node.args[0]]
             done[node] = value[node.args[1]], error[node.args[1]]
         else:
-            step = _Step(node, graph, done, rounding, dtype)
+            step = _Step(node, graph, done, rounding, dtype, surely)
             done[node] = step.value, step.error()
             count += packet(node) not in EXACT
     value, error = done[root]
@@ -115,8 +119,11 @@ def packet(node: Node) -> str:
 class _Step:
     """One operator on values that are known up to errors."""
 
-    def __init__(self, node: Node, graph: Graph, done: Mapping[Node, Any], rounding: float, dtype: torch.dtype) -> None:
+    def __init__(
+        self, node: Node, graph: Graph, done: Mapping[Node, Any], rounding: float, dtype: torch.dtype, surely: bool
+    ) -> None:
         self.node, self.graph, self.done, self.rounding, self.dtype = node, graph, done, rounding, dtype
+        self.surely = surely
         self.parts = tuple(dict.fromkeys(node.inputs))
         self.value = self.at({})
 
@@ -180,6 +187,8 @@ class _Step:
 
     def times(self) -> float:
         """How many roundings the sum counts for."""
+        if self.surely:
+            return self.terms() + 1
         size = self.at({part: self.done[part][0].abs() for part in self.parts})
         worst = 0.0
         for turned in (False, True):
@@ -190,15 +199,30 @@ class _Step:
             worst = max(worst, float(gap.max()) if gap.numel() else 0.0)
         return max(_LEAST, _TWICE * worst)
 
+    def terms(self) -> float:
+        """How many products or numbers each element adds up."""
+        if packet(self.node) in SUMS:
+            number: float = self.done[self.parts[0]][0].numel() / max(1, self.value.numel())
+            return number
+        ones: torch.Tensor = self.at({part: torch.ones_like(self.done[part][0]) for part in self.parts})
+        return float(ones.max()) if ones.numel() else 0.0
+
     def normed(self) -> Any:
-        """A norm is off by half of what its sum of squares is, relative to itself; what is divided by it, too."""
-        if self.errors():
+        """A norm is off by half of what its sum of squares is, relative to itself; what is divided by it, too. And it
+        moves by no more than the norm of what its argument moves by."""
+        errors = self.errors()
+        if errors and (not isinstance(self.value, torch.Tensor) or not self.is_convex()):
             raise Unbounded(packet(self.node))
         longest = max(self.done[part][0].numel() for part in self.parts)
-        share = (4 + _TWICE * longest**0.5 / 2) * self.rounding
+        share = (4 + (longest if self.surely else _TWICE * longest**0.5) / 2) * self.rounding
         if isinstance(self.value, torch.Tensor):
-            return self.value.abs() * share
+            return self.value.abs() * share + (self.at(errors) if errors else 0.0)
         return tuple(value.abs() * share for value in self.value)
+
+    def is_convex(self) -> bool:
+        """Is the norm of an order for which the triangle inequality holds?"""
+        order = self.node.args[1] if len(self.node.args) > 1 else 2
+        return isinstance(order, int | float) and order >= 1
 
 
 def _in_own(node: Node, narrow: Mapping[Node, torch.Tensor], turned: bool) -> torch.Tensor:

@@ -13,10 +13,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
-from hashlib import sha256
-from importlib import metadata
-from pathlib import Path
 
 import torch
 
@@ -35,6 +31,7 @@ from samesame.relate.meanings import meanings
 from samesame.store import Store
 from samesame.store.entry import Entry, StoreError
 from samesame.store.tried import Attempt, Tried
+from samesame.versions import versions
 
 # How much a rule is generalised, the most general first: numbers that are sizes, numbers that are variables.
 VARIANTS = ((True, True), (False, True), (True, False), (False, False))
@@ -194,24 +191,6 @@ def at_instance(condition: str, instance: Mapping[str, str]) -> str:
 
 
 # ----------------------------------------------------------------------------------------------------------- as entries
-
-
-@cache
-def versions() -> tuple[str, str]:
-    """The versions of the prover and of the operators' meanings: digests of the code that a proof rests on."""
-    try:
-        release = metadata.version("samesame")
-    except metadata.PackageNotFoundError:
-        release = "0"
-    here = Path(__file__).parent.parent
-    return f"{release}+{_digest(here / 'formula', here / 'relate')}", f"{release}+{_digest(here / 'operators')}"
-
-
-def _digest(*folders: Path) -> str:
-    found = sha256()
-    for file in sorted(file for folder in folders for file in folder.glob("*.py")):
-        found.update(file.name.encode() + b"\0" + file.read_bytes())
-    return found.hexdigest()[:12]
 
 
 def entry_of(rule: Rule) -> Entry:

@@ -8,14 +8,17 @@ is a difference of its own (graph/interface.py), unless it is to be ignored.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from math import prod
 from typing import Any
 
-from samesame.capture import Recorded, capture, capture_calls
+from samesame.capture import GRADIENTS, Differentiates, Recorded, capture, capture_calls, may_want_gradients
 from samesame.capture.calls import SECOND_INPUT
+from samesame.capture.program import Foreign
 from samesame.capture.sizes.family import Apart
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node, Setting, TensorType, with_roots
@@ -34,12 +37,15 @@ from samesame.graph.interface import (
 )
 from samesame.operators.defaults import with_defaults
 from samesame.relate.draws import has_nan
+from samesame.relate.parameters import Contents
 from samesame.relate.propose import agree
 
 SIDES = "left", "right"
 _NAMES = 8
 _SHOWN = 6                                                 # names in a note
 FIRST_TWO, FIRST_ONLY = "for the first two calls", "for the first call"
+WEIGHTS = "what they leave in weights aside"
+GRADIENT = ".grad"
 
 Graphs = tuple[Graph, Graph]
 Pair = tuple[str, Node, Node]                              # a root's name, and its node on each side
@@ -100,12 +106,14 @@ class Sides:
         if any(fails):
             self.scope = FIRST_ONLY
             self.tell_failure(fails)
-        elif any(reasons) and any(isinstance(found, Graph) for found in recorded):
+        elif any(reasons) and any(isinstance(program, Graph | Foreign) for program in self.programs):
             self.scope = FIRST_ONLY
-            self.notes.append("A saved graph is of one call; what a call leaves behind was not compared with it.")
+            self.notes.append("A graph in a file is of one call; what a call leaves behind was not compared with it.")
         elif any(reasons):
             self.calls, self.repeats = 2, any(isinstance(r, Recorded) and r.repeats for r in recorded)
-            self.watched = state_names(recorded[1]), state_names(recorded[0])
+            names = namesakes(*(r.graph if isinstance(r, Recorded) else r for r in recorded))
+            back = {mine: yours for yours, mine in names.items()}
+            self.watched = state_names(recorded[1], names), state_names(recorded[0], back)
             told = "; ".join(f"on the {side}, {why}" for side, why in zip(SIDES, reasons, strict=True) if why)
             self.notes.append(f"Two calls were compared, for one does not tell all: {told}.")
             recorded = self.recorded(example)
@@ -128,11 +136,29 @@ class Sides:
     def recorded(
         self, example: Any, *, probing: bool = False, again: bool = False
     ) -> tuple[Recorded | Graph, Recorded | Graph]:
+        """Both programs as they are called; if one computes gradients, both with these on."""
+        try:
+            return self.recorded_so(example, probing=probing, again=again)
+        except Refused as error:
+            if self.how != "record" or not may_want_gradients(error):
+                raise
+            self.how = GRADIENTS
+            try:
+                return self.recorded_so(example, probing=probing, again=again)
+            except Refused as other:
+                if isinstance(error, Differentiates):
+                    raise
+                self.how = "record"
+                raise error from other
+
+    def recorded_so(
+        self, example: Any, *, probing: bool, again: bool
+    ) -> tuple[Recorded | Graph, Recorded | Graph]:
         left, right = (
             capture(program, example, how=self.how, name=name)
             if isinstance(program, Graph)
             else capture_calls(program, example, how=self.how, name=name, calls=self.calls, watched=watched,
-                               probing=probing, repeats=self.repeats, again=again)
+                               probing=probing, repeats=self.repeats, borrows=True, again=again)
             for program, name, watched in zip(self.programs, SIDES, self.watched, strict=True)
         )
         return left, right
@@ -154,9 +180,9 @@ class Sides:
     ) -> tuple[Graphs, list[Difference]]:
         """Both graphs with paired inputs and roots, and what differs besides."""
         left, right = (
-            Side(with_defaults(found.graph), found.interface) if isinstance(found, Recorded)
-            else Side(with_defaults(found))
-            for found in recorded
+            Side(with_defaults(found), None) if isinstance(found, Graph)
+            else Side(with_defaults(found.graph), None if isinstance(program, Foreign) else found.interface)
+            for found, program in zip(recorded, self.programs, strict=True)
         )
         right = replace(right, graph=inputs_in_order(left.graph, right.graph, by_name=by_name))
         require_same_inputs(left.graph, right.graph)
@@ -192,7 +218,9 @@ class Sides:
             else:
                 kept.append((name, a, b))
         if note:
-            self.scope = self.scope or self.reach(left, right, kept)
+            aside = any(map(partial(leaves_weights, {name for name, _, _ in pairs}), (left, right)))
+            scopes = self.scope or self.reach(left, right, kept), WEIGHTS if aside else ""
+            self.scope = ", ".join(filter(None, scopes))
         graphs = (with_roots(left.graph, [(name, a) for name, a, _ in kept]),
                   with_roots(right.graph, [(name, b) for name, _, b in kept]))
         return graphs, list(dict.fromkeys(differences))
@@ -254,11 +282,41 @@ class Sides:
         return ""
 
 
-def state_names(found: Recorded | Graph) -> frozenset[str]:
-    """The names of what a program's own call leaves changed."""
+def state_names(found: Recorded | Graph, names: Mapping[str, str]) -> frozenset[str]:
+    """The names of what a program's own call leaves changed, in the words of the other side."""
     if isinstance(found, Graph):
         return frozenset()
-    return frozenset(state.name for state in found.interface.states if state.whose == "module")
+    return frozenset(translated(state.name, names) for state in found.interface.states if state.whose == "module")
+
+
+def namesakes(left: Graph, right: Graph) -> dict[str, str]:
+    """What the left calls the right's weights: one of a name that only the right has is the left's that holds the same
+    numbers, where that can be only one."""
+    held = [{node.origin.parameter: graph.tensors[node.name] for node in graph.nodes
+             if node.is_source and node.origin.parameter} for graph in (left, right)]
+    if held[1].keys() <= held[0].keys():
+        return {}
+    contents = Contents()
+    mine, yours = ({name: contents.key(tensor) for name, tensor in side.items()} for side in held)
+    often = [Counter(side.values()) for side in (mine, yours)]
+    free = {held: name for name, held in mine.items() if name not in yours and often[0][held] == 1}
+    return {name: free[held] for name, held in yours.items()
+            if name not in mine and held in free and often[1][held] == 1}
+
+
+def translated(name: str, names: Mapping[str, str]) -> str:
+    """The name of a weight, or of its gradient, in other words."""
+    weight = name.removesuffix(GRADIENT)
+    return names.get(weight, weight) + name[len(weight):]
+
+
+def leaves_weights(roots: Collection[str], side: Side) -> bool:
+    """Whether calls leave other numbers in weights, or gradients at them, that are not among these roots."""
+    if side.interface is None:
+        return False
+    weights = {node.origin.parameter for node in side.graph.sources("parameter")} - {""}
+    return any(state.whose == "module" and state.name.removesuffix(GRADIENT) in weights
+               and state_root(state.name, state.call) not in roots for state in side.interface.states)
 
 
 def renaming(left: Side, right: Side) -> Interface:
@@ -274,8 +332,11 @@ def renaming(left: Side, right: Side) -> Interface:
         head = text.partition(".")[0].partition("[")[0]
         return names.get(text) or names.get(head, head) + text[len(head):]
 
+    others = namesakes(left.graph, right.graph)
+
     def state(found: State) -> State:
-        return found if found.whose == "module" else replace(found, name=name(found.name))
+        changed = translated(found.name, others) if found.whose == "module" else name(found.name)
+        return replace(found, name=changed)
 
     def shared(what: str) -> str:
         return f"{INPUT}{name(what.removeprefix(INPUT))}" if what.startswith(INPUT) else what

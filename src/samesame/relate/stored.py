@@ -325,7 +325,8 @@ class _Search:
         if not waiting:
             return []
         formulas = self.formulas(k)
-        formulas.look_for([node for node in waiting if not is_uniform(self.graphs[k].tensors[node.name])])
+        tensors = {node.name: self.graphs[k].tensors[node.name] for node in waiting}
+        formulas.look_for({name: value for name, value in tensors.items() if not is_uniform(value)})
         return [one for one in (self.read(k, node, formulas) for node in waiting) if one is not None]
 
     def formulas(self, k: int) -> Formulas:
@@ -390,11 +391,13 @@ class _Search:
                 return Stored(k, node, formula, reading)
         return None
 
-    def rounded(self, k: int, node: Node, dtype: torch.dtype, formulas: Formulas | None = None) -> Rounded | None:
+    def rounded(
+        self, k: int, node: Node, dtype: torch.dtype, formulas: Formulas | None = None, *, surely: bool = False
+    ) -> Rounded | None:
         """What a formula over one side's nodes may be off by; None where that is not known."""
         known = self.runs[k] if formulas is None else formulas.weights.values
         try:
-            return worked_out(node, self.wide[k], known, dtype)
+            return worked_out(node, self.wide[k], known, dtype, surely=surely)
         except (Unbounded, SamesameError):
             return None
 
@@ -438,7 +441,9 @@ class _Search:
                 return None if number.value == own else self.as_number(k, node, value, number)
         if nearest is None:
             self.left_open(k, node, value, formulas)
-        elif self.may_be(nearest, value.dtype, formulas):
+        elif (may_be := self.may_be(nearest, value.dtype, formulas)) is None:
+            self.unknown.append(node.name)
+        elif may_be:
             return nearest
         else:
             assert isinstance(nearest.formula, Node)
@@ -488,14 +493,19 @@ class _Search:
         reading = Reading(SIDES[k], _called(node), formula_text(formula), _named(dtype), *bounds)
         return Stored(k, place, formula, reading, shown=bool((off <= allowed).all()))
 
-    def may_be(self, nearest: Stored, dtype: torch.dtype, formulas: Formulas) -> bool:
-        """Might rounding explain it, were every step taken in the stored dtype, or were both roundings of a third?"""
+    def may_be(self, nearest: Stored, dtype: torch.dtype, formulas: Formulas) -> bool | None:
+        """Might rounding explain it, were every step taken in the stored dtype and every sum in the worst order, or
+        were both roundings of a third? None where nothing is known of the rounding of some operator."""
         assert isinstance(nearest.formula, Node)
         stored = self.runs[nearest.side][nearest.node.name].reshape(-1)
-        found = self.rounded(1 - nearest.side, nearest.formula, dtype, formulas)
+        fine = dtype.itemsize >= 4
+        found = self.rounded(1 - nearest.side, nearest.formula, dtype, formulas, surely=fine)
         if found is None:
-            return False
-        off, allowed = _apart(stored, found.value.reshape(-1), found.error.reshape(-1), dtype)
+            return None
+        made, error = found.value.reshape(-1), found.error.reshape(-1)
+        if fine:
+            error = error.clamp(max=float(_LARGEST_SHARE * made.abs().max()))
+        off, allowed = _apart(stored, made, error, dtype)
         sources = (part.type for part in cone(nearest.formula) if part.is_source)
         held = found.roundings == 0 and all(isinstance(t, TensorType) and t.dtype == _named(dtype) for t in sources)
         return bool((off <= (torch.full_like(allowed, 1 + _NOISE) if held else allowed)).all())

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from samesame.diagnose.change import Change, Hints
-from samesame.diagnose.edits.kernels import other_setting
+from samesame.diagnose.edits.kernels import other_scale, other_setting
 from samesame.diagnose.edits.missing import missing_bias, missing_cap, missing_factor
 from samesame.diagnose.edits.modules import module_left_out
 from samesame.diagnose.edits.operators import (
@@ -60,6 +60,7 @@ Generator = Callable[[Node, Hints], Iterator[Change]]
 AFTERWARDS: tuple[Generator, ...] = (missing_factor, missing_bias, missing_cap, results_swapped, other_arrangement)
 GENERATORS: tuple[Generator, ...] = (
     other_setting,
+    other_scale,
     other_number,
     other_number_throughout,
     other_option,

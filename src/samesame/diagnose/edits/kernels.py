@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from math import isclose
 
 from samesame.diagnose.change import Change, Hints, numbers, packet, shown, with_argument
 from samesame.graph import Node
-from samesame.operators.definitions import GATES
+from samesame.operators.definitions import EXPERT_GATES
 
 Candidates = Iterator[tuple[int, str, object]]         # cost, what is said, the value
 
 _SAID = 16
+ATTENTION = "aten.scaled_dot_product_attention"
 
 
 def scales(node: Node, now: float, hints: Hints) -> Candidates:
@@ -50,7 +52,7 @@ def windows(node: Node, now: int, hints: Hints) -> Candidates:
 
 
 def activations(node: Node, now: str, hints: Hints) -> Candidates:
-    yield from ((1, f"applies {name} instead of {now}", name) for name in GATES if name != now)
+    yield from ((1, f"applies {name} instead of {now}", name) for name in EXPERT_GATES if name != now)
 
 
 def _said(hints: Hints) -> list[float]:
@@ -64,6 +66,31 @@ SETTINGS: dict[str, dict[int, Callable[..., Candidates]]] = {
     "samesame.paged_attention": {3: scales, 4: caps, 5: windows},
     "samesame.fused_experts": {8: activations},
 }
+
+
+def other_scale(node: Node, hints: Hints) -> Iterator[Change]:
+    """Another scale of attention that stands whole, or torch's own, 1/√width: the other side may say it anywhere, as a
+    factor or as what it divides by."""
+    if packet(node) != ATTENTION:
+        return
+    default = float(node.inputs[0].shape[-1]) ** -0.5
+    now = node.kwargs.get("scale")
+    said = _said(hints)
+    pools: list[list[float | None]] = [[None], [*said], [1 / v for v in said if v], [1.0, default**2, default**0.5]]
+    tried = [default if now is None else now]
+    for cost, pool in enumerate(pools):
+        for value in pool:
+            number = default if value is None else value
+            if any(isclose(number, known, rel_tol=1e-6) for known in tried):
+                continue
+            tried.append(number)
+            others = {k: v for k, v in node.kwargs.items() if k != "scale"}
+            kwargs = others if value is None else others | {"scale": value}
+            words = f"1/√{node.inputs[0].shape[-1]}, its default," if value is None else shown(number)
+            yield Change(
+                node, f"scaled_dot_product_attention scales its scores by {words} instead of {shown(tried[0])}", cost,
+                lambda n, kwargs=kwargs: [replace(n, kwargs=kwargs)],
+            )
 
 
 def other_setting(node: Node, hints: Hints) -> Iterator[Change]:
