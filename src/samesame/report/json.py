@@ -11,6 +11,7 @@ import json
 import math
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import asdict
 from numbers import Integral, Real
 from pathlib import Path
@@ -18,10 +19,12 @@ from typing import Any
 
 from samesame.evidence import (
     Divergence,
+    Drawn,
     Edit,
     Effect,
     Evidence,
     Numeric,
+    Picture,
     Reading,
     Refinement,
     Relation,
@@ -31,6 +34,8 @@ from samesame.evidence import (
     Verdict,
 )
 from samesame.formula import sizes
+from samesame.formula.show import unicode_tensor
+from samesame.formula.tensor import Tensor
 from samesame.graph import Origin
 from samesame.report.setting import setting_json, sides
 
@@ -85,6 +90,8 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
             "ignored": [asdict(difference) for difference in verdict.ignored],
             "scope": verdict.scope,
         }
+    if verdict.picture is not None:
+        document["picture"] = _picture(verdict.picture)
     found = plain(document)
     assert isinstance(found, dict)
     return found
@@ -266,6 +273,35 @@ def _edit(edit: Edit) -> dict[str, Any]:
         "counterpart": _site(edit.counterpart),
         "effect": _effect(edit.effect),
         "verified": edit.verified,
+    }
+
+
+def _picture(picture: Picture) -> dict[str, Any]:
+    """What was kept for a drawing: operators of both sides, the formulas that were compared, how rounding grows."""
+
+    def formula(tensor: Tensor | None) -> str | None:
+        return None if tensor is None else unicode_tensor("out", tensor)
+
+    def operators(drawn: tuple[Drawn, ...], errors: Mapping[str, float]) -> list[dict[str, Any]]:
+        names = ("name", "operator", "inputs", "type")
+        return [{**{name: getattr(node, name) for name in names}, "origin": _origin(node.origin),
+                 "error": errors.get(node.name)} for node in drawn]
+
+    return {
+        "left": operators(picture.left, picture.errors[0]),
+        "right": operators(picture.right, picture.errors[1]),
+        "claims": {
+            key: {"left": formula(claim.left), "right": formula(claim.right), "block": claim.block}
+            for key, claim in picture.claims.items()
+        },
+        "decided": {
+            right: {"claim": key, "variables": [asdict(stand) for stand in stands]}
+            for right, (key, stands) in picture.decided.items()
+        },
+        "apart": {
+            root: [{"below": None if power is None else 10.0**power, "elements": n} for power, n in counts.items()]
+            for root, counts in picture.apart.items()
+        },
     }
 
 

@@ -15,7 +15,7 @@ from samesame.graph import Asked, Setting
 
 # What a program asks for: the question, and the answer that it was captured with.
 QUESTIONS = {
-    "gradients": ("whether gradients are on", "with gradients off"),
+    "gradients": ("whether gradients are on", "with gradients {}"),
     "strides": ("how tensors lie in memory", "with inputs laid out as the example's"),
     "autocast": ("for autocast", "with autocast as it was"),
     "default dtype": ("for the default dtype", "with the default dtype as it was"),
@@ -33,7 +33,7 @@ def sides(verdict: Verdict) -> Iterator[tuple[str, Setting]]:
 
 def only_with(verdict: Verdict) -> str:
     """The states without which the programs compute something else, for the headline."""
-    found = {QUESTIONS[a.what][1]: None for _, setting in sides(verdict) for a in setting.asked if a.same is False}
+    found = {answer(a, setting): None for _, setting in sides(verdict) for a in setting.asked if a.same is False}
     return "".join(f", {words}" for words in found)
 
 
@@ -46,28 +46,33 @@ def captured(verdict: Verdict) -> Iterator[str]:
         modes = {"both" if len(modes) == 2 else next(iter(modes)): next(iter(modes.values()))}
     unusual = {words: None for _, setting in sides(verdict) for words in setting.unusual}
     spoken = [words if side == "both" else f"{side} {words}" for side, words in modes.items()]
-    yield ", ".join([*spoken, "without gradients", *unusual])
+    yield ", ".join([*spoken, "with gradients" if verdict.settings[0].gradients else "without gradients", *unusual])
     for side, setting in sides(verdict):
         for asked in setting.asked:
             if asked.same is not True:
-                yield f"{side} asks {QUESTIONS[asked.what][0]}{place(asked)}: captured {consequence(asked)}"
+                yield f"{side} asks {QUESTIONS[asked.what][0]}{place(asked)}: captured {consequence(asked, setting)}"
 
 
 def place(asked: Asked) -> str:
     return f" ({asked.origin.file}:{asked.origin.line})" if asked.origin.file else ""
 
 
-def consequence(asked: Asked) -> str:
-    answer = QUESTIONS[asked.what][1]
+def answer(asked: Asked, setting: Setting) -> str:
+    """What the program was told when it was captured."""
+    return QUESTIONS[asked.what][1].format("on" if setting.gradients else "off")
+
+
+def consequence(asked: Asked, setting: Setting) -> str:
+    told = answer(asked, setting)
     if asked.same is False:
-        return f"{answer}, and otherwise it computes something else, or nothing"
-    return answer if asked.what in ("clock", "chance") else f"{answer}; no other state was tried"
+        return f"{told}, and otherwise it computes something else, or nothing"
+    return told if asked.what in ("clock", "chance") else f"{told}; no other state was tried"
 
 
 def setting_json(setting: Setting) -> dict[str, Any]:
     return {
         "mode": setting.mode,
-        "gradients": False,
+        "gradients": setting.gradients,
         "unusual": setting.unusual,
         "asked": [
             {"what": a.what, "file": a.origin.file, "line": a.origin.line, "same_otherwise": a.same}

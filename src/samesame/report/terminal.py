@@ -430,13 +430,13 @@ def _captured(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
 
 
 def _unpaired(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
-    """A port starts with the same weights on both sides, so weights on neither are the first thing to look at."""
+    """A port starts with the same weights on both sides, so weights on one only are the first thing to look at."""
     shown = verdict.unpaired if verbose else verdict.unpaired[:8]
     yield from map(Text, shown)
     if rest := len(verdict.unpaired) - len(shown):
         yield Text(f"and {rest} more (--verbose lists all)", style=QUIET)
-    if {name.partition(" ")[0] for name in verdict.unpaired} == {"left", "right"}:
-        yield Text("Both sides have weights that the other lacks: load the same weights into both, and check again.")
+    if verdict.advice:
+        yield Text(verdict.advice)
 
 
 def _rounding(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
@@ -461,12 +461,20 @@ def notes(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
 
 def footer(verdict: Verdict) -> Text:
     """Seconds in all and by stage, then what it takes to run this again."""
-    stages = {name: spent for name, spent in verdict.timing.items() if name not in WITHIN}
-    total = verdict.timing.get("total", sum(stages.values()))
+    stages, total = _stages(verdict), seconds_of(verdict)
     shown = ", ".join(f"{name} {seconds_in_words(spent)}" for name, spent in stages.items() if spent >= 0.05)
     parts = [f"{seconds_in_words(total)} s" + (f" ({shown})" if shown else "")] if verdict.timing else []
     parts += [f"seed {verdict.seed}", *(f"{name} {version}" for name, version in verdict.versions.items())]
     return Text(" · ".join(parts), style=QUIET)
+
+
+def seconds_of(verdict: Verdict) -> float:
+    """What the whole run took."""
+    return verdict.timing.get("total", sum(_stages(verdict).values()))
+
+
+def _stages(verdict: Verdict) -> dict[str, float]:
+    return {name: spent for name, spent in verdict.timing.items() if name not in WITHIN}
 
 
 SECTIONS: tuple[tuple[str, Callable[[Verdict, bool], Iterator[RenderableType]]], ...] = (

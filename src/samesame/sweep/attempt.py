@@ -19,16 +19,15 @@ import torch
 from safetensors.torch import load_file
 
 from samesame.capture.checkpoints.folders import (
-    TOKENS,
     Checkpoint,
     example,
     fields_of,
-    merged,
     one_line,
     read_config,
     tiny,
     transformers,
 )
+from samesame.capture.checkpoints.shrinking import TOKENS, merged
 from samesame.capture.targets import load_target
 from samesame.check import check
 from samesame.evidence import Refused, Rung, Site, Verdict

@@ -15,20 +15,11 @@ from fnmatch import fnmatch
 from itertools import product
 from typing import Any, Literal, get_args, get_origin
 
-from samesame.capture.checkpoints.folders import (
-    HEAD,
-    HEADS,
-    POSITIONS,
-    SHRUNK_LAYERS,
-    WINDOW,
-    merged,
-    shrunk,
-    transformers,
-)
+from samesame.capture.checkpoints.folders import small, transformers
+from samesame.capture.checkpoints.shrinking import COUNTS, HEAD, HEADS, POSITIONS, SHORT, WINDOW, merged
 from samesame.evidence import Refused
 from samesame.sweep.probe import Plan, Probe
 
-SHORT = 8                                   # the original range of scaled rotary positions: examples go beyond it
 FACTOR = POSITIONS / SHORT                  # by which the range of a tiny twin is then longer
 
 ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "gelu_fast", "quick_gelu", "relu", "relu2", "silu", "tanh",
@@ -107,7 +98,7 @@ UNKNOWN = "no values are known for a field of this type"
 SIZES = ("vocab_size", "hidden_size", "num_attention_heads", "n_embd", "n_head", "intermediate_size",
          "max_position_embeddings", "n_positions", "n_ctx", "ffn_dim", "n_inner", "*_intermediate_size",
          "word_embed_proj_dim", "num_local_experts", "num_experts", "n_routed_experts", "ffn_hidden_size",
-         *SHRUNK_LAYERS)
+         *COUNTS)
 
 
 def probes_of(config: Mapping[str, Any], only: Iterable[str] = ()) -> Plan:
@@ -117,12 +108,12 @@ def probes_of(config: Mapping[str, Any], only: Iterable[str] = ()) -> Plan:
     where Transformers does not know the model, and where a field named does not exist.
     """
     package = transformers()
-    small = shrunk(config)
-    kind = package.CONFIG_MAPPING[small["model_type"]]
+    fields = small(config)
+    kind = package.CONFIG_MAPPING[fields["model_type"]]
     try:
-        own = kind.from_dict({name: value for name, value in small.items() if name != "model_type"}).to_dict()
+        own = kind.from_dict({name: value for name, value in fields.items() if name != "model_type"}).to_dict()
     except Exception as error:
-        raise Refused(f"Transformers refuses the config of {small['model_type']}: {error}") from error
+        raise Refused(f"Transformers refuses the config of {fields['model_type']}: {error}") from error
     declared = {f.name: f.type for f in dataclasses.fields(kind)}
     general = {f.name for f in dataclasses.fields(package.PreTrainedConfig)}
     extra = {name: type(value) for name, value in config.items() if name not in declared and name in own}

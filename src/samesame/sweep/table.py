@@ -44,16 +44,16 @@ def text(sweep: Sweep, scripts: Mapping[str, Path], *, verbose: bool = False) ->
     """The whole report: what differs and what is open in full, the rest in lines."""
     lines = [headline(sweep), f"  left   {sweep.left}", f"  right  {sweep.right}"]
     if sweep.base is not None and sweep.base.outcome != "same":
-        lines += ["", f"the config as it is: {sweep.base.outcome}", *_in_full(sweep.base, scripts, sweep)]
+        lines += ["", f"the config as it is: {sweep.base.outcome}", *in_full(sweep.base, scripts, sweep)]
     for outcome, heading in HEADINGS.items():
         found = [o for o in sweep.outcomes if o.outcome == outcome and not o.waived]
         if found:
             lines += ["", heading]
         for one in found:
-            lines += [f"  {_named(one)}", *_in_full(one, scripts, sweep)]
+            lines += [f"  {named(one)}", *in_full(one, scripts, sweep)]
     waived = [o for o in sweep.outcomes if o.waived]
     if waived:
-        lines += ["", "waived", *(f"  {_named(o)}: {o.outcome}; {o.waived}" for o in waived)]
+        lines += ["", "waived", *(f"  {named(o)}: {o.outcome}; {o.waived}" for o in waived)]
     lines += _refused(sweep)
     lines += _same(sweep, verbose)
     lines += _left_out(sweep) if verbose else []
@@ -61,12 +61,14 @@ def text(sweep: Sweep, scripts: Mapping[str, Path], *, verbose: bool = False) ->
     return "\n".join(lines)
 
 
-def _named(outcome: Outcome) -> str:
+def named(outcome: Outcome) -> str:
+    """The probe, with what had to be changed beside it."""
     beside = outcome.probe.companions
     return f"{outcome.probe.spoken}{f'   with {beside}' if beside else ''}"
 
 
-def _in_full(outcome: Outcome, scripts: Mapping[str, Path], sweep: Sweep) -> Iterator[str]:
+def in_full(outcome: Outcome, scripts: Mapping[str, Path], sweep: Sweep) -> Iterator[str]:
+    """What is to be said of one probe, a line each, indented."""
     if outcome.message:
         by = f"{_side(outcome.by, sweep)}: " if outcome.by in ("left", "right") else ""
         yield f"      {by}{outcome.message}"
@@ -130,7 +132,7 @@ def _same(sweep: Sweep, verbose: bool) -> list[str]:
             continue
         lines += ["", heading]
         if verbose:
-            lines += [f"  {_named(o)}   {o.evidence}" for o in chosen]
+            lines += [f"  {named(o)}   {o.evidence}" for o in chosen]
         else:
             fields = [f"{name} = {', '.join(brief(o.probe.value) for o in those)}"
                       for name, those in groupby(chosen, key=lambda o: o.probe.field)]

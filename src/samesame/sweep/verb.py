@@ -13,7 +13,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from samesame.capture.checkpoints.folders import Checkpoint, is_checkpoint, merged, parse
+from samesame.capture.checkpoints.folders import Checkpoint, is_checkpoint, parse
+from samesame.capture.checkpoints.shrinking import merged
 from samesame.evidence import Refused
 from samesame.sweep.attempt import Laboratory
 from samesame.sweep.outcome import SAMESAME, Outcome, Sweep
@@ -122,8 +123,8 @@ def laboratory(
     left: str, right: str, seed: int, per_probe: float, store: str | None
 ) -> Callable[[Probe], Outcome]:
     """In a worker: make attempts at probes. Rules that one probe proved close the others' gaps."""
-    from samesame.relate.rules import versions
     from samesame.store import Store
+    from samesame.versions import versions
 
     prover, semantics = versions()
     if store == "-":

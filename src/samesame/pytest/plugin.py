@@ -1,0 +1,177 @@
+"""The plugin itself: options, the marker, the fixture `samesame`, and failures that are the report alone.
+
+    @pytest.mark.samesame(pinned=True, timeout=60)
+    def test_port(samesame):
+        samesame.assert_same(LlamaForCausalLM(config), FusedLlama(config), inputs)
+
+The fixture's assertions are those of `samesame.testing`. What one test proves is kept as rules for the others, in
+pytest's cache or where `--samesame-store` says; several workers (pytest-xdist) may share that. What is pinned must not
+become weaker than it was when `--samesame-update` wrote it down.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from samesame.store import Store
+
+MARKER = "samesame(pinned=False, **options): options of the assertions of this test; what is pinned must not get weaker"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("samesame", "samesame: do two tensor programs compute the same?")
+    group.addoption("--samesame-update", action="store_true", help="Pin the evidence that assertions stand on now.")
+    group.addoption("--samesame-html", metavar="DIR", help="Write the report of each samesame.assert_same as a page.")
+    group.addoption("--samesame-store", metavar="PATH",
+                    help="Where proved rules are kept for the next test; - for nowhere (default: in pytest's cache).")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", MARKER)
+
+
+@pytest.fixture(scope="session")
+def samesame_store(pytestconfig: pytest.Config) -> Iterator[Store | None]:
+    """The store of rules that all tests share; None where there is to be none."""
+    named = pytestconfig.getoption("--samesame-store")
+    if named == "-":
+        yield None
+        return
+    from samesame.store import Store
+    from samesame.versions import versions
+
+    prover, semantics = versions()
+    cache = pytestconfig.cache
+    if named is None and cache is None:
+        yield Store.in_memory(prover=prover, semantics=semantics)
+        return
+    path = named or cache.mkdir("samesame") / "rules.sqlite"
+    with Store.open_or_go_without(path, prover=prover, semantics=semantics) as store:
+        yield store
+
+
+@pytest.fixture
+def samesame(request: pytest.FixtureRequest, samesame_store: Store | None) -> Assertions:
+    """Assertions about programs, with the options of the test's marker."""
+    return Assertions(request.node, samesame_store)
+
+
+class Assertions:
+    """`assert_same`, `assert_refines`, `assert_lifts` and `assert_compiles` for one test. Each takes `pinned` beside
+    its own arguments."""
+
+    def __init__(self, test: pytest.Item, store: Store | None) -> None:
+        marks = reversed(list(test.iter_markers("samesame")))            # the nearest last: its word counts
+        self.options: dict[str, Any] = {key: value for mark in marks for key, value in mark.kwargs.items()}
+        self.test, self.store = test, store
+        self.update = test.config.getoption("--samesame-update")
+        pages = test.config.getoption("--samesame-html")
+        self.pages = None if pages is None else Path(pages)
+        self.asserted = 0
+
+    def assert_same(self, *values: Any, **options: Any) -> Any:
+        """As `samesame.testing.assert_same`."""
+        __tracebackhide__ = True
+        from samesame.testing import assert_same
+
+        return self._held(partial(assert_same, store=self.store, picture=self.pages is not None), values, options)
+
+    def assert_refines(self, *values: Any, **options: Any) -> Any:
+        """As `samesame.testing.assert_refines`."""
+        __tracebackhide__ = True
+        from samesame.testing import assert_refines
+
+        return self._held(partial(assert_refines, store=self.store), values, options)
+
+    def assert_lifts(self, *values: Any, **options: Any) -> Any:
+        """As `samesame.testing.assert_lifts`."""
+        __tracebackhide__ = True
+        from samesame.testing import assert_lifts
+
+        return self._held(assert_lifts, values, options)
+
+    def assert_compiles(self, *values: Any, **options: Any) -> Any:
+        """As `samesame.testing.assert_compiles`; nothing is pinned of it, for it is tested and never proved."""
+        __tracebackhide__ = True
+        from samesame.testing import assert_compiles
+
+        return assert_compiles(*values, **self._options(options, pinned=False)[1])
+
+    def _held(self, assertion: Callable[..., Any], values: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        __tracebackhide__ = True
+        pinned, options = self._options(options)
+        from samesame.testing import NotShown
+
+        self.asserted += 1
+        try:
+            verdict = assertion(*values, **options)
+        except NotShown as failure:
+            self._write_page(failure.verdict)
+            raise
+        self._write_page(verdict)
+        if pinned:
+            self._pin(verdict)
+        return verdict
+
+    @property
+    def name(self) -> str:
+        """The test, and which of its assertions where it has several."""
+        number = f" [{self.asserted}]" if self.asserted > 1 else ""
+        return f"{self.test.path.name}::{self.test.nodeid.partition('::')[2]}{number}"
+
+    def _write_page(self, verdict: Any) -> None:
+        """The report as a page, where pages are asked for and there is a picture of both programs."""
+        if self.pages is None or getattr(verdict, "picture", None) is None:
+            return
+        from samesame.report.html.check import write_check
+
+        self.pages.mkdir(parents=True, exist_ok=True)
+        write_check(verdict, self.pages / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', self.name)[:120]}.html")
+
+    def _options(self, options: dict[str, Any], **fixed: Any) -> tuple[bool, dict[str, Any]]:
+        given = {**self.options, **options, **fixed}
+        return bool(given.pop("pinned", False)), given
+
+    def _pin(self, verdict: Any) -> None:
+        """Compare with what is pinned for this assertion of the test, or pin it."""
+        __tracebackhide__ = True
+        from samesame.pytest import pins
+        from samesame.testing import NotShown
+
+        folder, name, now = self.test.path.parent, self.name, pins.pin_of(verdict)
+        if self.update:
+            pins.write(folder, name, now)
+            return
+        known = pins.read(folder)
+        if name not in known:
+            raise NotShown(f"nothing is pinned for {name} in {folder / pins.FILE}; run pytest --samesame-update")
+        if lost := pins.weaker(now, known[name]):
+            raise NotShown(f"weaker than what is pinned: {lost}\n(if that is meant: pytest --samesame-update)")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failure of ours is the place of the assertion and the report; the code between tells nobody anything."""
+    report = yield
+    testing = sys.modules.get("samesame.testing")
+    if testing is None or call.excinfo is None or not isinstance(call.excinfo.value, testing.NotShown):
+        return report
+    place = call.excinfo.traceback.filter(call.excinfo)[-1]
+    shown: Any = call.excinfo.getrepr(style="value")
+    shown.reprtraceback.reprentries[-1].lines.insert(0, f"{_from_here(Path(str(place.path)))}:{place.lineno + 1}")
+    report.longrepr = shown
+    return report
+
+
+def _from_here(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

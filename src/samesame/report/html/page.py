@@ -1,0 +1,47 @@
+"""A page: one file that opens from disk, with its styles and its script inside and nothing fetched from anywhere.
+
+jinja2 fills the templates and escapes whatever is put in: names, source lines and options are text of somebody's
+program, and stay text. Characters that may change how others are read (those that turn the direction of writing) are
+shown as what they are. The file itself is ASCII, so no reader can take it for another encoding.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from samesame.report.json import write_text
+
+CONTROLS = "\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ud800-\udfff"
+TURNING = "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+HIDDEN = re.compile(f"[{CONTROLS}{TURNING}]")
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(loader=PackageLoader("samesame.report.html"), autoescape=True, undefined=StrictUndefined,
+                       trim_blocks=True, lstrip_blocks=True)
+
+
+def page(template: str, **given: Any) -> str:
+    """The template as a whole page, in ASCII."""
+    folder = files("samesame.report.html") / "templates"
+    style, script = (Markup((folder / name).read_text(encoding="utf-8")) for name in ("page.css", "page.js"))
+    text = _environment().get_template(template).render(style=style, script=script, **given)
+    return visible(text).encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+def visible(text: str) -> str:
+    """The text with characters that cannot be seen written as their numbers."""
+    return HIDDEN.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
+
+
+def write_page(text: str, path: Path) -> None:
+    """Write the page in one step. Raises SamesameError if the disk does not let it."""
+    write_text(text, path)

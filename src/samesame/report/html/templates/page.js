@@ -1,0 +1,75 @@
+(function () {
+  "use strict";
+  var $ = function (id) { return document.getElementById(id); };
+  var all = function (what, root) { return Array.prototype.slice.call((root || document).querySelectorAll(what)); };
+  var panel = $("panel"), from = null;
+
+  function show(relation, link) {
+    if (!panel || !panel.show) return false;
+    $("panel-title").textContent = relation.querySelector(".words").textContent;
+    $("panel-body").replaceChildren(relation.querySelector(".body").cloneNode(true));
+    if (!panel.open) panel.show();
+    panel.scrollTop = 0;
+    from = link;
+    $("close").focus();
+    return true;
+  }
+
+  function hide() {
+    if (panel && panel.open) panel.close();
+    if (from) from.focus();
+    from = null;
+  }
+
+  function reveal() {
+    var target = location.hash.length > 1 && $(decodeURIComponent(location.hash.slice(1)));
+    for (var part = target; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
+    if (target && target.tagName === "DETAILS") {
+      target.scrollIntoView({block: "start"});
+      target.querySelector("summary").focus({preventScroll: true});
+    }
+  }
+
+  document.addEventListener("click", function (event) {
+    var link = event.target.closest && event.target.closest("a[data-tie]");
+    if (!link) return;
+    var relation = $("tie-" + link.dataset.tie);
+    if (relation && show(relation, link)) event.preventDefault();
+  });
+  document.addEventListener("keydown", function (event) { if (event.key === "Escape") hide(); });
+  if ($("close")) $("close").addEventListener("click", hide);
+  window.addEventListener("hashchange", reveal);
+  reveal();
+
+  all("button[data-fold]").forEach(function (button) {
+    button.addEventListener("click", function () {
+      all("details.band").forEach(function (band) { band.open = button.dataset.fold === "open"; });
+    });
+  });
+
+  var search = $("search");
+  if (search) search.addEventListener("input", function () {
+    var words = search.value.toLowerCase().split(/\s+/).filter(Boolean), found = 0;
+    all("[data-search]").forEach(function (part) {
+      var told = part.dataset.search.toLowerCase();
+      var hit = words.every(function (word) { return told.indexOf(word) >= 0; });
+      part.classList.toggle("miss", !hit);
+      if (hit && part.classList.contains("relation")) found += 1;
+    });
+    $("found").textContent = words.length ? found + " found" : "";
+  });
+
+  all("button[data-query]").forEach(function (button) {
+    button.addEventListener("click", function () {
+      search.value = button.dataset.query;
+      search.dispatchEvent(new Event("input"));
+    });
+  });
+
+  var folded = [];
+  window.addEventListener("beforeprint", function () {
+    folded = all("details.band:not([open])");
+    folded.forEach(function (part) { part.open = true; });
+  });
+  window.addEventListener("afterprint", function () { folded.forEach(function (part) { part.open = false; }); });
+})();
