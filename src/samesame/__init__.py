@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from samesame.fuzz.campaign import fuzz as fuzz
     from samesame.optimize.verb import optimize as optimize
     from samesame.refine import refine as refine
+    from samesame.report.markdown import as_html as as_html
+    from samesame.report.markdown import as_markdown as as_markdown
     from samesame.testing import assert_compiles as assert_compiles
+    from samesame.testing import assert_lifts as assert_lifts
     from samesame.testing import assert_refines as assert_refines
     from samesame.testing import assert_same as assert_same
 
@@ -27,11 +30,15 @@ EXPORTS = {
     "fuzz": "samesame.fuzz.campaign",
     "optimize": "samesame.optimize.verb",
     "refine": "samesame.refine",
+    "as_html": "samesame.report.markdown",
+    "as_markdown": "samesame.report.markdown",
     "assert_compiles": "samesame.testing",
+    "assert_lifts": "samesame.testing",
     "assert_same": "samesame.testing",
     "assert_refines": "samesame.testing",
 }
-__all__ = ["assert_compiles", "assert_refines", "assert_same", "check", "fuzz", "optimize", "refine"]
+__all__ = ["as_html", "as_markdown", "assert_compiles", "assert_lifts", "assert_refines", "assert_same", "check",
+           "fuzz", "optimize", "refine"]
 
 
 class Package(ModuleType):

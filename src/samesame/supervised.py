@@ -10,15 +10,18 @@ nothing else reaches those who read them. Where processes cannot be forked the w
 from __future__ import annotations
 
 import atexit
+import ctypes
 import faulthandler
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 
 HEARD = ("SIGINT", "SIGTERM", "SIGHUP")       # what the parent hands on
 FROM_TERMINAL = 0x80                          # the kernel sends these to the child as well
+MMAP_THRESHOLD, LARGE = -3, 1 << 21           # of mallopt, and bytes
 DIES_WITH_PARENT = 1                          # prctl's PR_SET_PDEATHSIG
 
 
@@ -55,9 +58,18 @@ def supervised(work: Callable[[], object], unusable: int) -> int:
     return unusable
 
 
+def large_apart() -> None:
+    """Let what is large have pages of its own, which go back at once when it is freed. In a heap that widened weights
+    come to and go from, small tensors settle in the gaps, and the next weight takes new memory: three times as much in
+    a model of 32 layers. Only glibc can be told so."""
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LARGE)
+
+
 def worked(work: Callable[[], object], unusable: int) -> int:
     """Do the work, with results kept apart from all else that is printed; its exit code."""
     results_apart()
+    large_apart()
     try:
         work()
         code = 0
@@ -115,6 +127,4 @@ def without_answer(status: int) -> str:
 def dies_with_parent() -> None:
     """On Linux a child whose parent is killed is ended too."""
     if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGTERM)
+        ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGHUP)

@@ -50,10 +50,11 @@ LADDER = [
     "proved for all sizes",
 ]
 ROUNDED, HALF = 2, 0.501                                # its place there; half a unit in the last place, and room
-LAYOUTS = ("aten.reshape.default", "aten.permute.default", "aten.slice.Tensor", "aten.cat.default",
+LAYOUTS = ("aten.reshape.default", "aten.permute.default", "aten.flip.default", "aten.slice.Tensor", "aten.cat.default",
            "aten.repeat.default", "aten.mul.Scalar", "aten.div.Scalar")         # and constant factors
 SOURCES = ("input", "parameter", "constant", "uninitialised")
-ORDERS = {"aten." + name for name in ("argmax", "argmin", "argsort", "max", "min", "sort", "topk")}    # of one meaning
+ORDERS = {"aten." + name for name in                   # of one meaning
+          ("argmax", "argmin", "argsort", "kthvalue", "max", "median", "min", "sort", "topk")}
 OPEN = ("input", "parameter", "uninitialised")          # what a constant of the program depends on none of
 LARGE = 1 << 25                                         # elements of a tensor that is not worked out
 

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from samesame.cli import check, fuzz, graph, lift, optimize, refine, replay, rules, sweep
+from samesame.cli import check, fuzz, graph, lift, optimize, refine, replay, rules, suite, sweep
 from samesame.cli.options import option
 from samesame.cli.streams import UNUSABLE
 from samesame.supervised import supervised
@@ -28,13 +28,14 @@ app = typer.Typer(
 )
 
 app.command(epilog=check.EPILOG)(check.check)
-app.command()(graph.graph)
-app.command()(replay.replay)
+app.command(epilog=graph.EPILOG)(graph.graph)
+app.command(epilog=replay.EPILOG)(replay.replay)
 app.command(epilog=lift.EPILOG)(lift.lift)
 app.command(epilog=refine.EPILOG)(refine.refine)
 app.command(epilog=fuzz.EPILOG)(fuzz.fuzz)
 app.command(epilog=sweep.EPILOG)(sweep.sweep)
 app.command(epilog=optimize.EPILOG)(optimize.optimize)
+app.command(epilog=suite.EPILOG)(suite.suite)
 app.add_typer(rules.app, name="rules")
 
 

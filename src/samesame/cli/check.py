@@ -11,15 +11,22 @@ from typing import Annotated, Any
 
 import typer
 
+from samesame.cli.files import demand_exchange, demand_page, demand_writable, in_format, write_answers
+from samesame.cli.gguf import compare_weights
 from samesame.cli.options import (
     TARGET,
     AllRelations,
+    Format,
+    FormatOption,
     How,
     HowOption,
+    Html,
     Inputs,
     Json,
+    Junit,
     OwnStore,
     Quiet,
+    Sarif,
     Seed,
     Timeout,
     argument,
@@ -27,9 +34,8 @@ from samesame.cli.options import (
     require_positive,
 )
 from samesame.cli.rules import rules_of
-from samesame.cli.streams import INTERRUPTED, complain, progress_bar, reported, stdout_guarded
+from samesame.cli.streams import INTERRUPTED, complain, progress_bar, reported, stdout_guarded, to_stdout
 from samesame.evidence import Rung, SamesameError, Verdict
-from samesame.graph import Graph
 from samesame.graph.interface import KINDS
 
 EPILOG = "Exit codes: 0 same, 1 different, 2 usage or unusable input, 3 undecided, 130 interrupted by Ctrl-C."
@@ -63,6 +69,10 @@ def check(
     more: More = None,
     inputs: Inputs = None,
     json: Json = None,
+    junit: Junit = None,
+    sarif: Sarif = None,
+    format_: FormatOption = Format.text,
+    html: Html = None,
     quiet: Quiet = False,
     verbose: AllRelations = False,
     seed: Seed = 0,
@@ -81,26 +91,42 @@ def check(
     samesame check pair.py
 
     samesame check hf:DIR?attn=eager hf:DIR?attn=sdpa vllm:DIR --tiny
+
+    samesame check hf:DIR gguf:FILE
     """
     require_positive("--timeout", timeout)
     with reported(verbose):
-        from samesame.report import require_writable, write, write_certificate, write_several
+        from samesame.report import write, write_certificate, write_several
+        from samesame.report.answers import of_check
 
         *targets, inputs = pair(left, right, inputs)
+        if any(target.startswith("gguf:") for target in [*targets, *(more or [])]):
+            if more or inputs or html or certificate or junit or sarif:
+                raise SamesameError("gguf: compares the weights of hf:DIR and gguf:FILE; leave out other programs, "
+                                    "--inputs, --html, --junit, --sarif and --certificate")
+            demand_writable(json)
+            raise typer.Exit(compare_weights(targets[0], targets[1], json, quiet=quiet, verbose=verbose))
         if more and certificate is not None:
             raise SamesameError("a certificate is of two programs; give --certificate with two")
-        for file in (json, certificate):
-            if file not in (None, "-"):
-                require_writable(Path(file))
+        if more and html is not None:
+            raise SamesameError("an HTML report is of two programs; give --html with two")
+        demand_writable(json, certificate)
+        demand_page(html)
+        demand_exchange(junit, sarif)
         settings = {
             "seed": seed, "timeout": timeout, "how": how.value, "certify": certificate is not None,
-            "weights": weights.value, "ignore": ignored_kinds(ignore),
+            "weights": weights.value, "ignore": ignored_kinds(ignore), "picture": html is not None,
         }
         verdicts, interrupted = decide([*targets, *(more or [])], inputs, settings, quiet=quiet, store=store, tiny=tiny)
+        answers = [of_check(verdict) for verdict in verdicts]
+        write_answers(answers, junit, sarif)
+        if format_ is not Format.text and json != "-":
+            to_stdout(in_format(answers, format_))
         if more:
             from samesame.several import alone, exit_code
 
-            show_several(verdicts, alone(verdicts), as_json=json == "-", quiet=quiet, verbose=verbose)
+            if format_ is Format.text or json == "-":
+                show_several(verdicts, alone(verdicts), as_json=json == "-", quiet=quiet, verbose=verbose)
             if json not in (None, "-"):
                 write_several(verdicts, alone(verdicts), Path(json))
             raise typer.Exit(INTERRUPTED if interrupted else exit_code(verdicts))
@@ -109,9 +135,14 @@ def check(
             write_certificate(verdict, Path(certificate))
         elif certificate is not None:
             complain(f"no certificate is written to {certificate}: only a verdict of same without restriction has one")
-        show(verdict, as_json=json == "-", quiet=quiet, verbose=verbose)
+        if format_ is Format.text or json == "-":
+            show(verdict, as_json=json == "-", quiet=quiet, verbose=verbose)
         if json not in (None, "-"):
             write(verdict, Path(json))
+        if html is not None:
+            from samesame.report.html.check import write_check
+
+            write_check(verdict, Path(html))
     raise typer.Exit(INTERRUPTED if interrupted else verdict.exit_code)
 
 
@@ -152,21 +183,19 @@ def decide(
     """
     with redirect_stdout(sys.stderr):
         from samesame.budget import Run
-        from samesame.capture import load_inputs, load_target
-        from samesame.capture.targets import tiny_twins
+        from samesame.capture.targets import programs_of
         from samesame.check import check
 
         verdicts = [
             Verdict("undecided", Rung.UNDECIDED, seed=settings["seed"], left=left, right=right)
             for left, right in combinations(targets, 2)
         ]
-        with progress_bar(quiet) as bar, rules_of(store) as rules, ExitStack() as folders:
+        with progress_bar(quiet) as bar, rules_of(store) as rules, ExitStack() as kept:
             run = Run(settings["timeout"], *((bar.advance, bar.stage) if bar else ()))
             with run.bounded(interrupts=True):
                 with run.during("load"):
-                    own = folders.enter_context(tiny_twins(targets, settings["seed"])) if tiny else targets
-                    programs = [load_target(target) for target in own]
-                    example = load_inputs(inputs) if inputs else no_inputs(tuple(programs))
+                    loaded = programs_of(targets, inputs, tiny=tiny, seed=settings["seed"])
+                    programs, example = kept.enter_context(loaded)
                 for number, (mine, yours) in enumerate(combinations(programs, 2)):
                     found = check(mine, yours, example, **settings, run=run, store=rules)
                     found.left, found.right = verdicts[number].left, verdicts[number].right
@@ -176,17 +205,6 @@ def decide(
     for verdict in verdicts:
         verdict.notes = verdict.notes or run.notes()
     return verdicts, run.interrupted
-
-
-def no_inputs(programs: tuple[Any, ...]) -> Any:
-    """Saved graphs hold the inputs they were captured on, and models of checkpoints make some; anything else needs
-    them."""
-    own = [example for program in programs if (example := getattr(program, "example", None)) is not None]
-    if own:
-        return own[0]
-    if not all(isinstance(program, Graph) for program in programs):
-        raise SamesameError("no inputs to run both programs on: add --inputs TARGET, such as --inputs file.py:inputs")
-    return ()
 
 
 def show(verdict: Verdict, *, as_json: bool, quiet: bool, verbose: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
@@ -11,20 +12,22 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from samesame.cli.options import Inputs, Json, Quiet, Seed, Verbose, argument, option
+from samesame.cli.files import demand_exchange, demand_writable, write_answers
+from samesame.cli.options import Inputs, Json, Junit, Quiet, Sarif, Seed, Verbose, argument, option
 from samesame.cli.streams import reported, stdout_guarded
 from samesame.evidence import SamesameError
 
 if TYPE_CHECKING:
     from samesame.fuzz.campaign import Progress, Settings
     from samesame.fuzz.corpus import Finding
+    from samesame.report.answers import Answer as Told
 
 EPILOG = "Exit codes: 0 nothing found, 1 found, 2 usage or unusable input, 3 stopped before anything was decided."
 FOUND, UNDECIDED = 1, 3
 
 Target = Annotated[
     str | None,
-    argument("[TARGET]", "A program of one's own as the seed: file.py:name."),
+    argument("TARGET", "A program of one's own as the seed: file.py:name."),
 ]
 Backends = Annotated[
     str, option("--backend", metavar="NAMES", words="Back ends, separated by commas; `list` shows them.")
@@ -65,6 +68,8 @@ def fuzz(
     no_twins: NoTwins = False,
     seed: Seed = 0,
     json: Json = None,
+    junit: Junit = None,
+    sarif: Sarif = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -77,11 +82,10 @@ def fuzz(
     samesame fuzz --replay found/0007
     """
     with reported(verbose):
-        from samesame.report import require_writable
         from samesame.report.json import write_text
 
-        if json not in (None, "-"):
-            require_writable(Path(json))
+        demand_writable(json)
+        demand_exchange(junit, sarif)
         if backend == "list":
             told = backends_in_words()
         elif list_ is not None:
@@ -99,6 +103,7 @@ def fuzz(
                 told = on_own(target, inputs, settings)
             else:
                 told = on_generated(Path(out), settings, resume, quiet)
+        write_answers(told.answers, junit, sarif)
         data = json_.dumps(told.data, indent=1) + "\n"
         with stdout_guarded():
             print(data if json == "-" else told.text.splitlines()[0] if quiet else told.text)
@@ -108,11 +113,12 @@ def fuzz(
 
 
 class Answer(NamedTuple):
-    """What the command says: its exit code, text for people, data for machines."""
+    """What the command says: its exit code, text for people, data for machines, and answers for other tools."""
 
     code: int
     text: str
     data: dict[str, Any]
+    answers: Sequence[Told] = ()
 
 
 def settings_of(backend: str, generators: str | None, llm: str | None, model: str | None) -> Settings:
@@ -148,6 +154,7 @@ def on_own(target: str, inputs: str | None, settings: Settings) -> Answer:
         raise SamesameError(f"{target} needs inputs to run on; give --inputs file.py:name")
     if len(settings.backends) > 1:
         raise SamesameError("a program of one's own is compiled by one back end at a time; give --backend one name")
+    from samesame.fuzz.answers import of_own
     from samesame.fuzz.single import fuzz_own
 
     with redirect_stdout(sys.stderr):
@@ -155,11 +162,13 @@ def on_own(target: str, inputs: str | None, settings: Settings) -> Answer:
     twins = f"{found.twins} equal twins by {len(found.rewrites)} rewrites agree"
     silent = f", {found.silent} said nothing" if found.silent else ""
     text = f"{found.verdict}   {target}, {settings.backends[0]}: {found.why or twins + silent}"
-    return Answer(found.exit_code, "\n\n".join(filter(None, (text, found.text))), asdict(found))
+    told = "\n\n".join(filter(None, (text, found.text)))
+    return Answer(found.exit_code, told, asdict(found), [of_own(found, target, settings.backends[0])])
 
 
 def on_generated(out: Path, settings: Settings, resume: bool, quiet: bool) -> Answer:
     """A campaign."""
+    from samesame.fuzz.answers import of_findings
     from samesame.fuzz.campaign import fuzz
 
     def told(progress: Progress) -> None:
@@ -177,16 +186,18 @@ def on_generated(out: Path, settings: Settings, resume: bool, quiet: bool) -> An
     findings = [asdict(finding) for finding in progress.findings]
     data = {"cases": progress.cases, "statuses": progress.statuses, "seconds": progress.seconds, "findings": findings}
     code = FOUND if findings else 0 if progress.decided else UNDECIDED
-    return Answer(code, "\n".join(rows), data)
+    return Answer(code, "\n".join(rows), data, of_findings(progress.findings, out))
 
 
 def listed(folder: Path) -> Answer:
     """The findings of a campaign's folder."""
+    from samesame.fuzz.answers import of_findings
     from samesame.fuzz.corpus import read_findings
 
     findings = read_findings(folder)
     data = {"findings": [asdict(finding) for finding in findings]}
-    return Answer(FOUND if findings else 0, findings_in_words(findings, folder), data)
+    told = findings_in_words(findings, folder)
+    return Answer(FOUND if findings else 0, told, data, of_findings(findings, folder))
 
 
 def findings_in_words(findings: list[Finding], folder: Path) -> str:

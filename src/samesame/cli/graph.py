@@ -11,6 +11,8 @@ from samesame.cli.options import TARGET, How, HowOption, Inputs, Verbose, argume
 from samesame.cli.streams import reported, to_stdout
 from samesame.graph import Graph
 
+EPILOG = "Exit codes: 0 done, 2 usage or unusable input."
+
 Program = Annotated[str, argument("TARGET", f"The program: {TARGET}.")]
 Save = Annotated[str | None, option("--save", metavar="FILE", words="Save the graph here instead of showing it.")]
 

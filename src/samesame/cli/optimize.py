@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from samesame.optimize.report import Report
     from samesame.optimize.verb import Optimized
 
-EPILOG = "Exit codes: 0 faster and proved, 2 usage or unusable input, 3 nothing better, 130 interrupted by Ctrl-C."
+EPILOG = "Exit codes: 0 faster and proved, 2 usage or unusable input, 3 nothing better or not timed, 130 interrupted."
 
 Target = Annotated[str, argument("TARGET", "A module or function: file.py:name, package.module:name, or hf:DIR.")]
 PART = "For hf:DIR: the block by its path in the model; its inputs are recorded from a run of the model."
 Part = Annotated[str | None, option("--module", metavar="PATH", words=PART)]
 Minutes = Annotated[float, option("--minutes", words="For searching, proving and timing together.")]
 Threads = Annotated[int | None, option("--threads", min=1, words="How many it is timed with (default: all).")]
-On = Annotated[str, option("--target", metavar="cpu|cuda", words="What it is to run on.")]
+On = Annotated[str, option("--target", metavar="cpu|cuda", words="What it is to run on; cuda: compiled, not timed.")]
 Out = Annotated[str | None, option("--out", metavar="DIR", words="Save what is found: fast.py, certificate, report.")]
 Explain = Annotated[bool, option("--explain", words="Every step from the program to what was found.")]
 AFTER = "Stop after this long, if that is less than --minutes."

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-TARGET = "file.py:name, package.module:name, hf:DIR, vllm:DIR, or a saved graph (.json, .json.gz)"
+TARGET = "file.py:name, package.module:name, hf:DIR, vllm:DIR, or a saved graph (.json, .json.gz, .pt2, .pt, .onnx)"
 STORE = "Rules learnt before are read here, and new ones kept"
 
 
@@ -30,12 +30,28 @@ class How(StrEnum):
     export = "export"
 
 
+class Format(StrEnum):
+    """How the report is written."""
+
+    text = "text"
+    markdown = "markdown"
+    github = "github"
+
+
 EXAMPLE = "Example inputs: a tuple, a dict, or a function that returns one."
 AFTER = "Stop after this long; what is then open is undecided."
 
 Inputs = Annotated[str | None, option("--inputs", metavar="TARGET", words=EXAMPLE)]
 HowOption = Annotated[How, option("--how", words="Capture by recording one run, or by torch.export.")]
 Json = Annotated[str | None, option("--json", metavar="FILE", words="Write the result as JSON too; - for stdout.")]
+JUNIT = "Write the result as JUnit XML too, for CI."
+SARIF = "Write what was found as SARIF 2.1.0 too: annotations on lines."
+FORMAT = "The report as text, or to paste into an issue: markdown, or github, which folds it."
+FormatOption = Annotated[Format, option("--format", words=FORMAT)]
+Junit = Annotated[str | None, option("--junit", metavar="FILE", words=JUNIT)]
+Sarif = Annotated[str | None, option("--sarif", metavar="FILE", words=SARIF)]
+HTML = "Write the report as one HTML file too, to open in a browser."
+Html = Annotated[str | None, option("--html", metavar="FILE", words=HTML)]
 Seed = Annotated[int, option("--seed", min=0, words="Seed of all that is random; same seed, same result.")]
 Timeout = Annotated[float | None, option("--timeout", metavar="SECONDS", words=AFTER)]
 OwnStore = Annotated[

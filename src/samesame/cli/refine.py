@@ -9,7 +9,23 @@ from typing import Annotated, Any
 
 import typer
 
-from samesame.cli.options import STORE, AllRelations, Json, Quiet, Seed, Timeout, argument, option, require_positive
+from samesame.cli.files import demand_exchange, demand_page, demand_writable, in_format, write_answers
+from samesame.cli.options import (
+    STORE,
+    AllRelations,
+    Format,
+    FormatOption,
+    Html,
+    Json,
+    Junit,
+    Quiet,
+    Sarif,
+    Seed,
+    Timeout,
+    argument,
+    option,
+    require_positive,
+)
 from samesame.cli.rules import rules_of
 from samesame.cli.streams import INTERRUPTED, progress_bar, reported, stdout_guarded
 from samesame.evidence import Refinement, SamesameError
@@ -34,6 +50,10 @@ def refine(
     train: Train = False,
     case: CaseFile = None,
     json: Json = None,
+    html: Html = None,
+    junit: Junit = None,
+    sarif: Sarif = None,
+    format_: FormatOption = Format.text,
     quiet: Quiet = False,
     verbose: AllRelations = False,
     seed: Seed = 0,
@@ -50,22 +70,31 @@ def refine(
     if (job is None) == (case is None):
         raise typer.BadParameter("give a job file, hf:DIR, or --case FILE, one of them", param_hint="JOB")
     with reported(verbose):
-        from samesame.report import dumps, require_writable, write
+        from samesame.report import dumps, write
+        from samesame.report.answers import of_refine
         from samesame.report.refinement import headline, print_report
 
-        if json not in (None, "-"):
-            require_writable(Path(json))
+        demand_writable(json)
+        demand_page(html)
+        demand_exchange(junit, sarif)
         with progress_bar(quiet) as bar, rules_of(store or "-") as rules:
             verdict, interrupted = decided(job, case, world_size, tp, train, seed, timeout, rules, bar)
+        write_answers([of_refine(verdict)], junit, sarif)
         with stdout_guarded():
             if json == "-":
                 sys.stdout.write(dumps(verdict))
+            elif format_ is not Format.text:
+                print(in_format([of_refine(verdict)], format_))
             elif quiet:
                 print(headline(verdict).plain)
             else:
                 print_report(verdict, verbose=verbose)
         if json not in (None, "-"):
             write(verdict, Path(json))
+        if html is not None:
+            from samesame.report.html.refine import write_refine
+
+            write_refine(verdict, Path(html))
         raise typer.Exit(INTERRUPTED if interrupted else verdict.exit_code)
 
 
@@ -83,7 +112,7 @@ def decided(
     """The verdict, and whether Ctrl-C ended the run."""
     with redirect_stdout(sys.stderr):
         from samesame.budget import Run
-        from samesame.refine import load_job, of_transformers, refine
+        from samesame.refine import arguments_of, refine
 
         run = Run(timeout, *((bar.advance, bar.stage) if bar else ()))
         with run.bounded(interrupts=True):
@@ -96,14 +125,7 @@ def decided(
                 verdict = refine_case(case, seed=seed, run=run, store=store)
             else:
                 assert target is not None
-                if target.startswith("hf:"):
-                    given = of_transformers(target, tp or world_size or 2, seed)
-                elif tp is not None:
-                    raise SamesameError("--tp is for hf:DIR; a job has --world-size")
-                else:
-                    given = load_job(target)
-                given["world_size"] = tp or world_size or given.get("world_size", 2)
-                given["backward"] = train or given.get("backward", False)
+                given = arguments_of(target, world_size=world_size, tp=tp, train=train, seed=seed)
                 verdict = refine(**given, seed=seed, run=run, store=store)
         verdict.left = target or str(case)
         return verdict, run.interrupted

@@ -11,6 +11,8 @@ from samesame.cli.options import Verbose, argument, option
 from samesame.cli.streams import reported, to_stdout
 from samesame.evidence import SamesameError
 
+EPILOG = "Exit codes: 0 it holds, 1 it does not, 2 usage or unusable input."
+
 Certificate = Annotated[str, argument("FILE", "A certificate that check --certificate wrote.")]
 GRAPHS = "The two graphs that were compared, saved by `samesame graph --save`, left and right."
 Graphs = Annotated[tuple[str, str] | None, option("--graphs", metavar="LEFT RIGHT", words=GRAPHS)]
@@ -24,8 +26,6 @@ def replay(
     """Check a certificate step by step, without searching.
 
     samesame check pair.py --certificate proof.json && samesame replay proof.json
-
-    Exit codes: 0 it holds, 1 it does not, 2 usage or unusable input.
     """
     with reported(verbose):
         from samesame.certificate.replay import Broken, Unreadable, read

@@ -12,6 +12,7 @@ import typer
 from samesame.cli.options import argument, option
 from samesame.cli.streams import complain, reported
 from samesame.store import Entry, Store, StoreError
+from samesame.versions import versions
 
 SHORT = 12                                  # digits of a key that are shown, and enough to name it
 REFUSED = 1
@@ -22,7 +23,15 @@ File = Annotated[str, argument("FILE", "JSON lines; compressed if named .gz.")]
 Yes = Annotated[bool, option("--yes", "-y", words="Do not ask.")]
 Stale = Annotated[bool, option("--stale", words="Only rules of other versions of samesame.")]
 
-app = typer.Typer(help="The rules that have been learnt.", no_args_is_help=True)
+HELP = """Look at the rules that have been learnt, prove them again, hand them to others, forget them.
+
+samesame rules list
+
+samesame rules export rules.jsonl.gz && samesame rules import rules.jsonl.gz --store other.sqlite
+"""
+EPILOG = "Exit codes: 0 done, 1 a rule was refused, 2 usage or unusable input."
+
+app = typer.Typer(help=HELP, epilog=EPILOG, no_args_is_help=True)
 
 
 @contextmanager
@@ -34,13 +43,6 @@ def rules_of(path: str | None) -> Iterator[Any]:
     prover, semantics = versions()
     with Store.open_or_go_without(path, prover=prover, semantics=semantics, notice=complain) as store:
         yield store
-
-
-def versions() -> tuple[str, str]:
-    """Those of the prover and of the operators' meanings, which tell what is stale."""
-    from samesame.relate.rules import versions
-
-    return versions()
 
 
 def reprover() -> Callable[[Entry], Entry | str]:

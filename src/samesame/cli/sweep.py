@@ -11,7 +11,20 @@ from typing import Annotated, Any
 
 import typer
 
-from samesame.cli.options import Json, OwnStore, Quiet, Seed, argument, option, require_positive, verbose
+from samesame.cli.files import demand_exchange, demand_page, demand_writable, write_answers
+from samesame.cli.options import (
+    Html,
+    Json,
+    Junit,
+    OwnStore,
+    Quiet,
+    Sarif,
+    Seed,
+    argument,
+    option,
+    require_positive,
+    verbose,
+)
 from samesame.cli.streams import INTERRUPTED, progress_bar, reported, stdout_guarded
 from samesame.evidence import SamesameError
 
@@ -52,6 +65,9 @@ def sweep(
     waive: Waive = None,
     scripts: Scripts = None,
     json: Json = None,
+    html: Html = None,
+    junit: Junit = None,
+    sarif: Sarif = None,
     seed: Seed = 0,
     store: OwnStore = None,
     quiet: Quiet = False,
@@ -66,11 +82,11 @@ def sweep(
     require_positive("--per-probe", per_probe)
     require_positive("--timeout", timeout)
     with reported(verbose):
-        from samesame.report import require_writable
         from samesame.report.json import write_text
 
-        if json not in (None, "-"):
-            require_writable(Path(json))
+        demand_writable(json)
+        demand_page(html)
+        demand_exchange(junit, sarif)
         if list_:
             with stdout_guarded():
                 print(planned(left, right, only or []))
@@ -83,12 +99,14 @@ def sweep(
                 left, right, jobs=jobs, seed=seed, per_probe=per_probe, timeout=timeout, only=only or [],
                 resume=_path(resume), waive=_path(waive), store=store, progress=shown_on(bar),
             )
+        from samesame.sweep.answers import answers
         from samesame.sweep.script import write_scripts
         from samesame.sweep.table import dumps, headline, text
 
         if folder is not None and not found.attention:
             found.notes.append("There are no scripts: they run Transformers and vLLM in float32 without options.")
         written = {} if folder is None else write_scripts(found.outcomes, folder, found.attention)
+        write_answers(answers(found), junit, sarif)
         with stdout_guarded():
             if json == "-":
                 sys.stdout.write(dumps(found, written))
@@ -96,6 +114,10 @@ def sweep(
                 print(headline(found) if quiet else text(found, written, verbose=verbose))
         if json not in (None, "-"):
             write_text(dumps(found, written), Path(json))
+        if html is not None:
+            from samesame.sweep.page import write_sweep
+
+            write_sweep(found, written, Path(html))
         raise typer.Exit(INTERRUPTED if found.interrupted else found.exit_code)
 
 

@@ -24,8 +24,8 @@ from samesame.fuzz.rules import dtype, rank, shape, single
 from samesame.fuzz.terms import word_of
 from samesame.graph import Node, TensorType
 from samesame.graph.text import from_json
-from samesame.relate.rules import versions
 from samesame.store import Entry, Store
+from samesame.versions import versions
 
 
 @cache

@@ -13,6 +13,7 @@ from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Dim
 from samesame.kernels.indices import integers
 from samesame.kernels.launch import Argument, Launch, Memory
+from samesame.kernels.stated import Distinct, Elements, Stated
 from samesame.kernels.tiles.memory import is_contiguous
 
 DTYPES = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64", "bool": "i1"}
@@ -57,6 +58,7 @@ def launch_of(recorded: Any, captured: Any, covered: Covered = frozenset()) -> L
         order=tuple(recorded.arguments),
         starts={parameter: one.start for parameter, one in passed.items() if one.start != 0},
         put_back=put_back(recorded, captured),
+        stated=stated_of(captured, passed),
     )
     chosen = captured.choices or captured.unread or launch.written_down
     return replace(launch, trusted="example" if chosen else "sizes")
@@ -88,6 +90,22 @@ def passed_of(recorded: Any, captured: Any) -> Mapping[str, Passed]:
         while taken.setdefault(one.name, one.view) != one.view:
             one = replace(one, name=one.name + "_")
         found[parameter] = one
+    return found
+
+
+def stated_of(captured: Any, passed: Mapping[str, Passed]) -> dict[str, tuple[Stated, ...]]:
+    """A user's contracts on what the tensors of a launch hold, by the names that these have there. A contract is about
+    all elements of a memory, or about the tensor that is passed; and one with gaps between its elements is not looked
+    at."""
+    found: dict[str, tuple[Stated, ...]] = {}
+    for one in dict.fromkeys(passed.values()):
+        for claim in (c for c in captured.contracts if isinstance(c, Elements | Distinct)):
+            said, view = claim.tensor, one.view
+            same = said.memory == view.memory and said.dtype == view.dtype
+            if same and is_contiguous(layout_of(one.name, view)) and (
+                said == view or is_whole(said, captured.memories[said.memory])
+            ):
+                found[one.name] = (*found.get(one.name, ()), claim)
     return found
 
 

@@ -17,11 +17,15 @@ from samesame.evidence import Refused
 from samesame.formula.expr import (
     TRUE,
     ZERO,
+    Add,
     Compare,
     Expr,
+    FloorDiv,
     Fold,
     Index,
+    Mul,
     NegInf,
+    Num,
     Size,
     Unsupported,
     Where,
@@ -45,7 +49,7 @@ from samesame.kernels.formulas.defined import Definedness
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.formulas.simplify import Simplifier, literals
 from samesame.kernels.formulas.textbook import textbook
-from samesame.kernels.granted import Granted
+from samesame.kernels.granted import Granted, without_quotient
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.ranges import holds_by_ranges
 from samesame.kernels.indices.solver import Facts, IndexProver, with_fact
@@ -53,9 +57,10 @@ from samesame.kernels.launch import Launch, Memory
 from samesame.kernels.loops.carried import ALL_MEANS, Means
 from samesame.kernels.loops.closed import MoreThanOnce
 from samesame.kernels.loops.steps import COMBINED
-from samesame.kernels.obligations import LIMITS, Kernel, Limit
-from samesame.kernels.tiles.detile import Solution, Write, value_at
-from samesame.kernels.tiles.memory import offset_of, with_elements
+from samesame.kernels.obligations import LIMITS, Kernel, Limit, whole_numbers
+from samesame.kernels.stated import Apart, Distinct
+from samesame.kernels.tiles.detile import Solution, Write, reached, value_at
+from samesame.kernels.tiles.memory import flat_range, offset_of, with_elements
 from samesame.kernels.tiles.rows import Joined, apart, knows_rows, restated, with_rows
 from samesame.kernels.tuning import tuning
 from samesame.kernels.verdict import Formula, KernelVerdict, Obligation
@@ -160,13 +165,29 @@ class _Lifting:
     ) -> None:
         self.launch, self.joined, self.settings, self.verdict = launch, joined, settings, verdict
         self.prover = IndexProver(settings.milliseconds, ASKING * clock.left())
-        self.guards = [c for c in map(integers.tidied, launch.guards) if not holds_by_ranges(c)]
+        guards = map(integers.tidied, launch.guards)
+        self.guards = [c for c in guards if c is not TRUE and not holds_by_ranges(c)]
         self.prover.assumed += [*self.guards, *once]
         self.simplify = Simplifier(self.prover)
         self.preconditions: dict[Expr, None] = dict.fromkeys(once)
         self.doubtful: set[str] = set()  # tensors whose values may be no numbers
         self.demands: list[str] = []  # what is needed besides conditions on sizes
         self.partly: set[str] = set()  # tensors of which it is not known what is written
+        self.state(launch)
+
+    def state(self, launch: Launch) -> None:
+        """Take a user's contracts on what tensors hold for granted, and say so."""
+        memories = {given.name: given for given in launch.arguments.values() if isinstance(given, Memory)}
+        for name, claims in launch.stated.items():
+            self.verdict.stated += [claim.words(name) for claim in claims]
+            for claim in claims:
+                if isinstance(claim, Distinct):
+                    self.prover.distinct[f"{name}*"] = Apart(claim, flat_range(memories[name])[1])
+                    continue
+                ends = whole_numbers(memories[name].element)
+                stated = (e if a is None else a for a, e in zip((claim.low, claim.high), ends, strict=True))
+                low, high = (integers.tidied(const(end)) for end in stated)
+                self.prover.assume_range(f"{name}*", low, high, claim.but)
 
     def run(self) -> None:
         self.machine = machine = Machine(self.launch, self.prover, means=self.settings.means)
@@ -210,13 +231,19 @@ class _Lifting:
         self.verdict.preconditions += [f"{name} begins at a multiple of {ALIGNED} bytes" for name in described]
         whole = {leaf: ends for leaf, ends in self.prover.ranges.items() if not self.prover.excepted[leaf]}
         self.verdict.ranges = whole
+        self.verdict.data = {
+            leaf: (*ends, self.prover.excepted[leaf], leaf in self.prover.distinct)
+            for leaf, ends in self.prover.ranges.items()
+        }
         self.verdict.assumed = [*self.guards, *self.preconditions]
         least = sorted({s.name for s in sizes_in(self.launch) if s.minimum > 1})
         if least:
             self.verdict.preconditions.append(f"{', '.join(least)} ≥ 2")
         self.verdict.counts = sorted(leaf.removesuffix("*") for leaf in machine.counts)
-        self.verdict.demands = [unicode(presentable(c)) for c in (*self.guards, *self.preconditions)]
-        self.verdict.demands += [*self.demands, *(f"{name}[…] ≥ 1" for name in self.verdict.counts)]
+        conditions = (*self.guards, *map(without_quotient, self.preconditions))
+        self.verdict.demands = [unicode(presentable(c)) for c in conditions]
+        self.verdict.demands += [*self.verdict.stated, *self.demands]
+        self.verdict.demands += [f"{name}[…] ≥ 1" for name in self.verdict.counts]
         self.verdict.preconditions[:0] = self.verdict.demands
 
     def coverage_and_race(self, name: str, writes: list[Write]) -> bool:
@@ -301,8 +328,10 @@ class _Lifting:
         for writes in self.kernel.outputs.values():
             covers = obligations.covered(self.kernel, writes)
             if covers is not None and covers is not TRUE:
-                for part in literals(covers):
-                    yield from at_the_end(part)
+                alone = (self.kernel.solutions[write] for write in writes)
+                for one in (covers, *(solution.covers for solution in alone if solution is not None)):
+                    for part in literals(one):
+                        yield from at_the_end(part)
             for write in writes:
                 solution = self.kernel.solutions[write]
                 if solution is not None:
@@ -423,15 +452,9 @@ class _Lifting:
         write = solution.write
         if write.access.kind not in obligations.FOLDS:
             return value_at(solution, self.simplify)
-        known = solution.values
-        parts = [integers.equal(substitute(a, known), i) for a, i in zip(solution.at, solution.indices, strict=True)]
-        for v, e in known.items():
-            parts += [integers.at_least_zero(e), integers.less(e, substitute(v.extent, known))]
-        parts += with_fact((), substitute(solution.write.condition, known))
-        monoid, free = write.access.kind, frozenset(solution.free)
-        each = and_(*(integers.tidied(part) for part in parts if part.free & free))
-        whole = [integers.tidied(part) for part in parts if not part.free & free]
-        value = where(each, substitute(solution.write.value, known), NEUTRAL[monoid])
+        monoid, free, (each, rest) = write.access.kind, frozenset(solution.free), reached(solution)
+        whole = [rest]
+        value = where(each, substitute(solution.write.value, solution.values), NEUTRAL[monoid])
         if free:
             value = Fold(monoid, solution.free, value)
         if monoid != "sum":  # a maximum of nothing is left out
@@ -537,16 +560,16 @@ def at_the_end(condition: Expr) -> Iterator[Expr]:
         p = condition.right
         for v in list(p.free):
             found = integers.linear(p, v)
-            if found is None:
-                return
-            p = integers.tidied(substitute(p, {v: integers.minus(v.extent, 1) if found[0] < 0 else ZERO}))
+            falls = found is None or found[0] < 0  # of what is divided it is a guess, and a proof decides
+            p = integers.tidied(substitute(p, {v: integers.minus(v.extent, 1) if falls else ZERO}))
         yield integers.at_least_zero(p)
 
 
 def is_capacity(condition: Expr) -> bool:
-    """c − k·n ≥ 0 for one size n and numbers k, c > 0."""
+    """c − k·n ≥ 0 for one size n, or a quotient of sizes, and numbers k, c > 0."""
     if not isinstance(condition, Compare) or condition.left is not ZERO or condition.op != "≤":
         return False
     terms = integers.polynomial(condition.right)
     sizes = [m for m in terms if m]
-    return len(sizes) == 1 and all(isinstance(a, Size) for a in sizes[0]) and terms[sizes[0]] < 0 < terms.get((), 0)
+    whole = all(isinstance(e, Size | Num | Add | Mul | FloorDiv) for m in sizes for a in m for e in walk(a))
+    return len(sizes) == 1 and whole and terms[sizes[0]] < 0 < terms.get((), 0)

@@ -17,6 +17,7 @@ from typing import Any
 from samesame.formula.expr import Expr, Size, const, rebuild
 from samesame.formula.sizes import replaced, symbols
 from samesame.formula.tensor import Dim, Tensor
+from samesame.kernels.stated import Stated
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Launch:
     Of what tensors hold, by name: `made` has formulas of what earlier steps made, `values` gives the example's elements
     behind a tensor's first one, as one row of numbers, and raises Refused where these cannot be had; None: there is no
     example. `put_back` are the parameters that a tuner resets to zero, and those that it restores, before it runs the
-    kernel again; None: it is run once."""
+    kernel again; None: it is run once. `stated` are a user's contracts on what a tensor holds, by its name."""
 
     name: str
     ttir: str
@@ -67,6 +68,7 @@ class Launch:
     starts: Mapping[str, Dim] = field(default_factory=dict)  # elements behind the tensor's first one, if not 0
     source: str = ""  # the file of the TTIR, where it was read from one
     put_back: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    stated: Mapping[str, tuple[Stated, ...]] = field(default_factory=dict)
     made: Mapping[str, Tensor] = field(default_factory=dict, repr=False)
     values: Callable[[str], Any] | None = field(default=None, repr=False)
 

@@ -25,6 +25,7 @@ from samesame.formula.expr import (
     Index,
     Load,
     Num,
+    Opaque,
     Where,
     and_,
     const,
@@ -45,9 +46,19 @@ from samesame.kernels.indices import integers
 from samesame.kernels.indices.ranges import greatest
 from samesame.kernels.indices.solver import Facts, with_fact
 from samesame.kernels.launch import Memory
-from samesame.kernels.tiles.detile import Solution, Write, by_program, solved, taken_as_one, tells_programs, write_of
+from samesame.kernels.tiles.detile import (
+    Solution,
+    Write,
+    by_program,
+    scattered,
+    solved,
+    taken_as_one,
+    tells_programs,
+    write_of,
+)
 from samesame.kernels.tiles.memory import element, flat_range, tells_elements
 from samesame.kernels.verdict import Obligation
+from samesame.operators.clamped import clamped
 
 STORES = ("store",)
 FOLDS = ("sum", "max", "min")  # what atomic operations make of an element and all that reaches it, in any order
@@ -86,6 +97,9 @@ class Kernel:
 
     def solve(self) -> None:
         self.solutions = {write: solved(write, self.simplify) for write in self.writes}
+        for write, solution in self.solutions.items() if self.simplify.prover.distinct else ():
+            if goes_by_data(solution) and not_twice(self, write, write):
+                self.solutions[write] = scattered(cast(Solution, solution), self.simplify)
 
 
 @contextmanager
@@ -148,7 +162,16 @@ def tells_what_is_written(kernel: Kernel, writes: Sequence[Write]) -> bool:
     if any(share(a.memory, b.memory) for a in writes for b in kernel.writes):
         return False
     solutions = [kernel.solutions[w] for w in writes]
-    return all(s is not None and not s.free for s in solutions) and all(tells_writers(kernel, w) for w in writes)
+    alone = all(s is not None and (s.scattered or not s.free) for s in solutions)
+    return alone and all(tells_writers(kernel, w) for w in writes)
+
+
+def goes_by_data(solution: Solution | None) -> bool:
+    """Whether a store writes numbers to elements that hang on variables which they do not tell, as slots[t] on t."""
+    if solution is None or not solution.free or solution.write.access.kind not in STORES:
+        return False
+    known = solution.write.memory.kind != "bool"
+    return known and all(any(v in a.free for a in solution.at) for v in solution.free)
 
 
 def renamed(expr: Expr, old: Sequence[Index], new: Sequence[Index]) -> Expr:
@@ -180,7 +203,7 @@ def race(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
             found.detail = words if told else f"{words}, by programs that cannot be told from the element"
             return found
         alone = all(written_once(kernel, w) for w in stores)
-        apart = all(disjoint(kernel, a, b) for a, b in combinations(stores, 2))
+        apart = all(disjoint(kernel, a, b) or by_one_lane(kernel, a, b) for a, b in combinations(stores, 2))
         if alone and apart:
             found.state = "proved"
     return found
@@ -189,6 +212,8 @@ def race(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
 def written_once(kernel: Kernel, write: Write) -> bool:
     """Whether the element tells the program, iteration and lane; what it does not depend on must not matter either."""
     solution = kernel.solutions[write]
+    if solution is not None and solution.scattered:
+        return True
     if solution is not None and tells_elements(write.memory, kernel.simplify):
         unsure = tells_programs(solution, kernel.simplify)
         own = (*kernel.machine.programs, *write.access.loops)
@@ -256,6 +281,25 @@ def disjoint(kernel: Kernel, a: Write, b: Write) -> bool:
         if kernel.simplify.prover.proves(with_fact((), first.covers), not_(covers)):
             return True
     return not_twice(kernel, a, b)
+
+
+def by_one_lane(kernel: Kernel, a: Write, b: Write) -> bool:
+    """Whether two stores that meet in one element are by one lane, in one iteration, which stores twice: the later one
+    counts, as in the kernel's text."""
+    if a.memory != b.memory or a.fixed != b.fixed or a.access.loops != b.access.loops or len(a.lanes) != len(b.lanes):
+        return False
+    first, second = copied(a), copied(b)
+    same = at_same_element(kernel, first, second)
+    if same is None:
+        return False
+    known = with_fact(with_fact(with_fact((), first.condition), second.condition), same)
+    mine, theirs = (dict(zip(w.variables, c.variables, strict=True)) for w, c in ((a, first), (b, second)))
+    own = [v for v in (*kernel.machine.programs, *a.access.loops) if v in mine or v in theirs]
+    if not all(v in mine and v in theirs for v in own):
+        return False
+    pairs = [*((v, v) for v in own), *zip(a.lanes, b.lanes, strict=True)]
+    prover = kernel.simplify.prover
+    return all(prover.proves(known, integers.equal(mine.get(v, ZERO), theirs.get(w, ZERO))) for v, w in pairs)
 
 
 # -------------------------------------------------------------------------------------------------------------- bounds
@@ -473,6 +517,8 @@ def ranges_in(kernel: Kernel, expr: Expr) -> Iterator[Expr]:
                 elements[e.leaf.name] = "i8"
             low, high = whole_numbers(elements[e.leaf.name])
             yield from (integers.at_most(low, e), integers.at_most(e, high))
+        if isinstance(e, Opaque) and e.name == "trunc" and (ends := clamped(e.arguments[0].body)) is not None:
+            yield from (integers.at_most(int(ends[0]), e), integers.at_most(e, int(ends[1])))
         most = counted(e)
         if isinstance(e, Fold) and most is not None:
             yield from (integers.at_least_zero(e), integers.at_most(e, most))

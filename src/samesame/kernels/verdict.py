@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from samesame.evidence import Shown
+
 VERSION = 1
 EXIT = {"verified": 0, "violated": 1, "undecided": 3}
 
@@ -84,10 +86,12 @@ class KernelVerdict:
     unmeasured: list[str] = field(default_factory=list)  # why some were not
     seconds: float = 0.0
     ranges: dict[str, Any] = field(default_factory=dict)  # assumed of integer tensors; not part of the JSON
+    data: dict[str, Any] = field(default_factory=dict)  # the same with single numbers besides, and whether they differ
     held: dict[str, int] = field(default_factory=dict)  # sizes that are numbers here; not part of the JSON
     assumed: list[Any] = field(default_factory=list)  # its conditions on sizes, as expressions; not part of the JSON
     covers: dict[str, Any] = field(default_factory=dict)  # (indices, what tells whether they are written) of an output
     reads: set[str] = field(default_factory=set)  # storages; neither is part of the JSON
+    stated: list[str] = field(default_factory=list)  # a user's contracts on its tensors, among the preconditions
     counts: list[str] = field(default_factory=list)  # tensors taken to have no element below 1; not part of the JSON
 
     def demand(self, conditions: Iterable[str]) -> None:
@@ -140,7 +144,7 @@ def conditional(verdict: str, conditions: Iterable[str]) -> str:
 
 
 @dataclass
-class LiftVerdict:
+class LiftVerdict(Shown):
     """The answer for all launches of a target, and against a reference where one was given.
 
     `against` is same, different, undecided, or empty where there is no reference; what is the same may be so only at

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
 from samesame.evidence import Refused
+from samesame.lift.example import run_at
 
 SECONDS = 20.0
 SEEDS = range(16)  # of the example's random tensors, as far as the time goes
@@ -25,15 +26,19 @@ NEAR = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfl
 def replay_difference(
     target: Any,
     inputs: Any,
-    example: Mapping[str, int],
+    captured: Any,
     case: dict[str, Any],
     reference: Callable[..., Any],
     configuration: str = "",
 ) -> None:
-    """Note in a counterexample of `--against` whether a run shows it, and what it gives."""
+    """Note in a counterexample of `--against` whether a run shows it, and what it gives: on the numbers that were
+    drawn, unless the host makes something of the tensors before it launches, and else on the example's."""
     until = time.monotonic() + SECONDS
+    drawn = case.pop("drawn", {})
+    worked = any(not hasattr(step, "variants") for step in captured.steps[:1])
     seeds = takewhile(lambda seed: seed == 0 or time.monotonic() < until, SEEDS)
-    found = (told(target, inputs, example, case, reference, configuration, seed) for seed in seeds)
+    ways = chain(() if worked or not drawn else [(0, drawn)], ((seed, {}) for seed in seeds))
+    found = (told(target, inputs, captured, case, reference, configuration, *way) for way in ways)
     try:
         shown = next(filter(None, found), None)
     except Refused as refused:
@@ -48,17 +53,17 @@ def replay_difference(
 def told(
     target: Any,
     inputs: Any,
-    example: Mapping[str, int],
+    captured: Any,
     case: Mapping[str, Any],
     reference: Callable[..., Any],
     configuration: str,
     seed: int,
+    given: Mapping[str, Any],
 ) -> dict[str, Any] | None:
-    """What a run on tensors of this seed shows of the difference; None where both give the same. Raises Refused."""
-    from samesame.kernels.host.interpret import interpret
-
-    how: dict[str, Any] = {"configuration": configuration, "seed": seed, "timeout": SECONDS}
-    run = interpret(target, inputs, sizes=case["sizes"], example=example, **how)
+    """What a run on tensors of this seed, or on those given, shows of the difference; None where both give the same.
+    Raises Refused."""
+    how: dict[str, Any] = {"configuration": configuration, "seed": seed, "timeout": SECONDS, "given": given}
+    run = run_at(target, inputs, captured, case["sizes"], **how)
     with torch.no_grad():
         wanted = tree_leaves(reference(**{name: widened(x) for name, x in run.inputs.items()}))[case["output"]]
     got = list(run.outputs.values())[case["output"]]

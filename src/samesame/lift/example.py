@@ -7,7 +7,7 @@ before it. What cannot be run is said; nothing is taken to hold because it could
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from typing import Any
@@ -15,11 +15,32 @@ from typing import Any
 import numpy as np
 
 from samesame.evidence import Refused
+from samesame.formula.expr import Expr
 from samesame.formula.sizes import value_at
 from samesame.kernels.front import passed_of
 from samesame.lift.numerics import seen
 
 SECONDS = 30.0  # for the run
+
+
+def run_at(target: Any, inputs: Any, captured: Any, sizes: Mapping[str, int], **how: Any) -> Any:
+    """The launch function, run at other sizes than the example's. Raises Refused, also where its tensors do not come
+    out at these sizes, as it tells them in a way that cannot be followed, or break a user's contract there."""
+    from samesame.kernels.host.interpret import interpret
+
+    whole = {**captured.sizes, **captured.with_tied(sizes)}
+    run = interpret(target, inputs, sizes=whole, example=captured.sizes, **how)
+    for name, view in captured.inputs:
+        made = run.inputs.get(name)
+        wanted = [value_at(n, whole) for n in view.shape]
+        if made is not None and list(made.shape) != wanted:
+            raise Refused(f"at these sizes {name} would have the shape {wanted}, and is made with {list(made.shape)}")
+    for claim in captured.contracts:
+        if not isinstance(claim, Expr):
+            made = run.inputs.get(captured.memories[claim.tensor.memory].name)
+            if made is None or claim.broken(made.flatten().numpy(), whole).size:
+                raise Refused(f"at these sizes the tensors are not shown to keep the contract {claim.text!r}")
+    return run
 
 
 class Example:

@@ -25,12 +25,15 @@ from samesame.kernels.kernel import Settings, lift_launch
 from samesame.kernels.launch import Argument, Launch, Memory
 from samesame.kernels.verdict import KernelVerdict, LiftVerdict
 from samesame.lift.compose import made_before
+from samesame.lift.contracts import check_contracts
 from samesame.lift.differences import replay_difference
+from samesame.lift.draws import Held
 from samesame.lift.example import Example
 from samesame.lift.layouts import layouts_needed
 from samesame.lift.names import name_of
 from samesame.lift.replayed import replay
 from samesame.lift.together import cover_together, covered_by
+from samesame.lift.tried import Tried
 
 NAMING = 0.25  # of the time that a kernel may take
 SUFFIXES = (".ttir", ".mlir")
@@ -48,32 +51,37 @@ def lift(
     inputs: Any = None,
     name: str = "",
     numerics: bool = False,
+    assume: Sequence[str] = (),
 ) -> LiftVerdict:
     """What the kernels of `target` compute, for all sizes, and whether they are safe.
 
     `target` is a function that launches Triton kernels, its name (`file.py:launch`), or a file of TTIR. `against` is a
     PyTorch function, or its name, whose parameters are called as the launch's tensors. With `numerics` the error of
-    each stored tensor is measured besides. Raises Refused where there is nothing to lift, and where Triton is missing.
+    each stored tensor is measured besides. `assume` are contracts in the names of the launch (`N % 2 == 0`,
+    `0 <= labels < V or labels == -100`, `distinct(slots)`), which the example has to meet; they are part of what the
+    verdict stands on. Raises Refused where there is nothing to lift, where Triton is missing, and of a contract that
+    cannot be read or that the example breaks.
     """
     settings = settings or Settings()
     title = name or (target if isinstance(target, str) else getattr(target, "__name__", "launch"))
     if isinstance(target, str | Path) and str(target).endswith(SUFFIXES):
-        if against is not None or numerics:
+        if against is not None or numerics or assume:
             raise Refused(
-                f"{target} says nothing of tensors, so it can be neither compared nor measured; give a function "
-                "that launches it"
+                f"{target} says nothing of tensors, so it can be neither compared nor measured, and contracts have no "
+                "names in it; give a function that launches it"
             )
         kernel = named(lift_launch(launch_of_file(Path(target)), settings), settings)
         return LiftVerdict(title, [kernel], notes=[OF_A_FILE] if kernel.verdict == "undecided" else [])
     demand_triton()
     from samesame.kernels.host.launches import capture_launches
 
-    captured = capture_launches(target, inputs)
+    captured = capture_launches(target, inputs, assume=assume)
     verdict = LiftVerdict(title, unsupported=list(captured.refused))
     lifted: dict[int, list[KernelVerdict]] = {}  # by the number of the launch, for each of its configurations
     seen: dict[Any, KernelVerdict] = {}
     launched: list[tuple[KernelVerdict, Any]] = []
     example = Example(target, inputs, captured)
+    check_contracts(captured, example)
     layouts = layouts_needed(target, inputs, captured)
     for recorded in captured.launches:
         try:
@@ -95,14 +103,20 @@ def lift(
     cover_together(captured, lifted)
     for kernel, recorded in launched:
         replay(target, inputs, captured, recorded, kernel)
+    reference, configuration = None, next((recorded.configuration for _, recorded in launched), "")
     if against is not None:
         reference, configuration = compare(verdict, captured, lifted, against)
         case = verdict.against_counterexample
         if case is not None:
-            replay_difference(target, inputs, captured.sizes, case, reference, configuration)
+            replay_difference(target, inputs, captured, case, reference, configuration)
             if case["replayed"] != "yes":
                 verdict.against = "undecided"
                 verdict.against_detail += f", in a case that no run shows: {case['replayed'].removeprefix('no: ')}"
+    if verdict.verdict == "undecided" and not captured.refused:
+        conditions = dict.fromkeys((*captured.guards, *captured.chosen, *(c for k, _ in launched for c in k.assumed)))
+        tiles = tiles_of(captured) if is_free(captured) else ()
+        tried = Tried(target, inputs, captured, launched, verdict, reference, configuration)
+        tried.run(list(conditions), tiles)
     if numerics:
         measure(target, inputs, captured, {call: found[0] for call, found in lifted.items()})
     return verdict
@@ -118,6 +132,9 @@ def prepared(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelV
 
 def demands_of(captured: Any) -> Iterator[str]:
     """What must be as in the example, for the host code to launch like this."""
+    for condition in captured.contracts:
+        if isinstance(condition, Expr):
+            yield from (unicode(presentable(part)) for part in with_fact((), condition))
     yield from captured.fixed
     yield from (f"a device with {fact} = {answer}" for fact, answer in captured.device.items())
     yield from (f"the host code: {guard}" for guard in captured.unread)
@@ -203,13 +220,33 @@ def compared(
     from samesame.lift.reference import compare_with
 
     ranges: dict[str, tuple[Expr, Expr]] = {}
+    data: dict[str, Held] = {}
     held: dict[str, int] = {}
     for kernel in lifted.values():
         ranges |= kernel.ranges
+        data |= {leaf.removesuffix("*"): Held(*found) for leaf, found in kernel.data.items()}
         held |= kernel.held
     order = {k: lifted[call] for k, call in enumerate(sorted(lifted))}
     inputs = inputs_of(captured, ranges)
-    return compare_with(reference, inputs, composed(captured, order, inputs), captured.sizes, held, assumed)
+    outputs = composed(captured, order, inputs)
+    tiles = tiles_of(captured) if is_free(captured) else ()
+    return compare_with(reference, inputs, outputs, captured.sizes, held, assumed, tiles, data)
+
+
+def tiles_of(captured: Any) -> tuple[int, ...]:
+    """The numbers that launches have and that sizes may be longer or shorter than."""
+    return tuple(sorted({n for launch in captured.launches for n in launch.constexprs.values() if type(n) is int}))
+
+
+def is_free(captured: Any) -> bool:
+    """Whether the host code would launch like this at other sizes, too, wherever the conditions on sizes hold that it
+    is known to have."""
+    if captured.unread or not all(chosen.startswith("next_power_of_2(") for chosen in captured.choices):
+        return False
+    try:
+        return not any(launch_of(recorded, captured).written_down for recorded in captured.launches)
+    except Refused:
+        return False  # of arguments that no kernel takes
 
 
 def launch_of_file(path: Path) -> Launch:

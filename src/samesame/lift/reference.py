@@ -9,8 +9,9 @@ are worked out on random numbers, and a difference is a counterexample.
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,18 +43,24 @@ from samesame.formula.expr import (
     substitute,
     walk,
 )
+from samesame.formula.show import unicode_tensor
 from samesame.formula.sizes import canonical, replaced, value_at
-from samesame.formula.tensor import Dim, Tensor, tensor
+from samesame.formula.tensor import Dim, Tensor, leaf, tensor
 from samesame.graph import Graph, Node, at
+from samesame.kernels.formulas.present import presentable
 from samesame.kernels.launch import with_sizes
+from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
 from samesame.lift.joined import in_one_range
 from samesame.lift.numerics import by_numpy
 from samesame.operators import explain
 from samesame.operators.numbers import constant
+from samesame.operators.opaque import kind_of_type
 from samesame.operators.pointwise import tanh
 
 BUDGET = Budget(seconds=10.0, solver=1000 * WORK)
-DRAWS = 3
+DRAWS = 3  # at the example's sizes, before a second proof is tried
+SECONDS = 2.0  # for a difference
+LONGEST = 240  # characters of a formula in a sentence
 
 
 @dataclass
@@ -77,9 +84,12 @@ def compare_with(
     example: Mapping[str, int],
     held: Mapping[str, int],
     assumed: Sequence[Expr] = (),
+    tiles: Sequence[int] = (),
+    data: Mapping[str, Held] | None = None,
 ) -> Comparison:
     """Compare what a launch returns with what the reference returns on the same inputs; some sizes are held to numbers
-    already, and of sizes the kernels' conditions are assumed."""
+    already, and of sizes the kernels' conditions are assumed. A difference is looked for at sizes around the ends of
+    `tiles`, if there are any, and on integers that are as `data` says."""
     demand_parameters(reference, inputs)
     tensors = {
         name: example_tensor(view, whole, example, seed) for seed, (name, (view, whole)) in enumerate(inputs.items())
@@ -102,7 +112,10 @@ def compare_with(
     if len(wanted) != len(outputs):
         return Comparison("different", f"the launch returns {len(outputs)} tensors, the reference {len(wanted)}")
     rest = {name: n for name, n in example.items() if name not in held}
-    answers = [equal(k, x, y, rest, assumed) for k, (x, y) in enumerate(zip(outputs, wanted, strict=True))]
+    sizes_ = list(sizes_to_try(rest, assumed, tiles)) if tiles else [rest]
+    dtypes = {name: str(view.dtype).removeprefix("torch.") for name, (view, _) in inputs.items()}
+    tries = Tries(sizes_, data or {}, dtypes)
+    answers = [equal(k, x, y, tries, assumed) for k, (x, y) in enumerate(zip(outputs, wanted, strict=True))]
     worst = next((a for state in ("different", "undecided") for a in answers if a.state == state), answers[0])
     worst.held = held
     worst.conditions = tuple(dict.fromkeys(c for a in answers for c in a.conditions))
@@ -163,6 +176,9 @@ def meanings(graph: Graph, inputs: Inputs) -> list[Tensor]:
             known[node] = inputs[node.name][1]
         elif node.operator == "constant":
             known[node] = number(graph.tensors[node.name], node)
+        elif node.operator.startswith("aten.empty") and not isinstance(node.type, tuple):
+            name = f"what nobody has written to in the reference, {len(known)}"
+            known[node] = leaf(name, node.shape, kind_of_type(node.type))
         else:
             known[node] = explain(node, known.__getitem__)
     return [known[root] for _, root in graph.roots]
@@ -181,24 +197,45 @@ def number(value: torch.Tensor, node: Node) -> Tensor:
 # ----------------------------------------------------------------------------------------------------------- the claim
 
 
-def equal(number_: int, left: Tensor, right: Tensor, example: Mapping[str, int], assumed: Sequence[Expr]) -> Comparison:
+def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequence[Expr]) -> Comparison:
     """Whether output `number_` of the launch and of the reference are equal, where the assumed conditions hold."""
     wanted = in_one_way(right)
     outcome = prove_tensors_equal(in_one_way(left), wanted, budget=BUDGET)
     if not isinstance(outcome, Proved):
-        case = difference(number_, left, right, example)
+        first = replace(tries, sizes=tries.sizes[:1])
+        case = difference(number_, left, right, first, DRAWS)
+        if case is None:
+            again = prove_tensors_equal(in_one_way(in_one_range(left, assumed)), wanted, budget=BUDGET)
+            outcome = again if isinstance(again, Proved) else outcome
+        if case is None and not isinstance(outcome, Proved):
+            case = difference(number_, left, right, tries, SEEDS)
         if case is not None:
             return Comparison("different", f"output {number_} differs", case)
-        again = prove_tensors_equal(in_one_way(in_one_range(left, assumed)), wanted, budget=BUDGET)
-        outcome = again if isinstance(again, Proved) else outcome
     if isinstance(outcome, Proved):
         return Comparison("same", f"proved by {outcome.method}: {outcome.detail}", conditions=outcome.conditions)
-    return Comparison("undecided", f"output {number_}: {outcome.reason[:300]}")
+    return Comparison("undecided", f"output {number_} is not proved: {not_proved(outcome.reason, left, right)}")
+
+
+def not_proved(reason: str, left: Tensor, right: Tensor) -> str:
+    """What is compared, in the names of tensors; and why there is no proof, where that is more than a rest."""
+    sides = (shortened(unicode_tensor(who, presented(x))) for who, x in (("kernel", left), ("reference", right)))
+    why = [] if reason.startswith("left over") else [reason[:120]]
+    return "; ".join((*why, *sides))
+
+
+def presented(whole: Tensor) -> Tensor:
+    indices, body = whole.element()
+    shown = presentable(body)
+    return Tensor(whole.shape, lambda *i: substitute(shown, dict(zip(indices, i, strict=True))), whole.kind)
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
 
 
 def in_one_way(whole: Tensor) -> Tensor:
     """The formula with the first k where x[k] = max x as the argmax of x, which is what that is, and the hyperbolic
-    tangent as torch's operators have it."""
+    tangent and what is rounded to zero as torch's operators have them."""
     memo: dict[Expr, Expr] = {}
 
     def go(e: Expr) -> Expr:
@@ -210,6 +247,8 @@ def in_one_way(whole: Tensor) -> Tensor:
         match e:
             case Fn("tanh", x):
                 return tanh(x)
+            case Opaque("trunc", None, (Lambda((), x),), (), _):
+                return Fn("trunc", x)
             case Opaque("aten.argmax", _, (Lambda((v,), Where(Compare("=", a, b), then, otherwise)),), (), _):
                 for x, best in ((a, b), (b, a)):
                     ones = then is const(1) and otherwise is ZERO
@@ -222,50 +261,56 @@ def in_one_way(whole: Tensor) -> Tensor:
     return tensor(whole.shape, lambda *i: go(whole[i]), whole.kind)
 
 
-def difference(number_: int, left: Tensor, right: Tensor, example: Mapping[str, int]) -> dict[str, Any] | None:
-    """An element in which both differ on random inputs, at the example's sizes."""
-    for draw in range(DRAWS):
-        try:
-            values = draws((left, right), example, draw)
-            x, y = (np.asarray(evaluate(t, values, example, by_numpy), dtype=np.float64) for t in (left, right))
-        except Unsupported:
-            return None
-        if x.shape != y.shape:
-            return {"sizes": dict(example), "output": number_, "shapes": [list(x.shape), list(y.shape)]}
-        apart = ~np.isclose(x, y, rtol=1e-7, atol=1e-9, equal_nan=True)
-        if apart.any():
-            place = tuple(map(int, np.argwhere(apart)[0]))
-            return {
-                "sizes": dict(example),
-                "output": number_,
-                "element": list(place),
-                "kernel": float(x[place]),
-                "reference": float(y[place]),
-            }
+@dataclass(frozen=True)
+class Tries:
+    """Where a difference is looked for: at which sizes, the example's first; what integers lie in; dtypes by tensor."""
+
+    sizes: Sequence[Mapping[str, int]]
+    data: Mapping[str, Held] = field(default_factory=dict)
+    dtypes: Mapping[str, str] = field(default_factory=dict)
+
+
+def difference(number_: int, left: Tensor, right: Tensor, tries: Tries, draws: int) -> dict[str, Any] | None:
+    """An element in which both differ on numbers that are drawn: a few at the example's sizes, and others in a limited
+    time."""
+    until = time.monotonic() + SECONDS
+    for sizes in tries.sizes:
+        for seed in range(draws):
+            if time.monotonic() > until and (seed >= DRAWS or sizes is not tries.sizes[0]):
+                return None
+            values = drawn((left, right), sizes, seed, tries.data, tries.dtypes)
+            case = differs_at(number_, left, right, sizes, values, numbers=has_zeros(seed))
+            if case is not None and ("shapes" not in case or sizes is tries.sizes[0]):
+                return case  # other shapes at other sizes: the reference has numbers that the launch calls sizes
     return None
 
 
-def draws(tensors: Sequence[Tensor], sizes: Mapping[str, int], seed: int) -> dict[str, Any]:
-    """Random numbers for every leaf."""
-    random = np.random.default_rng(seed)
-    found: dict[str, Any] = {}
-    for leaf in sorted(
-        {e.leaf for t in tensors for e in walk(t.element()[1]) if isinstance(e, Load)}, key=lambda x: x.name
-    ):
-        shape = [value_at(n, sizes) for n in leaf.shape]
-        if leaf.kind == "int":
-            low, high = (0, 7) if leaf.bounds is None else (value_at(end, sizes) for end in leaf.bounds)
-            found[leaf.name] = random.integers(low, high + 1, shape)
-        else:
-            found[leaf.name] = random.standard_normal(shape) if leaf.kind == "real" else random.random(shape) < 0.5
-    return found
+def differs_at(
+    number_: int, left: Tensor, right: Tensor, sizes: Mapping[str, int], values: Mapping[str, Any], numbers: bool
+) -> dict[str, Any] | None:
+    """An element in which both differ at these sizes and values; where both are `numbers`, if that is asked."""
+    try:
+        with np.errstate(all="ignore"):
+            x, y = (np.asarray(evaluate(t, dict(values), sizes, by_numpy), dtype=np.float64) for t in (left, right))
+    except (Unsupported, KeyError, IndexError):
+        return None
+    found: dict[str, Any] = {"sizes": dict(sizes), "output": number_}
+    if x.shape != y.shape:
+        return {**found, "shapes": [list(x.shape), list(y.shape)]}
+    apart = ~np.isclose(x, y, rtol=1e-7, atol=1e-9, equal_nan=True)
+    apart &= (np.isfinite(x) & np.isfinite(y)) | (not numbers)
+    if not apart.any():
+        return None
+    place = tuple(map(int, np.argwhere(apart)[0]))
+    told = {"element": list(place), "kernel": float(x[place]), "reference": float(y[place])}
+    return {**found, **told, "drawn": values}
 
 
 # --------------------------------------------------------------------------------------------------- sizes as numbers
 
 
-def holding(whole: Tensor, sizes: Mapping[str, int]) -> Tensor:
-    """A formula tensor with numbers in place of some sizes."""
+def holding(whole: Tensor, sizes: Mapping[str, Dim]) -> Tensor:
+    """A formula tensor with numbers, or other sizes, in place of some sizes."""
     numbers: dict[str, Dim] = dict(sizes)
     shape = tuple(replaced(n, numbers) for n in whole.shape)
     indices, body = whole.element()

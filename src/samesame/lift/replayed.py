@@ -20,6 +20,7 @@ from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import value_at
 from samesame.kernels.front import passed_of
 from samesame.kernels.verdict import KernelVerdict, Obligation
+from samesame.lift.example import run_at
 from samesame.lift.numerics import error_of
 
 NOT_SEEN = {
@@ -47,16 +48,9 @@ class Rerun:
 
     def run(self, **how: bool) -> Any:
         """The whole function, run. Raises Refused."""
-        from samesame.kernels.host.interpret import interpret
-
-        return interpret(
-            self.target,
-            self.inputs,
-            sizes=self.sizes,
-            example=self.captured.sizes,
-            configuration=self.recorded.configuration,
-            timeout=SECONDS,
-            **how,
+        configuration = self.recorded.configuration
+        return run_at(
+            self.target, self.inputs, self.captured, self.sizes, configuration=configuration, timeout=SECONDS, **how
         )
 
     def launch_in(self, run: Any) -> Any:
@@ -123,6 +117,25 @@ def leaves_out(run: Rerun, obligation: Obligation) -> bool:
     garbage = torch.full((), undefined(before.dtype), dtype=before.dtype)
     fresh = bool(held == garbage) or bool(held.isnan())
     return fresh and not any(bool(written[offset]) for written in marks(run, one.view.memory))
+
+
+def garbage_left(run: Rerun, name: str) -> int | None:
+    """The place of an element of a tensor that nobody has written, neither the host nor a launch."""
+    from samesame.kernels.host.language import undefined
+
+    for parameter, one in passed_of(run.recorded, run.captured).items():
+        if one.name == name:
+            before = run.seen.before[parameter]
+            line = torch.tensor([], dtype=before.dtype).set_(before.untyped_storage())
+            first, _ = value_at(one.view.offset, run.sizes), one
+            shape, strides = ([value_at(n, run.sizes) for n in dims] for dims in (one.view.shape, one.view.strides))
+            fresh = (line == torch.full((), undefined(before.dtype), dtype=before.dtype)) | line.isnan()
+            for written in marks(run, one.view.memory):
+                fresh &= ~written
+            mine = torch.arange(line.numel()).as_strided(shape, strides, first)
+            left = mine[fresh[mine]]
+            return int(left[0]) - first if left.numel() else None
+    return None
 
 
 def marks(run: Rerun, memory: int) -> Iterator[torch.Tensor]:

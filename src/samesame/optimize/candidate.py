@@ -15,7 +15,8 @@ class Candidate:
     is `complete` runs as it is: nothing is gained by compiling it once more. Where `whole`, `Fast` takes the original
     instead of weights, and returns what that returns. Where `native` code computes, `reference` is the same program in
     torch's operators, of which its kernels are proved to be parts, under
-    `conditions`; `faithful` if the form that they are of is proved to be what the program means.
+    `conditions`; `faithful` if the form that they are of is proved to be what the program means. `lifted` is what is
+    said of kernels whose code, and not only whose loop nests, is proved.
     """
 
     name: str
@@ -29,3 +30,4 @@ class Candidate:
     reference: Candidate | None = None
     conditions: tuple[str, ...] = ()
     faithful: bool = False
+    lifted: tuple[str, ...] = ()

@@ -117,6 +117,20 @@ def contract(
     return result
 
 
+def a_few(job: Job, found: Callable[..., Any], seed: int, seconds: float) -> Contract:
+    """The same for a program that is slow: a draw at each scale and the difficult rows, as far as there is time, with
+    the given weights."""
+    begun, result = time.monotonic(), Contract(weights=1)
+    program = Program(job.program, job.kwargs or job.args)
+    oracle = Oracle(capture(job.program, job.kwargs or job.args, again=False), job.weights)
+    for label, changed in draws(program, torch.Generator().manual_seed(seed), 1, difficult=True):
+        if result.failed or (result.draws and time.monotonic() - begun > seconds):
+            break
+        judge(result, oracle, program.again(partial(_other, changed)), job.program, found, label)
+    result.seconds = time.monotonic() - begun
+    return result
+
+
 def judge(
     result: Contract, oracle: Oracle, program: Program, original: Any, found: Any, label: str
 ) -> None:

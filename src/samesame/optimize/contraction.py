@@ -3,7 +3,9 @@
 One operand, the right one, has the column axis; the axes that it lacks are rows, of which the longest is cut into
 tiles, and what both operands have are batches. In `lanes` each lane of a register has a column of its own; a weight is
 packed ahead, so that a tile's part of it is read from front to back. In `dots` the depth runs in lanes, and each sum is
-kept in as many parts: for operands that lie along the depth in memory and are no weights.
+kept in as many parts: for operands that lie along the depth in memory and are no weights. In `blocks`, for a GPU, tiles
+of rows run in parallel, too, and rows, columns and depth of a tile are all lanes; a left operand is computed as it is
+read.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from samesame.formula.expr import TRUE, Expr, Leaf, Load, compare, floordiv, index, mul, where
+from samesame.formula.expr import TRUE, ZERO, Expr, Leaf, Load, compare, floordiv, index, mul, where
 from samesame.formula.expr import Fold as Folded
 from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, along, finite, load, times, walk
@@ -20,7 +22,19 @@ from samesame.optimize.ir import Accumulate, Buffer, Dim, Kernel, Kind, Local, P
 from samesame.optimize.meaning import Claim
 from samesame.optimize.partition import Stage, factors
 from samesame.optimize.rows import rows
-from samesame.optimize.space import NARROW, Nest, NoSchedule, Scheduled, Space, Tiled, last, tile_of, tiles, whatever
+from samesame.optimize.space import (
+    NARROW,
+    Nest,
+    NoSchedule,
+    Scheduled,
+    Space,
+    Tiled,
+    in_tiles,
+    last,
+    tile_of,
+    tiles,
+    whatever,
+)
 
 
 @dataclass(frozen=True)
@@ -66,13 +80,15 @@ def columns(stage: Stage) -> list[str]:
 
 @dataclass
 class _Grid:
-    """The loops around a tile of the result: batches and tiles of columns in parallel, tiles of rows one by one."""
+    """The loops around a tile of the result: batches and tiles of columns in parallel, tiles of rows `rows`; `inside`,
+    a tile's own rows."""
 
     nest: Nest
     at: dict[str, Expr]
     column: tuple[str, Tiled]
     row: tuple[str, Tiled] | None
     tiles: list[Tile]
+    inside: Kind
 
     @property
     def shape(self) -> tuple[Dim, Dim]:
@@ -85,28 +101,26 @@ class _Grid:
 
     def tile(self, nest: Nest, columns: Kind) -> tuple[Expr, Expr, Expr]:
         """Loops over the tile: row, column, and the condition that there is such a column."""
-        i = nest.loop("unrolled", self.shape[0])
+        i = nest.loop(self.inside, self.shape[0]) if self.row else ZERO
         nest.when(self.row[1].inside(i) if self.row else TRUE)
         j = nest.loop(columns, self.shape[1])
         return i, j, self.column[1].inside(j)
 
 
 def _grid(space: Space, stage: Stage, column: str, several: list[Product], role: str) -> _Grid:
+    rows: Kind = "parallel" if role == "blocks" else "serial"
+    inside: Kind = "vector" if role == "blocks" else "unrolled"
     free = [axis for axis in stage.axes if axis != column and all(axis not in p.right.axes for p in several)]
     row = max(free, key=space.extent, default=None)
     nest, chosen = Nest(), [tile_of(space, stage, column, role)]
     at: dict[str, Expr] = {axis: nest.loop("parallel", space.size(axis))
                            for axis in stage.axes if axis != column and axis not in free}
-    across = _tiled(space, column, chosen[0], nest, "parallel")
-    at |= {axis: nest.loop("serial", space.size(axis)) for axis in free if axis != row}
+    across = in_tiles(space, column, chosen[0], nest, "parallel")
+    at |= {axis: nest.loop(rows, space.size(axis)) for axis in free if axis != row}
     if row is None:
-        return _Grid(nest, at, (column, across), None, chosen)
+        return _Grid(nest, at, (column, across), None, chosen, inside)
     chosen.append(tile_of(space, stage, row, "rows"))
-    return _Grid(nest, at, (column, across), (row, _tiled(space, row, chosen[1], nest, "serial")), chosen)
-
-
-def _tiled(space: Space, axis: str, tile: Tile, nest: Nest, kind: Kind) -> Tiled:
-    return Tiled(tile.size, space.size(axis), nest.loop(kind, tiles(space.size(axis), tile.size)))
+    return _Grid(nest, at, (column, across), (row, in_tiles(space, row, chosen[1], nest, rows)), chosen, inside)
 
 
 def lanes(space: Space, stage: Stage, column: str) -> Scheduled:
@@ -122,19 +136,27 @@ def lanes(space: Space, stage: Stage, column: str) -> Scheduled:
 
 def dots(space: Space, stage: Stage, column: str) -> Scheduled:
     """The depth in lanes: each sum of a tile is kept in as many parts as there are lanes."""
+    return _along_depth(space, stage, column, "columns", "unrolled")
 
+
+def blocks(space: Space, stage: Stage, column: str) -> Scheduled:
+    """Rows, columns and depth of a tile in lanes: a product of two small matrices."""
+    return _along_depth(space, stage, column, "blocks", "vector")
+
+
+def _along_depth(space: Space, stage: Stage, column: str, role: str, kind: Kind) -> Scheduled:
     def fold(grid: _Grid, nest: Nest, at: dict[str, Expr], depth: list[str]) -> _Step:
         *others, deep = depth
         at |= {axis: nest.loop("serial", space.size(axis)) for axis in others}
         grid.tiles.append(tile_of(space, stage, deep, "depth"))
-        along_depth = _tiled(space, deep, grid.tiles[-1], nest, "serial")
-        i, j, there = grid.tile(nest, "unrolled")
+        along_depth = in_tiles(space, deep, grid.tiles[-1], nest, "serial")
+        i, j, there = grid.tile(nest, kind)
         nest.when(there)
         k = nest.loop("vector", along_depth.size)
         nest.when(along_depth.inside(k))
         return _Step(i, j, TRUE, {**grid.reached(i, j), **at, deep: along_depth.at(k)})
 
-    return _contraction(space, stage, column, "columns", "unrolled", fold)
+    return _contraction(space, stage, column, role, kind, fold)
 
 
 @dataclass(frozen=True)
@@ -171,7 +193,7 @@ def _contraction(
     kernel = _kernel(space, role, stage, operands, nest)
     claims = {_sums(stage, p): _claim(stage, p, operands, grid) for p in several}
     held = {**operands.holds, stage.target: operands.held(stage, claims)}
-    return Scheduled(Program((*ahead, kernel), tuple(grid.tiles)), held, f"{role} along {column}", claims)
+    return Scheduled(Program((*ahead, kernel), tuple(grid.tiles)), held, f"{role} along {column}", claims, (stage,))
 
 
 def _sums(stage: Stage, p: Product) -> str:
@@ -274,7 +296,7 @@ def _operands(
     kernels: list[Kernel] = []
     for p in several:
         operands.left[p.name] = p.left
-        if p.left.operator not in ("load", "number"):
+        if p.left.operator not in ("load", "number") and grid.tiles[0].role != "blocks":
             deep = [axis for axis in _deepestlast(several, p.depth) if axis in p.left.axes]
             axes = (*(axis for axis in p.left.axes if axis not in deep), *deep)
             kept = Stage(f"left of {p.name} of {stage.target} by {grid.column[0]}", axes, p.left)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import torch
@@ -251,8 +252,17 @@ def dense(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
 def unfit(facts: Mapping[str, Any]) -> str:
     """Why this machine is not what was measured; nothing where it is."""
     here = {"torch": torch.__version__, "instructions": torch.backends.cpu.get_cpu_capability()}
-    told = [f"{what} {facts[what]}, and this is {now}" for what, now in here.items() if facts[what] != now]
+    here |= {"triton": installed("triton")} if "triton" in facts else {}
+    told = [f"{what} {facts[what]}, and this is {now}" for what, now in here.items() if facts.get(what, now) != now]
     return f"it was proved and measured with {' and '.join(told)}; run samesame optimize here" if told else ""
+
+
+def installed(package: str) -> str:
+    """The version of a package; "none" where it is not there."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
 
 
 def place_of(original: Any, name: str, weights: Mapping[str, torch.Tensor] | None) -> tuple[dict[str, Any], str]:

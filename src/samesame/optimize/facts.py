@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,14 @@ def facts_of(
             for (name, d), size in sizes.places.items():
                 inputs[name].setdefault("sizes", list(inputs[name]["shape"]))[d] = in_symbol(size)
     return facts
+
+
+def on_cuda(facts: dict[str, Any]) -> dict[str, Any]:
+    """The same for a program that runs on a CUDA device: its tensors are there, and the processor says nothing."""
+    moved = {role: {name: {**kind, "device": "cuda"} for name, kind in facts[role].items()}
+             for role in ("inputs", "weights")}
+    return {**{what: fact for what, fact in facts.items() if what != "instructions"}, **moved,
+            "triton": version("triton")}
 
 
 def in_symbol(size: Any) -> tuple[str, int]:

@@ -27,10 +27,17 @@ def faithful(graph: Graph, specification: Specification, forms: Sequence[Form]) 
     """The conditions under which the forms are the graph's outputs, proved at its sizes; None where that is not."""
     try:
         known: dict[Node, Any] = {}
+        pairs: list[tuple[Expr, Expr]] = []
+        roots = list(zip(specification.roots(), forms, strict=True))
+        kept = {call.results[0]: root for call, root in zip(specification.calls, roots, strict=False)}
         for node in graph.nodes:
             known[node] = _source(graph, specification, node) if node.is_source else explain(node, known.__getitem__)
-        pairs = [_elements(specification, output.dims, known[node], form)
-                 for (_, node), output, form in zip(graph.roots, specification.outputs, forms, strict=True)]
+            if node.name in kept:                            # proved by itself; for what follows it is any tensor
+                output, form = kept[node.name]
+                pairs.append(_elements(specification, output.dims, known[node], form))
+                known[node] = leaf(node.name, node.shape, specification.tensors[node.name].kind)
+        pairs += [_elements(specification, output.dims, known[node], form)
+                  for (_, node), (output, form) in zip(graph.roots, roots[len(kept) :], strict=True)]
     except Unsupported:
         return None
     answers = [prove_equal(*pair, budget=BUDGET) for pair in pairs]

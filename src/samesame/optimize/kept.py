@@ -2,12 +2,14 @@
 
 The key is a digest of everything that the answer hangs on: the captured graph with the kinds of its tensors, the
 threads, the processor, torch, and our own code. Weights are not in it, since what was proved holds for all of them.
+Another program gets the tiles that won before on this machine, to be tried first.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -21,9 +23,11 @@ from samesame.graph.text import to_json
 from samesame.optimize.contract import Contract
 from samesame.optimize.dropin import covered_by
 from samesame.optimize.report import Report, Row
-from samesame.relate.rules import versions
 from samesame.store import Store, StoreError
-from samesame.store.fastest import get, keep
+from samesame.store.kept import FASTEST, get, keep
+from samesame.versions import versions
+
+LEARNT = 12                                          # choices of tiles that are worth trying first
 
 
 def key_of(
@@ -46,7 +50,7 @@ def own() -> str:
 
 def recalled(store: Store, key: str, minutes: float) -> tuple[Report, dict[str, str], dict[str, Any] | None] | None:
     """The report, files and certificate of an earlier search that had as much time."""
-    form = get(store, key)
+    form = get(store, FASTEST, key)
     if form is None or form["report"]["minutes"] < minutes:
         return None
     kept = form["report"]
@@ -60,6 +64,24 @@ def remember(
 ) -> None:
     """Keep what a search ended with; where that cannot be, a note of the report says so."""
     try:
-        keep(store, key, {"report": asdict(report), "files": dict(files), "certificate": certificate})
+        keep(store, FASTEST, key, {"report": asdict(report), "files": dict(files), "certificate": certificate})
     except StoreError as error:
         report.notes.append(f"It is not kept for the next run: {error}.")
+
+
+class Tiles:
+    """Numbers for tiles by what they are for, those that won last first: on this machine, with so many threads."""
+
+    def __init__(self, store: Store | None, threads: int, machine: str) -> None:
+        self.store, self.key = store, f"tiles, {threads} threads, {machine}"
+        self.won: list[Mapping[str, int]] = ((store and get(store, FASTEST, self.key)) or {}).get("won", [])
+
+    def won_by(self, roles: Mapping[str, int]) -> None:
+        if roles:
+            self.won = [roles, *(other for other in self.won if other != roles)][:LEARNT]
+
+    def remember(self) -> None:
+        """Keep them for other programs. A store that cannot be written to was complained of already."""
+        if self.store is not None:
+            with suppress(StoreError):
+                keep(self.store, FASTEST, self.key, {"won": [dict(roles) for roles in self.won]})

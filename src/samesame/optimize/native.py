@@ -19,20 +19,22 @@ from typing import Any
 from samesame.evidence import Refused
 from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import Unsupported, index
+from samesame.formula.tensor import Tensor as Formula
 from samesame.graph import Graph
 from samesame.optimize.algebra import changed, in_torch, weights_of
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.compiled import describe
 from samesame.optimize.emit import cpp
 from samesame.optimize.faithful import faithful
+from samesame.optimize.forms import Form
 from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import Malformed, proved, require_order
-from samesame.optimize.partition import Stage, stages, together
+from samesame.optimize.partition import Stage, in_pairs, orders, stages, together
 from samesame.optimize.pruning import pruned
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
 from samesame.optimize.search import Found
-from samesame.optimize.specification import Output, Specification
+from samesame.optimize.specification import KEPT, Output, Specification
 from samesame.optimize.tune import Tuned
 
 FORMS = 2                                            # that are made into kernels, the cheapest
@@ -53,34 +55,50 @@ class Native:
     maps: list[str]
     conditions: tuple[str, ...]
     fixed: Mapping[str, int]                          # axes that are numbers in the proof, with their extents
+    holds: Mapping[str, Formula]                      # by stage, over what its group reads
+    over: Space
     counts: Counter[str] = field(default_factory=Counter)
+    lifted: tuple[str, ...] = ()                      # what is said of kernels whose code is proved
+
+    @classmethod
+    def space(cls, specification: Specification, cut: list[Stage]) -> Space:
+        """The tensors as buffers, over the sizes that stay symbols in a proof."""
+        return Space(specification, cut)
+
+    @classmethod
+    def schedules(cls, space: Space) -> Iterator[list[Scheduled]]:
+        return alternatives(space)
+
+    @classmethod
+    def numbers(cls, space: Space) -> dict[str, int]:
+        """The sizes that are numbers in the code."""
+        return space.numbers()
 
     @property
-    def kernels(self) -> str:
-        """The text of the kernels."""
-        return cpp.source(self.program, here().lanes)
+    def files(self) -> dict[str, str]:
+        """The kernels, by the file they stand in."""
+        return {"kernels.cpp": cpp.source(self.program, here().lanes)}
+
+    def named(self, role: str) -> list[str]:
+        return [name for name, tensor in self.specification.tensors.items() if tensor.role == role]
 
     def source(self) -> str:
         """A Python file that calls the kernels; its `Fast(weights)` takes the tensors among the inputs in order."""
-        tensors = self.specification.tensors
-        weights = [name for name, tensor in tensors.items() if tensor.role == "weight"]
-        inputs = [name for name, tensor in tensors.items() if tensor.role == "input"]
         outputs = [output.name for output in self.specification.outputs]
-        description = json.dumps(describe(self.program, inputs, weights, outputs))
-        shapes = [self.shape(output) for output in self.specification.outputs]
+        description = json.dumps(describe(self.program, self.named("input"), self.named("weight"), outputs))
         return TEMPLATE.format(description=description, weights=list(weights_of(self.specification)),
-                               shapes=shapes)
+                               shapes=[self.shape(output) for output in self.specification.outputs])
 
     def shape(self, output: Output) -> tuple[int, ...]:
         extents = self.specification.extents
         return tuple(prod(extents[axis] for axis in dim) for dim in output.dims)
 
-    def words(self) -> str:
+    def words(self) -> tuple[str, ...]:
         """What the kernels are, for people."""
         run = [kernel for kernel in self.program.kernels if not kernel.ahead]
         fixed = ", ".join(map(str, sorted(set(self.fixed.values()))))
         return (f"{len(run)} kernel{'s' * (len(run) != 1)} of our own: {', '.join(self.maps)}"
-                f"{fixed and f'; some dimensions are numbers in their proof ({fixed})'}")
+                f"{fixed and f'; some dimensions are numbers in their proof ({fixed})'}",)
 
 
 TEMPLATE = '''"""Kernels of one's own for a program; what they compute in torch's operators stands in reference.py."""
@@ -110,33 +128,33 @@ class Fast(torch.nn.Module):
 
 
 def candidates(
-    graph: Graph, specification: Specification, found: Found, tune: Tune, counts: dict[str, int]
+    graph: Graph, specification: Specification, found: Found, tune: Tune, counts: dict[str, int],
+    kind: type[Native] = Native,
 ) -> Iterator[Candidate]:
     """Kernels for the cheapest forms that were found, each other than those before; how much was tried is counted.
 
     Raises NoSchedule, saying why, where there are no kernels for any of them.
     """
     forms = sorted(found.candidates, key=lambda each: each.cost["time"])
-    reason, seen, tune = "", set[str](), _once(tune)
+    reason, seen, tune = "", list[dict[str, str]](), _once(tune)
     for each in forms[:FORMS]:
-        roots = zip(specification.outputs, each.outputs, strict=False)        # "result …": no input is called so
-        outputs = tuple(replace(root, form=form, name=f"result {root.name}") for root, form in roots)
         try:
-            made = native(replace(specification, outputs=outputs), tune)
+            whole, kept = in_stages(specification, each.outputs)
+            made = native(whole, tune, kept, kind)
             reference = in_torch(specification, each, "the form of the kernels")
         except (NoSchedule, Unsupported, Refused, Malformed) as error:
             reason = str(error)
             continue
         for what, number in made.counts.items():
             counts[what] = counts.get(what, 0) + number
-        if made.kernels not in seen:
-            seen.add(made.kernels)
+        if made.files not in seen:
+            seen.append(made.files)
             meant = faithful(graph, specification, each.outputs)
             yield Candidate(
                 "kernels" if len(seen) == 1 else f"kernels {len(seen)}", made.source(), weights_of(specification),
-                (*changed(specification, each), made.words()), tuple(map(str, each.steps)),
-                {"kernels.cpp": made.kernels}, complete=True, reference=reference,
-                conditions=(*made.conditions, *(meant or ())), faithful=meant is not None,
+                (*changed(specification, each), *made.words()), tuple(map(str, each.steps)),
+                made.files, complete=True, reference=reference, conditions=(*made.conditions, *(meant or ())),
+                faithful=meant is not None, lifted=made.lifted,
             )
     if not seen:
         raise NoSchedule(reason)
@@ -155,28 +173,47 @@ def _once(tune: Tune) -> Tune:
     return remembered
 
 
-def native(specification: Specification, tune: Tune) -> Native:
-    """The fastest kernels for a specification's outputs. Raises NoSchedule where there are none that are proved."""
-    if specification.calls:
-        raise NoSchedule("a part of the program stays a call of torch")
-    cut = stages(specification.outputs, specification.extents)
-    space = Space(specification, cut)
+def in_stages(specification: Specification, forms: Sequence[Form]) -> tuple[Specification, tuple[Output, ...]]:
+    """The specification with these forms and no calls, and what is computed before its outputs: values that the program
+    reads whole and in parts. Raises NoSchedule where something else stays a call of torch."""
+    for call in specification.calls:
+        if call.operator != KEPT:
+            raise NoSchedule(f"a part of the program stays a call of torch, {call.operator}")
+    before = len(specification.calls)
+    kept = tuple(replace(output, form=form, name=call.results[0]) for call, output, form
+                 in zip(specification.calls, specification.roots(), forms, strict=False))
+    if any(len(dim) != 1 for output in kept for dim in output.dims):
+        raise NoSchedule("a value that is read whole and in parts has several axes along one dimension")
+    outputs = tuple(replace(output, form=form, name=f"result {output.name}")           # no input is called so
+                    for output, form in zip(specification.outputs, forms[before:], strict=True))
+    return replace(specification, outputs=outputs, calls=()), kept
+
+
+def native(
+    specification: Specification, tune: Tune, kept: Sequence[Output] = (), kind: type[Native] = Native
+) -> Native:
+    """The fastest kernels for a specification's outputs, with what is kept before them. Raises NoSchedule where there
+    are none that are proved."""
+    cut = stages((*kept, *specification.outputs), specification.extents)
+    space = kind.space(specification, cut)
     counts: Counter[str] = Counter()
-    chosen, numbers, maps, conditions = list[Scheduled](), dict[str, int](space.numbers()), list[str](), list[str]()
-    found = list(alternatives(space))
+    chosen, numbers, maps, conditions = list[Scheduled](), kind.numbers(space), list[str](), list[str]()
+    found = list(kind.schedules(space))
     for several in found:
         best = _fastest(several, space, tune, 1 / len(found), counts)
         chosen.append(best[0])
         numbers |= best[1].numbers
         maps.append(best[0].map)
         conditions += best[2]
-    conditions += _composed(specification, space, cut)
+    conditions += _composed(kept, specification.outputs, space, cut)
     program = Program(sum((each.program.kernels for each in chosen), ()))
     made = {name for each in chosen for name in each.holds}
     weights = [name for name, tensor in specification.tensors.items() if tensor.role == "weight"]
     require_order(program, made, weights)
     fixed = {axis: size for axis, size in space.sizes.items() if isinstance(size, int)}
-    return Native(specification, bound(program, numbers), cut, maps, tuple(dict.fromkeys(conditions)), fixed, counts)
+    holds = {name: whole for each in chosen for name, whole in each.formulas(space).items()}
+    return kind(specification, bound(program, numbers), cut, maps, tuple(dict.fromkeys(conditions)), fixed, holds,
+                space, counts)
 
 
 def _fastest(
@@ -191,22 +228,29 @@ def _fastest(
     if not sure:
         raise NoSchedule(f"no schedule is proved: {checked[0][1].reason}")
     tuned = tune([scheduled.program for scheduled, _ in sure], space.numbers(), share)
-    counts["choices of tiles timed"] += len(tuned.tried)
+    counts["choices of tiles tried"] += len(tuned.tried)
     scheduled, conditions = sure[tuned.program]
     return scheduled, tuned, conditions
 
 
-def _composed(specification: Specification, space: Space, cut: list[Stage]) -> Sequence[str]:
-    """Conditions under which the stages, put into one another, are the forms. Raises NoSchedule where they are not."""
-    conditions: list[str] = []
-    for output in specification.outputs:
+def _composed(
+    kept: Sequence[Output], outputs: Sequence[Output], space: Space, cut: list[Stage]
+) -> Sequence[str]:
+    """Conditions under which the stages, put into one another, are the forms, which read what is kept as tensors.
+    Raises NoSchedule where they are not. Where only the order of sums differs, each order is proved by itself."""
+    tensors, extents = {output.name for output in kept}, space.specification.extents
+    claims: dict[tuple[Form, Form], str] = {}
+    for output in (*kept, *outputs):
         stage = next(stage for stage in cut if stage.target == output.name)
-        whole = together(stage, cut).whole
-        if whole is output.form:
-            continue
-        at = {axis: index(space.size(axis)) for axis in stage.axes}
-        answer = prove_equal(space.expression(whole, at), space.expression(output.form, at), budget=COMPOSITION)
-        if not isinstance(answer, Proved):
-            raise NoSchedule(f"the stages of {output.name} are not proved to be its form: {answer.reason}")
-        conditions += answer.conditions
+        whole = together(stage, [other for other in cut if other.target not in tensors]).whole
+        ordered = whole is in_pairs(output.form, extents)
+        claims |= dict.fromkeys(orders(output.form, extents) if ordered else [(output.form, whole)], output.name)
+    conditions: list[str] = []
+    for (form, other), name in claims.items():
+        if form is not other:
+            at = {axis: index(space.size(axis)) for axis in form.axes}
+            answer = prove_equal(space.expression(other, at), space.expression(form, at), budget=COMPOSITION)
+            if not isinstance(answer, Proved):
+                raise NoSchedule(f"the stages of {name} are not proved to be its form: {answer.reason}")
+            conditions += answer.conditions
     return conditions

@@ -52,21 +52,47 @@ def stages(outputs: Iterable[Output], extents: Mapping[str, int]) -> list[Stage]
 
 def in_pairs(form: Form, extents: Mapping[str, int]) -> Form:
     """The form with each sum of a product of several tensors taken in the order that multiplies least."""
-
-    def flops(left: Axes, right: Axes | None, axes: Axes, spans: Axes) -> float:
-        return float(size_of(spans, extents))
-
     memo: dict[Form, Form] = {}
     for x in walk(form):
         memo[x] = made(x.operator, x.attributes, tuple(memo[y] for y in x.arguments)) if x.arguments else x
         if x.operator == "fold" and is_contraction(x):
-            parts = factors(memo[x].arguments[0])
-            numbers, tensors = [y for y in parts if finite(y)], [y for y in parts if not finite(y)]
-            for left, right, axes, spans in steps([y.axes for y in tensors], x.attributes[1], flops)[1]:
-                product = times(tensors[left], *([tensors[right]] if right is not None else []))
-                tensors.append(fold("sum", set(spans) - set(axes), product))
-            memo[x] = times(*numbers, tensors[-1])
+            memo[x] = paired(factors(memo[x].arguments[0]), x.attributes[1], extents)
     return memo[form]
+
+
+def paired(parts: Iterable[Form], over: Axes, extents: Mapping[str, int]) -> Form:
+    """The sum over axes of the product of these, two at a time."""
+
+    def flops(left: Axes, right: Axes | None, axes: Axes, spans: Axes) -> float:
+        return float(size_of(spans, extents))
+
+    numbers, tensors = list[Form](), list[Form]()
+    for part in parts:
+        (numbers if finite(part) else tensors).append(part)
+    for left, right, axes, spans in steps([y.axes for y in tensors], over, flops)[1]:
+        product = times(tensors[left], *([tensors[right]] if right is not None else []))
+        tensors.append(fold("sum", set(spans) - set(axes), product))
+    return times(*numbers, tensors[-1])
+
+
+def orders(form: Form, extents: Mapping[str, int]) -> Iterator[tuple[Form, Form]]:
+    """What `in_pairs` takes for granted of this form: each of its contractions, over any factors, and the same in the
+    order that is taken. Where a factor may be infinite, over these factors themselves."""
+    for x in walk(form):
+        if x.operator == "fold" and is_contraction(x):
+            parts = [y if finite(y) or may_be_infinite(y) else load(f"factor {k}", *y.axes)
+                     for k, y in enumerate(factors(x.arguments[0]))]
+            yield fold("sum", x.attributes[1], times(*parts)), paired(parts, x.attributes[1], extents)
+
+
+def may_be_infinite(form: Form) -> bool:
+    """Whether a mask's -∞ may be left in the form. Its exponential is 0."""
+    infinite = set[Form]()
+    for x in walk(form):
+        if (x.operator == "number" and not finite(x)) or (
+                (x.operator, x.attributes) != ("fn", ("exp",)) and not infinite.isdisjoint(x.arguments)):
+            infinite.add(x)
+    return form in infinite
 
 
 def replaced(form: Form, forms: Mapping[str, Form], axes: Mapping[str, tuple[str, ...]] | None = None) -> Form:
@@ -98,6 +124,12 @@ def is_contraction(fold: Form) -> bool:
     then the factor is used again and again."""
     parts = [x for x in factors(fold.arguments[0]) if not finite(x)]
     return fold.attributes[0] == "sum" and len(parts) > 1 and any(set(fold.axes) - set(x.axes) for x in parts)
+
+
+def is_operand(factor: Form, others: Iterable[Form], fold: Form) -> bool:
+    """Whether the factor is a tensor with an axis of the result that no other factor has."""
+    rest = {axis for other in others if other is not factor for axis in other.axes}
+    return factor.operator == "load" and bool(set(factor.axes) & set(fold.axes) - rest)
 
 
 class _Cutter:
@@ -149,7 +181,10 @@ class _Cutter:
                 if self.has_fold(x):
                     computed.setdefault(x.axes, []).append(x)
             given = [x for x in factors(body) if not self.has_fold(x)]
-            operands = times(*given, *(self.keep(times(*several)) for several in computed.values()))
+            kept = [self.keep(times(*several)) for several in computed.values()]
+            if not any(is_operand(x, [*given, *kept], form) for x in (*given, *kept)):
+                given = [x if x.operator in ("load", "number") else self.keep(x) for x in given]
+            operands = times(*given, *kept)
         else:
             operands = self.inlined(body, body.axes)
         return Form("fold", (monoid, axes), (operands,))

@@ -17,13 +17,15 @@ from samesame.optimize.dropin import DEFAULT, EAGER
 from samesame.report import headline
 from samesame.report.json import plain
 
-FASTER, NOTHING = "faster", "nothing faster found"
+FASTER, NOTHING, NOT_TIMED = "faster", "nothing faster found", "not timed"
 FAITHFUL = "the kernels' formulas are proved to be what the program's operators mean, at these sizes"
 PRINTED = "that the kernels' formulas are those that were proved is tested, not proved"
 KERNELS = (
     "each kernel is proved to compute its part of them, as a loop nest, for all tile sizes",
     "its C++ is printed from the loop nest and tested, not proved; it is for these sizes: others go to the original",
 )
+CODE = "each kernel, read back from its Triton code, is proved to compute its part of them, for all sizes:"
+HERE = "the drop-in runs them at these sizes; others go to the original"
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
@@ -94,14 +96,18 @@ class Report:
             ratio, default = self.ratio() or 0.0, self.ratio(DEFAULT)
             more = f", {default:.2f} × as fast as torch.compile" if default and self.best.way != DEFAULT else ""
             return f"{ratio:.2f} × as fast as {self.best.name}, the best there was{more}; {self.evidence}"
+        if self.verdict == NOT_TIMED:
+            return f"Triton kernels, {self.machine}; {self.evidence}"
         return f"{self.best.name} is the fastest" if self.best else "nothing was measured"
 
     def prove(self, verdict: Verdict, candidate: Candidate) -> None:
         """What a proof stands on: for kernels of our own, of their form and loop nests, and not of their code."""
         self.proof, self.evidence = headline(verdict).plain, str(verdict.evidence)
         if candidate.native:
-            self.evidence += ", its compiled code tested" if candidate.faithful else ", its kernels tested"
-            self.kernels = (FAITHFUL if candidate.faithful else PRINTED, *KERNELS)
+            code = "its Triton code proved" if candidate.lifted else "its compiled code tested"
+            self.evidence += f", {code}" if candidate.faithful else ", its kernels tested"
+            about = (CODE, *(f"  {line}" for line in candidate.lifted), HERE) if candidate.lifted else KERNELS
+            self.kernels = (FAITHFUL if candidate.faithful else PRINTED, *about)
         own = {condition for root in verdict.roots for condition in root.evidence.conditions}
         self.conditions = sorted(own | set(candidate.conditions))
 
@@ -165,7 +171,7 @@ def table(report: Report) -> Iterator[str]:
                f"{row.rounds} rounds{mark}")
     for row in report.rows:
         if row.seconds is None:
-            yield f"  {spoken(row):{width}}   {f'failed: {row.failed}' if row.failed else 'not measured'}"
+            yield f"  {spoken(row):{width}}   {f'failed: {row.failed}' if row.failed else 'not timed'}"
 
 
 def spoken(row: Row) -> str:

@@ -1,27 +1,87 @@
 """Stages without a contraction as one loop nest, which runs in parallel over the axes that they share.
 
 The last axis of each stage runs in lanes. What one stage computes and a later one of the same row reads stays in
-scratch of the row's own, so that a row is read from memory once.
+scratch of the row's own, so that a row is read from memory once. For a GPU (`blocks`) both the rows and the lanes are
+cut into tiles, and only what a row has one of is kept; the rest is computed again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 
 from samesame.formula.expr import Expr
-from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Program, Statement, Store
-from samesame.optimize.partition import Stage, shared, together
-from samesame.optimize.space import Elements, Nest, Scheduled, Space, last, whatever
+from samesame.optimize.ir import Accumulate, Buffer, Kernel, Kind, Local, Program, Statement, Store, Tile
+from samesame.optimize.partition import Stage, replaced, shared, together
+from samesame.optimize.space import Elements, Nest, Scheduled, Space, in_tiles, last, tile_of, whatever
 
 
 def rows(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> Scheduled:
     """One nest for stages without a contraction: parallel over the axes they share."""
+    return _nest(space, group, kept_outside, _Whole(space, group))
+
+
+def blocks(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> Scheduled:
+    """The same for a GPU: programs over tiles of rows, and over tiles of lanes where nothing is folded over these."""
+    outer, done = _outer(group), list[Stage]()
+    for stage in group:
+        again = [other for other in done if not set(other.axes) <= set(outer) and not other.folds]
+        forms, axes = {s.target: s.value for s in again}, {s.target: s.axes for s in again}
+        folds = {name: replaced(fold, forms, axes) for name, fold in stage.folds.items()}
+        done.append(replace(stage, value=replaced(stage.value, forms, axes), folds=folds))
+    return _nest(space, done, kept_outside, _Tiles(space, done))
+
+
+def _outer(group: list[Stage]) -> tuple[str, ...]:
+    """The axes that run in parallel."""
     outer = shared(group)
-    if len(group) == 1 and outer:
-        outer = outer[:-1] if not group[0].folds else outer
-    nest = Nest()
-    at: dict[str, Expr] = {axis: nest.loop("parallel", space.size(axis)) for axis in outer}
+    return outer[:-1] if len(group) == 1 and outer and not group[0].folds else outer
+
+
+class _Whole:
+    """How a nest runs: a round of a parallel loop for each row, and all of it in lanes."""
+
+    map, name = "rows", "rows"
+
+    def __init__(self, space: Space, group: list[Stage]) -> None:
+        self.space, self.group, self.outer = space, group, _outer(group)
+        self.tiles: list[Tile] = []
+
+    def rows(self, nest: Nest) -> dict[str, Expr]:
+        return {axis: nest.loop("parallel", self.space.size(axis)) for axis in self.outer}
+
+    def lanes(self, nest: Nest, axis: str) -> Expr:
+        return nest.loop("vector", self.space.size(axis))
+
+
+class _Tiles(_Whole):
+    """Rows and lanes in tiles, as many in one as are asked for."""
+
+    map, name = "rows in blocks", "blocks"
+
+    def rows(self, nest: Nest) -> dict[str, Expr]:
+        *others, row = self.outer or ("",)
+        at: dict[str, Expr] = {axis: nest.loop("parallel", self.space.size(axis)) for axis in others}
+        return at | ({row: self.cut(nest, row, "rows", "parallel")} if row else {})
+
+    def lanes(self, nest: Nest, axis: str) -> Expr:
+        apart = len(self.group) == 1 and not self.group[0].folds
+        return self.cut(nest, axis, "lanes", "parallel" if apart else "serial")
+
+    def cut(self, nest: Nest, axis: str, role: str, kind: Kind) -> Expr:
+        tile = next((each for each in self.tiles if each.role == role), None)
+        if tile is None:
+            self.tiles.append(tile := tile_of(self.space, self.group[-1], axis, role))
+        tiled = in_tiles(self.space, axis, tile, nest, kind)
+        within = nest.loop("vector", tile.size)
+        nest.when(tiled.inside(within))
+        return tiled.at(within)
+
+
+def _nest(space: Space, group: list[Stage], kept_outside: Iterable[str], how: _Whole) -> Scheduled:
+    nest, outer = Nest(), how.outer
+    at = how.rows(nest)
     elements: dict[str, Callable[[tuple[Expr, ...]], Expr]] = {}
     inner = {stage.target for stage in group}
     outside = set(kept_outside)
@@ -32,18 +92,18 @@ def rows(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> Sched
             nest.add(Local(scratch))
             where_in = [stage.axes.index(axis) for axis in stage.axes if axis not in outer]
             elements[stage.target] = partial(_picked, scratch, tuple(where_in))
-        targets = [(scratch, False)] if scratch is not None else []
-        targets += [(space.buffers[stage.target], True)] if scratch is None or stage.target in outside else []
-        nest.add(*_row(space, stage, outer, at, elements, [t for t, _ in targets]))
+        targets = [scratch] if scratch is not None else []
+        targets += [space.buffers[stage.target]] if scratch is None or stage.target in outside else []
+        nest.add(*_row(space, stage, how, at, elements, targets))
     reads = {name for stage in group for name in stage.reads} - inner
     writes = [stage for stage in group if not any(stage.target in other.reads for other in group)
               or stage.target in outside]
     kernel = Kernel(
-        "rows_" + group[-1].target, tuple(space.buffers[name] for name in sorted(reads)),
+        f"{how.name}_{group[-1].target}", tuple(space.buffers[name] for name in sorted(reads)),
         tuple(space.buffers[stage.target] for stage in writes), nest.done(),
     )
     holds = {stage.target: space.held(together(stage, group)) for stage in writes}
-    return Scheduled(Program((kernel,)), holds, "rows")
+    return Scheduled(Program((kernel,), tuple(how.tiles)), holds, how.map, group=tuple(group))
 
 
 def _picked(scratch: Buffer, which: tuple[int, ...], indices: tuple[Expr, ...]) -> Expr:
@@ -56,24 +116,19 @@ def _scratch(space: Space, stage: Stage, outer: tuple[str, ...]) -> Buffer:
 
 
 def _row(
-    space: Space, stage: Stage, outer: tuple[str, ...], at: Mapping[str, Expr], elements: Elements,
-    targets: list[Buffer],
+    space: Space, stage: Stage, how: _Whole, at: Mapping[str, Expr], elements: Elements, targets: list[Buffer]
 ) -> list[Statement]:
-    """The statements that compute a stage inside of the loops over `outer`."""
-    inner = tuple(axis for axis in stage.axes if axis not in outer)
+    """The statements that compute a stage inside of the loops over the rows."""
+    inner = tuple(axis for axis in stage.axes if axis not in how.outer)
     nest, here = Nest(), dict(at)
     lane = last(stage.value, inner) if not stage.folds else None
-    for axis in [*(axis for axis in inner if axis != lane), *([lane] if lane else [])]:
-        here[axis] = nest.loop("vector" if axis == lane else "serial", space.size(axis))
+    _loops(space, how, nest, here, inner, lane)
     found = dict(elements)
     for name, fold in stage.folds.items():
         accumulator = Buffer(f"{name} of {stage.target}", ())
         monoid, axes = fold.attributes
-        body = Nest()
-        deep = last(fold, axes)
-        inside = dict(here)
-        for axis in [*(axis for axis in axes if axis != deep), deep]:
-            inside[axis] = body.loop("vector" if axis == deep else "serial", space.size(axis))
+        body, inside = Nest(), dict(here)
+        _loops(space, how, body, inside, axes, last(fold, axes))
         body.add(Accumulate(accumulator, (), space.expression(fold.arguments[0], inside, elements)))
         nest.add(Local(accumulator, monoid), *body.done())
         found[name] = partial(whatever, accumulator[()])
@@ -82,3 +137,14 @@ def _row(
         indices = tuple(here[axis] for axis in stage.axes if len(target.shape) == len(stage.axes) or axis in inner)
         nest.add(Store(target, indices, value))
     return list(nest.done())
+
+
+def _loops(
+    space: Space, how: _Whole, nest: Nest, at: dict[str, Expr], axes: tuple[str, ...], lane: str | None
+) -> None:
+    """A loop over each axis, that over lanes innermost; where each is, in `at`."""
+    for axis in axes:
+        if axis != lane:
+            at[axis] = nest.loop("serial", space.size(axis))
+    if lane:
+        at[lane] = how.lanes(nest, lane)

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from math import prod
 
 from samesame.formula.expr import TRUE, Expr, Index, Load, Size, add, and_, compare, floordiv, mul, rebuild
+from samesame.formula.sizes import replaced
 from samesame.formula.tensor import Tensor as Formula
-from samesame.optimize.forms import Form, Place, base, formula, walk
+from samesame.optimize.forms import Form, Place, along, base, formula, walk
 from samesame.optimize.ir import Buffer, Dim, Kind, Program, Statement, Tile, When
 from samesame.optimize.ir import loop as new_loop
 from samesame.optimize.meaning import Claim
-from samesame.optimize.partition import Stage, factors
+from samesame.optimize.partition import Stage, factors, together
 from samesame.optimize.specification import Specification
 
 Elements = Mapping[str, Callable[[tuple[Expr, ...]], Expr]]         # what stands for a tensor's element, by name
@@ -28,12 +29,17 @@ class NoSchedule(Exception):
 
 @dataclass(frozen=True)
 class Scheduled:
-    """Kernels for neighbouring stages; what each buffer should hold; the numbers to be chosen; how, in a word."""
+    """Kernels for neighbouring stages; what each buffer should hold, over what is claimed of sums; how, in a word."""
 
     program: Program
     holds: Mapping[str, Formula]
     map: str
     claims: Mapping[str, Claim] = field(default_factory=dict)
+    group: tuple[Stage, ...] = ()
+
+    def formulas(self, space: Space) -> dict[str, Formula]:
+        """What each of the stages' buffers should hold, over what the group reads."""
+        return {stage.target: space.held(together(stage, [*self.group])) for stage in self.group}
 
 
 def tiles(size: Dim, tile: Dim) -> Expr:
@@ -98,11 +104,13 @@ class Space:
             for d, place in enumerate(x.attributes[1:]):
                 places.setdefault((x.attributes[0], d), []).append(place)
         tensors = self.specification.tensors
-        kept = {stage.target for stage in self.stages}
+        for stage in self.stages:                            # a tensor of the program's own is written from end to end
+            for d, axis in enumerate(stage.axes if stage.target in tensors else ()):
+                places.setdefault((stage.target, d), []).append(along(axis))
         found: dict[tuple[str, int], tuple[str, ...]] = {}
         pinned: set[str] = set()
         for (name, d), several in places.items():
-            if name in kept or name not in tensors:
+            if name not in tensors:
                 continue
             whole = [place for place in several if self._covers(place, tensors[name].shape[d])]
             if whole:
@@ -124,7 +132,7 @@ class Space:
         return prod(map(self.extent, axes))
 
     def _length(self, axes: tuple[str, ...] | None, size: int) -> Dim:
-        return size if axes is None else mul(*map(self.size, axes)) if axes else 1
+        return size if axes is None else replaced(mul(*map(self.size, axes)), {}) if axes else 1
 
     def expression(self, form: Form, at: Mapping[str, Expr], elements: Elements | None = None) -> Expr:
         """A form's element, with other expressions in place of elements of some tensors."""
@@ -207,6 +215,11 @@ class Tiled:
 
 def tile_of(space: Space, stage: Stage, axis: str, role: str) -> Tile:
     return Tile(Size(f"{role} of {axis} in {stage.target}", 1), role, space.size(axis))
+
+
+def in_tiles(space: Space, axis: str, tile: Tile, nest: Nest, kind: Kind) -> Tiled:
+    """The axis cut into such tiles, by a loop of this kind."""
+    return Tiled(tile.size, space.size(axis), nest.loop(kind, tiles(space.size(axis), tile.size)))
 
 
 def whatever(value: Expr, indices: tuple[Expr, ...]) -> Expr:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,16 +30,17 @@ from samesame.formula.expr import Unsupported
 from samesame.optimize import native, search
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.contract import Contract
+from samesame.optimize.contract import Contract, a_few
 from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, Compiled
-from samesame.optimize.facts import facts_of, unguarded
+from samesame.optimize.facts import facts_of, on_cuda, unguarded
 from samesame.optimize.ir import Program as Kernels
 from samesame.optimize.job import Job, example_of, keep, name_of, runnable
-from samesame.optimize.kept import key_of, recalled, remember
+from samesame.optimize.kept import Tiles, key_of, recalled, remember
 from samesame.optimize.machine import here
-from samesame.optimize.report import FASTER, NOTHING, Report, Row
+from samesame.optimize.report import FASTER, NOT_TIMED, NOTHING, Report, Row
 from samesame.optimize.saved import files_of, save, write_files
 from samesame.optimize.schedule import NoSchedule
+from samesame.optimize.specification import Specification
 from samesame.optimize.timing import ROUNDS, Racer, incumbent, race, racing
 from samesame.optimize.tune import Tuned, tune
 from samesame.store import Store
@@ -88,21 +90,23 @@ def optimize(
     """Find the fastest program that computes what `module` does on inputs such as these.
 
     `module` is a module, or a function over tensors; `inputs` a tuple or dict of example tensors, or a function that
-    returns one. It is timed with so many `threads` (default: all), for at most so many `minutes` together. `out` is a
-    folder to save it in. `candidates` is where programs come from, in place of our own search. Raises Refused for a
-    program that cannot be captured, draws random numbers, or leaves something behind.
+    returns one. It is timed with so many `threads` (default: all), for at most so many `minutes` together; what is for
+    the `target` "cuda" is compiled, proved and not timed. `out` is a folder to save it in. `candidates` is where
+    programs come from, in place of our own search. Raises Refused for a program that cannot be captured, draws random
+    numbers, or leaves something behind.
     """
     if target not in TARGETS:
         raise ValueError(f"target is {target!r}; give {' or '.join(map(repr, TARGETS))}")
-    if target == "cuda":
-        raise Refused("there is no back end for CUDA yet: only programs for a CPU are looked for; leave --target out")
+    if target == "cuda" and find_spec("triton") is None:
+        raise Refused("programs for CUDA are written in Triton; install it (pip install triton), or leave --target out")
     run = run or Run(60 * minutes)
     example = inputs() if callable(inputs) else inputs
     with run.during("capture"):
         recorded = sound(capture_calls(module, example))
     begun = time.monotonic()
     with TemporaryDirectory(prefix="samesame-") as place:
-        attempt = Attempt(module, example, recorded, Path(place), threads or os.cpu_count() or 1, seed, run, store)
+        kind = Attempt if target == "cpu" else Untimed
+        attempt = kind(module, example, recorded, Path(place), threads or os.cpu_count() or 1, seed, run, store)
         optimized = attempt.recalled() if candidates is None else None
         if optimized is None:
             with run.during("search"):
@@ -130,6 +134,8 @@ def sound(recorded: Recorded) -> Recorded:
 class Attempt:
     """One program on its way: what is found of it, row by row."""
 
+    target = "cpu"
+
     def __init__(
         self, module: Any, example: Any, recorded: Recorded, place: Path, threads: int, seed: int, run: Run,
         store: Store | None,
@@ -144,7 +150,9 @@ class Attempt:
         self.report = Report(name_of(module), threads=threads, seed=seed, versions=versions_of_packages(),
                              machine=machine(), minutes=(run.timeout or math.inf) / 60)
         training = bool(getattr(module, "training", False))
-        self.key = key_of(self.graph, dict(program.given), self.job.weights, training, threads, self.report.machine)
+        self.key = key_of(self.graph, dict(program.given), self.job.weights, training, threads, self.report.machine,
+                          self.target)
+        self.tiles = Tiles(store, threads, self.report.machine)
 
     def recalled(self) -> Optimized | None:
         """What an earlier run found, if it is kept."""
@@ -161,6 +169,7 @@ class Attempt:
         if self.store is not None and optimized.report.best is not None:
             report = replace(optimized.report, measured=date.today().isoformat())
             remember(self.store, self.key, report, optimized.files, optimized.certificate)
+            self.tiles.remember()
 
     def module_of(self, files: dict[str, str]) -> Any:
         """The drop-in that the files make of the module; they last as long as it does."""
@@ -187,21 +196,30 @@ class Attempt:
             found = search.searched(specification)
             self.report.counts |= {"e-nodes": found.nodes, "forms": len(found.candidates)}
             try:
-                yield from native.candidates(self.graph, specification, found, self.tuned, self.report.counts)
+                yield from self.kernels(specification, found)
             except (NoSchedule, Unsupported, SamesameError) as error:
                 self.report.notes.append(f"There are no kernels of our own: {error}.")
-            yield from algebraic(specification, found, multiplications(self.module, self.example))
+            yield from self.forms(specification, found)
         except (Refused, Unsupported) as error:
             self.report.notes.append(f"No other form was looked for: {error}.")
+
+    def kernels(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
+        return native.candidates(self.graph, specification, found, self.tuned, self.report.counts)
+
+    def forms(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
+        return algebraic(specification, found, multiplications(self.module, self.example))
 
     def tuned(self, programs: Sequence[Kernels], sizes: Mapping[str, int], share: float) -> Tuned:
         """Numbers for one group of kernels, by measuring with the job's threads."""
         before = torch.get_num_threads()
         torch.set_num_threads(self.threads)
         try:
-            return tune(programs, sizes, self.tensors, min(max(share * SEARCHING * self.left, LEAST), TUNING))
+            seconds = min(max(share * SEARCHING * self.left, LEAST), TUNING)
+            found = tune(programs, sizes, self.tensors, seconds, self.tiles.won)
         finally:
             torch.set_num_threads(before)
+        self.tiles.won_by(found.roles)
+        return found
 
     @property
     def left(self) -> float:
@@ -276,20 +294,27 @@ class Attempt:
         """The proof that a racer's candidate computes the same; None, and why is noted, where there is none."""
         assert racer.candidate is not None
         assert racer.file is not None
-        reference, file = found[racer.candidate].reference, racer.file
-        facts = facts_of(self.module, self.example, reference or found[racer.candidate], racer.way)
+        verdict = self.verified(found[racer.candidate], racer.way, racer.file)
+        if isinstance(verdict, Verdict):
+            return verdict
+        racer.failed = verdict
+        racer.stop()
+        return None
+
+    def verified(self, candidate: Candidate, way: str, file: Path) -> Verdict | str:
+        """The proof that a candidate, or what stands for its kernels in torch's operators, computes the same; where
+        there is none, what is to be said of that."""
+        reference = candidate.reference
+        facts = facts_of(self.module, self.example, reference or candidate, way)
         if reference is not None:
-            file = write_files(self.place / f"reference_{racer.candidate}", files_of(reference, facts))
+            file = write_files(file.parent.with_name(f"{file.parent.name}_reference"), files_of(reference, facts))
         program = unguarded(self.module, file, self.job.weights, facts)
         verdict = check(self.module, program, self.example, seed=self.seed, store=self.store, certify=True,
                         timeout=max(0.7 * self.left, 5.0))
         self.report.counts["proved"] = self.report.counts.get("proved", 0) + (verdict.verdict == "same")
         whole = not verdict.only and not verdict.scope
-        if verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE and whole:
-            return verdict
-        racer.failed = f"not proved to compute the same ({verdict.verdict})"
-        racer.stop()
-        return None
+        proved = verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE and whole
+        return verdict if proved else f"not proved to compute the same ({verdict.verdict})"
 
     def faster(
         self, found: Sequence[Candidate], racer: Racer, best: Racer, verdict: Verdict, racers: Sequence[Racer]
@@ -319,6 +344,64 @@ class Attempt:
                 racer.lower if racer.measured and not racer.failed else None, racer.spread if racer.measured else None,
                 len(racer.measured), racer.failed, racer is best, racer is winner,
             ))
+
+
+class Untimed(Attempt):
+    """The same for CUDA: Triton kernels whose code is proved, and no times. The best by the model that is proved to be
+    the program and keeps the numeric contract in Triton's interpreter is what was found."""
+
+    target = "cuda"
+
+    def kernels(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
+        from samesame.optimize import cuda
+
+        self.report.machine = f"compiled for {cuda.ALL}"
+        return native.candidates(self.graph, specification, found, cuda.chosen, self.report.counts, cuda.OnGpu)
+
+    def forms(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
+        return ()
+
+    def decide(self, found: Sequence[Candidate]) -> Optimized:
+        self.report.counts["candidates"] = len(found)
+        self.report.rows = [Row(incumbent(way).name, way, False, None, None, 0) for way in WAYS]
+        for number, candidate in enumerate(found):
+            facts = on_cuda(facts_of(self.module, self.example, candidate, EAGER))
+            file = write_files(self.place / f"found_{number}", files_of(candidate, facts))
+            with self.run.during("time"):
+                outside = self.interpreted(unguarded(self.module, file, self.job.weights, facts))
+            answer = outside or self.verified(candidate, EAGER, file)
+            failed = answer if isinstance(answer, str) else ""
+            self.report.rows.append(Row(candidate.name, EAGER, True, None, None, 0, failed, winner=not failed))
+            if isinstance(answer, Verdict):
+                self.report.verdict, self.report.way = NOT_TIMED, EAGER
+                self.report.changed, self.report.steps = candidate.changed, candidate.steps
+                self.report.prove(answer, candidate)
+                files = files_of(candidate, on_cuda(facts_of(self.module, self.example, candidate, EAGER, answer)))
+                return Optimized(self.module, self.report, files, answer.certificate)
+        self.report.contract = None
+        return Optimized(self.module, self.report)
+
+    def interpreted(self, program: Callable[..., Any]) -> str:
+        """How a program with Triton kernels fails the numeric contract in Triton's interpreter; nothing where it keeps
+        it on as many draws as there is time for. Where one run takes too long, a note says so."""
+        from samesame.kernels.host.interpret import interpret
+
+        seconds, faults = 0.3 * self.left, list[Any]()
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            kept = list[Any]()
+            faults.extend(interpret(lambda: kept.append(program(*args, **kwargs)), timeout=seconds).faults)
+            return kept[0]
+
+        try:
+            held = a_few(self.job, run, self.seed, seconds)
+        except Refused as refused:
+            why = str(refused) if seconds > 1 else "there was no time left; give it more with --minutes"
+            self.report.notes.append(f"Rounding is not measured at these sizes: {why}.")
+            return ""
+        self.report.contract = held
+        self.report.notes.append("Rounding was measured in Triton's interpreter, in which sums have another order.")
+        return f"outside the numeric contract: {held.failed}" if held.failed else str(faults[0]) if faults else ""
 
 
 def machine() -> str:

@@ -15,6 +15,7 @@ import sysconfig
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
@@ -35,6 +36,7 @@ PASSING_ON = (
     "/typing_extensions.py",
 )
 INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "dist-packages"))
+GENERATED = "<eval_with_key>"                              # the file of what a graph module runs
 TRACED_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (.+)')
 
 
@@ -65,15 +67,28 @@ def place(file: str, line: int, function: str, module: str = "") -> Origin:
 def users_line(entry: CodeType, module: str = "") -> Origin:
     """The innermost line of the user's program that runs now; no line if none does below the function `entry`, or if
     that does not run."""
-    innermost: FrameType | None = None
+    innermost: Origin | None = None
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code is not entry:
         if innermost is None and is_users(frame.f_code.co_filename):
-            innermost = frame
+            innermost = place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, module)
+        elif innermost is None and frame.f_code.co_filename.startswith(GENERATED):
+            innermost = line_of_traced(frame, module)
         frame = frame.f_back
-    if frame is None or innermost is None:
-        return Origin(module=module)
-    return place(innermost.f_code.co_filename, innermost.f_lineno, innermost.f_code.co_name, module)
+    return Origin(module=module) if frame is None or innermost is None else innermost
+
+
+def line_of_traced(frame: FrameType, module: str) -> Origin | None:
+    """The line of which torch traced the node that a graph module runs in this frame, if that was noted."""
+    graph = frame.f_locals.get("self")
+    nodes = getattr(getattr(graph, "graph", None), "nodes", ())
+    number = (getattr(graph, "_lineno_map", None) or {}).get(frame.f_lineno - getattr(graph, "_prologue_start", 0))
+    node = None if number is None else next(islice(nodes, number, None), None)
+    trace = "" if node is None else node.meta.get("stack_trace") or ""
+    if node is None or not trace:
+        return None
+    paths = [path for path, _ in (node.meta.get("nn_module_stack") or {}).values()]
+    return line_in_text(trace, module or (paths[-1] if paths else ""))
 
 
 def name_of_value(fits: Callable[[Any], bool]) -> str:

@@ -8,7 +8,8 @@ cut, with evidence; an output that is there as a sum that nobody took, or as a m
 """
 
 from samesame.refine.job import load_job
+from samesame.refine.named import arguments_of
 from samesame.refine.transformers_plan import of_transformers
 from samesame.refine.verb import refine, refine_graphs
 
-__all__ = ["load_job", "of_transformers", "refine", "refine_graphs"]
+__all__ = ["arguments_of", "load_job", "of_transformers", "refine", "refine_graphs"]

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 import torch
 
 from samesame.refine.outputs import CLEAN, Found
 from samesame.refine.sides import Sides
 from samesame.refine.uneven import inputs_of_ranks
-from samesame.relate.draws import Draw, extreme_runs
+from samesame.relate.draws import Draw, Run, extreme_runs
 from samesame.relate.propose import Values
 
 
 def extreme_outputs(
     sides: Sides, outputs: Mapping[str, Found], taken: list[Draw], values: tuple[Values, Values], seed: int
-) -> Iterator[tuple[Draw, tuple[dict[str, Any], dict[str, Any]], dict[str, Found]]]:
+) -> Iterator[tuple[Draw, tuple[Run, Run], dict[str, Found]]]:
     """The draws on which outputs that are where they should be are so no longer: with both sides' values, and how these
     outputs lie there."""
     def theirs(mine: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -95,7 +95,7 @@ class Holdings:
         self.constants, self.closed = frozenset(closed(left)), frozenset(closed(right))
         self.by_name = {node.name: node for node in right.nodes}
         mine = {node.name: node for node in left.nodes if isinstance(self.values[0][0].get(node.name), torch.Tensor)}
-        self.lefts = Proposer(self.values[0], list(mine))
+        self.lefts = Proposer(self.values[0], {name: self.values[0][0][name].numel() for name in mine})
         computed = [node for node in right.nodes if not node.is_source and is_of_rank(node)]
         computed = [node for node in computed if not isinstance(node.type, tuple)]
         for node in computed:
@@ -148,7 +148,7 @@ class Holdings:
             if nodes[0].origin.file and len(own) > len({local(node)[0] for node in own}):
                 told = f"and micro-batches of {name} and its like"
                 self._total(f"{name} and more", own, f"{SUM} {told}", f"{MEAN} {told}")
-        self.sums = Proposer(self.totals, list(self.summands))
+        self.sums = Proposer(self.totals, {name: self.totals[0][name].numel() for name in self.summands})
 
     def _total(self, title: str, nodes: Sequence[Node], as_sum: str, as_mean: str) -> None:
         own = self._apart(nodes)

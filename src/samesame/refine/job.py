@@ -19,6 +19,7 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.parallel import parallelize_module
 
+from samesame.capture.ranks.group import one_of
 from samesame.capture.ranks.record import RankGraph, capture_ranks, capture_sequential
 from samesame.capture.ranks.waiting import Unawaited
 from samesame.evidence import Refused
@@ -76,13 +77,14 @@ class Job:
         """The graphs with such weights."""
         example = self.example()
         with telling.made(self.sequential, self.distributed) as program:
-            if not isinstance(program, nn.Module) and callable(program) and not asks_for(program):
-                program = called(program, "sequential")
-            else:
-                telling.tell_all(program)
-            if self.change is not None:
-                example = _each(program, example, self.change)
-            left = capture_sequential(program, example, backward=backward, again=self.again)
+            with one_of(0, 1):                             # a library may want a group to be alone in
+                if not isinstance(program, nn.Module) and callable(program) and not asks_for(program):
+                    program = called(program, "sequential")
+                else:
+                    telling.tell_all(program)
+                if self.change is not None:
+                    example = _each(program, example, self.change)
+                left = capture_sequential(program, example, backward=backward, again=self.again)
             own = self.of_rank(program, example)
             with telling.of_class(program):
                 ranks = capture_ranks(self.distributed, own, self.world_size, mesh=self.mesh, backward=backward,

@@ -162,7 +162,7 @@ def _by_value(
 ) -> None:
     """Weights of ranks that have other names than in the sequential program: pieces, or several put together."""
     wide = {name: tensor.double() for name, tensor in weights.items()}
-    proposer = PieceProposer([wide], list(wide))
+    proposer = PieceProposer([wide], {name: tensor.numel() for name, tensor in wide.items()})
     for name, tensor in held.items():
         for _, layout in proposer.candidates([{name: tensor.double()}], name, tuple(tensor.shape))[:1]:
             relation.layouts[name] = layout

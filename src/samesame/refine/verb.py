@@ -17,6 +17,7 @@ from samesame.capture.ranks.world import Mismatch, World
 from samesame.evidence import Collective, Evidence, Output, Refinement, Root, Rung
 from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.operators.execute import execute
+from samesame.operators.kept import Over
 from samesame.refine.due import Due, as_declared, missing
 from samesame.refine.extreme import extreme_outputs
 from samesame.refine.findings import loss_of
@@ -217,7 +218,8 @@ def establish(
         prover.budget = replace(prover.budget, seconds=SECONDS)
         closed = closed_values(left, values[0]), closed_values(right, values[1])
         proposer = partial(PieceProposer, factors=factors_of(mesh), places=partial(places_of, mesh))
-        relating = relate(left, right, sides.relation, values, closed, prover, run.advance, proposer=proposer)
+        relating = relate(left, right, sides.relation, values, closed, prover, run.advance, proposer=proposer,
+                           gathers=True)
         established = Established(sides, relating, values, outputs, even)
         write(verdict, established, compare_roots(relating, values), run)
         run.seconds["proofs"] = prover.seconds
@@ -291,12 +293,13 @@ def with_values(graph: Graph, runs: Values) -> Values:
     added = rewritten(Graph("outputs", (*read, *made), ()), lambda node, now: [given.get(node, now)])
     found = [execute(added, {node.name: run[node.name] for node in read}) for run in runs]
     added_values: list[Any] = [{node.name: more[node.name] for node in made} for more in found]
-    return [{**run, **more} for run, more in zip(runs, added_values, strict=True)]
+    return [Over(more, run) for run, more in zip(runs, added_values, strict=True)]
 
 
-def tensors_of(graph: Graph, runs: Values) -> list[str]:
-    """The names of the graph's nodes that are one tensor each."""
-    return [node.name for node in graph.nodes if isinstance(runs[0].get(node.name), torch.Tensor)]
+def tensors_of(graph: Graph, runs: Values) -> dict[str, int]:
+    """The graph's nodes that are one tensor each, by name, with the number of their elements."""
+    found = {node.name: runs[0].get(node.name) for node in graph.nodes}
+    return {name: value.numel() for name, value in found.items() if isinstance(value, torch.Tensor)}
 
 
 def factors_of(mesh: Mesh) -> list[Fraction]:

@@ -240,12 +240,12 @@ class Store:
         return self.change(lambda db: db.executemany("DELETE FROM rules WHERE key = ?", listed).rowcount)
 
     def clear(self, *, stale_only: bool = False) -> int:
-        """Forget all rules, or those of other versions; how many. So is all that was tried and timed. Raises
-        StoreError."""
+        """Forget all rules, or those of other versions; how many. So are answers, and all that was tried and timed.
+        Raises StoreError."""
         which = "prover <> ? OR semantics <> ?" if stale_only else "true"
         values = (self.prover, self.semantics) if stale_only else ()
-        self.change(lambda db: db.execute("DROP TABLE IF EXISTS tried"))                      # see store/tried.py
-        self.change(lambda db: db.execute("DROP TABLE IF EXISTS fastest"))                    # see store/fastest.py
+        beside = ("tried", "fastest", "suite")                                # see store/tried.py and store/kept.py
+        self.change(lambda db: [db.execute(f"DROP TABLE IF EXISTS {table}") for table in beside])
         return self.change(lambda db: db.execute(f"DELETE FROM rules WHERE {which}", values).rowcount)
 
     def export(self, path: str | Path) -> int:

@@ -61,13 +61,15 @@ def load(machine: Machine, operation: Operation, operands: list[Value]) -> Tenso
     memory, place, loops = pointers.memory, operation.place, tuple(machine.loops)
     if memory.kind != kind and not (memory.kind == "bool" and kind == "int"):
         raise Refused(f"{place}: {memory.name} holds {memory.element}, and is read as {held.element}")
-    machine.accesses.append(
-        Access("load", pointers, mask, None, tuple(machine.path), loops, place, len(machine.accesses))
-    )
+    own = own_store(machine, pointers, mask)
+    if own is None:
+        machine.accesses.append(
+            Access("load", pointers, mask, None, tuple(machine.path), loops, place, len(machine.accesses))
+        )
 
     def at(*i: Expr) -> Expr:
         offset = pointers.offsets[i]
-        found = as_read(memory, element_at(memory, offset))
+        found = as_read(memory, element_at(memory, offset) if own is None else own[i])
         found = where(found, 1, 0) if memory.kind == "bool" and kind == "int" else found
         if mask is None:
             return found
@@ -75,6 +77,35 @@ def load(machine: Machine, operation: Operation, operands: list[Value]) -> Tenso
         return where(mask[i], found, missing)
 
     return block(pointers.shape, at, kind)
+
+
+def own_store(machine: Machine, pointers: Pointers, mask: Tensor | None) -> Tensor | None:
+    """What each lane itself has just stored where it reads now: by the last store to this memory, in the same
+    iteration, at the same offsets and under the same mask. None where that is not so."""
+    memory = pointers.memory
+    last = next(
+        (
+            access
+            for access in reversed(machine.accesses)
+            if access.kind != "load"
+            and (access.pointers.memory == memory or memory.storage in ("", access.pointers.memory.storage))
+        ),
+        None,
+    )
+    if last is None or last.kind != "store" or last.value is None or last.pointers.memory != memory:
+        return None
+    here = tuple(machine.path)
+    if last.loops != tuple(machine.loops) or last.path != here[: len(last.path)]:
+        return None
+    if last.pointers.shape != pointers.shape or last.pointers.bits:
+        return None
+    lanes = tuple(index(n) for n in pointers.shape)
+
+    def alike(a: Tensor, b: Tensor) -> bool:
+        return integers.tidied(a[lanes]) is integers.tidied(b[lanes])
+
+    masked_alike = last.mask is None or (mask is not None and alike(last.mask, mask))
+    return last.value if masked_alike and alike(last.pointers.offsets, pointers.offsets) else None
 
 
 def _store(machine: Machine, operation: Operation, operands: list[Value]) -> None:

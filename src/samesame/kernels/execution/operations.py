@@ -45,6 +45,7 @@ from samesame.formula.expr import (
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
 from samesame.formula.scalars import EVERYWHERE
 from samesame.kernels.execution.ttir import Operation, Type
+from samesame.kernels.execution.unsigned import unsigned, unsigned_in
 from samesame.kernels.execution.values import PLUS_INFINITY, WRAPS, bits_of, float_of, of_bits, wraps
 from samesame.kernels.formulas.extended import sign
 from samesame.kernels.indices import integers
@@ -239,6 +240,8 @@ OBSERVES = (  # here a number that wrapped around shows; elsewhere it may come r
     "arith.uitofp",
     *NEEDS_SIGN,
 )
+SHIFTS = ("arith.shrsi", "arith.shrui")
+WHOLE = 32  # bits of integers whose masks and shifts are remainders and quotients; seeds are longer
 BITWISE = ("arith.xori", "arith.andi", "arith.ori", "arith.shli", "arith.shrsi", "arith.shrui", "tt.mulhiui")
 BOOLEANS: dict[str, Callable[..., Expr]] = {
     "arith.andi": and_,
@@ -279,6 +282,8 @@ def bitwise(name: str, bits: int) -> Callable[..., Expr]:
             n = int(b.value)
             if name == "arith.shli" and 0 <= n < bits - 1:
                 return integers.times_(a, 1 << n)
+            if bits <= WHOLE and (found := of_some_bits(name, a, n, bits)) is not None:
+                return found
         if all(isinstance(x, Num) for x in operands):
             x, y = (int(x.value) for x in operands)  # type: ignore[attr-defined]
             folded = {"arith.xori": x ^ y, "arith.andi": x & y, "arith.ori": x | y}.get(name)
@@ -287,6 +292,19 @@ def bitwise(name: str, bits: int) -> Callable[..., Expr]:
         return of_bits(name.partition(".")[2], bits, *operands)
 
     return apply
+
+
+def of_some_bits(name: str, a: Expr, n: int, bits: int) -> Expr | None:
+    """The last bits of a number, and what is left without them: a mod 2^k for `a & (2^k − 1)`, ⌊a / 2^n⌋ for `a >> n`,
+    which takes the number as unsigned or not; None for another mask. The number must not have wrapped around."""
+    plain = unsigned_in(a, bits)
+    if name == "arith.andi" and 0 < n < (1 << (bits - 1)) and n & (n + 1) == 0:
+        return integers.remainder(a if plain is None else plain, const(n + 1))
+    if name == "arith.shrsi" and 0 < n < bits:
+        return integers.quotient(a, const(1 << n))
+    if name == "arith.shrui" and 0 < n < bits:
+        return integers.quotient(unsigned(a, bits) if plain is None else plain, const(1 << n))
+    return None
 
 
 def of_sign_bit(name: str, x: Expr, other: int, bits: int) -> Expr | None:

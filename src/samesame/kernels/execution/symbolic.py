@@ -48,7 +48,9 @@ from samesame.kernels.execution.operations import (
     NEEDS_SIGN,
     OBSERVES,
     REALS,
+    SHIFTS,
     TO_ZERO,
+    WHOLE,
     WITHOUT_MEANING,
     bitwise,
     cast_of_bits,
@@ -213,6 +215,8 @@ class Machine:
         if name in OBSERVES and operation.given and operation.given[0].bits < 64:
             for x in blocks:
                 self.observed(x, operation.given[0].bits, operation.place)
+        if name in SHIFTS and operation.type.bits <= WHOLE:
+            self.observed(blocks[0], operation.type.bits, operation.place)
         if name == "arith.trunci" and operation.type.bits > 1:
             self.observed(blocks[0], operation.type.bits, operation.place)
         if name in ("arith.cmpi", "arith.cmpf"):

@@ -29,6 +29,7 @@ from samesame.formula.expr import (
     Fold,
     Index,
     Lambda,
+    Load,
     Mul,
     Not,
     Num,
@@ -44,6 +45,7 @@ from samesame.formula.expr import (
     or_,
     rebuild,
     substitute,
+    walk,
     where,
 )
 from samesame.kernels import clock
@@ -108,6 +110,8 @@ class Simplifier:
                 return self._best(op, parts)
             case Fn("exp", argument):
                 return self._exponential(argument)
+            case Fn("abs", Num(value)):
+                return const(abs(value))
         return new
 
     # ----------------------------------------------------------------------------------------------- conditions
@@ -243,6 +247,8 @@ class Simplifier:
         if body is neutral or any(self.prover.proves(facts, integers.at_most(v.extent, 0)) for v in bound):
             return neutral
         before = bound, body
+        if monoid == "max":
+            body, neutral = self._from_zero(bound, body, facts)
         bound, body, domain = self._domain(monoid, bound, body, facts)
         if monoid in ("max", "min") and domain:
             some = and_(*(integers.less(0, v.extent) for v in bound))
@@ -255,6 +261,16 @@ class Simplifier:
         bound, body = self._pinned(bound, body)
         bound, body = self._constant(monoid, bound, body, facts)
         return nested(monoid, bound, body)
+
+    def _from_zero(self, bound: tuple[Index, ...], body: Expr, facts: Facts) -> tuple[Expr, Expr]:
+        """Of a maximum of what is never below zero, in which 0 stands for the lanes that are left out: the body with −∞
+        for these, and 0 for where all are; else the body, and −∞."""
+        if is_above_zero(body) and self.prover.proves(facts, and_(*(integers.less(0, v.extent) for v in bound))):
+            for candidate in conditions(body, bound):
+                for holds in (candidate, not_(candidate)):
+                    if self(body, with_fact(facts, not_(holds))) is ZERO:
+                        return where(holds, self(body, with_fact(facts, holds)), NEUTRAL["max"]), ZERO
+        return body, NEUTRAL["max"]
 
     def _opened(
         self, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts
@@ -422,6 +438,18 @@ def rows_of(number: Expr, facts: Facts) -> Iterator[Index]:
             yield v
 
 
+def is_above_zero(expr: Expr) -> bool:
+    """Whether a real is seen never to be below zero."""
+    match expr:
+        case Fn("abs", _):
+            return True
+        case Num(value):
+            return value >= 0
+        case Where(_, then, otherwise):
+            return is_above_zero(then) and is_above_zero(otherwise)
+    return False
+
+
 def nested(monoid: str, bound: tuple[Index, ...], body: Expr) -> Expr:
     """A fold in which a variable whose range depends on another one is folded inside it."""
     inner = tuple(v for v in bound if v.extent.free & frozenset(bound))
@@ -431,7 +459,8 @@ def nested(monoid: str, bound: tuple[Index, ...], body: Expr) -> Expr:
 
 
 def conditions(expr: Expr, about: tuple[Index, ...]) -> Iterator[Expr]:
-    """Parts of the conditions in an expression that mention one of the indices, and no index bound inside."""
+    """Parts of the conditions in an expression that mention one of the indices, and no index bound inside; those on
+    data last, as they may hold others inside."""
     seen: set[Expr] = set()
     found: dict[Expr, None] = {}
 
@@ -448,7 +477,7 @@ def conditions(expr: Expr, about: tuple[Index, ...]) -> Iterator[Expr]:
             visit(child, inner)
 
     visit(expr, frozenset())
-    return iter(found)
+    return iter(sorted(found, key=lambda part: any(isinstance(e, Load) for e in walk(part))))
 
 
 def literals(condition: Expr) -> Iterator[Expr]:

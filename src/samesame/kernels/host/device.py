@@ -19,6 +19,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from torch._library.custom_ops import OPDEFS, CustomOpDef
+from torch._library.triton import set_wrap_triton_enabled
+from torch._ops import OpOverloadPacket
 
 from samesame.evidence import Refused
 
@@ -222,7 +225,30 @@ def pretended(launch: Launcher | None = None, asked: dict[str, Any] | None = Non
         driver.set_active(Driver(asked))
         stack.callback(setattr, driver, "_active", active)
         stack.enter_context(launching(launch or refuse))
+        stack.enter_context(own_operators_opened())
         yield
+
+
+@contextmanager
+def own_operators_opened() -> Iterator[None]:
+    """Operators that were made by `torch.library.custom_op` and `triton_op` run as the functions that they are, so that
+    what these launch is seen; and a kernel behind `wrap_triton` is the kernel."""
+    original = OpOverloadPacket.__call__
+
+    def by_name(self: Any, /, *args: Any, **keywords: Any) -> Any:
+        made = OPDEFS.get(self._qualified_op_name)
+        return body_of(made)(*args, **keywords) if made is not None else original(self, *args, **keywords)
+
+    with ExitStack() as stack:
+        replaced(stack, OpOverloadPacket, "__call__", by_name)
+        replaced(stack, CustomOpDef, "__call__", lambda self, /, *args, **keywords: body_of(self)(*args, **keywords))
+        stack.enter_context(set_wrap_triton_enabled(False))
+        yield
+
+
+def body_of(made: CustomOpDef) -> Callable[..., Any]:
+    """What an operator does on the device."""
+    return made._backend_fns.get("cuda", made._init_fn)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ import torch
 import triton.language as tl
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten_with_path, tree_map
+from torch.utils._pytree import tree_flatten_with_path, tree_leaves, tree_map
 from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, interpreter_builder
 from triton.runtime.jit import mangle_type
@@ -113,6 +113,7 @@ def interpret(
     blank: bool = False,
     tuning: bool = False,
     timeout: float = 120.0,
+    given: Mapping[str, Any] | None = None,
 ) -> Run:
     """Run a launch function on the CPU, with its kernels in Triton's interpreter.
 
@@ -120,15 +121,17 @@ def interpret(
     function's parameters by name, and sizes named in `example` (the `sizes` of a capture) wherever the function makes
     a tensor of that size. `configuration` is the autotuner's choice, as captured launches name it; the first by
     default. Random tensors come from `seed`. With `blank`, undefined values are zeros instead, as they often are on a
-    device. With `tuning`, autotuners try their configurations first, as they do when they are first called. Raises
+    device. With `tuning`, autotuners try their configurations first, as they do when they are first called. `given` are
+    values for example tensors, by the names of the host's variables, which they get before the first launch. Raises
     Refused with the line where the function or a kernel fails.
     """
     changed = {value: (sizes or {}).get(name, value) for name, value in (example or {}).items()}
-    oracle = Oracle(changed, configuration, blank, tuning)
+    oracle = Oracle(changed, configuration, blank, tuning, given or {})
     with ExitStack() as stack:
         asked: dict[str, Any] = {}
         stack.enter_context(pretended(oracle.launch, asked))
         function = loaded(target, asked)
+        oracle.written = whole_numbers_in(function)
         args, keywords = oracle.arguments(function, inputs, sizes or {})
         stack.enter_context(seeded(seed))
         stack.enter_context(np.errstate(all="ignore"))
@@ -182,7 +185,12 @@ class Oracle:
     """What one run on values has done so far."""
 
     def __init__(
-        self, changed: Mapping[int, int], configuration: str, blank: bool = False, tuning: bool = False
+        self,
+        changed: Mapping[int, int],
+        configuration: str,
+        blank: bool = False,
+        tuning: bool = False,
+        given: Mapping[str, Any] | None = None,
     ) -> None:
         self.changed, self.configuration, self.blank, self.tuning = dict(changed), configuration, blank, tuning
         self.slots: dict[int, Slot] = {}                     # by storage
@@ -196,6 +204,8 @@ class Oracle:
         self.made: set[int] = set()                          # the memory of example tensors
         self.alive: list[torch.Tensor] = []                  # so that no other memory takes their place
         self.inputs: dict[str, torch.Tensor] = {}            # their values before the first launch
+        self.given = given or {}                             # values that they get
+        self.written: frozenset[int] | None = None           # numbers in the launch function's text; None: not known
 
     def arguments(
         self, function: Any, inputs: Any, sizes: Mapping[str, int]
@@ -211,6 +221,7 @@ class Oracle:
                 if isinstance(leaf, torch.Tensor):
                     tensor = self.resized(leaf)
                     self.alive.append(tensor)
+                    self.fill(name, tensor)
                     self.inputs.setdefault(name, tensor.clone())
                     return tensor
                 return sizes.get(name, self.changed.get(leaf, leaf)) if type(leaf) is int else leaf
@@ -241,11 +252,18 @@ class Oracle:
         self.made.add(tensor.untyped_storage()._cdata)
         self.alive.append(tensor)
 
+    def fill(self, name: str, tensor: torch.Tensor) -> None:
+        """Give an example tensor the values that are asked for, if they fit."""
+        values = self.given.get(name)
+        if values is not None and tuple(values.shape) == tuple(tensor.shape):
+            tensor.copy_(torch.as_tensor(values))
+
     def look_for_inputs(self) -> None:
         """The example tensors by the names of the host's variables, the launch function's first."""
         for frame in users_frames():
             for name, value in frame.f_locals.items():
                 if isinstance(value, torch.Tensor) and value.untyped_storage()._cdata in self.made:
+                    self.fill(name, value)
                     self.inputs.setdefault(name, value.detach().clone())
                     self.made.remove(value.untyped_storage()._cdata)
 
@@ -432,6 +450,19 @@ class Oracle:
             self.faults.append(Fault(kind, self.kernel, self.program, lane, origin, name, at, other))
 
 
+def whole_numbers_in(function: Any) -> frozenset[int] | None:
+    """The whole numbers that a function is written with, itself or by a name outside of it: what else it makes tensors
+    of follows from its arguments. None where there is no text."""
+    plain = inspect.unwrap(function) if callable(function) else function
+    code = getattr(plain, "__code__", None)
+    if code is None:
+        return None
+    held = [cell.cell_contents for cell in plain.__closure__ or () if cell.cell_contents is not plain]
+    held += [plain.__globals__[name] for name in code.co_names if name in plain.__globals__]
+    leaves = [leaf for value in (*code.co_consts, *held) for leaf in tree_leaves(value)]
+    return frozenset(leaf for leaf in leaves if type(leaf) is int)
+
+
 def kept(x: torch.Tensor) -> torch.Tensor:
     """A copy of a tensor that lies in its memory as the tensor does, with all of that memory."""
     storage = x.untyped_storage().clone()                      # type: ignore[no-untyped-call]
@@ -497,7 +528,8 @@ class Making(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
     def sized(self, operator: str, name: str, value: Any) -> Any:
-        changed = self.oracle.changed
+        written = self.oracle.written
+        changed = {n: k for n, k in self.oracle.changed.items() if written is None or n in written}
         if name == "size" and isinstance(value, list | tuple):
             return [changed.get(n, n) for n in value]
         return changed.get(value, value) if name == "end" and operator == "arange" and type(value) is int else value

@@ -26,9 +26,11 @@ from triton.compiler.errors import CompilationError, CompileTimeAssertionFailure
 
 from samesame.evidence import Refused
 from samesame.formula.expr import Expr
+from samesame.formula.sizes import value_at
 from samesame.formula.tensor import Dim
 from samesame.graph import Origin
 from samesame.kernels.host.device import TARGET, JITFunction, pretended
+from samesame.kernels.stated import Distinct, Elements
 from samesame.programs.origins import shown
 
 UNDEFINED = None                            # the contents of memory that nobody has written to
@@ -127,7 +129,8 @@ class Captured:
     `chosen` are the conditions that a choice is of sizes (512 < n ≤ 1024), where it can be said as some.
     `inputs` are the example tensors with values, by the names of the host's variables; `outputs` are what the function
     returned, by name. `refused` are sentences about what could not go on. `device` are the facts that the host code
-    asked of a device, which is not there, and what it was told.
+    asked of a device, which is not there, and what it was told. `contracts` are a user's: conditions on sizes, Elements
+    and Distinct. `tied` are names of sizes that others tell (K = 2·N).
     """
 
     steps: tuple[Call | HostStep, ...]
@@ -142,6 +145,13 @@ class Captured:
     chosen: tuple[Expr, ...] = ()
     refused: tuple[str, ...] = ()
     device: Mapping[str, Any] = field(default_factory=dict)
+    contracts: tuple[Expr | Elements | Distinct, ...] = ()
+    tied: Mapping[str, Dim] = field(default_factory=dict)
+
+    def with_tied(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """Sizes, and those that they tell."""
+        whole = {**self.sizes, **sizes}
+        return {**sizes, **{name: value_at(n, whole) for name, n in self.tied.items()}}
 
     @property
     def launches(self) -> tuple[Launch, ...]:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from samesame.evidence import Refused
+from samesame.kernels.host.contracts import contracts
 from samesame.kernels.host.launch import Captured
 from samesame.kernels.host.trace import run_host
 
 
 def capture_launches(
-    target: Any, inputs: Any = None, *, symbolic: bool = True, timeout: float = 60.0, step: int = 1
+    target: Any,
+    inputs: Any = None,
+    *,
+    symbolic: bool = True,
+    timeout: float = 60.0,
+    step: int = 1,
+    assume: Sequence[str] = (),
 ) -> Captured:
     """Every launch of a Triton kernel that a function makes, without a GPU.
 
@@ -20,19 +28,22 @@ def capture_launches(
     name, of tensors and numbers), else without arguments. Sizes of the tensors it is given or makes in its own body are
     symbolic, and so are the ints among its arguments and defaults (`def launch(M=1000, N=781)`), which name them. If
     the wrapper does not go through with symbols, or `symbolic` is false, it runs at the example's sizes. With a `step`
-    above 1, which is only for numbers, the elements of example tensors lie so far apart: they are not contiguous.
+    above 1, which is only for numbers, the elements of example tensors lie so far apart: they are not contiguous. What
+    a user says of sizes and elements (`assume`) is as if the host code asked for it, and has to hold in the example.
 
-    Raises Refused where no launch was reached. Bounded by `timeout` in seconds.
+    Raises Refused where no launch was reached, and where a contract is none or does not hold. Bounded by `timeout` in
+    seconds.
     """
+    said = contracts(assume)
     if not symbolic:
-        return run_host(target, inputs, False, timeout, step=step)
+        return run_host(target, inputs, False, timeout, step=step, assume=said)
     started = time.monotonic()
-    found = run_host(target, inputs, True, timeout, may_fail=True)
+    found = run_host(target, inputs, True, timeout, may_fail=True, assume=said)
     left = timeout - (time.monotonic() - started)
     if left <= 0 and not found.launches:
         raise Refused(found.refused[0])
     if left > 0 and (found.refused or not found.steps):
-        plain = run_host(target, inputs, False, left)
+        plain = run_host(target, inputs, False, left, assume=said)
         if len(plain.refused) < len(found.refused) or not found.launches:
             why = found.refused[0] if found.refused else "with others it makes no step"
             return replace(plain, fixed=(f"the sizes of the example, as the host code asks for them: {why}",))

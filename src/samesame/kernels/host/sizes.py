@@ -42,6 +42,7 @@ from samesame.formula.sizes import canonical, size_text
 from samesame.formula.tensor import Dim
 
 LEAST = 2                                   # the smallest size that a symbol stands for
+FEW = 3                                     # sizes that are equal in the example and are said one by one
 NAMES = ("n", "m", "k", "p", "q", "r", "s", "t", "u", "v", "w")
 
 
@@ -56,6 +57,7 @@ class HostSizes:
         self._parameters: dict[int, list[str]] = {}  # names of the parameters with a value
         self._alike: dict[int, None] = {}  # values that sizes have which nothing says are equal
         self._made: dict[int, torch.SymInt] = {}
+        self.places: dict[sympy.Symbol, list[str]] = {}  # the tensors' sizes that each symbol is, by name
 
     def parameter(self, value: int, name: str) -> int | torch.SymInt:
         """The size that a number among the launch function's arguments is."""
@@ -89,6 +91,16 @@ class HostSizes:
         if isinstance(value, torch.SymInt) and isinstance(value.node.expr, sympy.Symbol) and name.isidentifier():
             self.names.setdefault(value.node.expr, name)
 
+    def note_shape(self, name: str, shape: Sequence[Any]) -> None:
+        """The sizes of a tensor, by its name (x.shape[0])."""
+        for d, n in enumerate(shape):
+            if isinstance(n, torch.SymInt) and isinstance(n.node._expr, sympy.Symbol):
+                self.places.setdefault(n.node._expr, []).append(f"{name}.shape[{d}]")
+
+    def called(self, symbol: sympy.Symbol) -> str:
+        """A size of the example as the host code calls it."""
+        return self.names.get(symbol) or next(iter(self.places.get(symbol, ())), "a size")
+
     def number(self, value: Any) -> Any:
         """A plain number for what must be one, such as a block size: a size that is fixed thereby, or a choice."""
         if not isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
@@ -108,6 +120,10 @@ class HostSizes:
         """The number that a symbolic number is for the example, without a guard."""
         return value.node.hint if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool) else value
 
+    def ask(self, condition: bool | torch.SymBool) -> bool:
+        """Whether a condition on sizes is so in the example; where it is, it is a guard from here on."""
+        return bool(self.at_example(condition)) and bool(condition)
+
     def ties(self) -> Iterator[str]:
         """What is taken to be equal because it is in the example, and parameters of which no symbol is made."""
         for value, names in self._parameters.items():
@@ -115,7 +131,11 @@ class HostSizes:
                 yield from (f"{name} = {value}" for name in names)
             else:
                 yield from (f"{name} = {names[0]}" for name in names[1:])
-        yield from (f"all sizes that are {value} in the example are equal" for value in self._alike if value >= LEAST)
+        for value in self._alike:
+            if value >= LEAST:
+                found = self.places.get(self._made[value].node._expr, []) if value in self._made else []
+                few = 1 < len(found) <= FEW
+                yield " = ".join(found) if few else f"all sizes that are {value} in the example are equal"
 
     def finished(self) -> Reading:
         """The run is over: names for all symbols, and the reading of expressions by them."""
@@ -151,8 +171,15 @@ class Reading:
         """Sizes of the example that the host code held to their value, and those that are one because they are equal
         in the example."""
         pairs = ((symbol, size) for symbol, size in self.symbols.items() if isinstance(size, int))
-        held = [f"{self.host.names.get(symbol, 'a size')} = {size}" for symbol, size in pairs]
+        held = [f"{self.host.called(symbol)} = {size}" for symbol, size in pairs]
         return tuple(dict.fromkeys((*held, *self.host.ties())))
+
+    @property
+    def tied(self) -> dict[str, Dim]:
+        """Sizes that others tell, as the host code asked for that (K = 2·N), by name."""
+        pairs = ((size, symbol, self.host.env.simplify(symbol)) for symbol, size in self.symbols.items())
+        told = ((size, e) for size, symbol, e in pairs if isinstance(size, Size) and e != symbol)
+        return {size.name: whole(self.expression(e)) for size, e in told}
 
     @property
     def choices(self) -> dict[str, Any]:

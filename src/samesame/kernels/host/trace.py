@@ -29,6 +29,7 @@ from triton.backends.compiler import BaseBackend
 
 from samesame.evidence import Refused
 from samesame.graph import Origin
+from samesame.kernels.host.contracts import Contract, Names, finished, is_of_tensor, read_contract
 from samesame.kernels.host.device import (
     KernelInterface,
     TimeUp,
@@ -64,10 +65,16 @@ PARTS = "parts"                             # of the elements, some may be nobod
 
 
 def run_host(
-    target: Any, inputs: Any, symbolic: bool, timeout: float, may_fail: bool = False, step: int = 1
+    target: Any,
+    inputs: Any,
+    symbolic: bool,
+    timeout: float,
+    may_fail: bool = False,
+    step: int = 1,
+    assume: Sequence[Contract] = (),
 ) -> Captured:
-    """One run, in which the elements of example tensors lie `step` apart. Raises Refused where it reached no launch,
-    unless it `may_fail`."""
+    """One run, in which the elements of example tensors lie `step` apart, under a user's contracts. Raises Refused
+    where it reached no launch, unless it `may_fail`, and where a contract says nothing of it or does not hold."""
     host = Host(symbolic, step)
     returned, refused = None, []
     with ExitStack() as stack:
@@ -90,7 +97,7 @@ def run_host(
             refused.append(str(error))
         except Exception as error:
             refused.append(reason(error))
-        captured = host.captured(returned, tuple(refused))
+        captured = host.captured(returned, tuple(refused), () if refused else assume)
     if not may_fail and not captured.launches:
         name = target if isinstance(target, str) else getattr(function, "__qualname__", "the function")
         raise Refused(refused[0] if refused else f"{name} launches no Triton kernel")
@@ -158,6 +165,7 @@ class Host:
         self.inputs: dict[str, View] = {}
         self.launched = False
         self.asked: dict[str, Any] = {}                                # facts of the device
+        self.said = Names()                                            # what names in contracts stand for
 
     # ---------------------------------------------------------------------------------------------- example tensors
 
@@ -280,6 +288,7 @@ class Host:
         """Name memories by the variables of the host's frames, the launch function's first."""
         for frame in users_frames():
             for name, value in frame.f_locals.items():
+                self.said.note(name, value)
                 if isinstance(value, FakeTensor):
                     number, told = self.memories.get(value.untyped_storage()._cdata, (None, {}))
                     if number is not None and number not in self.names:
@@ -353,8 +362,14 @@ class Host:
             name, value = parameter.name, values[parameter.name]
             type_ = "constexpr" if parameter.is_constexpr else self.type_of(parameter, value, jit, called)
             signature[name] = type_
+            self.said.note_parameter(name, value)
             if type_ == "constexpr":
                 constants[name] = values[name] = tree_map(self.sizes.number, value)
+            elif type(value).__name__ == "TensorDescriptor":
+                raise Refused(
+                    f"{called.spoken} gives {jit.__name__} a tensor descriptor as {name}, which is not supported where "
+                    "the host makes it; make it in the kernel, with tl.make_tensor_descriptor"
+                )
             else:
                 arguments[name] = tree_map(self.told, value)
                 self.sizes.suggest(name, value)
@@ -398,10 +413,14 @@ class Host:
 
     # ------------------------------------------------------------------------------------------------------ the end
 
-    def captured(self, returned: Any, refused: tuple[str, ...]) -> Captured:
+    def captured(self, returned: Any, refused: tuple[str, ...], assume: Sequence[Contract]) -> Captured:
+        claims = [read_contract(contract, self.said, self.sizes.ask) for contract in assume]
         leaves, _ = tree_flatten_with_path(returned)
         outputs = [(place_name((), path) or "0", self.view(leaf)) for path, leaf in leaves
                    if isinstance(leaf, torch.Tensor)]
+        claims = [replace(c, tensor=self.view(c.tensor)) if is_of_tensor(c) else c for c in claims]
+        for name, view in self.inputs.items():
+            self.sizes.note_shape(name, view.shape)
         reading = self.sizes.finished()
         steps = tuple(read_step(step, reading) for step in self.steps)
         memories = tuple(
@@ -413,7 +432,8 @@ class Host:
                          for views in (self.inputs.items(), outputs))
         guards, unread = reading.guards()
         return Captured(steps, memories, inputs, shown, reading.example, guards, unread, reading.fixed,
-                        reading.choices, reading.chosen, refused, self.asked)
+                        reading.choices, reading.chosen, refused, self.asked,
+                        tuple(finished(c, reading, read) for c in claims if c is not None), reading.tied)
 
 
 def triton_type(parameter: Any, value: Any) -> Any:

@@ -51,6 +51,7 @@ from samesame.kernels.indices import integers
 from samesame.kernels.indices.points import Points, drawn_in
 from samesame.kernels.indices.products import consequences, multiplies
 from samesame.kernels.indices.ranges import holds_by_ranges
+from samesame.kernels.stated import Apart, followed
 
 Facts = tuple[Expr, ...]
 Ranges = dict[str, tuple[Expr, Expr]]
@@ -82,6 +83,7 @@ class IndexProver:
     assumed: list[Expr] = field(default_factory=list)  # preconditions, which hold in every question
     ranges: Ranges = field(default_factory=dict)  # inclusive, of the elements of leaves
     excepted: dict[str, tuple[int, ...]] = field(default_factory=dict)  # numbers outside of them that elements may be
+    distinct: dict[str, Apart] = field(default_factory=dict)  # leaves whose elements are
     exhausted: bool = False
 
     def __post_init__(self) -> None:
@@ -138,6 +140,7 @@ class IndexProver:
         started = time.perf_counter()
         try:
             facts_ = [*facts, *self.assumed]
+            facts_ += followed([*facts_, goal], self.distinct) if self.distinct else ()
             if self._points.refute(facts_, goal):
                 return False
             known = [*facts_, not_(goal)]

@@ -21,6 +21,7 @@ from samesame.formula.expr import (
     Extremum,
     Fold,
     Mul,
+    Num,
     Or,
     Where,
     add,
@@ -143,13 +144,27 @@ def _apart(monoid: str, parts: Sequence[Expr], a: Expr, make: Callable[[list[Exp
     return monoid, make(rest)
 
 
+def has_one(extent: Expr) -> bool:
+    """Whether there is an index below this, whatever the sizes."""
+    return isinstance(extent, Num) and extent.value >= 1
+
+
 def extrema(expr: Expr) -> Expr:
-    """The expression with `b if a < b else a` as the maximum that it is, and minima likewise."""
+    """The expression with `b if a < b else a` as the maximum that it is, and minima likewise; what does not depend on
+    the lanes whose maximum is taken stands beside it: max_l max{a, x[l]} is max{a, max_l x[l]}."""
 
     def go(e: Expr) -> Expr:
         match e:
             case Where(Compare("<" | "≤", a, b), x, y) if {x, y} == {a, b} and e.kind != "bool":
                 return integers.flattened("max" if x is b else "min", (go(a), go(b)))
+            case Fold("max" | "min" as op, bound, body) if all(has_one(v.extent) for v in bound):
+                inside = go(body)
+                parts = inside.arguments if isinstance(inside, Extremum) and inside.op == op else (inside,)
+                lanes = [part for part in parts if part.free & frozenset(bound)]
+                others = [part for part in parts if not part.free & frozenset(bound)]
+                if lanes and others:
+                    rest = Fold(op, bound, integers.flattened(op, tuple(lanes)) if len(lanes) > 1 else lanes[0])
+                    return integers.flattened(op, (*others, rest))
         return rebuild(e, go)
 
     return go(expr)

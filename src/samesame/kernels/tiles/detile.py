@@ -20,6 +20,7 @@ from samesame.formula.expr import (
     ZERO,
     Expr,
     FloorDiv,
+    Fold,
     Index,
     Num,
     Where,
@@ -28,6 +29,7 @@ from samesame.formula.expr import (
     index,
     substitute,
     walk,
+    where,
 )
 from samesame.kernels.execution.accesses import Access
 from samesame.kernels.formulas.simplify import Simplifier
@@ -69,7 +71,8 @@ class Solution:
     """For output indices, the program, iteration and lane that write them.
 
     `values` gives each variable that the offset determines; `free` are the others. `covers` is the condition on the
-    indices under which the element is written; `at` the output's indices over the write's variables.
+    indices under which the element is written; `at` the output's indices over the write's variables. `scattered`: where
+    an element goes hangs on data, and of the free variables' values at most one leads to each element.
     """
 
     write: Write
@@ -78,6 +81,25 @@ class Solution:
     free: tuple[Index, ...]
     covers: Expr
     at: tuple[Expr, ...]
+    scattered: bool = False
+
+
+def reached(solution: Solution) -> tuple[Expr, Expr]:
+    """The condition under which a value of the free variables leads to an element, and what must be so of any value."""
+    known = solution.values
+    parts = [integers.equal(substitute(a, known), i) for a, i in zip(solution.at, solution.indices, strict=True)]
+    for v, e in known.items():
+        parts += [integers.at_least_zero(e), integers.less(e, substitute(v.extent, known))]
+    parts += with_fact((), substitute(solution.write.condition, known))
+    free, parts = frozenset(solution.free), [integers.tidied(part) for part in parts]
+    return and_(*(part for part in parts if part.free & free)), and_(*(part for part in parts if not part.free & free))
+
+
+def scattered(solution: Solution, simplify: Simplifier) -> Solution:
+    """The solution of a store through an index, given that no element is reached twice: an element is written where
+    something reaches it."""
+    each, whole = map(simplify, reached(solution))
+    return replace(solution, covers=and_(whole, Fold("any", solution.free, each)), scattered=True)
 
 
 def write_of(access: Access, programs: Sequence[Index], simplify: Simplifier) -> Write:
@@ -294,6 +316,9 @@ def condition_of(
 
 def value_at(solution: Solution, simplify: Simplifier, facts: Facts = ()) -> Expr:
     """What is written at the output's indices, where the solution covers them. There is one, so no extent is 0."""
+    if solution.scattered:
+        value, (each, whole) = substitute(solution.write.value, solution.values), reached(solution)
+        return simplify(Fold("sum", solution.free, where(each, value, 0)), with_fact(facts, whole))
     some = (integers.less(0, i.extent) for i in solution.indices if (least_of(i.extent) or 0) < 1)
     known = with_fact(with_fact(facts, solution.covers), and_(*some))
     return simplify(substitute(solution.write.value, solution.values), known)

@@ -16,6 +16,7 @@ from pathlib import Path
 from zlib import crc32
 
 from samesame.formula.expr import Expr, Index, Num, Unsupported
+from samesame.optimize.emit.arithmetic import Text
 from samesame.optimize.emit.ranges import Linear, Span, Spans
 from samesame.optimize.ir import Buffer
 
@@ -68,12 +69,6 @@ class Serially(Exception):
 
 class Singly(Exception):
     """A loop whose rounds cannot be taken two at a time."""
-
-
-@dataclass(frozen=True)
-class Text:
-    code: str
-    wide: bool = False
 
 
 @dataclass(frozen=True)

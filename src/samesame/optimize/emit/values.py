@@ -6,7 +6,6 @@ positions) are linear forms, and become a ramp of lanes only where they are used
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -32,34 +31,17 @@ from samesame.formula.expr import (
     Pow,
     Unsupported,
     Where,
-    const,
     walk,
 )
 from samesame.formula.scalars import SCALARS
-from samesame.optimize.emit.places import Memory, Place, Scope, Singly, Text
+from samesame.optimize.emit.arithmetic import OPERATORS, Arithmetic, Shared, Text
+from samesame.optimize.emit.places import Memory, Place, Scope, Singly
 from samesame.optimize.emit.ranges import Linear
 from samesame.optimize.ir import Buffer, Store
 
-OPERATORS = {"<": "<", "≤": "<=", "=": "=="}
-WORTH_A_NAME = (Add, Mul, Pow, Fn, Extremum, Where)
 
-
-class Values:
+class Values(Shared):
     """Prints expressions; what one statement uses twice is named once, in front of it."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.seen: dict[Expr, tuple[frozenset[str], frozenset[Expr]]] = {}
-
-    def parts(self, e: Expr) -> tuple[frozenset[str], frozenset[Expr]]:
-        """The buffers that an expression reads, and what occurs in it more than once and is worth a name."""
-        if e not in self.seen:
-            whole = list(walk(e))
-            often = Counter(child for part in whole for child in part.children)
-            worth = (part for part, n in often.items() if n > 1 and isinstance(part, WORTH_A_NAME))
-            loads = frozenset(part.leaf.name for part in whole if isinstance(part, Load))
-            self.seen[e] = loads, frozenset(worth)
-        return self.seen[e]
 
     def store(self, several: Sequence[Store], scope: Scope) -> list[str]:
         """Stores of one value, which is computed once."""
@@ -172,37 +154,27 @@ class Values:
         raise Unsupported(f"an index with {type(e).__name__}")
 
 
-class _Expression:
-    """One statement's value. `lazy`: in a branch that may not be taken, so that nothing may be computed beforehand."""
+class _Expression(Arithmetic):
+    """One statement's value in C++."""
+
+    begin, end = "const auto ", ";"
 
     def __init__(self, values: Values, scope: Scope, target: Place | None, whole: Expr, lazy: bool = False,
                  often: bool = False) -> None:
-        self.values, self.scope, self.spans, self.lazy = values, scope, scope.spans, lazy
+        super().__init__(values, whole, lazy)
+        self.values, self.scope, self.spans = values, scope, scope.spans
         self.guarded = target.running if target else ""
         self.target = target
-        loads, self.shared = values.parts(whole)
+        loads = values.parts(whole)[0]
         kinds = {scope.places[name].real for name in loads} | {target.real if target else ""}
         self.real = "double" if "double" in kinds else "float"
-        if often and isinstance(whole, WORTH_A_NAME):
+        if often and isinstance(whole, values.worth):
             self.shared |= {whole}
-        self.known: dict[Expr, Text] = {}
-        self.names: list[str] = []
 
     def wide(self, text: Text) -> str:
         return self.scope.widened(text, self.real)
 
-    def value(self, e: Expr) -> Text:
-        if e not in self.known:
-            text = self._value(e)
-            if e not in self.shared or self.lazy:
-                return text
-            self.values.count += 1
-            name = f"t{self.values.count}"
-            self.names.append(f"const auto {name} = {text.code};")
-            self.known[e] = Text(name, text.wide)
-        return self.known[e]
-
-    def _value(self, e: Expr) -> Text:
+    def printed(self, e: Expr) -> Text:
         match e:
             case Num(value):
                 return Text(self.literal(value))
@@ -238,46 +210,10 @@ class _Expression:
     def converted(self, text: Text) -> Text:
         return Text(f"to<{self.real}>({text.code})", text.wide)
 
-    def sum(self, terms: tuple[Expr, ...]) -> Text:
-        found, wide = "", False
-        for term in terms:
-            sign, inside = " + ", term
-            if isinstance(term, Mul) and isinstance(term.factors[0], Num) and term.factors[0].value < 0:
-                number, *rest = term.factors
-                assert isinstance(number, Num)
-                sign, inside = " - ", _product([*([] if number.value == -1 else [const(-number.value)]), *rest])
-            elif isinstance(term, Num) and term.value < 0:
-                sign, inside = " - ", const(-term.value)
-            text = self.value(inside)
-            wide |= text.wide
-            found += f"{sign}{text.code}" if found else f"{'-' if sign == ' - ' else ''}{text.code}"
-        return Text(f"({found})", wide)
+    def root(self, base: str) -> str:
+        return f"f_sqrt({base})"
 
-    def product(self, factors: tuple[Expr, ...]) -> Text:
-        above, below, wide, sign = list[str](), list[str](), False, ""
-        for factor in factors:
-            if isinstance(factor, Num) and factor.value == -1:
-                sign = "-"
-                continue
-            if isinstance(factor, Pow) and factor.exponent < 0:
-                text = self.power(self.value(factor.base), -factor.exponent)
-                below.append(text.code)
-            else:
-                text = self.value(factor)
-                above.append(text.code)
-            wide |= text.wide
-        code = " * ".join(above) if above else self.literal(Fraction(1))
-        for divisor in below:
-            code = f"{code} / {divisor}"
-        return Text(f"({sign}{code})", wide)
-
-    def power(self, base: Text, exponent: Fraction) -> Text:
-        if exponent < 0:
-            return Text(f"({self.literal(Fraction(1))} / {self.power(base, -exponent).code})", base.wide)
-        if exponent == 1:
-            return base
-        if exponent == Fraction(1, 2):
-            return Text(f"f_sqrt({base.code})", base.wide)
+    def raised(self, base: Text, exponent: Fraction) -> Text:
         if exponent.denominator == 1 and exponent <= 16:
             return Text(f"power<{exponent}>({base.code})", base.wide)
         return Text(f"f_pow({base.code}, {float(exponent)!r})", base.wide)
@@ -379,6 +315,3 @@ class _Expression:
         words = [part.code if part.wide == wide else f"all<{self.scope.width}>(-int({part.code}))" for part in parts]
         return Text(f"({f' {sign if wide else sign * 2} '.join(words)})", wide)
 
-
-def _product(factors: list[Expr]) -> Expr:
-    return factors[0] if len(factors) == 1 else Mul(tuple(factors))

@@ -1,0 +1,55 @@
+"""Files that a command writes beside its result: that they can be written is checked before the work begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from samesame.cli.options import Format
+from samesame.evidence import SamesameError
+
+if TYPE_CHECKING:
+    from samesame.report.answers import Answer
+
+
+def demand_writable(*files: str | None) -> None:
+    """Raises SamesameError where one of these cannot be written; `-` is stdout, and None is no file."""
+    from samesame.report.json import require_writable
+
+    for file in files:
+        if file not in (None, "-"):
+            require_writable(Path(file))
+
+
+def demand_exchange(junit: str | None, sarif: str | None) -> None:
+    """The same of the files for other tools, which go to files alone."""
+    if "-" in (junit, sarif):
+        raise SamesameError("--junit and --sarif write to files; give a file name in place of -")
+    demand_writable(junit, sarif)
+
+
+def demand_page(html: str | None) -> None:
+    """The same of an HTML report."""
+    if html == "-":
+        raise SamesameError("--html writes to a file; give a file name in place of -")
+    demand_writable(html)
+
+
+def in_format(answers: Sequence[Answer], form: Format) -> str:
+    """The answers to be pasted somewhere."""
+    from samesame.report.markdown import markdown
+
+    return markdown(answers, folded=form is Format.github).rstrip()
+
+
+def write_answers(answers: Sequence[Answer], junit: str | None, sarif: str | None) -> None:
+    """Write the answers for other tools, where they were asked for."""
+    from samesame.report.json import write_text
+    from samesame.report.junit import junit as as_junit
+    from samesame.report.sarif import sarif as as_sarif
+
+    if junit is not None:
+        write_text(as_junit(answers), Path(junit))
+    if sarif is not None:
+        write_text(as_sarif(answers), Path(sarif))

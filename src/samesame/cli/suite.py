@@ -1,0 +1,83 @@
+"""`samesame suite`: many pairs, jobs and kernels with the verdicts that are expected of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from samesame.cli.files import demand_exchange, demand_writable, write_answers
+from samesame.cli.options import Json, Junit, OwnStore, Quiet, Sarif, argument, option, verbose
+from samesame.cli.rules import rules_of
+from samesame.cli.streams import INTERRUPTED, progress_bar, reported, stdout_guarded
+
+EPILOG = ("Exit codes: 0 all as expected, 1 some are not, 2 usage or unusable input, 3 some are undecided, "
+          "130 interrupted by Ctrl-C.")
+JOBS = max(1, min(4, os.cpu_count() or 1))
+
+File = Annotated[str, argument("FILE", "A TOML file with check, refine and lift entries.")]
+Jobs = Annotated[int, option("--jobs", "-j", min=1, words="Entries that are asked at the same time.")]
+RESUME = "Keep every answer here; go on from there if the file exists."
+Resume = Annotated[str | None, option("--resume", metavar="FILE", words=RESUME)]
+ONLY = "Entries with this in their name; may be given several times."
+Only = Annotated[list[str] | None, option("--only", metavar="TEXT", words=ONLY)]
+ANEW = "Ask everything anew, also where nothing has changed."
+Anew = Annotated[bool, option("--anew", words=ANEW)]
+EveryReport = Annotated[bool, verbose("The report of what is not as expected; a traceback if samesame itself fails.")]
+
+
+def suite(
+    file: File,
+    jobs: Jobs = JOBS,
+    only: Only = None,
+    anew: Anew = False,
+    resume: Resume = None,
+    store: OwnStore = None,
+    json: Json = None,
+    junit: Junit = None,
+    sarif: Sarif = None,
+    quiet: Quiet = False,
+    verbose: EveryReport = False,
+) -> None:
+    """Do many pairs, jobs and kernels have the verdicts that are expected of them?
+
+    samesame suite suite.toml --jobs 2 --junit report.xml --sarif report.sarif
+
+    What was decided is not asked again while the programs, what they import and read, options and versions are as then.
+    """
+    with reported(verbose):
+        from samesame.report.json import write_text
+        from samesame.suite.table import dumps, headline, text
+        from samesame.suite.verb import suite as run
+
+        demand_writable(json)
+        demand_exchange(junit, sarif)
+        with progress_bar(quiet) as bar, redirect_stdout(sys.stderr), rules_of(store) as rules:
+            found = run(Path(file), jobs=jobs, store=rules, resume=None if resume is None else Path(resume),
+                        only=only or (), anew=anew, progress=shown_on(bar))
+        write_answers(found.answers, junit, sarif)
+        with stdout_guarded():
+            if json == "-":
+                sys.stdout.write(dumps(found))
+            else:
+                print(headline(found) if quiet else text(found, verbose=verbose))
+        if json not in (None, "-"):
+            write_text(dumps(found), Path(json))
+        raise typer.Exit(INTERRUPTED if found.interrupted else found.exit_code)
+
+
+def shown_on(bar: Any) -> Callable[[int, int, str], None] | None:
+    """Progress on a bar, if there is one."""
+    if bar is None:
+        return None
+    bar.stage("ask")
+
+    def advance(done: int, total: int, place: str) -> None:
+        bar.bar.update(bar.task, completed=done, total=total, description=place, doing=f"entry {done} of {total}")
+
+    return advance

@@ -1,0 +1,38 @@
+"""What fuzzing found as answers for other tools: one for each finding, at the script that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from samesame.fuzz.corpus import Finding
+from samesame.fuzz.finding import headline
+from samesame.fuzz.single import WRONGLY, OwnResult
+from samesame.report import answers
+from samesame.report.answers import ERROR, FAILS, STATES, Answer, Place, Rule, in_order, kind, place_of_target
+
+MEANING = "A compiler keeps two equal programs apart: {}."
+OWN = Rule("compiled-wrongly", ERROR, "A compiler does something else than eager torch with this program.")
+
+
+def of_findings(findings: Iterable[Finding], folder: Path) -> list[Answer]:
+    """An answer for each finding of a campaign."""
+    return [_of_finding(finding, folder / f"{finding.number:04d}" / "script.py") for finding in findings]
+
+
+def _of_finding(finding: Finding, script: Path) -> Answer:
+    rule = kind("compiled", finding.kind, ERROR, MEANING.format(finding.kind))
+    line = headline(finding)
+    found = answers.Finding(rule, line, (Place(str(script), words="a script that shows it"),))
+    return Answer("fuzz", f"{finding.number:04d} {finding.backend}", "found", FAILS, line, finding.text,
+                  findings=(found,))
+
+
+def of_own(found: OwnResult, target: str, backend: str) -> Answer:
+    """The answer about a program of one's own."""
+    state = STATES[found.exit_code]
+    rule = OWN if found.verdict == WRONGLY else answers.NOT_DECIDED
+    findings = (answers.Finding(rule, f"{backend}: {found.why}", in_order([place_of_target(target)])),)
+    line = f"{found.verdict}   {found.why}".rstrip()
+    return Answer("fuzz", f"{target}, {backend}", found.verdict, state, line, found.text or line, found.seconds,
+                  findings if found.exit_code else ())

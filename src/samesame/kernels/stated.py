@@ -1,0 +1,113 @@
+"""What a user's contracts say of the elements of a tensor, and what follows from that.
+
+`Elements` puts each element in a range, or lets it be one of a few numbers besides; `Distinct` says that no two
+elements are equal, which is all that a write through an index needs to go to a place of its own. Both are looked up in
+the example's tensor before anything is proved, and printed with the verdict.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from samesame.formula.expr import Expr, Load, and_, const, not_, or_, walk
+from samesame.formula.sizes import canonical, size_text, value_at
+from samesame.formula.tensor import Dim
+from samesame.kernels.indices import integers
+
+NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+FORMULAS: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "<": integers.less,
+    "<=": integers.at_most,
+    ">": lambda a, b: integers.less(b, a),
+    ">=": lambda a, b: integers.at_most(b, a),
+    "==": integers.equal,
+    "!=": lambda a, b: not_(integers.equal(a, b)),
+}
+
+
+@dataclass(frozen=True)
+class Elements:
+    """low ≤ element ≤ high (None: no such end) of each element of a tensor, or it is one of the numbers `but`."""
+
+    text: str
+    tensor: Any  # the host's; of a finished capture a View
+    low: Any
+    high: Any
+    but: tuple[int, ...] = ()
+
+    def words(self, name: str) -> str:
+        each = f"{name}[…]"
+        low = "" if self.low is None else f"{size_text(self.low)} ≤ "
+        high = "" if self.high is None else f" < {size_text(canonical(const(self.high) + 1))}"
+        return f"{low}{each}{high}" + "".join(f" or {each} = {n}" for n in self.but)
+
+    def broken(self, row: np.ndarray, sizes: Mapping[str, int]) -> np.ndarray:
+        """The places of elements that are not so."""
+        low, high = (end if end is None else value_at(end, sizes) for end in (self.low, self.high))
+        inside = np.ones(row.shape, bool) if low is None else row >= low
+        inside = inside if high is None else inside & (row <= high)
+        return np.flatnonzero(~reduce(operator.or_, (row == n for n in self.but), inside))
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """No two elements of a tensor are equal, of those that stand in `sign` to `bound` ("": of all)."""
+
+    text: str
+    tensor: Any
+    sign: str = ""
+    bound: Any = 0
+
+    def words(self, name: str) -> str:
+        return f"distinct({name}[{name} {self.sign} {size_text(self.bound)}])" if self.sign else f"distinct({name})"
+
+    def broken(self, row: np.ndarray, sizes: Mapping[str, int]) -> np.ndarray:
+        """The places of elements that an earlier one equals."""
+        places = np.arange(row.size)
+        if self.sign:
+            places = places[NUMBERS[self.sign](row, value_at(self.bound, sizes))]
+        _, first = np.unique(row[places], return_index=True)
+        return np.setdiff1d(places, places[first])
+
+
+Stated = Elements | Distinct
+
+
+@dataclass(frozen=True)
+class Apart:
+    """What the solver is told of a tensor with distinct elements, as one row of so many."""
+
+    claim: Distinct
+    elements: Dim
+
+    def tells(self, one: Load, other: Load) -> Expr:
+        """Equal elements are one element."""
+        (i,), (j,) = one.indices, other.indices
+        n = integers.tidied(const(self.elements))
+        inside = [integers.at_least_zero(i), integers.less(i, n), integers.at_least_zero(j), integers.less(j, n)]
+        if self.claim.sign:
+            inside.append(FORMULAS[self.claim.sign](one, integers.tidied(const(self.claim.bound))))
+        return or_(not_(and_(*inside, integers.equal(one, other))), integers.equal(i, j))
+
+
+def followed(claims: Sequence[Expr], distinct: Mapping[str, Apart]) -> Iterator[Expr]:
+    """What distinct elements say of those that occur in claims, outside what a fold binds."""
+    outer = frozenset[Any]().union(*(claim.free for claim in claims))
+    loads = [e for claim in claims for e in walk(claim) if isinstance(e, Load) and e.leaf.name in distinct]
+    for one, other in combinations(dict.fromkeys(e for e in loads if e.free <= outer), 2):
+        if one.leaf == other.leaf:
+            yield distinct[one.leaf.name].tells(one, other)

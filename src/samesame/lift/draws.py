@@ -1,0 +1,104 @@
+"""What a wrong kernel is tried on: sizes around its tiles' ends, and numbers at the ends of what tensors hold.
+
+A kernel that drops the last tile is right wherever there is none, and one that divides as C does is right for numbers
+above zero: random numbers at the example's sizes show neither. So each size in turn is one less, as long and one more
+than the numbers that the launch has (its tiles), and small, as far as the conditions allow that are printed with the
+verdict. Integers come from the ends of their dtype and from both sides of zero, or from the range that is needed of
+them; floats include ties and zeros. All of it is drawn from seeds, the same each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from samesame.formula.expr import Expr, Load, walk
+from samesame.formula.sizes import value_at
+from samesame.formula.tensor import Tensor
+from samesame.kernels.concrete import holds
+
+SMALL = (2, 3, 5, 1)
+MOST_ELEMENTS = 1 << 18  # of all sizes multiplied, that are tried
+MOST_TILE = 1 << 11
+SEEDS = 4
+FEW = np.array([-2, -1, -1, 0, 1, 2, 3, 7])
+
+
+@dataclass(frozen=True)
+class Held:
+    """What integers of a tensor lie in: low ≤ element ≤ high, or one of `but`; all of them `distinct`."""
+
+    low: Any
+    high: Any
+    but: tuple[int, ...] = ()
+    distinct: bool = False
+
+
+def sizes_to_try(
+    example: Mapping[str, int], conditions: Sequence[Expr], tiles: Sequence[int], capped: bool = False
+) -> Iterator[dict[str, int]]:
+    """The example's sizes, then others under which the conditions hold. `capped`: nothing is known of what a tile can
+    hold, so a size that fits one in the example stays in it."""
+    yield dict(example)
+    ends = sorted({n for tile in tiles if 1 < tile <= MOST_TILE for n in (tile - 1, tile, tile + 1, 2 * tile + 1)})
+    room = {name: min((t for t in tiles if t >= n), default=MOST_TILE) for name, n in example.items()}
+    most = room if capped else dict.fromkeys(example, MOST_TILE)
+    seen = [dict(example)]
+    for others in (dict.fromkeys(example, 3), dict(example), dict.fromkeys(example, 5)):
+        for name in example:
+            for n in (*SMALL, *ends, example[name] - 1, example[name] + 1):
+                sizes = {**others, name: n}
+                fits = all(2 <= k <= most[each] for each, k in sizes.items())
+                if fits and sizes not in seen and prod(sizes.values()) <= MOST_ELEMENTS and holds(conditions, sizes):
+                    seen.append(sizes)
+                    yield sizes
+
+
+def has_zeros(seed: int) -> bool:
+    """Whether floats of this draw are a few numbers, of which some are equal and some zero."""
+    return seed % 2 == 1
+
+
+def drawn(
+    tensors: Sequence[Tensor], sizes: Mapping[str, int], seed: int, data: Mapping[str, Held], dtypes: Mapping[str, str]
+) -> dict[str, Any]:
+    """Numbers for every leaf of some formulas; `dtypes` by name, where a tensor of the launch is one."""
+    random = np.random.default_rng(seed)
+    loads = {e for t in tensors for e in walk(t.element()[1]) if isinstance(e, Load)}
+    used = {e.leaf.name for load in loads for i in load.indices for e in walk(i) if isinstance(e, Load)}
+    found: dict[str, Any] = {}
+    for leaf in sorted({load.leaf for load in loads}, key=lambda x: x.name):
+        shape = [value_at(n, sizes) for n in leaf.shape]
+        if leaf.kind == "real":
+            found[leaf.name] = random.choice(FEW, shape) / 2 if has_zeros(seed) else random.standard_normal(shape)
+        elif leaf.kind == "bool":
+            found[leaf.name] = random.random(shape) < 0.5
+        else:
+            within = data.get(leaf.name) or (Held(*leaf.bounds) if leaf.bounds is not None else None)
+            within = within or (Held(0, 7) if leaf.name in used else None)
+            found[leaf.name] = integers(random, shape, sizes, seed, within, dtypes.get(leaf.name, "int32"))
+    return found
+
+
+def integers(
+    random: Any, shape: Sequence[int], sizes: Mapping[str, int], seed: int, within: Held | None, dtype: str
+) -> np.ndarray:
+    """Integers in a range; else from both sides of zero, and from the ends of a short dtype."""
+    if within is not None:
+        low, high = (value_at(end, sizes) for end in (within.low, within.high))
+        count = prod(shape)
+        if within.distinct and count <= high - low + 1:
+            places: np.ndarray = random.permutation(high - low + 1)[:count].reshape(shape)
+            return low + places
+        inside = random.integers(low, max(high, low) + 1, shape)
+        others = random.choice(np.array(within.but or (low,)), shape)
+        return np.where((random.random(shape) < 0.25) if within.but else False, others, inside)
+    ends = np.iinfo(dtype) if np.dtype(dtype).itemsize <= 2 else None
+    low, high = (int(ends.min), int(ends.max)) if ends is not None else (0 if dtype.startswith("u") else -999, 999)
+    extreme = random.choice(np.array([low, low + 1, (low + high) // 2, (low + high) // 2 + 1, high - 1, high]), shape)
+    near = random.integers(max(low, -7), 8, shape)
+    return np.where(random.random(shape) < (0.5 if has_zeros(seed) else 0.25), extreme, near)

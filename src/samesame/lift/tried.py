@@ -1,0 +1,242 @@
+"""What the proofs leave open, run: the launch function in Triton's interpreter, at sizes around its tiles' ends.
+
+Nothing is claimed for want of a proof, and a wrong kernel is often one that no rule can read. So where an obligation or
+the comparison is open, the function runs at the example's sizes and at others that keep the printed conditions, a few
+seconds in all. An access that leaves its tensor, two programs at one element, a result that changes with undefined
+values or that is far from the reference's is violated, with the case. What no run shows stays open.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils._pytree import tree_leaves
+
+from samesame.evidence import Refused
+from samesame.formula.expr import Expr, Load, Unsupported, walk
+from samesame.formula.sizes import value_at
+from samesame.kernels.verdict import KernelVerdict, LiftVerdict, Obligation
+from samesame.lift.differences import widened
+from samesame.lift.draws import integers, sizes_to_try
+from samesame.lift.example import run_at
+from samesame.lift.replayed import Rerun, changes_with_undefined, garbage_left
+
+SECONDS = 3.0  # for all runs
+SEEDS = (0, 1)  # a result is another one only if it is so on both
+FAR = 1e-2  # of the largest value, in a kernel that computes in single precision or better
+FAR_HALF = 1e-1  # in one that has shorter floats anywhere
+HALF = re.compile(r"\b(bf16|f16|f8\w*)\b")
+LEAVES = ("load out of bounds", "store out of bounds", "atomic out of bounds")
+
+
+@dataclass
+class Tried:
+    """One target, of which something is open. `launched` are its kernels' verdicts, with the launches as recorded."""
+
+    target: Any
+    inputs: Any
+    captured: Any
+    launched: Sequence[tuple[KernelVerdict, Any]]
+    verdict: LiftVerdict
+    reference: Callable[..., Any] | None
+    configuration: str
+    until: float = field(default_factory=lambda: time.monotonic() + SECONDS)
+
+    def run(self, conditions: Sequence[Expr], tiles: Sequence[int]) -> None:
+        """Look for a case against each thing that is open, at the example's sizes and around the ends of `tiles`."""
+        unread = any(kernel.unsupported for kernel, _ in self.launched)
+        example = dict(self.captured.sizes)
+        for sizes in sizes_to_try(example, conditions, tiles, capped=unread) if tiles else [example]:
+            for given in ({}, self.extremes(sizes)) if self.is_open() else ({},):
+                if time.monotonic() > self.until or not (self.is_open() or self.open_obligations()):
+                    return
+                try:
+                    self.look(sizes, [self.at(sizes, seed=seed, given=given) for seed in SEEDS])
+                except (Refused, Unsupported):
+                    break  # the host does not go through with these sizes
+                if not self.unbounded:
+                    break
+
+    def at(self, sizes: Mapping[str, int], **how: Any) -> Any:
+        left = max(0.1, self.until - time.monotonic())
+        return run_at(
+            self.target, self.inputs, self.captured, sizes, configuration=self.configuration, timeout=left, **how
+        )
+
+    @cached_property
+    def unbounded(self) -> dict[str, Any]:
+        """Example tensors of integers that serve as no index, of which nothing is known or stated, by name; none where
+        a kernel could not be read, or where the host makes something of its tensors before it launches."""
+        kernels = [kernel for kernel, _ in self.launched]
+        if any(kernel.unsupported for kernel in kernels) or not hasattr(self.captured.steps[0], "variants"):
+            return {}
+        formulas = [formula.expr[1] for kernel in kernels for formula in kernel.formulas if formula.expr is not None]
+        loads = {e for whole in formulas for e in walk(whole) if isinstance(e, Load)}
+        used = {e.leaf.name for load in loads for i in load.indices for e in walk(i) if isinstance(e, Load)}
+        used |= {leaf for kernel in kernels for leaf in kernel.data}
+        bound = {leaf.removesuffix("*") for leaf in used}
+        told = len(formulas) == sum(len(kernel.formulas) for kernel in kernels) > 0
+        return {name: view for name, view in self.captured.inputs if told and "int" in view.dtype and name not in bound}
+
+    def extremes(self, sizes: Mapping[str, int]) -> dict[str, Any]:
+        """Values from the ends of their dtype for these."""
+        shapes = {name: [value_at(n, sizes) for n in view.shape] for name, view in self.unbounded.items()}
+        random = np.random.default_rng(0)
+        return {n: integers(random, shape, sizes, 1, None, self.unbounded[n].dtype) for n, shape in shapes.items()}
+
+    def is_open(self) -> bool:
+        """Whether it is open that the reference computes the same."""
+        return self.reference is not None and self.verdict.against == "undecided"
+
+    def open_obligations(self) -> list[tuple[KernelVerdict, Any, Obligation]]:
+        return [
+            (kernel, recorded, obligation)
+            for kernel, recorded in self.launched
+            if recorded.configuration == self.configuration or not recorded.configuration
+            for obligation in (*kernel.obligations, *unread_bounds(kernel))
+            if obligation.state == "undecided" and obligation.name in SHOWN
+        ]
+
+    def look(self, sizes: Mapping[str, int], runs: Sequence[Any]) -> None:
+        """What runs at some sizes show of all that is open."""
+        if self.is_in_range(sizes, runs[0]):
+            for kernel, recorded, obligation in self.open_obligations():
+                seen = runs[0].executions[recorded.call : recorded.call + 1]
+                if not seen or seen[0].kernel != recorded.kernel:
+                    continue
+                rerun = Rerun(self.target, self.inputs, self.captured, recorded, kernel, dict(sizes))
+                rerun.whole = runs[0]
+                case = SHOWN[obligation.name](rerun, obligation)
+                if case is not None:
+                    obligation.state = "violated"
+                    obligation.detail = case.pop("detail")
+                    obligation.counterexample = {"sizes": dict(sizes), **case, "replayed": "yes"}
+                    obligation.place = case.get("line", obligation.place)
+                    if obligation not in kernel.obligations:
+                        kernel.obligations.append(obligation)
+        if self.is_open():
+            found = [case for run in runs if (case := self.difference(run)) is not None]
+            if "shapes" in str(found[:1]) and dict(sizes) != dict(self.captured.sizes):
+                return  # the reference has numbers that the launch calls sizes
+            if len(found) == len(runs):
+                self.verdict.against = "different"
+                self.verdict.against_detail = "the launch gives something else where it is run"
+                self.verdict.against_counterexample = {"sizes": dict(sizes), **found[0], "replayed": "yes"}
+
+    def is_in_range(self, sizes: Mapping[str, int], run: Any) -> bool:
+        """Whether integers, which may serve as indices, are as they have to be at other sizes than the example's."""
+        if dict(sizes) == dict(self.captured.sizes):
+            return True
+        for name, held in run.inputs.items():
+            if held.is_floating_point() or held.dtype == torch.bool:
+                continue
+            known = [kernel.data[f"{name}*"] for kernel, _ in self.launched if f"{name}*" in kernel.data]
+            for low, high, but, _ in known:
+                within = (held >= value_at(low, sizes)) & (held <= value_at(high, sizes))
+                for n in but:
+                    within |= held == n
+                if not bool(within.all()):
+                    return False
+            if not known:
+                return False
+        return True
+
+    def difference(self, run: Any) -> dict[str, Any] | None:
+        """An output that is far from the reference's, which is worked out in double precision and as it is."""
+        assert self.reference is not None
+        far = FAR_HALF if any(HALF.search(recorded.ttir) for _, recorded in self.launched) else FAR
+        got = list(run.outputs.values())
+        wanted = list(answers(self.reference, run.inputs))
+        again = list(answers(self.reference, run.inputs))
+        steady = all(same_numbers(a, b) for a, b in zip(wanted, again, strict=True))
+        if not wanted or not steady:  # nothing to hold it against, or it draws numbers of its own
+            return None
+        floats = any(x.is_floating_point() for x in run.inputs.values())
+        for number, x in enumerate(got):
+            found = [far_apart(x, answer[number], far, floats) for answer in wanted if number < len(answer)]
+            if len(found) == len(wanted) and all(found):
+                return {"output": number, "run": found[0]}
+        return None
+
+
+def answers(reference: Callable[..., Any], inputs: Mapping[str, torch.Tensor]) -> Iterator[list[torch.Tensor]]:
+    """What the reference gives in double precision, and in the tensors' own; without those that it cannot take."""
+    for given in (partial(widened), torch.Tensor.clone):
+        try:
+            with torch.no_grad():
+                yield tree_leaves(reference(**{name: given(x.clone()) for name, x in inputs.items()}))
+        except Exception:
+            continue  # it has no such operator on the CPU, or refuses these sizes
+
+
+def same_numbers(a: Sequence[torch.Tensor], b: Sequence[torch.Tensor]) -> bool:
+    return all(torch.equal(x.nan_to_num(), y.nan_to_num()) for x, y in zip(a, b, strict=True))
+
+
+def far_apart(got: torch.Tensor, wanted: torch.Tensor, far: float, floats: bool) -> dict[str, Any] | None:
+    """The element in which both differ by more than rounding explains: integers that come from floats by 2 or more."""
+    if got.shape != wanted.shape:
+        return {"shapes": [list(got.shape), list(wanted.shape)]}
+    left, right = got.double(), wanted.double()
+    apart = torch.where(left.isfinite() & right.isfinite(), (left - right).abs(), torch.inf)
+    apart = apart.masked_fill((left == right) | (left.isnan() & right.isnan()), 0)
+    largest = right[right.isfinite()].abs().max().item() if right.isfinite().any() else 1.0
+    least = far * max(largest, 1e-3) if got.is_floating_point() else 1.0 if floats and got.dtype != torch.bool else 0.0
+    if not apart.numel() or apart.max().item() <= least:
+        return None
+    place = tuple(int(n) for n in torch.unravel_index(apart.argmax(), apart.shape))
+    return {"element": list(place), "interpreter": got[place].item(), "torch": wanted[place].item()}
+
+
+# ------------------------------------------------------------------------------------------------ what one run shows
+
+
+def unread_bounds(kernel: KernelVerdict) -> Iterator[Obligation]:
+    """Of a kernel that is not supported no obligation is stated; that it stays in its tensors is asked all the same."""
+    if kernel.unsupported and not any(o.name == "bounds" for o in kernel.obligations):
+        yield Obligation("bounds", "undecided")
+
+
+def leaves_tensor(run: Rerun, _: Obligation) -> dict[str, Any] | None:
+    return fault_of(run, LEAVES, "an access leaves its tensor")
+
+
+def races(run: Rerun, _: Obligation) -> dict[str, Any] | None:
+    return fault_of(run, ("race",), "two programs meet in one element")
+
+
+def fault_of(run: Rerun, kinds: Sequence[str], detail: str) -> dict[str, Any] | None:
+    fault = next((fault for fault in run.seen.faults if fault.kind in kinds), None)
+    if fault is None:
+        return None
+    told = {"program": list(fault.program), "lane": list(fault.lane), "line": fault.origin.spoken}
+    return {"detail": detail, "tensor": fault.argument, "at": fault.element, **told}
+
+
+def undefined_shows(run: Rerun, obligation: Obligation) -> dict[str, Any] | None:
+    if not changes_with_undefined(run, obligation):
+        return None
+    line = obligation.place if ".py:" in obligation.place else run.recorded.called.spoken
+    return {"detail": f"{obligation.detail}, and the result changes with it", "line": line}
+
+
+def nobody_writes(run: Rerun, obligation: Obligation) -> dict[str, Any] | None:
+    element = garbage_left(run, obligation.tensor) if obligation.tensor else None
+    if element is None:
+        return None
+    return {"detail": f"an element of {obligation.tensor} is not written", "offset": element}
+
+
+SHOWN: dict[str, Callable[[Rerun, Obligation], dict[str, Any] | None]] = {
+    "bounds": leaves_tensor,
+    "race": races,
+    "undefined": undefined_shows,
+    "coverage": nobody_writes,
+}

@@ -1,0 +1,384 @@
+"""Kernels for a CUDA device: tiles by a model of machines and by what Triton's compiler says, no device needed.
+
+Every choice of tiles is estimated: bytes and operations of a kernel against what a device moves and computes in a
+second, with as many of its processors at work as there are programs. The first few by this order are compiled for the
+devices of a table; what does not fit one of them (shared memory, registers that spill) is left out, and of the rest
+that goes first which is best with as many programs at a time as the compiler's figures allow. Nothing is timed. The
+kernels that are left are lifted back (`lifted.py`): a specification that none of these compute has none.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+
+from samesame.formula.expr import Index, Load, Size, Unsupported, walk
+from samesame.formula.sizes import value_at
+from samesame.kernels.front import element_name
+from samesame.optimize.algebra import weights_of
+from samesame.optimize.emit.triton import (
+    HEAD,
+    NARROW,
+    Function,
+    Module,
+    Names,
+    function,
+    module,
+    power_above,
+    sizes_in,
+    width,
+)
+from samesame.optimize.ir import (
+    Accumulate,
+    Buffer,
+    Dim,
+    Kernel,
+    Loop,
+    Program,
+    Statement,
+    Store,
+    Tile,
+    bound,
+    expressions,
+)
+from samesame.optimize.job import loaded
+from samesame.optimize.lifted import NotLifted, lifted, require_values
+from samesame.optimize.native import Native
+from samesame.optimize.partition import Stage
+from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
+from samesame.optimize.specification import Specification
+from samesame.optimize.tune import Tuned
+
+TRIED = 3                                            # choices of tiles that are compiled, for each schedule
+TILE, DOT = 1 << 14, 1 << 12                         # elements of a tile, and of one of a contraction, at most
+NEAR, BUSY = 3.0, 8                                  # times memory's speed that caches have; warps that keep one busy
+REGISTERS, WARP, THREADS, PROGRAMS = 65536, 32, 2048, 32        # of a processor: all of these devices are alike
+
+
+@dataclass(frozen=True)
+class Device:
+    """A kind of GPU, from its maker's data sheet: bytes and operations in a second, shared memory in bytes."""
+
+    arch: int
+    processors: int
+    shared: int
+    bytes: float
+    real: float                                      # float32 operations
+    narrow: float                                    # of matrices of 16-bit numbers
+
+    @property
+    def name(self) -> str:
+        return f"sm_{self.arch}"
+
+
+MODEL = Device(90, 132, 227 << 10, 3.35e12, 67e12, 989e12)
+DEVICES = (Device(80, 108, 163 << 10, 2e12, 19.5e12, 312e12), MODEL, Device(100, 148, 227 << 10, 8e12, 75e12, 2250e12))
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What the compiler says of a kernel: bytes of shared memory, registers of a thread, bytes beyond these."""
+
+    shared: int
+    registers: int
+    spilled: int
+
+    def fits(self, device: Device) -> bool:
+        return self.shared <= device.shared and not self.spilled
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a kernel does at some sizes: programs, bytes that its tensors have and that programs load, operations."""
+
+    programs: int
+    bytes: float
+    loaded: float
+    operations: float
+    narrow: bool
+
+    def seconds(self, device: Device, warps: int, figures: Figures | None = None) -> float:
+        """By the model; with figures, as many programs at a time as they allow."""
+        at_once = resident(device, warps, figures)
+        turns = math.ceil(self.programs / (device.processors * at_once))
+        here = min(at_once, math.ceil(self.programs / device.processors))
+        busy = min(1.0, self.programs / device.processors) * min(1.0, here * warps / BUSY)
+        if turns > 1:
+            busy *= self.programs / (turns * device.processors * at_once)
+        speed = device.narrow if self.narrow else device.real
+        return max(self.bytes / device.bytes, self.loaded / (NEAR * device.bytes), self.operations / speed) / busy
+
+    def limit(self, device: Device) -> str:
+        """What the model says a kernel waits for."""
+        memory = max(self.bytes, self.loaded / NEAR) / device.bytes
+        return "memory" if memory > self.operations / (device.narrow if self.narrow else device.real) else "arithmetic"
+
+
+def resident(device: Device, warps: int, figures: Figures | None) -> int:
+    """How many programs a processor holds at a time."""
+    most = min(THREADS // (warps * WARP), PROGRAMS)
+    if figures is not None:
+        registers = -(-max(figures.registers, 16) // 8) * 8 * warps * WARP
+        most = min(most, REGISTERS // registers, device.shared // max(figures.shared, 1))
+    return max(most, 1)
+
+
+def work(kernel: Kernel, sizes: Mapping[str, int]) -> Work:
+    """What a kernel with numbers for its tiles does at these sizes."""
+    tensors = {buffer.name: buffer for buffer in (*kernel.reads, *kernel.writes)}
+    programs, loaded, operations, dots = 1, 0.0, 0.0, False
+    for loops, lanes, statement in _innermost(kernel.body):
+        extents = {loop: value_at(loop.variable.extent, sizes) for loop in loops}
+        programs = max(programs, math.prod(n for loop, n in extents.items() if loop.kind == "parallel"))
+        rounds = math.prod(extents.values())
+        operations += 2.0 * rounds * math.prod(map(width, lanes))
+        dots |= len(lanes) > 2
+        for load in {e for value in expressions(statement) for e in walk(value) if isinstance(e, Load)}:
+            if load.leaf.name in tensors:
+                over = math.prod(width(v) for v in lanes if v in load.free)
+                loaded += rounds * over * _itemsize(tensors[load.leaf.name])
+    own = sum(math.prod(value_at(n, sizes) for n in b.shape) * _itemsize(b) for b in tensors.values())
+    return Work(programs, own, loaded, operations, dots and any(b.dtype in NARROW for b in kernel.reads))
+
+
+def _innermost(
+    body: tuple[Statement, ...], loops: tuple[Loop, ...] = (), lanes: tuple[Index, ...] = ()
+) -> Iterator[tuple[tuple[Loop, ...], tuple[Index, ...], Statement]]:
+    """Each store and fold with the loops around it, those over lanes apart."""
+    for statement in body:
+        match statement:
+            case Loop("vector", variable, inside):
+                yield from _innermost(inside, loops, (*lanes, variable))
+            case Loop(_, _, inside):
+                yield from _innermost(inside, (*loops, statement), lanes)
+            case Store() | Accumulate():
+                yield loops, lanes, statement
+            case _:
+                yield from _innermost(getattr(statement, "body", ()), loops, lanes)
+
+
+def _itemsize(buffer: Buffer) -> int:
+    return int(getattr(torch, buffer.dtype).itemsize)
+
+
+# ---------------------------------------------------------------------------------------------------------------- tiles
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A schedule's kernel with numbers for its tiles."""
+
+    place: int
+    numbers: Mapping[str, int]
+    roles: Mapping[str, int]
+    kernel: Kernel
+
+
+def choices(place: int, program: Program, sizes: Mapping[str, int]) -> Iterator[Choice]:
+    """All numbers worth trying for a schedule's tiles: powers of two that are no longer than what they tile."""
+    tiles, roles = program.tiles, {tile.role for tile in program.tiles}
+    for chosen in product(*(_numbers(tile, value_at(tile.of, sizes), "blocks" in roles) for tile in tiles)):
+        inner = [n for tile, n in zip(tiles, chosen, strict=True) if tile.role != "depth"]
+        if math.prod(inner) <= (DOT if "blocks" in roles else TILE):
+            numbers = {tile.size.name: n for tile, n in zip(tiles, chosen, strict=True)}
+            by_role = {tile.role: n for tile, n in zip(tiles, chosen, strict=True)}
+            yield Choice(place, numbers, by_role, bound(program, numbers).kernels[0])
+
+
+def _numbers(tile: Tile, length: int, contraction: bool) -> list[int]:
+    most = power_above(length)
+    least = 16 if contraction else 1
+    several = {"rows": (16, 32, 64) if contraction else (1, 2, 4, 8, 16), "blocks": (16, 32, 64, 128),
+               "depth": (16, 32), "lanes": (64, 256, 1024, 4096)}[tile.role]
+    return sorted({max(min(n, most), least) for n in several})
+
+
+def options(kernel: Kernel) -> dict[str, int]:
+    """Triton's own: warps by how large a kernel's tiles are, and loads that are under way ahead of a loop."""
+    tiles = [[*map(width, lanes)] for _, lanes, _ in _innermost(kernel.body)]
+    stored = max(math.prod(tile) for tile in tiles if len(tile) < 3)
+    dots = any(len(tile) > 2 for tile in tiles)
+    warps = 4 if dots else max(1, min(8, stored // 256))
+    return {"num_warps": warps, "num_stages": 3}
+
+
+def chosen(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
+    """The schedule and tiles that go first by the model, of those that fit every device. Raises Unsupported where none
+    does."""
+    found = [c for place, program in enumerate(programs) for c in choices(place, program, sizes)]
+    several = dict[str, list[Choice]]()
+    for c in sorted(found, key=lambda c: _promise(c, sizes)):
+        several.setdefault(str(c.place), []).append(c)
+    tried, fit = list[tuple[Choice, float]](), list[tuple[float, Choice]]()
+    for c in (c for of_one in several.values() for c in of_one[:TRIED]):
+        figures = compiled(c.kernel, MODEL)
+        seconds = work(c.kernel, sizes).seconds(MODEL, options(c.kernel)["num_warps"], figures)
+        tried.append((c, seconds))
+        if figures.fits(MODEL):
+            fit.append((seconds, c))
+    for seconds, c in sorted(fit, key=lambda each: each[0]):
+        if all(compiled(c.kernel, device).fits(device) for device in DEVICES):
+            measured = tuple((c.place, c.numbers, seconds) for c, seconds in tried)
+            return Tuned(c.place, c.numbers, seconds, c.roles, measured)
+    raise Unsupported("no choice of tiles fits all of " + ", ".join(device.name for device in DEVICES))
+
+
+def _promise(c: Choice, sizes: Mapping[str, int]) -> tuple[float, int]:
+    """By the model; of those that are as good, that with the larger tiles."""
+    kernel_options = options(c.kernel)
+    return work(c.kernel, sizes).seconds(MODEL, kernel_options["num_warps"]), -math.prod(c.roles.values())
+
+
+# ------------------------------------------------------------------------------------------------------------- compiled
+
+
+@cache
+def compiled(kernel: Kernel, device: Device) -> Figures:
+    """What Triton's compiler says of a kernel for a device; tensors that begin at multiples of 16 bytes, as torch makes
+    them. Raises Unsupported where it does not compile."""
+    with TemporaryDirectory(prefix="samesame-") as place:
+        names = Names()
+        made = function(kernel, names)
+        file = Path(place) / "kernels.py"
+        file.write_text(f"{HEAD.format(words='')}\n\n{made.text}\n")
+        return _figures(getattr(loaded(file), names(kernel.name)), made, device, options(kernel))
+
+
+def _figures(jit: Any, made: Function, device: Device, options: Mapping[str, int]) -> Figures:
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler.compiler import ASTSource
+
+    kinds = [*(f"*{element_name(b.dtype)}" for b in made.tensors), *("i32" for _ in made.sizes)]
+    aligned = {(k,): [["tt.divisibility", 16]] for k in range(len(made.tensors))}
+    source = ASTSource(jit, dict(zip(jit.arg_names, kinds, strict=True)), {}, aligned)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="TRITON_DEFAULT_FP_FUSION")
+            binary = triton.compile(source, target=GPUTarget("cuda", device.arch, WARP), options=dict(options))
+    except Exception as error:                       # of any kind: Triton's passes raise what they like
+        first = (str(error).strip().splitlines() or ["no message"])[0]
+        raise Unsupported(f"{made.name} does not compile for {device.name}: {first}") from error
+    with TemporaryDirectory(prefix="samesame-") as place:
+        file = Path(place) / "kernel.cubin"
+        file.write_bytes(binary.asm["cubin"])
+        said = subprocess.run([triton.knobs.nvidia.cuobjdump.path, "-res-usage", str(file)], capture_output=True,
+                              text=True, check=False).stdout
+    usage = dict(re.findall(r"(REG|STACK|LOCAL):(\d+)", said))
+    return Figures(int(binary.metadata.shared), int(usage.get("REG", 255)), int(usage.get("LOCAL", 0)))
+
+
+# --------------------------------------------------------------------------------------------------------------- native
+
+
+@dataclass
+class OnGpu(Native):
+    """Triton kernels for a specification, whose code is proved."""
+
+    @classmethod
+    def space(cls, specification: Specification, cut: list[Stage]) -> Space:
+        """Sizes of 1, which Triton's host code takes for numbers, and those that no input has are numbers."""
+        space = super().space(specification, cut)
+        given = sizes_in(space.buffers[name] for name, t in specification.tensors.items() if t.role != "result")
+        fixed = {axis: space.extent(axis) for axis, size in space.sizes.items()
+                 if isinstance(size, Size) and (space.extent(axis) == 1 or size.name not in given)}
+        return Space(specification, cut, dict[str, Dim](fixed)) if fixed else space
+
+    @classmethod
+    def schedules(cls, space: Space) -> Iterator[list[Scheduled]]:
+        """Of the maps of a contraction those whose columns lie side by side in what is stored, if there is one."""
+        for several in alternatives(space, gpu=True):
+            along = [each for each in several if each.map.endswith(f" along {each.group[0].axes[-1]}")]
+            yield along or several
+
+    @classmethod
+    def numbers(cls, space: Space) -> dict[str, int]:
+        return {}
+
+    def __post_init__(self) -> None:
+        """Lift the kernels back and run them at small ragged sizes. Raises NoSchedule where they are not proved."""
+        with TemporaryDirectory(prefix="samesame-") as place:
+            file = Path(place) / "kernels.py"
+            file.write_text(self.module.text)
+            inputs = [self.over.buffers[name] for name in self.arguments]
+            outputs = [output.name for output in self.specification.outputs]
+            try:
+                found = lifted(file, self.module, inputs, outputs, self.holds, self.over.numbers())
+                require_values(file, self.module, inputs, self.holds)
+            except NotLifted as error:
+                raise NoSchedule(f"a kernel that was printed is not proved, {error}") from error
+        self.lifted = tuple(f"{each.kernel}: {'; '.join(each.formulas)}"
+                            f"{'   if ' * bool(each.conditions)}{', '.join(each.conditions)}" for each in found)
+
+    @property
+    def arguments(self) -> list[str]:
+        return [*self.named("input"), *self.named("weight")]
+
+    @cached_property
+    def module(self) -> Module:
+        outputs = [output.name for output in self.specification.outputs]
+        settings = {kernel.name: options(kernel) for kernel in self.program.kernels}
+        return module(self.program, self.arguments, outputs, settings, WORDS)
+
+    @property
+    def files(self) -> dict[str, str]:
+        return {"kernels.py": self.module.text}
+
+    def source(self) -> str:
+        return TEMPLATE.format(weights=list(weights_of(self.specification)),
+                               shapes=[self.shape(output) for output in self.specification.outputs])
+
+    def words(self) -> tuple[str, ...]:
+        return (*super().words(), *map(self.described, self.program.kernels))
+
+    def described(self, kernel: Kernel) -> str:
+        """A kernel's tiles, and what compilers and the model say of it."""
+        sides = max(([*map(width, lanes)] for _, lanes, _ in _innermost(kernel.body)), key=len)
+        figures, warps = [compiled(kernel, device) for device in DEVICES], options(kernel)["num_warps"]
+        does = work(kernel, self.over.numbers())
+        registers, shared = ({getattr(each, what) for each in figures} for what in ("registers", "shared"))
+        return (f"{kernel.name}: tiles {' × '.join(map(str, sides))}, {warps} warps, {does.programs} programs; "
+                f"{spoken(registers)} registers and {spoken(shared)} bytes of shared memory, compiled for {ALL}; "
+                f"{1e6 * does.seconds(MODEL, warps, compiled(kernel, MODEL)):.3g} µs by the model of {MODEL.name}, "
+                f"for want of {does.limit(MODEL)}")
+
+
+def spoken(numbers: Collection[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+WORDS = "Triton kernels that `samesame optimize` found; each was lifted back and proved to be what fast.py says."
+ALL = ", ".join(device.name for device in DEVICES)
+TEMPLATE = '''"""Triton kernels for a program; what they compute in torch's operators stands in reference.py."""
+
+from pathlib import Path
+from runpy import run_path
+
+import torch
+
+WEIGHTS = {weights!r}
+SHAPES = {shapes!r}
+
+
+class Fast(torch.nn.Module):
+    def __init__(self, weights):
+        super().__init__()
+        self.weights = [weights[name] for name in WEIGHTS]
+        self.launch = run_path(str(Path(__file__).parent / "kernels.py"))["launch"]
+
+    def forward(self, *tensors):
+        found = self.launch(*[tensor.contiguous() for tensor in (*tensors, *self.weights)])
+        return tuple(tensor.view(shape) for tensor, shape in zip(found, SHAPES))
+'''
