@@ -89,8 +89,8 @@ REFUSED = {
     ),
     "a branch": (returning("x if x.sum() > 0 else -x") + SAME, r"pair.py:8 uses a tensor as a condition"),
     "item": (returning("x * x.max().item()") + SAME, r"pair.py:8 calls .item\(\) on a tensor"),
-    "nonzero": (returning("x.nonzero()") + SAME, r"pair.py:8 calls nonzero"),
-    "a mask": (returning("x[x > 0].sum()") + SAME, r"pair.py:8 indexes with a mask"),
+    "nonzero": (returning("x.nonzero()") + SAME, r"pair.py:8 makes 0 of rows that data chose, so its shape"),
+    "a mask": (returning("x[x > 0].sort().values.sum()") + SAME, r"pair.py:8 sorts rows that data chose"),
     "dropout": (
         "left = nn.Sequential(nn.Dropout(0.1))\n\n\n" + SAME,
         r"the module 0 draws random numbers \(native_dropout\), so no two runs agree; call .eval\(\)",
@@ -114,7 +114,7 @@ REFUSED = {
     ),
     "gradients": (
         returning("torch.autograd.grad((x**2).sum(), x)[0]") + SAME,
-        r"pair.py:8 computes gradients, and these are off",
+        r"pair.py:8 raises RuntimeError: element 0 of tensors does not require grad",
     ),
     "training": ("left = nn.BatchNorm1d(3)\n\n\n" + SAME.replace("3)", "6).view(2, 3)"), r"BatchNorm1d .*call .eval"),
     "a sparse input": (returning("x") + "right, inputs = left, torch.eye(2).to_sparse()\n", r"x is a sparse"),

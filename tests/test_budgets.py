@@ -13,16 +13,19 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 
 import pytest
 import torch
 import z3
 
-from samesame.budget import TIME, TOLERANCE, Deadline, Run, Stopped
+from samesame.budget import TIME, TOLERANCE, Deadline, Run, Stopped, undisturbed
 from samesame.check import check
 from samesame.evidence import Rung
 from samesame.formula import effort
+from samesame.relate.prove import Prover
+from samesame.relate.rules import Rule
 
 LAYERS = """
 import torch, sys, time
@@ -140,6 +143,7 @@ def test_a_slow_program_is_stopped_at_the_limit(source, doing, tmp_path):
     assert re.search(f"Stopped {doing}", out) and "the time limit was reached (4 seconds)" in out
 
 
+@pytest.mark.long
 def test_a_slow_proof_is_stopped_at_the_limit_and_keeps_what_it_proved(tmp_path):
     cli = Cli(tmp_path, SLOW_PROOF, "--timeout", "12", "--json", "verdict.json")
     code, out, _ = cli.end()
@@ -274,6 +278,20 @@ def test_an_interrupt_while_proving_leaves_what_was_proved(after, tmp_path):
     assert err == "samesame: interrupted" or (out.startswith("undecided") and "Ctrl-C was pressed" in out)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_being_told_to_end_leaves_what_was_proved_though_it_is_told_twice(tmp_path, number):
+    """As `timeout 60 samesame check …` does: to the whole group, whose parent hands it on."""
+    cli = Cli(tmp_path, SLOW_PROOF + PROVING.replace("PAUSE", "2"))
+    cli.wait_for("proving")
+    time.sleep(0.4)
+    for _ in range(2):
+        cli.process.send_signal(number)
+    code, out, err = cli.end(10.0)
+    assert code == 130, err
+    told = "the process was told to end (SIGTERM)" if number == signal.SIGTERM else "Ctrl-C was pressed"
+    assert out.startswith("undecided") and told in out and not err
+
+
 def test_a_second_interrupt_does_not_wait(tmp_path):
     source = SLOW_PROOF + PROVING.replace("PAUSE", "600")
     cli = Cli(tmp_path, source)
@@ -307,6 +325,7 @@ def test_an_interrupt_during_a_query_is_not_taken_by_the_solver():
 # ------------------------------------------------------------------------------------------------------------- progress
 
 
+@pytest.mark.long
 def test_progress_says_what_is_done_how_much_of_it_and_where(tmp_path):
     """On a terminal: the stage, which operator of how many, the time, and the place in the user's program."""
     ours, theirs = pty.openpty()
@@ -373,9 +392,11 @@ def test_attempts_that_take_too_long_are_left_out_and_said():
     assert run.notes()[0] == "too slow" and "while relating" in run.notes()[1]
 
 
-def test_no_alarm_is_raised_where_contexts_are_left():
-    """Raised there, Stopped would leave `bounded` before it has disarmed the alarm, and hit whatever runs next."""
-    leaving = compile("signal.raise_signal(signal.SIGALRM)\nleft = True", contextlib.__file__, "exec")
+@pytest.mark.parametrize("file", [contextlib.__file__, weakref.__file__])
+def test_no_alarm_is_raised_where_contexts_are_left(file):
+    """Raised there, Stopped would leave `bounded` before it has disarmed the alarm, and hit whatever runs next; or it
+    would be lost where an object ends."""
+    leaving = compile("signal.raise_signal(signal.SIGALRM)\nleft = True", file, "exec")
     seen: dict[str, object] = {"signal": signal}
     run = Run(timeout=0.01)
     run._started -= 100.0
@@ -389,3 +410,38 @@ def test_no_alarm_is_raised_where_contexts_are_left():
 def test_stopped_is_no_exception_that_a_program_catches():
     assert not issubclass(Stopped, Exception)
     assert TOLERANCE < 1.2
+
+
+@pytest.mark.parametrize(("left", "again"), [(60.0, True), (-1.0, False), (None, False)])
+def test_what_ran_out_of_time_gets_more_where_the_run_has_a_limit_that_leaves_some(left, again):
+    prover = Prover(deadline=None if left is None else time.monotonic() + left, short={"slow"})
+    block = object()
+    prover.rules = {"slow": Rule("P1", block, None, "time"), "open": Rule("P2", block, None, "left over")}
+    given = prover.budget
+    assert prover.try_harder() is again
+    assert list(prover.rules) == (["open"] if again else ["slow", "open"])
+    assert (prover.budget.seconds > given.seconds) is again and (prover.budget.solver > given.solver) is again
+    assert not prover.try_harder()
+
+
+def test_an_undecided_pair_is_tried_again_until_nothing_is_short_of_time(monkeypatch):
+    rounds = iter((True, True, False))
+    monkeypatch.setattr(Prover, "try_harder", lambda self: next(rounds))
+    assert check(torch.erf, lambda x: torch.erf(x) + torch.sin(x * 1e-11), (torch.randn(3),)).verdict != "same"
+    assert next(rounds, None) is None
+
+
+def test_what_must_not_be_left_half_done_is_done() -> None:
+    run, done = Run(), []
+    heard = signal.signal(signal.SIGINT, signal.default_int_handler)         # a run in the background may not hear it
+    try:
+        with run.bounded(interrupts=True):
+            with undisturbed():
+                for k in range(3):
+                    os.kill(os.getpid(), signal.SIGINT if k == 0 else signal.SIGALRM)
+                    done.append(k)
+            time.sleep(2.0)
+            done.append("after")
+    finally:
+        signal.signal(signal.SIGINT, heard)
+    assert done == [0, 1, 2] and run.interrupted

@@ -7,7 +7,8 @@ import torch
 from typer.testing import CliRunner
 
 from samesame.capture.checkpoints import vllm as vllm_models
-from samesame.capture.checkpoints.folders import fields_of, is_checkpoint, merged, parse, shrunk, tiny
+from samesame.capture.checkpoints.folders import config_of, fields_of, is_checkpoint, parse, small, tiny
+from samesame.capture.checkpoints.shrinking import merged
 from samesame.capture.checkpoints.transformers import load_hf
 from samesame.capture.targets import load_target, tiny_twins
 from samesame.cli import app
@@ -35,7 +36,7 @@ def test_nested_fields_are_replaced_one_by_one():
 
 
 def test_a_tiny_twin_has_small_sizes_and_the_flags_of_its_config():
-    found = shrunk({
+    found = small({
         "model_type": "gemma2", "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
         "sliding_window": 4096, "final_logit_softcapping": 30.0, "num_hidden_layers": 26, "attention_bias": True,
     })
@@ -46,11 +47,54 @@ def test_a_tiny_twin_has_small_sizes_and_the_flags_of_its_config():
 
 def test_heads_stay_grouped_as_they_were(llama):
     def groups(**heads):
-        return shrunk({"model_type": "llama", **heads})["num_key_value_heads"]
+        return small({"model_type": "llama", **heads})["num_key_value_heads"]
 
     assert groups(num_attention_heads=32, num_key_value_heads=32) == 4
     assert groups(num_attention_heads=32, num_key_value_heads=1) == 1
     assert groups(num_attention_heads=32, num_key_value_heads=8) == 2
+
+
+LONG = {"type": "longrope", "short_factor": [1.0] * 48, "long_factor": [3.0] * 48}
+
+
+@pytest.mark.parametrize("fields, found", [
+    ({"model_type": "falcon"}, {"ffn_hidden_size": 4 * 128, "num_kv_heads": 4}),
+    ({"model_type": "gptj"}, {"rotary_dim": 8, "n_embd": 128}),
+    ({"model_type": "gemma3n_text"}, {"intermediate_size": [96] * 4, "num_kv_shared_layers": 2,
+                                      "activation_sparsity_pattern": [0.95, 0.95, 0.0, 0.0]}),
+    ({"model_type": "gemma4_text"}, {"per_layer_config": {"1": {"head_dim": 64}}, "head_dim": 32}),
+    ({"model_type": "longcat_flash"}, {"num_layers": 2, "ffn_hidden_size": 2 * 128}),
+    ({"model_type": "mamba2"}, {"num_heads": 8, "head_dim": 32, "time_step_limit": [0.0, float("inf")]}),
+    ({"model_type": "llama4_text"}, {"num_experts_per_tok": 1, "no_rope_layers": [1, 0]}),
+    ({"model_type": "deepseek_v3"}, {"n_routed_experts": 8, "n_group": 2, "topk_group": 1, "first_k_dense_replace": 1}),
+    ({"model_type": "lfm2", "full_attn_idxs": [2, 5]}, {"layer_types": ["conv", "full_attention"]}),
+    ({"model_type": "llama", "rope_theta": 5e5}, {"num_hidden_layers": 2}),
+    ({"model_type": "phi3", "original_max_position_embeddings": 4096, "rope_scaling": LONG},
+     {"original_max_position_embeddings": 8, "max_position_embeddings": 64}),
+])
+def test_what_belongs_together_is_shrunk_together(fields, found):
+    """Widths that are multiples, rotary dimensions, groups of experts, lists with an entry for each layer."""
+    twin = small(fields)
+    assert {name: twin[name] for name in found} == found
+    assert "rope_theta" not in fields or twin["rope_parameters"]["rope_theta"] == fields["rope_theta"]
+
+
+def test_the_number_of_layers_that_is_given_is_that_of_every_list():
+    kinds = small({"model_type": "gemma2", "num_hidden_layers": 26}, {"num_hidden_layers": 3})["layer_types"]
+    assert [kind.partition("_")[0] for kind in kinds] == ["sliding", "full", "sliding"]
+
+
+def test_a_nested_field_that_is_replaced_leaves_the_others(llama):
+    """Be they in the checkpoint's config, or only in its class's defaults."""
+    replaced = config_of(llama, {"rope_parameters": {"rope_theta": 3.0}})
+    assert replaced.rope_parameters == {"rope_theta": 3.0, "rope_type": "default"}
+
+
+def test_what_a_checkpoint_stores_in_a_buffer_is_random_too(tmp_path):
+    """A router's bias is zero in a new model, and a port that drops it would be the same."""
+    folder = tiny({"model_type": "glm4_moe"}, tmp_path)
+    biases = [b for n, b in load_hf(parse(f"hf:{folder}")).named_buffers() if n.endswith("e_score_correction_bias")]
+    assert biases and all(bias.abs().min() > 0 for bias in biases)
 
 
 def test_every_weight_is_random_and_the_same_for_a_seed(tmp_path, llama):
@@ -65,7 +109,7 @@ def test_every_weight_is_random_and_the_same_for_a_seed(tmp_path, llama):
         assert weight.dim() > 1 or 0.5 < float(weight.mean()) < 1.5, "norms are around one"
 
 
-def test_a_field_given_last_is_not_shrunk(tmp_path):
+def test_a_field_given_last_is_not_small(tmp_path):
     folder = tiny({"model_type": "llama"}, tmp_path, {"num_hidden_layers": 3, "sliding_window": 7})
     assert fields_of(folder)["num_hidden_layers"] == 3 and fields_of(folder)["sliding_window"] == 7
 

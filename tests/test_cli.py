@@ -338,3 +338,19 @@ def test_ctrl_c_exits_with_130(folder):
     _, err = running.communicate(timeout=20)
     assert running.returncode == 130
     assert one_sentence(err) == "samesame: interrupted"
+
+
+def test_a_page_is_written_beside_the_report(samesame, folder):
+    code, out, _ = samesame("check", "pair.py", "--html", "report.html")
+    page = (folder / "report.html").read_text()
+    assert code == 0 and out.startswith("same") and page.startswith("<!DOCTYPE html>") and "<math" in page
+
+
+@pytest.mark.parametrize("given, said", [
+    (["pair.py", "--html", "-"], "give a file name in place of -"),
+    (["pair.py", "--html", "missing/page.html"], "there is no folder"),
+    (["pair.py:left", "pair.py:right", "pair.py:left", "--html", "page.html"], "give --html with two"),
+])
+def test_a_page_that_cannot_be_is_refused_before_any_work(samesame, given, said):
+    code, out, err = samesame("check", *given)
+    assert code == 2 and said in err and not out

@@ -189,6 +189,18 @@ def test_an_edited_program_that_is_proved_the_same_is_said_to_be():
     assert edits and {edit.verified for edit in edits} == {"proved"}
 
 
+@pytest.mark.parametrize(("left", "right"), [(8**-0.5, 0.3), (0.3, None), (0.125, None)])
+def test_another_scale_of_whole_attention_is_named(left, right):
+    def by_hand(q, k, v):
+        return (q @ k.transpose(-1, -2) / (1 / left)).softmax(-1) @ v
+
+    def whole(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, scale=right)
+
+    edits = check(by_hand, whole, torch.randn(3, 2, 5, 8).unbind()).diagnosis
+    assert any("scales its scores by" in edit.description and edit.verified == "proved" for edit in edits)
+
+
 def test_an_edit_to_what_can_only_be_tested_stands_on_values():
     edits = edits_of(
         lambda x, w: torch.ops.planted.swish(norm(x, w, 1e-6)),

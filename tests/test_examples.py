@@ -5,9 +5,11 @@ from importlib import import_module
 import pytest
 import torch
 from examples.fused_llama import FusedLlama, rotary_table
+from examples.training import ByHand, ByTorch, Coupled, inputs
 from transformers import AutoModelForCausalLM, LlamaConfig
 
 from models import build, randomise
+from samesame import check
 
 
 @torch.inference_mode()
@@ -68,3 +70,8 @@ def test_example_pairs_are_what_they_say(name, same):
     arguments = [argument.double() for argument in pair.inputs()]
     difference = (pair.left(*arguments) - pair.right(*arguments)).abs().max().item()
     assert difference < 1e-12 if same else 1e-6 < difference < 1e-3
+
+
+def test_a_training_step_by_hand_is_the_one_of_torch():
+    assert check(ByTorch(), ByHand(), inputs).verdict == "same"
+    assert check(ByTorch(), Coupled(), inputs).verdict == "different"

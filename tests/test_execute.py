@@ -10,7 +10,9 @@ from torch.nn import functional as F
 from samesame.capture import capture
 from samesame.evidence import Refused
 from samesame.graph import Dtype, Graph, Node, TensorType
-from samesame.operators.execute import closed, execute
+from samesame.operators import kept
+from samesame.operators.execute import by_weights, closed, execute
+from samesame.operators.kept import run_keeping
 
 
 def random(*shape, seed=0):
@@ -191,3 +193,88 @@ def test_as_strided_counts_offsets_from_the_start_of_its_argument():
 
     x = random(8)
     assert torch.equal(values(capture(program, (x,)), {})["as_strided"], program(x.double()))
+
+
+@pytest.mark.parametrize("room", [0, 1 << 10, 1 << 30])
+def test_what_a_run_forgets_is_computed_again(monkeypatch, room):
+    class Layers(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Linear(8, 8) for _ in range(5))
+
+        def forward(self, x):
+            table = torch.arange(8) / 3                         # a constant, in float32
+            for layer in self.layers:
+                low, high = (x + table).chunk(2, -1)
+                x = layer(torch.cat([high, low], -1)).relu() + x
+            return x
+
+    monkeypatch.setattr(kept, "ROOM", room)
+    graph = capture(Layers(), (random(3, 8),))
+    every, some = execute(graph, graph.tensors), run_keeping(graph, graph.tensors)
+    assert set(some) == set(every) and "nothing" not in some
+    for order in (list(every), list(reversed(every))):
+        for name in order:
+            assert same_numbers(some[name], every[name])
+    always = {*closed(graph), graph.roots[0][1].name}
+    assert sum(size_in_memory(value) for name, value in some._held.items() if name not in always) <= room
+
+
+def same_numbers(a, b):
+    return all(torch.equal(x, y) for x, y in zip(a, b, strict=True)) if isinstance(a, tuple) else torch.equal(a, b)
+
+
+def size_in_memory(value):
+    return sum(map(size_in_memory, value)) if isinstance(value, tuple) else value.numel() * value.element_size()
+
+
+def test_nodes_that_read_one_weight_run_together_and_after_what_they_read():
+    class Twice(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Linear(4, 4, bias=False) for _ in range(3))
+
+        def forward(self, x, y):
+            for layer in self.layers:
+                x = layer(x)
+            for layer in self.layers:
+                y = layer(y) * 2
+            return self.layers[0](x + y)
+
+    graph = capture(Twice(), (random(2, 4), random(2, 4, seed=1)))
+    order = by_weights(graph.nodes)
+    place = {node: k for k, node in enumerate(order)}
+    assert set(place) == set(graph.nodes)
+    assert all(place[part] < place[node] for node in order for part in node.inputs)
+    second = next(node for node in order if node.name.endswith("layers.1.weight"))
+    first, last = (k(place[node] for node in order if second in node.inputs) for k in (min, max))
+    assert last - first <= 2, "although one third of the program lies between them"
+    some = execute(graph, graph.tensors, keep=False)
+    assert set(some) == {graph.roots[0][1].name}
+    assert same_numbers(some[graph.roots[0][1].name], execute(graph, graph.tensors)[graph.roots[0][1].name])
+
+
+def test_a_weight_that_is_read_again_much_later_is_freed_between(monkeypatch):
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table, self.other = nn.Parameter(random(5, 4)), nn.Parameter(random(4, seed=1))
+
+        def forward(self, ids):
+            x = self.table[ids]
+            for _ in range(6):
+                x = (x * self.other).tanh()
+            return nn.functional.linear(x, self.table), self.table
+
+    graph, held = capture(Tied(), (torch.tensor([1, 3]),)), []
+    monkeypatch.setattr("samesame.operators.execute.FAR", 4)
+    whole = execute(graph, graph.tensors)
+
+    class Asked(dict):
+        def get(self, name):
+            held.append(name)
+            return super().get(name)
+
+    found = execute(graph, Asked(graph.tensors), keep=False)
+    assert all(same_numbers(found[root.name], whole[root.name]) for _, root in graph.roots)
+    assert held.count("table") > 1 and held.count("other") == 1

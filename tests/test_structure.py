@@ -17,8 +17,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 FLOORS = [
     {"__main__"},
     {"cli"},
-    {"testing"},
-    {"several", "sweep", "fuzz", "optimize", "entangle"},     # these ask check; entangle: a plugin of refine
+    {"testing", "pytest"},
+    {"several", "suite", "gguf", "sweep", "fuzz", "optimize", "entangle"},  # entangle: a plugin of refine
     {"report", "check", "refine", "lift"},
     {"certificate"},
     {"diagnose", "relate"},

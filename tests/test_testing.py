@@ -46,7 +46,7 @@ def test_tested_passes_only_where_that_is_enough(answer):
 
 
 def test_an_unknown_rung_is_refused_before_any_work(answer):
-    with pytest.raises(ValueError, match="give one of 'proved', 'rounded', 'tested'"):
+    with pytest.raises(ValueError, match="give one of 'proved for all sizes', 'proved', 'rounded', 'tested'"):
         testing.assert_same(None, None, (), at_least="certain")
 
 

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from samesame import check
 from samesame.capture import capture
 from samesame.capture.checkpoints.folders import Checkpoint, tiny
+from samesame.capture.checkpoints.transformers import load_hf
 from samesame.capture.checkpoints.vllm import load_vllm
 from samesame.capture.ranks.record import capture_ranks
 from samesame.cli import app
@@ -37,6 +38,45 @@ def test_a_model_that_vllm_runs_by_transformers_is_no_evidence(name, tmp_path):
     place = tiny({"model_type": name}, tmp_path)
     with pytest.raises(Refused, match=r"^vllm:it: vLLM has no model of its own for .*Transformers back end"):
         load_vllm(Checkpoint("vllm", place, text="vllm:it"))
+
+
+@pytest.mark.parametrize("kind, architecture, reason", [
+    ("mamba", "MambaForCausalLM", "selective scan"),
+    ("deepseek_v32", "DeepseekV32ForCausalLM", "sparse attention"),
+    ("laguna", "LagunaForCausalLM", "sigmoid scores"),
+])
+def test_what_a_cpu_cannot_run_is_said_before_anything_is_loaded(kind, architecture, reason, tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": kind, "architectures": [architecture]}))
+    with pytest.raises(Refused, match=f"^vllm:it: vLLM does not run {architecture} on a CPU: .*{reason}"):
+        load_vllm(Checkpoint("vllm", tmp_path, text="vllm:it"))
+
+
+def test_a_layer_with_a_state_is_no_attention_over_a_cache(tmp_path):
+    """Without its state it would compute something else, and be called different."""
+    place = tiny({"model_type": "lfm2", "layer_types": ["conv", "full_attention"], "num_hidden_layers": 2}, tmp_path)
+    with pytest.raises(Refused, match="keeps a state between tokens"):
+        load_vllm(Checkpoint("vllm", place, text="vllm:it"))
+
+
+@pytest.mark.long
+def test_latent_attention_is_compared_where_its_rotary_kernel_is_off(tmp_path):
+    place = tiny({"model_type": "deepseek_v3"}, tmp_path)
+    with pytest.raises(Refused, match=r"turns one head of each token .* add custom_ops=\["):
+        load_vllm(Checkpoint("vllm", place, text="vllm:it"))
+    left = load_hf(Checkpoint("hf", place, {"attn": "eager"}, text="hf"))
+    plain = {"custom_ops": ["none"]}
+    assert check(left, load_vllm(Checkpoint("vllm", place, plain, text="plain")), None, timeout=100).verdict == "same"
+    other = Checkpoint("vllm", place, plain, overrides={"rms_norm_eps": 1e-2}, text="other")
+    assert check(left, load_vllm(other), None, timeout=100).verdict == "different"
+
+
+@pytest.mark.long
+def test_a_bias_of_a_router_that_is_not_read_makes_a_difference(tmp_path):
+    """vLLM's router for a CPU leaves out the bias of experts that stand in no groups."""
+    place = tiny({"model_type": "ernie4_5_moe"}, tmp_path)
+    sides = (load_hf(Checkpoint("hf", place, text="hf")), load_vllm(Checkpoint("vllm", place, text="vllm")))
+    verdict = check(*sides, None, timeout=100)
+    assert verdict.verdict == "different" and "moe_statics" in verdict.diagnosis[0].description
 
 
 def test_vllm_is_the_same_with_its_own_operators_off_and_on(tmp_path):

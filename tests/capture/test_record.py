@@ -1,5 +1,6 @@
 """A recorded graph computes what the program computes, on other inputs too, however the program writes into memory."""
 
+import cProfile
 import ctypes
 import inspect
 import subprocess
@@ -75,10 +76,23 @@ def write_pieces(x):
     return y
 
 
+def write_pieces_that_gradients_may_not_know(x):
+    y = x.clone()
+    first, second = torch.unsafe_chunk(y, 2, 1)
+    first.add_(second).sigmoid_()
+    torch.unsafe_split_with_sizes(y, [1, 2], 0)[1].neg_()
+    return y
+
+
 def write_diagonal(x):
     y = x.clone()
     torch.diagonal(y, 1).copy_(torch.arange(3))
     return y.permute(1, 0)
+
+
+def fill_diagonal(x):
+    y = x.clone()
+    return y.fill_diagonal_(0.25), x[1:].clone().fill_diagonal_(2.0)
 
 
 def write_then_change_view(x):
@@ -158,7 +172,9 @@ PROGRAMS = [
     stale_views,
     write_a_view_of_a_view,
     write_pieces,
+    write_pieces_that_gradients_may_not_know,
     write_diagonal,
+    fill_diagonal,
     write_then_change_view,
     fill_a_buffer,
     accumulate,
@@ -505,11 +521,10 @@ def fails(x):
 REFUSED = [
     (item, "x.sum().item()", "on a tensor, so the graph depends on data; pass the value as an argument instead"),
     (condition, "if x.sum() > 0", "uses a tensor as a condition"),
-    (mask, "x[x > 0]", "indexes with a mask"),
     (leaves_as_list, "x.flatten().tolist()", "calls .tolist()"),
     (leaves_as_array, "x.numpy()", r"calls .numpy\(\) on a tensor"),
     (parameter_decides, "float(WEIGHT)", r"calls float\(\) on a tensor"),
-    (counts, "torch.nonzero(x)", "calls nonzero, whose result cannot be known before it runs"),
+    (counts, "torch.nonzero(x)", "gives the number of rows that data chose to add, so .*; compute all rows"),
     (noise, "torch.randn(3, 4)", "draws random numbers .randn."),
     (drops, "F.dropout(x, 0.5)", "draws random numbers"),
     (resizes, "resize_(2, 2)", "replaces a tensor's memory"),
@@ -594,7 +609,7 @@ def test_what_is_no_program_or_no_input_is_refused(program, inputs, message):
 
 
 def test_how_must_be_known():
-    with pytest.raises(Refused, match="'script'; give 'record', 'export', 'export\\+decompose'"):
+    with pytest.raises(Refused, match="'script'; give 'record', 'gradients', 'export', 'export\\+decompose'"):
         capture(item, (random(3, 4),), how="script")
 
 
@@ -609,3 +624,11 @@ def test_recording_works_after_torch_has_frozen_its_backend_flags():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) >= 2
+
+
+def test_a_program_may_be_captured_under_a_profiler():
+    with cProfile.Profile() as profile:
+        graph = capture(torch.relu, (torch.randn(2, 3),))
+        before = len(profile.getstats())
+        torch.ones(1).cumsum(0)
+    assert graph.nodes[-1].operator == "aten.relu.default" and before

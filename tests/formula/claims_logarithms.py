@@ -40,6 +40,8 @@ def positive(v):
 pointwise("log of a product", lambda v, w: log(positive(v) * exp(w)), lambda v, w: log(positive(v)) + w, lambda v, w: log(positive(v)) * w, XY)
 pointwise("log of a quotient", lambda v, w: log(positive(v) / positive(w)), lambda v, w: log(positive(v)) - log(positive(w)), lambda v, w: log(positive(v)) / log(positive(w) + 1), XY)
 pointwise("log of a power", lambda v: log(power(positive(v), 3)), lambda v: 3 * log(positive(v)), lambda v: power(log(positive(v)), 3))
+pointwise("log of a square", lambda v: log(power(v, 2)), lambda v: 2 * log(absolute(v)), lambda v: log(absolute(v)))
+pointwise("log of squares", lambda v, w: log(power(v, 2) * power(w, 4) / 9), lambda v, w: 2 * log(absolute(v)) + 4 * log(absolute(w)) - 2 * log(3), lambda v, w: 2 * log(absolute(v)) + 2 * log(absolute(w)) - 2 * log(3), XY)
 pointwise("log of a root", lambda v: log(sqrt(positive(v))), lambda v: log(positive(v)) / 2, lambda v: log(positive(v)))
 pointwise("log(exp v) = v", lambda v: log(exp(v)), lambda v: v, lambda v: -v)
 pointwise("exp(log p) = p", lambda v: exp(log(positive(v))), positive, lambda v: v * v)

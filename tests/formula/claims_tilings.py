@@ -30,6 +30,13 @@ NB = dict(N=5, B=3)
 claim("a sum over tiles with a ragged end", NB, dict(x="N"),
       lambda s, x: x.sum(0), lambda s, x: array((), lambda: tiled(s.N, s.B, lambda k: x[k])),
       lambda s, x: array((), lambda: tiled(s.N - 1, s.B, lambda k: x[k])), minima=dict(N=2))
+claim("each element of ragged tiles counts once", NB, dict(x="N"),
+      lambda s, x: x.sum(0) + s.N, lambda s, x: array((), lambda: tiled(s.N, s.B, lambda k: x[k] + 1)),
+      lambda s, x: array((), lambda: tiled(s.N, s.B, lambda k: x[k]) + ceil(s.N, s.B) * s.B))
+claim("a variance in two passes over tiles with a ragged end", NB, dict(x="N"),
+      lambda s, x: array((), lambda: Sum(s.N, lambda k: power(x[k] - Sum(s.N, lambda j: x[j]) / s.N, 2))),
+      lambda s, x: array((), lambda: tiled(s.N, s.B, lambda k: power(x[k] - tiled(s.N, s.B, lambda j: x[j]) / s.N, 2))),
+      lambda s, x: array((), lambda: tiled(s.N, s.B, lambda k: power(x[k] - tiled(s.N, s.B, lambda j: x[j], 1) / s.N, 2))))
 claim("a mean over tiles with a ragged end", NB, dict(x="N"),
       lambda s, x: x.mean(0), lambda s, x: array((), lambda: tiled(s.N, s.B, lambda k: x[k] / s.N)),
       lambda s, x: array((), lambda: tiled(s.N, s.B, lambda k: x[k]) / (ceil(s.N, s.B) * s.B)))

@@ -1,13 +1,15 @@
 """Proof by cases: what holds in every case is proved, what fails in one is not, and the cases cover everything."""
 
+import re
+
 import numpy as np
 import pytest
 
 from samesame.formula import cases
 from samesame.formula.cases import is_by_cases, prove_by_cases
-from samesame.formula.equal import Budget, NotProved, Proved
+from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Load, Size, Sum, add, eq, exp, lt, mul, walk, where
+from samesame.formula.expr import Load, Size, Sum, add, eq, exp, lt, mul, sin, walk, where
 from samesame.formula.tensor import leaf, tensor
 
 EXPERTS, TOKENS, WIDTH = 4, 5, 6
@@ -144,3 +146,12 @@ def test_many_cases_are_tried_first_where_a_claim_is_put_together_from_them():
 def test_the_budget_is_for_all_cases_together():
     outcome = prove_by_cases(*TRUE["two experts a token"], budget=Budget(seconds=0.0))
     assert isinstance(outcome, NotProved) and "out of time" in outcome.reason
+
+
+def test_what_is_left_over_is_shown_in_few_words():
+    x = leaf("x", (40, 40))
+    terms = range(40)
+    long = tensor((40,), lambda i: exp(sum((sin(x[i, k]) for k in terms), start=x[i, 0])))
+    found = prove_tensors_equal(long, tensor((40,), lambda i: x[i, 0]))
+    assert isinstance(found, NotProved)
+    assert "x[i,0]" in found.reason and len(found.reason) < 250 and not re.search("[0-9a-f]{32}", found.reason)

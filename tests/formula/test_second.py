@@ -57,6 +57,17 @@ def about(left, right, shape=(5,)):
     return compare(dag.claim(tensor(shape, left), tensor(shape, right)))
 
 
+def test_what_holds_nothing_is_never_read():
+    """A part of no rows, as an empty cache has, stands in front of what is read."""
+    nothing = leaf("nothing", (3, 0))
+
+    def joined(i, j):
+        return where(lt(j, 0), nothing[i, j], x[j] + i)
+
+    assert isinstance(about(joined, lambda i, j: x[j] + i, (3, 5)), Agreement)
+    assert isinstance(about(joined, lambda i, j: x[j], (3, 5)), Disagreement)
+
+
 @pytest.mark.parametrize("k", range(len(TENSORS)), ids=[claim.name for claim in TENSORS])
 def test_a_true_claim_is_agreed_with_and_its_twin_refuted(k):
     """Over size symbols, and every fourth at the claim's own sizes too."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from samesame.formula import expr as x
 from samesame.formula.evaluate import Undefined, evaluate_exact
+from samesame.formula.mathml import mathml, mathml_tensor
 from samesame.formula.show import latex, latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Tensor, leaf, tensor
 
@@ -304,6 +306,27 @@ def test_latex_is_balanced(data: st.DataObject) -> None:
         assert depth >= 0
     assert depth == 0 and text.count(r"\left") == text.count(r"\right") and not re.search("[^\x20-\x7e]", text)
     assert text.count(r"\begin{cases}") == text.count(r"\end{cases}")
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=25)
+def test_mathml_is_well_formed(data: st.DataObject) -> None:
+    root = ElementTree.fromstring(mathml(data.draw(reals((x.index(M),), 3))))
+    assert {len(part) for part in root.iter() if part.tag in ("mfrac", "msup", "msub", "munder")} <= {2}
+
+
+def test_mathml_says_what_the_text_says() -> None:
+    root = ElementTree.fromstring(mathml_tensor("out", softmax()))
+    assert "".join(root.itertext()).replace("\N{FUNCTION APPLICATION}", "") == "outi,j=exp(xi,j)∑l<kexp(xi,l)"
+    assert [part.tag for part in root.iter() if part.tag in ("mfrac", "munder")] == ["mfrac", "munder"]
+
+
+def test_a_name_in_mathml_is_text_whatever_it_holds() -> None:
+    names = "<script>alert(1)</script>", 'a"b&c', "x" * 10_000
+    for name in names:
+        text = mathml(x.add(leaf(name, (K,))[x.index(K)], x.Opaque(name, (name,), (), (), "real")))
+        assert "<script" not in text and len(text) < 2000
+        ElementTree.fromstring(text)
 
 
 def rms_norm() -> Tensor:

@@ -14,8 +14,8 @@ from samesame.fuzz.learnt import learnt, rewrites
 from samesame.fuzz.oracle import compare, observe
 from samesame.fuzz.program import Input, Program, Ref, Step
 from samesame.fuzz.twins import twin_of
-from samesame.relate.rules import versions
 from samesame.store import Store
+from samesame.versions import versions
 
 
 def left(x, w):

@@ -30,7 +30,7 @@ BROKEN = {  # the obligations that must not be proved
     "nested_forgotten": {"coverage": "violated"},
     "two_outputs": {"coverage": "violated"},
     "chosen_rows_of_nothing": {"coverage": "violated"},
-    "undefined_choice": {"undefined": "undecided"},
+    "undefined_choice": {"undefined": "violated"},
 }
 
 

@@ -9,12 +9,12 @@ import pytest
 
 pytest.importorskip("triton")
 
-from samesame.cli.lift import lines
 from samesame.kernels.front import passed_of
 from samesame.kernels.host.interpret import interpret
 from samesame.kernels.host.launches import capture_launches
 from samesame.lift import LiftVerdict, lift
 from samesame.lift.numerics import error_of
+from samesame.report.lifted import lines
 
 FILE = Path(__file__).parent.parent / "launches" / "hostile.py"
 

@@ -94,8 +94,8 @@ def test_a_file_that_cannot_be_written_is_told_before_the_work(tmp_path) -> None
 
 
 def test_the_json_is_json_whatever_the_numbers(monkeypatch) -> None:
-    from samesame.cli.lift import as_json
     from samesame.lift import LiftVerdict
+    from samesame.report.lifted import as_json
 
     case = {"sizes": {"n": 5}, "kernel": float("inf"), "reference": float("nan")}
     found = json.loads(as_json(LiftVerdict("t", against="different", against_counterexample=case)))

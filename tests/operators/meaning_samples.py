@@ -136,7 +136,11 @@ OWN: Samples = {
     **{f"aten.{name}.Tensor": lambda: [(bools(3, 1), bools(4))]
        for name in ("__and__", "__or__", "__xor__")},
     **{f"aten.{name}.Scalar": lambda: [(bools(3, 2), True), (bools(3, 2), False)]
-       for name in ("__and__", "__or__", "__xor__", "bitwise_and", "bitwise_or", "bitwise_xor")},
+       for name in ("__or__", "__xor__", "bitwise_or", "bitwise_xor")},
+    **{f"aten.{name}.Scalar": lambda: [(bools(3, 2), True), (bools(3, 2), False), (ints(99, 40) - 50, 15)]
+       for name in ("__and__", "bitwise_and")},
+    **{name: lambda: [(ints(99, 40) - 50, 3), (ints(99, 40) - 50, 0), (ints(99, 9) - 50, 31)]
+       for name in ("aten.__rshift__.Scalar", "aten.bitwise_right_shift.Tensor_Scalar")},
     **{f"aten.{name}.Scalar": lambda: [(ints(20, 7) - 10, 3), (ints(20, 7) - 10, -3), (r(7), 0.7), (ints(9, 4), 2.5)]
        for name in ("div", "floor_divide", "fmod", "remainder")},
     "aten.div.Scalar_mode": lambda: [
@@ -151,8 +155,11 @@ OWN: Samples = {
     "aten.pow.Tensor_Tensor": lambda: [(pos(3), Known(torch.tensor(2.0))), (pos(3), Known(torch.tensor(-0.5))),
                                        (Known(torch.tensor(3.0)), r(4)), (ints(3, 4), Known(torch.tensor(2)))],
     "aten.pow.Tensor_Scalar": lambda: [(pos(3), q) for q in (0.5, -0.5, 2, 3, 0, 1.5, -1)] + [(ints(4, 3), 2)],
-    "aten.max_pool1d.default": lambda: [(r(2, 3, 7), [3]), (r(2, 3, 7), [3], [2], [1], [2]), (r(3, 7), [2])],
-    "aten.max_pool2d.default": lambda: [(r(2, 3, 7, 6), [3, 2]), (r(1, 7, 6), [3, 3], [2, 1], [1, 1])],
+    "aten.max_pool1d.default": lambda: [(r(2, 3, 7), [3]), (r(2, 3, 7), [3], [2], [1], [2]), (r(3, 7), [2]),
+                                        (-pos(2, 7), [3], [2], [1], [1], True), (r(2, 8), [2], [3], [1], [1], True),
+                                        (r(2, 6), [2], [3], [1], [2], True)],
+    "aten.max_pool2d.default": lambda: [(r(2, 3, 7, 6), [3, 2]), (r(1, 7, 6), [3, 3], [2, 1], [1, 1]),
+                                        (-pos(1, 7, 6), [3, 2], [2, 3], [1, 1], [1, 2], True)],
     "aten.clamp.default": lambda: [(r(9), -0.5, 0.5), (r(9), None, 0.1), (r(9), 0.1), (ints(9, 9), 2, 5),
                                    (r(9), 0.5, -0.5), (r(9), LOWEST)],
     **{f"aten.index_fill.int_{kind}": lambda value=value: [(r(4, 3), 0, torch.tensor([-1, 1]), value),
@@ -225,6 +232,11 @@ OWN: Samples = {
     "aten.diagonal.default": lambda: [(r(3, 4, 5), 1, 0, 2), (r(3, 4), -1)],
     "aten.constant_pad_nd.default": lambda: [(r(3, 4), [1, 2, 0, 1], 0.5), (r(3, 4), [-1, 2]), (r(5), [-1, -2], 7),
                                              (bools(3), [1, 1], True)],
+    "aten.diagonal_scatter.default": lambda: [(r(3, 4, 5), r(4, 2), -1, 0, 2), (r(3, 4), r(3), 1), (c(3, 3), c(3))],
+    "aten.native_channel_shuffle.default": lambda: [(r(2, 6, 3, 2), 3), (r(1, 4, 2), 2)],
+    "aten.channel_shuffle.default": lambda: [(r(2, 6, 3, 2), 2), (c(2, 6, 3, 2), 3)],
+    "aten.pixel_shuffle.default": lambda: [(r(2, 8, 3, 2), 2), (r(9, 1, 2), 3)],
+    "aten.pixel_unshuffle.default": lambda: [(r(2, 3, 4, 6), 2), (r(1, 3, 6), 3)],
     # reductions
     "aten.mean.dim": lambda: [(r(2, 3, 4), [-1], True), (r(2, 3), [0, 1]), (r(3, 1), [1]), (r(3), None)],
     "aten.sum.dim_IntList": lambda: [(bools(2, 3), [1]), (ints(5, 2, 3), [-2], True), (r(2, 3), []), (r(0, 3), [0]),
@@ -244,6 +256,9 @@ OWN: Samples = {
     "aten.sort.stable": lambda: [(r(3, 5), {"stable": True}), (ints(3, 9), {"stable": True, "descending": True})],
     "aten.argsort.default": lambda: [(r(3, 5),), (r(3, 5), 0, True)],
     "aten.argsort.stable": lambda: [(ints(3, 9), {"stable": True})],
+    "aten.kthvalue.default": lambda: [(r(3, 5), 2), (ints(3, 4, 6), 6, 0 - 1, True), (r(3, 5), 3, 0), (r(), 1)],
+    "aten.median.dim": lambda: [(r(3, 5), 1), (ints(3, 4, 6), -1, True), (r(4, 3), 0), (r(), 0)],
+    "aten.median.default": lambda: [(r(3, 5),), (ints(3, 4, 3),), (r(),)],
     "aten.cumsum.default": lambda: [(bools(2, 5), -1), (r(2, 5), 0), (r(), 0)],
     # contraction
     "aten.einsum.default": lambda: [
@@ -288,6 +303,23 @@ OWN: Samples = {
         (r(2, 3, 4), r(3), r(3), r(3), pos(3), 0.1, 1e-5), (r(2, 3), None, None, r(3), pos(3), 0.1, 1e-3)
     ],
     "aten.group_norm.default": lambda: [(r(2, 6, 3), 3, r(6), r(6)), (r(2, 4), 2)],
+    "aten.instance_norm.default": lambda: [
+        (r(2, 3, 4), r(3), r(3), None, None, True, 0.1, 1e-5, True),
+        (r(2, 3, 4, 2), *[None] * 4, True, 0.1, 1e-3, False),
+        (r(2, 3, 4), r(3), r(3), r(3), pos(3), False, 0.1, 1e-5, False),
+    ],
+    **{f"aten.fake_quantize_per_tensor_affine{name}": lambda name=name: [
+        *((r(40), scale, zero, -8, 7) for scale, zero in ((0.25, 0), (0.375, 3), (0.0625, -5))),
+        (torch.tensor([0.5, 1.5, 2.5, -0.5, -1.5, 1e3, -1e3], dtype=torch.float64), 1.0, 1, -8, 7),
+        (torch.tensor([0.5, 1.5, 2.5, -0.5, -1.5, 7.5, -8.5], dtype=torch.float64), 1.0, 0, -8, 7),
+    ] for name in ("_cachemask.default", ".default")},
+    "aten.fake_quantize_per_tensor_affine.tensor_qparams": lambda: [
+        (r(40), torch.tensor([0.25]), torch.tensor([2], dtype=torch.int32), -8, 7)
+    ],
+    **{f"aten.fake_quantize_per_channel_affine{name}": lambda: [
+        (r(3, 9), torch.tensor([0.25, 0.5, 0.375]), torch.tensor([0, 3, -2], dtype=torch.int32), 0, -8, 7),
+        (r(3, 2), torch.tensor([0.25, 0.5]), torch.tensor([0, 3], dtype=torch.int32), 1, 0, 15),
+    ] for name in ("_cachemask.default", ".default")},
     "aten.feature_dropout.default": lambda: [(r(2, 3), 0.5, False)],
     "aten.dropout.default": lambda: [(r(2, 3), 0.5, False), (r(2, 3), 0.0, True)],
     "aten.native_dropout.default": lambda: [(r(2, 3), 0.0, True)],
@@ -349,6 +381,7 @@ OWN: Samples = {
                                    (r(), 0, ints(1), 3)],
     "aten.scatter_add.default": lambda: [(r(5, 3), 0, ints(5, 4, 3), r(4, 3)), (r(5, 3), 1, ints(3, 2, 4), r(3, 4)),
                                          (r(), 0, ints(1, 1), r(1))],
+    "aten.bincount.default": lambda: [(ints(4, 9), None, 4), (ints(4, 9), r(9), 6), (ints(4, 9), ints(3, 9), 4)],
     "aten.one_hot.default": lambda: [(ints(4, 2, 3), 4), (ints(3), 5)],
     "aten.take_along_dim.default": lambda: [(r(3, 4), ints(4, 1, 2), 1), (r(3, 4), ints(12, 5)),
                                           (r(1, 4), ints(4, 3, 2), -1)],
@@ -368,6 +401,8 @@ OWN: Samples = {
         (r(2, 4, 7), r(6, 2, 3), r(6), [2], [1], [1], False, [0], 2),
         (r(1, 2, 5, 6), r(3, 2, 3, 2), None, [1, 2], [1, 0], [2, 1], False, [0, 0], 1),
         (r(1, 3, 5), r(3, 1, 2), r(3), [1], [1], [1], False, [0], 3),
+        (r(1, 2, 4, 3), r(2, 3, 3, 2), r(3), [2, 1], [1, 0], [1, 2], True, [1, 0], 1),
+        (r(1, 2, 5), r(2, 3, 3), r(6), [1], [2], [1], True, [0], 2),
     ],
     "aten.conv1d.padding": lambda: [(r(2, 3, 5), r(2, 3, 3), r(2), [1], "same"),
                                      (r(2, 3, 5), r(2, 3, 3), None, [2], "valid")],
@@ -377,8 +412,22 @@ OWN: Samples = {
     "aten.conv2d.padding": lambda: [(r(1, 2, 5, 6), r(3, 2, 3, 5), None, [1, 1], "same", [2, 1]),
                                     (r(1, 2, 5, 6), r(3, 2, 3, 2), r(3), [2, 1], "valid")],
     "aten.avg_pool2d.default": lambda: [(r(1, 2, 5, 6), [2, 3]), (r(1, 2, 5, 6), [3, 3], [2, 1], [1, 1], False, False),
-                                        (r(2, 5, 6), [2, 2], [], [1, 1]), (r(1, 1, 4, 4), 2, 2, 0, False, True, 3)],
-    "aten.adaptive_avg_pool1d.default": lambda: [(r(2, 3, 6), [1]), (r(2, 3, 6), [2])],
+                                        (r(2, 5, 6), [2, 2], [], [1, 1]), (r(1, 1, 4, 4), 2, 2, 0, False, True, 3),
+                                        *((r(1, 6, 7), [3, 2], [2, 3], [1, 1], True, counted, over)
+                                          for counted in (True, False) for over in (None, 5))],
+    "aten.avg_pool1d.default": lambda: [(r(2, 8), [n], [3], [p], True, counted)
+                                        for n, p in ((2, 1), (3, 0), (4, 2)) for counted in (True, False)],
+    "aten.avg_pool3d.default": lambda: [(r(1, 4, 5, 3), [3, 2, 2], [2, 3, 2], [1, 1, 0], True, counted)
+                                        for counted in (True, False)],
+    "aten.adaptive_avg_pool1d.default": lambda: [(r(2, 3, 6), [1]), (r(2, 3, 6), [2]), (r(2, 7), [3]), (r(2, 3), [5])],
+    **{f"aten.adaptive_max_pool{n}d.default": lambda n=n: [(-pos(2, *(7,) * n), [3] * n), (r(2, *(3,) * n), [5] * n),
+                                                           (r(2, *(4,) * n), [2] * n)] for n in (1, 2, 3)},
+    **{f"aten.{name}adaptive_avg_pool{n}d.default": lambda n=n: [(r(2, *range(5, 5 + n)), [3, *(2,) * (n - 1)])]
+       for n in (2, 3) for name in ("", "_")},
+    **{f"aten.conv_transpose{n}d.{overload}": lambda n=n: [
+        (r(1, 4, *range(2, 2 + n)), r(4, 3, *(3,) * n), r(6), [3] * n, [1] * n, [2] * n, 2, [2] * n),
+        (r(2, *(2,) * n), r(2, 3, *(2,) * n), None, [2] * n), (r(2, *(3,) * n), r(2, 3, *(2,) * n)),
+    ] for n, overload in ((1, "default"), (2, "input"), (3, "input"))},
     # complex numbers
     "aten.view_as_real.default": lambda: [(c(2, 3),)],
     "aten.view_as_complex.default": lambda: [(r(2, 3, 2),)],

@@ -9,75 +9,13 @@ have one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import torch
+from symbolic_windows import WINDOWS
+from symbolic_words import END, Call, bools, cplx, inf, ints, inverse_root, least, most, pos, real, up
 
-from samesame.formula.expr import Expr, Size, maximum, minimum, power
-from samesame.formula.tensor import Dim
 from samesame.graph import Dtype
-
-LEAST = 2
-SYMBOLS = {name: Size(name, LEAST) for name in ("B", "T", "D", "H", "S")}
-INSTANCES = (
-    {"B": 2, "T": 2, "D": 2, "H": 2, "S": 2},
-    {"B": 3, "T": 5, "D": 7, "H": 2, "S": 11},
-    {"B": 2, "T": 13, "D": 3, "H": 5, "S": 4},
-)
-
-
-@dataclass(frozen=True)
-class Given:
-    """A tensor of this shape and kind; integers are below `high`, reals above zero if `positive`."""
-
-    shape: tuple[Dim, ...]
-    kind: str = "real"
-    high: Dim = 0
-    positive: bool = False
-
-
-def real(*shape: Dim) -> Given:
-    return Given(shape)
-
-
-def pos(*shape: Dim) -> Given:
-    return Given(shape, positive=True)
-
-
-def ints(high: Dim, *shape: Dim) -> Given:
-    return Given(shape, "int", high)
-
-
-def bools(*shape: Dim) -> Given:
-    return Given(shape, "bool")
-
-
-def cplx(*shape: Dim) -> Given:
-    return Given(shape, "complex")
-
-
-def up(n: Any, c: int) -> Any:
-    """n / c, rounded up."""
-    return (n + (c - 1)) // c
-
-
-def least(*sizes: Any) -> Any:
-    return minimum(*sizes) if any(isinstance(n, Expr) for n in sizes) else min(sizes)
-
-
-def most(*sizes: Any) -> Any:
-    return maximum(*sizes) if any(isinstance(n, Expr) for n in sizes) else max(sizes)
-
-
-def inverse_root(n: Any) -> Any:
-    return power(n, Fraction(-1, 2)) if isinstance(n, Expr) else float(n) ** -0.5
-
-
-Call = tuple[str, Callable[..., tuple[Any, ...]]]          # operator, arguments; a last dict holds the keywords
-inf = float("inf")
-END = 2**63 - 1
 
 MOVEMENT: list[Call] = [
     ("aten.alias.default", lambda B, T: (real(B, T),)),
@@ -118,6 +56,7 @@ MOVEMENT: list[Call] = [
     ("aten.expand_as.default", lambda B, T, D: (real(T, 1), real(B, T, D))),
     ("aten.broadcast_tensors.default", lambda B, T: ([real(B, 1), real(T)],)),
     ("aten.diagonal.default", lambda T: (real(T, T),)),
+    ("aten.diagonal_scatter.default", lambda B, T: (real(B, T, T), real(B, T - 1), 1, 1, 2)),
     ("aten.diagonal.default", lambda B, T, D: (real(B, T, D), 1, 1, 2)),
     ("aten.diagonal.default", lambda T, D: (real(T, D), -3)),
     # pieces
@@ -419,6 +358,7 @@ INDEXING: list[Call] = [
     ("aten.index.Tensor", lambda B, T, S, D: (real(B, T, D), [ints(B, S, 1), ints(T, 3)])),
     ("aten.index.Tensor", lambda B, T, D: (real(B, T, D), [ints(B, T), None, ints(D, T)])),
     ("aten.take_along_dim.default", lambda B, T, S: (real(B, T), ints(T, 1, S), 1)),
+    ("aten.bincount.default", lambda B, T: (ints(T, B), None, T)),
     ("aten.one_hot.default", lambda B, T: (ints(T, B), T)),
     ("aten.index_put.default", lambda B, T, S: (real(T), [ints(T, S)], real(S), True)),
     ("aten.index_put.default", lambda B, T: (real(B, T), [None, ints(T, 1)], real(B, 1))),
@@ -434,6 +374,10 @@ INDEXING: list[Call] = [
 ]
 
 ORDERING: list[Call] = [
+    ("aten.kthvalue.default", lambda B, T: (real(B, T + 1), 2)),
+    ("aten.kthvalue.default", lambda B, T: (real(B, T), T, 1, True)),
+    ("aten.median.dim", lambda B, T: (real(B, 2 * T), 1)),
+    ("aten.median.default", lambda B, T: (real(B, T),)),
     ("aten.argmax.default", lambda B, T: (real(B, T), 1)),
     ("aten.argmax.default", lambda B, T: (real(B, T),)),
     ("aten.argmin.default", lambda B, T: (real(B, T), 0, True)),
@@ -463,40 +407,6 @@ LOSS: list[Call] = [
     ("aten.binary_cross_entropy_with_logits.default", lambda B, D: (real(B, D), pos(B, D), real(D), pos(D))),
     ("aten.kl_div.default", lambda B, D: (real(B, D), pos(B, D))),
     ("aten.hinge_embedding_loss.default", lambda B, D: (real(B, D), real(B, D))),
-]
-
-WINDOWS: list[Call] = [
-    ("aten.convolution.default",
-     lambda B, D, S, T: (real(B, D, T), real(S, D, 3), real(S), [1], [1], [1], False, [0], 1)),
-    ("aten.convolution.default",
-     lambda B, D, H, T: (real(B, 2 * D, T), real(2 * H, D, 2), None, [2], [0], [1], False, [0], 2)),
-    ("aten.convolution.default",
-     lambda B, D, T: (real(B, D, T + 2), real(D, 1, 4), real(D), [1], [0], [1], False, [0], D)),
-    ("aten.convolution.default",
-     lambda B, D, T, S: (real(B, 2, T * D, S * D), real(3, 2, D, D), None, [D, D], [0, 0], [1, 1], False, [0, 0], 1)),
-    ("aten.conv1d.default", lambda D, T: (real(D, T + 1), real(2, D, 3))),
-    ("aten.conv1d.default", lambda B, D, T: (real(B, D, T), real(2, D, 3), None, [2], [2], [2])),
-    ("aten.conv2d.default", lambda B, D, T, S: (real(B, D, T, S), real(3, D, 3, 2), real(3), [1, 1], [1, 0])),
-    ("aten.conv3d.default", lambda B, T: (real(B, 1, T, 3, T), real(2, 1, 2, 2, 2))),
-    ("aten.conv1d.padding", lambda B, D, T: (real(B, D, T), real(2, D, 3), None, [1], "same")),
-    ("aten.conv2d.padding", lambda B, D, T: (real(B, D, T, T), real(2, D, 3, 3), None, [1, 1], "same", [2, 1])),
-    ("aten.conv3d.padding", lambda B, T: (real(B, 1, T, 3, T), real(2, 1, 2, 2, 2), None, [1, 1, 1], "valid")),
-    ("aten.im2col.default", lambda B, D, T, S: (real(B, D, T, S), [2, 3], [1, 1], [0, 1], [1, 2])),
-    ("aten.avg_pool1d.default", lambda B, D, T: (real(B, D, T), [2])),
-    ("aten.avg_pool1d.default", lambda B, D, T: (real(B, D, T), [T])),
-    ("aten.avg_pool1d.default", lambda B, D, T: (real(B, D, T), [3], [2], [1], False, False)),
-    ("aten.avg_pool2d.default", lambda B, T, S: (real(B, 1, T, S), [2, 2], [], [1, 0])),
-    ("aten.avg_pool3d.default", lambda B, T: (real(B, 1, T, 2, T), [2, 2, 2])),
-    ("aten.adaptive_avg_pool1d.default", lambda B, D, T: (real(B, D, T), [1])),
-    ("aten.adaptive_avg_pool1d.default", lambda B, D, T: (real(B, D, 2 * T), [T])),
-    ("aten.adaptive_avg_pool2d.default", lambda B, T, S: (real(B, 1, 2 * T, S), [2, 1])),
-    ("aten._adaptive_avg_pool2d.default", lambda B, T, S: (real(B, 1, T, S), [1, 1])),
-    ("aten.max_pool1d.default", lambda B, D, T: (real(B, D, T), [2], [1])),
-    ("aten.max_pool2d.default", lambda B, T, S: (real(B, 1, T, S), [3, 2], [2, 1], [1, 0])),
-    ("aten.max_pool3d.default", lambda B, T: (real(B, 1, T, 2, T), [2, 2, 2])),
-    ("aten.max_pool1d_with_indices.default", lambda B, D, T: (real(B, D, T), [2])),
-    ("aten.max_pool2d_with_indices.default", lambda B, T: (real(B, 1, T, T), [2, 2])),
-    ("aten.max_pool3d_with_indices.default", lambda B, T: (real(B, 1, T, 2, T), [2, 2, 2])),
 ]
 
 COMPLEX_NUMBERS: list[Call] = [
@@ -593,6 +503,7 @@ REFUSED: list[tuple[str, Callable[..., tuple[Any, ...]], str]] = [
     ("aten.convolution.default",
      lambda B, D, T: (real(B, 2 * D, T), real(D, D, 2), None, [1], [0], [1], False, [0], 2), "no multiple"),
     ("aten.avg_pool1d.default", lambda B, T: (real(B, 1, T), [3]), "a window"),
+    ("aten.avg_pool1d.default", lambda B, T: (real(B, T), [2], [3], [0], True), "the last window"),
     ("aten.max_pool1d.default", lambda B, T, D: (real(B, 1, T), [T], [1], [2]), "padding of pooling"),
     ("aten.adaptive_avg_pool1d.default", lambda B, T: (real(B, 1, T), [2]), "no multiple"),
 ]

@@ -62,7 +62,7 @@ def standing_in():
     ids = torch.tensor([[0, 2], [1, 0], [2, 1]])
     for biased in (False, True):
         biases = (r(3, 8), r(3, 5)) if biased else (None, None)
-        for skip, activation in ((False, "silu"), (True, "gelu"), (False, "gelu_tanh")):
+        for skip, activation in ((False, "silu"), (True, "gelu"), (False, "gelu_tanh"), (False, "swigluoai")):
             yield (
                 "samesame.fused_experts.default",
                 (r(3, 5), r(3, 8, 5), r(3, 5, 4), *biases, r(3, 2).abs(), ids, skip, activation, ""),

@@ -51,6 +51,8 @@ def test_meaning_agrees_with_torch(operator: str) -> None:
 
 def comparable(call: Call) -> bool:
     """Whether the numbers are few, of types that formulas know, and small enough for exp."""
+    if call.operator == "aten.bincount.default" and len(call.result) > (call.args[2:3] or [0])[0]:
+        return False                                       # it counts beyond what it is asked for
     tensors = [x for x in torch.utils._pytree.tree_leaves((call.args, call.kwargs, call.result))
                if isinstance(x, torch.Tensor)]
     return all(

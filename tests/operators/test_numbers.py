@@ -56,6 +56,15 @@ def test_known_constants(number: float) -> None:
         assert len(found) == 1
 
 
+@pytest.mark.parametrize("n", [6, 16, 80, 128, 192])
+def test_a_scale_of_scores_for_powers_of_two_is_that_scale(n: int) -> None:
+    number = n**-0.5 * math.log2(math.e)
+    with readings() as found:
+        assert constant(number) is constant(n**-0.5) * constant(1 / math.log(2))
+    assert any(sentence.endswith(f"√({Fraction(1, n)})/log 2") for sentence in found)
+    assert isinstance(constant(number * (1 + 1e-12)), Num)
+
+
 @pytest.mark.parametrize("lowest", [-3.4028234663852886e38, -65504.0, -3.3895313892515355e38, float("-inf")])
 def test_the_least_float_is_minus_infinity(lowest: float) -> None:
     with readings() as found:
@@ -98,3 +107,27 @@ def test_readings_inside_readings_reach_both() -> None:
             constant(-65504.0)
         constant(math.pi)
     assert len(inner) == 1 and len(outer) == 2 and inner < outer
+
+
+@pytest.mark.parametrize("made, meant", [
+    (1 - 0.9**2, Fraction(19, 100)),
+    (1 - 0.999, Fraction(1, 1000)),
+    (3e-4 / (1 - 0.95**3), Fraction(3, 10000) / (1 - Fraction(19, 20) ** 3)),
+    (0.01 / (1 - 0.99), Fraction(1)),
+])
+def test_what_floats_make_of_short_decimals_is_read_as_what_it_is(made: float, meant: Fraction) -> None:
+    """As optimizers correct their averages for the first steps."""
+    with readings() as found:
+        assert constant(made) is const(meant)
+    assert len(found) == 1
+
+
+def test_the_root_of_such_a_number_is_one() -> None:
+    assert constant((1 - 0.999**2) ** 0.5) is constant(1 - 0.999**2) ** Fraction(1, 2)
+
+
+@pytest.mark.parametrize("number", [0.18999999999999991, 0.7316258119238117, 0.05263157894736846 * 1.0001])
+def test_a_float_that_short_decimals_do_not_give_to_the_last_bit_is_itself(number: float) -> None:
+    with readings() as found:
+        assert constant(number) is const(Fraction(repr(number)))
+    assert not found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from itertools import pairwise, product
 from typing import Any
@@ -12,12 +13,13 @@ import numpy as np
 import pytest
 import torch
 from meaning_samples import ENGINES, run
-from symbolic_samples import CANNOT, END, HOLDS, INSTANCES, LEAST, REFUSED, SYMBOLS, Given
+from symbolic_samples import CANNOT, HOLDS, REFUSED
+from symbolic_words import END, INSTANCES, LEAST, SYMBOLS, Given
 from test_meanings import agrees
 
-from samesame.formula.expr import Expr, Size, Unsupported, maximum, minimum
+from samesame.formula.expr import Expr, Size, Unsupported, const, eq, maximum, minimum, where
 from samesame.formula.sizes import canonical, size_text, value_at
-from samesame.formula.tensor import Tensor, leaf
+from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.graph import Dtype, Node, TensorType
 from samesame.operators import explain, meaning_of
 from samesame.operators.shapes import count, divided, lower_bound, never_above, plain, same_size
@@ -50,6 +52,8 @@ class Arguments:
             bounds = (0, canonical(argument.high - 1)) if argument.kind == "int" else None
             shape = (*argument.shape, 2) if argument.kind == "complex" else argument.shape
             return leaf(self.next(), tuple(map(plain, shape)), argument.kind, bounds)
+        if isinstance(argument, torch.Tensor):
+            return table(argument.tolist())
         if isinstance(argument, list | tuple):
             return tuple(map(self.formula, argument))
         return argument
@@ -69,6 +73,17 @@ class Arguments:
     def next(self) -> str:
         self.count += 1
         return f"x{self.count}"
+
+
+def table(numbers: list[float]) -> Tensor:
+    """A row of numbers."""
+    def element(i: Any) -> Any:
+        found = const(Fraction(numbers[-1]))
+        for k, number in enumerate(numbers[:-1]):
+            found = where(eq(i, k), Fraction(number), found)
+        return found
+
+    return tensor((len(numbers),), element)
 
 
 def drawn(given: Given) -> torch.Tensor:

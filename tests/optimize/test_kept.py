@@ -15,8 +15,8 @@ from samesame.optimize.dropin import EAGER
 from samesame.optimize.facts import facts_of
 from samesame.optimize.report import FASTER, Row
 from samesame.optimize.saved import files_of
-from samesame.relate.rules import versions
 from samesame.store import Store
+from samesame.versions import versions
 
 ROWS = [Row("eager torch", EAGER, False, 2e-6, 0.1, 16, best=True),
         Row("found", EAGER, True, 1e-6, 0.1, 16, winner=True)]

@@ -17,11 +17,11 @@ from samesame.capture import capture
 from samesame.optimize.compiled import compile_program
 from samesame.optimize.emit.places import reserved
 from samesame.optimize.faithful import faithful
-from samesame.optimize.forms import fold, load, number, plus, times
+from samesame.optimize.forms import fn, fold, load, number, plus, times
 from samesame.optimize.ir import Program
-from samesame.optimize.native import Native, candidates, native
+from samesame.optimize.native import Native, candidates, in_stages, native
 from samesame.optimize.operators import read
-from samesame.optimize.partition import stages
+from samesame.optimize.partition import orders, stages
 from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.search import searched
 from samesame.optimize.specification import Call, Output, Specification
@@ -63,8 +63,61 @@ def test_kernels_compute_what_torch_does(
 
 
 def test_what_stays_a_call_of_torch_has_no_kernels() -> None:
-    with pytest.raises(NoSchedule, match="a call of torch"):
-        made(replace(gated_mlp(), calls=(Call("aten.sort.default", (), (), ("r",)),)))
+    with pytest.raises(NoSchedule, match=r"a call of torch, aten\.sort"):
+        in_stages(replace(gated_mlp(), calls=(Call("aten.sort.default", (), (), ("r",)),)), ())
+
+
+class Turned(nn.Module):
+    """Scores of an attention with rotary embeddings: queries and keys are read whole and by halves."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q, self.k = nn.Linear(24, 24, bias=False), nn.Linear(24, 12, bias=False)
+
+    def forward(self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+        def turned(y: torch.Tensor) -> torch.Tensor:
+            y = y.unflatten(-1, (-1, 6)).transpose(1, 2)
+            low, high = y.chunk(2, -1)
+            return y * cos + torch.cat((-high, low), -1) * sin
+
+        q, k = turned(self.q(x)), turned(self.k(x)).repeat_interleave(2, 1)
+        return torch.softmax(q @ k.mT, -1)
+
+
+def test_what_is_read_whole_and_in_parts_is_kept_and_not_computed_again() -> None:
+    module, inputs = Turned().eval(), (torch.randn(2, 5, 24), torch.randn(5, 6), torch.randn(5, 6))
+    graph = capture(module, inputs)
+    specification = read(graph)
+    forms = [root.form for root in specification.roots()]
+    assert len(specification.calls) == 2 and faithful(graph, specification, forms) is not None
+    for wrong in ([times(number(2), forms[0]), *forms[1:]], [*forms[:2], times(number(2), forms[2])]):
+        assert faithful(graph, specification, wrong) is None
+    whole, kept = in_stages(specification, forms)
+    found = native(whole, quickly, kept)
+    tensors = dict(zip(("x", "cos", "sin"), inputs, strict=True)) | dict(module.named_parameters())
+    paths = {name: tensor.path or name for name, tensor in whole.tensors.items() if tensor.role != "result"}
+    weights = [name for name, tensor in whole.tensors.items() if tensor.role == "weight"]
+    run = compile_program(found.program, [name for name in paths if name not in weights], weights, ["result 0"])
+    with torch.no_grad():
+        (result,) = run(*(tensors[paths[name]].detach() for name in run.arguments))
+        torch.testing.assert_close(result.view(2, 4, 5, 5), module(*inputs), rtol=1e-4, atol=1e-5)
+
+
+def test_an_order_of_sums_is_proved_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a wrong one is refused, whatever the factors are."""
+    x, a, b = load("x", "m", "k"), load("a", "k", "l"), fn("exp", load("b", "l", "n"))
+    form = fold("sum", ("k", "l"), times(x, a, b))
+    tensors = {"x": tensor("x", 3, 8, role="input"), "a": tensor("a", 8, 4), "b": tensor("b", 4, 5)}
+    outputs = (Output("y", form, (("m",), ("n",)), "float32"),)
+    specification = Specification("chain", tensors, dict(m=3, k=8, l=4, n=5), outputs)
+    assert len(list(orders(form, specification.extents))) == 1 and made(specification)
+
+    from samesame.optimize import partition
+
+    rightly = partition.paired
+    monkeypatch.setattr(partition, "paired", lambda *given: times(number(2), rightly(*given)))
+    with pytest.raises(NoSchedule, match="not proved to be its form"):
+        made(specification)
 
 
 def test_stages_that_are_not_the_form_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,13 +64,6 @@ def test_what_cannot_be_optimized_is_refused_in_one_sentence(program, why):
     assert "\n" not in str(error.value)
 
 
-def test_a_gpu_is_refused_for_there_is_no_back_end():
-    with pytest.raises(SamesameError, match="no back end for CUDA yet"):
-        optimize(module, inputs, target="cuda")
-    ran = CliRunner().invoke(app, ["optimize", "m.py:f", "--inputs", "m.py:i", "--target", "cuda"])
-    assert ran.exit_code == 2
-
-
 @pytest.mark.parametrize("arguments", [["hf:nowhere"], ["no.py:f", "--inputs", "no.py:i"], ["torch:relu"],
                                        ["torch:relu", "--inputs", "torch:e", "--target", "tpu"]])
 def test_usage(arguments):

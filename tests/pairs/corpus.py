@@ -2,16 +2,22 @@
 
 from pairs import (
     attention,
+    caches,
+    chosen,
     contractions,
+    gradients,
+    images,
     losses,
     masks,
     moe,
     movement,
     norms,
+    order,
     pointwise,
     projections,
     recurrences,
     rope,
+    training,
 )
 from pairs.pair import Pair
 
@@ -40,6 +46,18 @@ GROUPS = {
     22: "sliding windows",
     23: "mixture of experts",
     24: "linear recurrences",
+    25: "caches of keys and values",
+    26: "gradients of linears",
+    27: "backward passes written by hand",
+    28: "recomputation, samples, embeddings",
+    29: "jacobians and second derivatives",
+    30: "sgd, clipping, accumulation",
+    31: "adam",
+    32: "windows over the end, transposed convolution",
+    33: "shuffles, few levels",
+    34: "the order of a row",
+    35: "loops over experts that compute the rows routed to them",
+    36: "losses, means and layers over kept rows",
 }
 
 PAIRS: list[Pair] = sorted(
@@ -55,6 +73,12 @@ PAIRS: list[Pair] = sorted(
         *masks.PAIRS,
         *moe.PAIRS,
         *recurrences.PAIRS,
+        *caches.PAIRS,
+        *gradients.PAIRS,
+        *training.PAIRS,
+        *images.PAIRS,
+        *order.PAIRS,
+        *chosen.PAIRS,
     ],
     key=lambda pair: pair.number,
 )

@@ -244,17 +244,6 @@ def missed_the_table(x):
         return x * 2
 
 
-@hides
-def gradient_or_not(x):
-    try:
-        with torch.enable_grad():
-            z = x.detach().requires_grad_()
-            slope = torch.autograd.grad((z * z).sum(), z)[0]  # here
-        return slope
-    except RuntimeError:
-        return x * 2
-
-
 class CaughtInside(nn.Module):
     def forward(self, x):
         with contextlib.suppress(Exception):

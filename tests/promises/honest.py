@@ -30,6 +30,17 @@ def plain(x):
 
 
 @honest
+def gradient_or_not(x):
+    try:
+        with torch.enable_grad():
+            z = x.detach().requires_grad_()
+            slope = torch.autograd.grad((z * z).sum(), z)[0]
+        return slope
+    except RuntimeError:
+        return x * 3
+
+
+@honest
 def shapes_decide_an_exception(x):
     try:
         return x @ torch.ones(x.shape[1] + 1, 1)

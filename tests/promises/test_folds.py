@@ -44,20 +44,43 @@ class Transposed(nn.Module):
 class Branches(nn.Module):
     """RepVGG: a convolution and a norm of the input itself, added up."""
 
+    groups = 1
+
     def __init__(self) -> None:
         super().__init__()
-        self.conv, self.norm, self.itself = nn.Conv2d(4, 4, 3, padding=1, bias=False), *(
-            trained(nn.BatchNorm2d(4)) for _ in range(2))
+        self.conv = nn.Conv2d(4, 4, 3, padding=1, groups=self.groups, bias=False)
+        self.norm, self.itself = (trained(nn.BatchNorm2d(4)) for _ in range(2))
 
     def forward(self, x: Tensor) -> Tensor:
         return self.norm(self.conv(x)) + self.itself(x)
 
     def folded(self) -> nn.Module:
         one, other = scale_and_shift(self.norm), scale_and_shift(self.itself)
-        made = nn.Conv2d(4, 4, 3, padding=1)
+        made = nn.Conv2d(4, 4, 3, padding=1, groups=self.groups)
         made.weight.data = self.conv.weight.detach() * one[0][:, None, None, None]
-        made.weight.data += pad(torch.diag(other[0])[:, :, None, None], [1] * 4)
+        itself = torch.diag(other[0]) if self.groups == 1 else other[0][:, None]
+        made.weight.data += pad(itself[:, :, None, None], [1] * 4)
         made.bias.data = one[1] + other[1]
+        return made
+
+
+class DepthwiseBranches(Branches):
+    groups = 4
+
+
+class Beside(nn.Module):
+    """What is scaled beside a linear layer, added to what comes out of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.scale = nn.Linear(4, 4), nn.Parameter(torch.randn(4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.linear(x) + self.scale * x
+
+    def folded(self) -> nn.Module:
+        made = copy.deepcopy(self.linear)
+        made.weight.data += torch.diag(self.scale.detach())
         return made
 
 
@@ -119,10 +142,12 @@ class Scaled(nn.Module):
 
 WHY = {
     Transposed: "equal on every draw, and no proof was found",              # its convolution is opaque
-    Branches: "perhaps because stored numbers were rounded",
     Chain: "more than one rounding, and too coarse to tell from a mistake",
 }
-KINDS = {Transposed: (2, 3, 5, 5), Branches: (2, 4, 5, 5), Chain: (3, 4), Coinciding: (3, 4)}
+KINDS = {
+    Transposed: (2, 3, 5, 5), Branches: (2, 4, 5, 5), DepthwiseBranches: (2, 4, 5, 5), Beside: (3, 4), Chain: (3, 4),
+    Coinciding: (3, 4),
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)

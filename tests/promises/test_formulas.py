@@ -16,9 +16,10 @@ import torch
 from samesame import check
 from samesame.certificate.replay import replay
 from samesame.evidence import Rung, Verdict
-from samesame.formula.equal import NotProved, Proved, prove_equal
+from samesame.formula.equal import NotProved, Proved, prove_equal, prove_tensors_equal
 from samesame.formula.expr import eq, numeric, where
-from samesame.formula.tensor import leaf
+from samesame.formula.tensor import Tensor, leaf
+from samesame.operators import meaning_of
 
 inf, nan = float("inf"), float("nan")
 FLOAT16, FLOAT32 = torch.finfo(torch.float16).min, torch.finfo(torch.float32).min
@@ -101,6 +102,11 @@ INDICES = [
          unless="negative ones"),
 ]
 
+
+def guarded(x: torch.Tensor) -> torch.Tensor:
+    return torch.where(x.isnan(), 0.0, x)
+
+
 ASKING = [  # programs that ask for NaN or infinities
     Pair("another number for NaN", lambda x: torch.where(x != x, 0.0, x), lambda x: torch.where(x != x, 0.2, x), (X,)),
     Pair("no number for NaN", lambda x: torch.where(x.isnan(), 0.0, x), lambda x: x * 1, (X,)),
@@ -122,6 +128,9 @@ ASKING = [  # programs that ask for NaN or infinities
     Pair("argmax of NaN", lambda x: x.argmax(-1), lambda x: torch.nan_to_num(x).argmax(-1), (X,)),
     Pair("rows without a number", lambda x, m: torch.softmax(x.masked_fill(m, -inf), -1),
          lambda x, m: torch.nan_to_num(torch.softmax(x.masked_fill(m, -inf), -1)), (X, MASK)),
+    Pair("a guarded softmax", lambda x: torch.softmax(x, -1), lambda x: guarded(torch.softmax(x, -1)), (X,)),
+    Pair("guarded rows without a number", lambda x, m: torch.softmax(x.masked_fill(m, -inf), -1) * x.sum(-1, True),
+         lambda x, m: guarded(torch.softmax(x.masked_fill(m, -inf), -1)) * x.sum(-1, True), (X, MASK)),
 ]
 
 NEGATED = [  # a comparison and the negation of its contrary, which NaN tells apart
@@ -215,6 +224,8 @@ ALIKE = [
         torch.uint8).long(), (N,)),
     Pair("index_fill of negative rows", lambda x, i: x.index_fill(0, i, 5.0),
          lambda x, i: at_rows(x, torch.where(i < 0, i + 3, i)), (X, torch.tensor([-1, 0]))),
+    Pair("a guard of what is a number", lambda x: torch.softmax(x, -1) * x.sum(-1, True),
+         lambda x: guarded(torch.softmax(x, -1)) * x.sum(-1, True), (X,)),
     Pair("NaN by two names", lambda x: torch.where(x.isnan(), 0.0, x), lambda x: x.masked_fill(x != x, 0.0), (X,)),
     Pair("NaN of two sums", lambda x, y: torch.where((x + y).isnan(), 0.0, x + y),
          lambda x, y: (y + x).masked_fill((y + x) != (y + x), 0.0), (X, Y)),
@@ -322,3 +333,16 @@ def test_a_trial_names_what_it_did_not_draw() -> None:
 def test_an_index_that_the_example_counts_from_the_end_is_not_taken_for_one_that_does_not() -> None:
     verdict = check(lambda x, i: x.index_fill(0, i, 5.0), at_rows, (X, torch.tensor([-1, 0])))
     assert verdict.verdict == "different"
+
+
+def test_a_softmax_is_a_number_unless_a_mask_may_leave_it_nothing() -> None:
+    x, mask = leaf("x", (2, 3)), leaf("mask", (2, 3), "bool")
+    names = "softmax.int", "masked_fill.Scalar", "isnan.default", "where.ScalarSelf"
+    softmax, masked, isnan, where = (meaning_of(f"aten.{name}") for name in names)
+
+    def is_its_guard(p: Tensor) -> bool:
+        return isinstance(prove_tensors_equal(p, where(isnan(p), 0.0, p)), Proved)
+
+    assert is_its_guard(softmax(x, -1))
+    assert not is_its_guard(softmax(masked(x, mask, -inf), -1))
+    assert not is_its_guard(x)

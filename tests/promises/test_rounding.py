@@ -20,6 +20,7 @@ from samesame.certificate.replay import Broken, replay
 from samesame.evidence import Rung
 from samesame.graph.text import to_json
 from samesame.operators.defaults import with_defaults
+from samesame.relate.roundings import units
 
 # Nothing is stored there that has to be read: the same buffers and weights, the same table bit for bit.
 NOTHING_ROUNDED = {
@@ -210,6 +211,40 @@ def test_a_weight_that_may_be_made_of_the_others_in_an_unknown_way_is_no_differe
     assert check(left, Scaled(torch.tensor(14.2)), given).verdict == "different"
 
 
+class Dora(nn.Module):
+    """A low-rank update whose rows are brought to a length that is learnt; in some places it cancels the weight."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.weight, self.a, self.b = (nn.Parameter(torch.randn(s)) for s in ((7, 9), (3, 9), (7, 3)))
+        self.length = nn.Parameter(torch.rand(7) + 1)
+
+    def forward(self, x):
+        scale = self.length / torch.linalg.norm(self.weight + 2 * self.b @ self.a, dim=1)
+        return scale * F.linear(x, self.weight) + scale * F.linear(F.linear(x, self.a), self.b) * 2
+
+    def merged(self, factor=1.0):
+        whole, plain = self.weight + 2 * self.b @ self.a, nn.Linear(9, 7, bias=False)
+        plain.weight = nn.Parameter((whole / whole.norm(dim=1, keepdim=True) * self.length[:, None] * factor).detach())
+        return plain
+
+
+def test_a_sum_that_cancels_is_off_by_what_its_terms_round():
+    """Units in the last place of the result are no measure of it: dozens of them are a rounding of one summand."""
+    dora, given = Dora(), (torch.randn(5, 9),)
+    assert check(dora, dora.merged(), given).evidence is Rung.ROUNDED
+    assert check(dora, dora.merged(1 + 1e-5), given).verdict == "different"
+
+
+def test_what_an_unknown_operator_rounds_is_unknown(monkeypatch):
+    """Only a bound that is exceeded makes a stored number a wrong one."""
+    dora, given = Dora(), (torch.randn(5, 9),)
+    monkeypatch.setattr("samesame.relate.roundings.NORMS", frozenset())
+    assert check(dora, dora.merged(), given).verdict == "undecided"
+    assert check(dora, dora.merged(1 + 1e-5), given).verdict == "different"
+
+
 class WithNothing(nn.Module):
     """A weight without elements, as libraries keep in the place of one that a config leaves out."""
 
@@ -223,3 +258,9 @@ class WithNothing(nn.Module):
 
 def test_a_weight_without_elements_is_no_rounding():
     assert check(WithNothing(2.0), still(lambda x: x * 3.0), (torch.randn(3, 4),)).verdict == "different"
+
+
+def test_the_neighbours_of_zero_are_the_least_numbers():
+    assert float(units(torch.zeros((), dtype=torch.float64), torch.float32)) == 2.0**-149
+    one, two = units(torch.tensor([1.0, 2.0], dtype=torch.float64), torch.float32).tolist()
+    assert (one, two) == (2.0**-23, 2.0**-22)

@@ -1,7 +1,8 @@
 """Programs by people who know the documentation and not the code: no verdict on any of them may be false.
 
-`corpus/` has them: pairs for `check` in one file a class, launches for `lift` in `kernels/`, jobs for `refine` in
-`jobs/`. Each says what is true of it (`case.py`). The suite takes one of thirty-six; all of them with the long tests.
+`corpus/` has them: pairs for `check` in one file a class, and batches of them in `pairs/` with the truth in the first
+line; launches for `lift` in `kernels/`, jobs for `refine` in `jobs/`. Each says what is true of it (`case.py`). The
+suite takes one of thirty-six; all of them with the long tests.
 """
 
 from __future__ import annotations
@@ -33,6 +34,14 @@ def sampled(things, name):
 def test_no_verdict_on_a_pair_is_false(case):
     outcome = judge(case[1], timeout=10.0)
     assert not outcome.false, f"{outcome.said}: {outcome.detail}"
+
+
+@pytest.mark.parametrize("file", sampled(sorted((CORPUS / "pairs").glob("*.py")), lambda file: file.stem))
+def test_no_verdict_on_a_pair_of_a_batch_is_false(file):
+    truth = re.match(r"# (EQUAL|DIFFERENT)\b", file.read_text())
+    assert truth is not None, "the file does not say what is true"
+    result = CliRunner().invoke(app, ["check", str(file), "--quiet", "--timeout", "15"])
+    assert result.exit_code != (1 if truth[1] == "EQUAL" else 0), result.output
 
 
 @pytest.mark.parametrize("file", sampled(sorted((CORPUS / "kernels").glob("*.py")), lambda file: file.stem))

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from samesame import check
 from samesame.certificate.replay import read, replay
 from samesame.evidence import Rung, Verdict
-from samesame.operators.execute import execute
+from samesame.operators.kept import run_keeping
 from samesame.report import plain_text, to_json, write_certificate
 
 D, LAYERS = 8, 3
@@ -699,7 +699,7 @@ def test_other_words_for_weights_are_refused() -> None:
 
 def test_a_pair_without_doubt_runs_no_more_than_before(monkeypatch) -> None:
     runs = []
-    monkeypatch.setattr("samesame.relate.draws.execute", lambda *args: runs.append(1) or execute(*args))
+    monkeypatch.setattr("samesame.relate.draws.run_keeping", lambda *args: runs.append(1) or run_keeping(*args))
     verdict_of(Pair(Biased(W, GAIN.clone()), Biased(W, GAIN.clone())))
     assert len(runs) == 6, "three draws of two programs"
     runs.clear()

@@ -14,6 +14,10 @@ from samesame.relate.pieces import PieceProposer
 SIZES = st.lists(st.sampled_from([2, 3, 4, 6]), min_size=1, max_size=3)
 
 
+def sizes(left):
+    return {name: value.numel() for name, value in left[0].items()}
+
+
 def draws(shape: list[int], seed: int) -> list[dict[str, torch.Tensor]]:
     random = torch.Generator().manual_seed(seed)
     names = ("other", "x")
@@ -33,7 +37,7 @@ def test_a_slice_is_found_rearranged_and_scaled(
     right = [{"r": run["x"].narrow(dim, start, stop - start).permute(order) * float(factor)} for run in left]
     if right[0]["r"].numel() < 2:
         return
-    proposer = PieceProposer(left, ["other", "x"], [Fraction(3), Fraction(1, 3)])
+    proposer = PieceProposer(left, sizes(left), [Fraction(3), Fraction(1, 3)])
     found = proposer.candidates(right, "r", tuple(right[0]["r"].shape))
     assert [name for name, _ in found] == ["x"]
     for mine, yours in zip(left, right, strict=True):
@@ -45,7 +49,7 @@ def test_heads_of_every_sequence_are_found_in_a_merged_dimension(batch: int, hea
     left = draws([batch * heads * own, 3], seed)
     for rank in range(heads):
         right = [{"r": run["x"].reshape(batch, heads, own, 3)[:, rank].reshape(-1, 3)} for run in left]
-        (name, layout), *_ = PieceProposer(left, ["other", "x"]).candidates(right, "r", tuple(right[0]["r"].shape))
+        (name, layout), *_ = PieceProposer(left, sizes(left)).candidates(right, "r", tuple(right[0]["r"].shape))
         assert name == "x" and torch.allclose(values(layout, left[2].__getitem__), right[2]["r"])
 
 
@@ -53,13 +57,13 @@ def test_what_agrees_on_one_draw_only_is_no_piece() -> None:
     left = draws([4, 3], 0)
     right = [{"r": run["x"][:2].clone()} for run in left]
     right[2]["r"][0, 0] += 1e-3
-    assert not PieceProposer(left, ["x"]).candidates(right, "r", (2, 3))
+    assert not PieceProposer(left, sizes(left)).candidates(right, "r", (2, 3))
 
 
 def test_of_a_piece_that_occurs_twice_the_one_at_the_ranks_place_is_taken() -> None:
     left = [{"x": torch.cat([run["x"], run["x"]])} for run in draws([2, 3], 1)]
     right = [{"r1.k": run["x"][:2]} for run in left]
     for place in (Fraction(0), Fraction(1, 2)):
-        proposer = PieceProposer(left, ["x"], places=lambda _, place=place: [place])
+        proposer = PieceProposer(left, sizes(left), places=lambda _, place=place: [place])
         (_, layout), *_ = proposer.candidates(right, "r1.k", (2, 3))
         assert share(layout, (4, 3)) == place

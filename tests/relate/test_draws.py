@@ -124,3 +124,25 @@ def test_positive_inputs_stay_positive_and_masks_stay_masks():
         taken = draw(label, *graphs, {}).left
         assert bool((taken[x] >= 0).all())
         assert torch.equal(taken[keep], inputs[1]) and torch.equal(taken[mask], inputs[2])
+
+
+def test_large_weights_are_drawn_alike_each_time_and_all_elements_move():
+    class Large(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(300, 500))
+            self.weight.data[100:200] = 0.0
+            self.weight.data[200:] = torch.randn(100, 500)
+
+        def forward(self, x):
+            return x @ self.weight
+
+    graph = capture(Large(), (torch.randn(2, 300),))
+    relation = input_relation(graph, graph)
+    taken, again = (draw("jittered", graph, graph, relation.layouts, loose=(["weight"], [])) for _ in range(2))
+    drawn, given = taken.left["weight"], graph.tensors["weight"]
+    assert torch.equal(drawn, again.left["weight"]) and torch.equal(drawn, again.right["weight"])
+    assert bool((drawn != given).all())
+    assert torch.equal(drawn.sign()[given != 0], given.sign()[given != 0]), "signs stay"
+    assert len(torch.unique(drawn, dim=0)) == 300, "and no two rows are alike any more"
+    assert not torch.equal(drawn, draw("small", graph, graph, relation.layouts, loose=(["weight"], [])).left["weight"])

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samesame.relate.layout import Whole, values, wholes
-from samesame.relate.parameters import relate_parameters
+from samesame.relate.parameters import Contents, relate_parameters
 
 
 def weights(seed=0):
@@ -74,3 +74,25 @@ def test_any_concatenation_is_taken_apart(lengths, dim, seed):
     layout = relate_parameters(left, {"whole": whole}).layouts["whole"]
     assert torch.equal(values(layout, left.__getitem__), whole)
     assert set(wholes(layout)) == set(left)
+
+
+def test_contents_are_told_apart_to_the_last_bit_whatever_their_dtype():
+    contents, one = Contents(), torch.randn(300, 40)
+    other = one.clone()
+    other[7, 3] = -other[7, 3]
+    zeros, below = torch.zeros(5), torch.tensor([0.0, 0.0, -0.0, 0.0, 0.0])
+    nan = torch.tensor([1.0, float("nan")])
+    assert contents.key(one) == contents.key(one.clone()) == contents.key(one.double())
+    assert contents.key(one) != contents.key(other)
+    assert contents.key(one) != contents.key(one.reshape(40, 300))
+    assert contents.key(zeros) != contents.key(below), "1/0 is not 1/−0"
+    assert contents.key(zeros) != contents.key(zeros.long())
+    assert contents.key(nan) == contents.key(nan.clone())
+    assert contents.key(one.t()) == contents.key(one.t().contiguous())
+
+
+def test_two_multiples_of_one_weight_are_not_both_made_of_it():
+    """Which elements a multiple takes are those of what it is a multiple of."""
+    left, right = {"a": torch.tensor([0.5])}, {"b": torch.tensor([1.0]), "c": torch.tensor([1.5])}
+    found = relate_parameters(left, right)
+    assert [str(layout) for layout in found.layouts.values()] == ["2·a"] and found.unpaired_right == ["c"]

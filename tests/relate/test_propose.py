@@ -28,7 +28,7 @@ REARRANGED = {
 def test_every_rearrangement_is_found(rearrange, fine):
     whole, moved = two_draws(lambda x: x.contiguous()), two_draws(lambda x: rearrange(x).contiguous())
     left, right = (whole, moved) if fine == "left" else (moved, whole)
-    found = Proposer(left, ["x"]).candidates(right, "x", tuple(right[0]["x"].shape))
+    found = Proposer(left, {"x": left[0]["x"].numel()}).candidates(right, "x", tuple(right[0]["x"].shape))
     assert found
     for k in (0, 1):
         assert torch.equal(values(found[0][1], left[k].__getitem__), right[k]["x"])
@@ -37,12 +37,12 @@ def test_every_rearrangement_is_found(rearrange, fine):
 def test_one_different_element_on_one_draw_is_no_candidate():
     left, right = two_draws(lambda x: x), two_draws(lambda x: x.clone())
     right[0]["x"][1, 2, 3, 4] += 1e-3
-    assert Proposer(left, ["x"]).candidates(right, "x", (2, 3, 5, 7)) == []
+    assert Proposer(left, {"x": left[0]["x"].numel()}).candidates(right, "x", (2, 3, 5, 7)) == []
 
 
 def test_a_tensor_that_is_the_same_everywhere_is_no_candidate():
     ones = [{"x": torch.ones(3, 4, dtype=torch.float64)}] * 2
-    assert Proposer(ones, ["x"]).candidates(ones, "x", (3, 4)) == []
+    assert Proposer(ones, {"x": 12}).candidates(ones, "x", (3, 4)) == []
 
 
 def test_agreement_wants_infinities_in_place_and_kinds_alike():

@@ -38,3 +38,15 @@ def test_rows_beyond_those_that_are_looked_up_say_nothing():
     verdict = check(computed, lambda x: looked_up(x, other), (torch.randn(3, 7, 4),))
     assert verdict.verdict == "same"
     assert not any("x.shape[1]" in text for text in verdict.sizes.varying)
+
+
+def test_a_table_is_also_what_it_was_made_of():
+    """How many elements each window holds is a table of few numbers, here one that repeats: a pattern says less than
+    the sum it was computed by."""
+    pool = torch.nn.AvgPool2d(3, 2, ceil_mode=True)
+
+    def windows(x):
+        return torch.nn.functional.pad(x, (0, 1, 0, 1)).unfold(-2, 3, 2).unfold(-2, 3, 2).sum((-1, -2))
+
+    verdict = check(pool, lambda x: windows(x) / windows(torch.ones_like(x[:1, :1])), (torch.randn(2, 3, 8, 8),))
+    assert verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE

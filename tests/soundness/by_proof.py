@@ -15,8 +15,8 @@ from pairs.corpus import PAIRS
 from pairs.pair import Pair, Twin
 from samesame import check
 from samesame.relate import relating, roots
-from samesame.relate.rules import versions
 from samesame.store import Store
+from samesame.versions import versions
 
 SECONDS = 8.0               # for one pair
 TWINS: list[tuple[Pair, Twin]] = [(pair, twin) for pair in PAIRS for twin in pair.twins]

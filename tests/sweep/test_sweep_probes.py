@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from samesame.capture.checkpoints.folders import TOKENS, config_of, fields_of, shrunk, tiny, transformers
+from samesame.capture.checkpoints.folders import TOKENS, config_of, fields_of, small, tiny, transformers
 from samesame.evidence import Refused
 from samesame.sweep.attempt import example_of
 from samesame.sweep.probe import flat
@@ -26,8 +26,8 @@ def test_every_field_of_the_class_is_tried_or_left_out_with_a_reason(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_probe_is_one_of_its_kind_and_changes_its_field(kind):
-    small = shrunk({"model_type": kind})
-    base = dict(flat({**fields_of(transformers().CONFIG_MAPPING[kind]()), **small}))
+    shrunk = small({"model_type": kind})
+    base = dict(flat({**fields_of(transformers().CONFIG_MAPPING[kind]()), **shrunk}))
     probes = probes_of({"model_type": kind}).probes
     assert len({probe.key for probe in probes}) == len(probes) > 10
     for probe in probes:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from samesame.capture.checkpoints.folders import fields_of, merged, tiny, transformers
+from samesame.capture.checkpoints.folders import fields_of, tiny, transformers
+from samesame.capture.checkpoints.shrinking import merged
 from samesame.sweep.attempt import config_for_script
 from samesame.sweep.outcome import Outcome
 from samesame.sweep.probes import probes_of

@@ -1,0 +1,63 @@
+"""Calls over size symbols of operators on images and signals: windows, shuffles, norms by channel, and grids of few
+levels. `symbolic_samples` says what such calls are for."""
+
+from __future__ import annotations
+
+import torch
+from symbolic_words import Call, real
+
+WINDOWS: list[Call] = [
+    ("aten.pixel_shuffle.default", lambda B, T, H, S: (real(B, T * H * H, S, T), H)),
+    ("aten.pixel_unshuffle.default", lambda B, T, H, S: (real(B, T, S * H, T * H), H)),
+    ("aten.channel_shuffle.default", lambda B, T, H, S: (real(B, T * H, S), H)),
+    ("aten.instance_norm.default",
+     lambda B, D, T: (real(B, D, T), real(D), real(D), None, None, True, 0.1, 0.5, False)),
+    *((f"aten.fake_quantize_per_tensor_affine{name}.default", lambda B, T: (real(B, T), 0.5, 2, -3, 4))
+      for name in ("", "_cachemask")),
+    *((f"aten.fake_quantize_per_channel_affine{name}.default",
+       lambda B, T: (real(B, 2, T), torch.tensor([0.25, 0.5]), torch.tensor([0, 3], dtype=torch.int32), 1, -3, 4))
+      for name in ("", "_cachemask")),
+    ("aten.convolution.default",
+     lambda B, D, S, T: (real(B, D, T), real(S, D, 3), real(S), [1], [1], [1], False, [0], 1)),
+    ("aten.convolution.default",
+     lambda B, D, H, T: (real(B, 2 * D, T), real(2 * H, D, 2), None, [2], [0], [1], False, [0], 2)),
+    ("aten.convolution.default",
+     lambda B, D, T: (real(B, D, T + 2), real(D, 1, 4), real(D), [1], [0], [1], False, [0], D)),
+    ("aten.convolution.default",
+     lambda B, D, T, S: (real(B, 2, T * D, S * D), real(3, 2, D, D), None, [D, D], [0, 0], [1, 1], False, [0, 0], 1)),
+    ("aten.convolution.default",
+     lambda B, D, T, S: (real(B, 4, T, S), real(4, D, 3, 2), real(2 * D), [2, 1], [1, 0], [1, 2], True, [1, 0], 2)),
+    ("aten.conv_transpose1d.default", lambda D, T, S: (real(D, T), real(D, S, 3), None, [2], [1], [1])),
+    ("aten.conv_transpose2d.input", lambda B, D, T, S: (real(B, D, T, S), real(D, 2, 2, 2), real(2), [2, 2])),
+    ("aten.conv_transpose3d.input", lambda B, T: (real(B, 2, T, 2, T), real(2, 1, 2, 2, 2))),
+    ("aten.conv1d.default", lambda D, T: (real(D, T + 1), real(2, D, 3))),
+    ("aten.conv1d.default", lambda B, D, T: (real(B, D, T), real(2, D, 3), None, [2], [2], [2])),
+    ("aten.conv2d.default", lambda B, D, T, S: (real(B, D, T, S), real(3, D, 3, 2), real(3), [1, 1], [1, 0])),
+    ("aten.conv3d.default", lambda B, T: (real(B, 1, T, 3, T), real(2, 1, 2, 2, 2))),
+    ("aten.conv1d.padding", lambda B, D, T: (real(B, D, T), real(2, D, 3), None, [1], "same")),
+    ("aten.conv2d.padding", lambda B, D, T: (real(B, D, T, T), real(2, D, 3, 3), None, [1, 1], "same", [2, 1])),
+    ("aten.conv3d.padding", lambda B, T: (real(B, 1, T, 3, T), real(2, 1, 2, 2, 2), None, [1, 1, 1], "valid")),
+    ("aten.im2col.default", lambda B, D, T, S: (real(B, D, T, S), [2, 3], [1, 1], [0, 1], [1, 2])),
+    ("aten.avg_pool1d.default", lambda B, D, T: (real(B, D, T), [2])),
+    ("aten.avg_pool1d.default", lambda B, D, T: (real(B, D, T), [T])),
+    ("aten.avg_pool1d.default", lambda B, D, T: (real(B, D, T), [3], [2], [1], False, False)),
+    ("aten.avg_pool2d.default", lambda B, T, S: (real(B, 1, T, S), [2, 2], [], [1, 0])),
+    ("aten.avg_pool3d.default", lambda B, T: (real(B, 1, T, 2, T), [2, 2, 2])),
+    ("aten.avg_pool1d.default", lambda B, D, T: (real(B, D, T + 1), [3], [2], [1], True)),
+    ("aten.avg_pool2d.default", lambda B, T, S: (real(B, 1, T + 1, S), [3, 3], [2, 3], [1, 0], True, False)),
+    ("aten.max_pool2d.default", lambda B, T, S: (real(B, 1, T + 1, S), [3, 3], [2, 2], [1, 1], [1, 1], True)),
+    ("aten.adaptive_avg_pool1d.default", lambda B, D, T: (real(B, D, T), [1])),
+    ("aten.adaptive_avg_pool3d.default", lambda B, T: (real(B, T, 2 * T, 2, T), [T, 1, T])),
+    ("aten.adaptive_max_pool1d.default", lambda B, D, T: (real(B, D, 2 * T), [T])),
+    ("aten.adaptive_max_pool2d.default", lambda B, T, S: (real(B, T, S), [1, 1])),
+    ("aten.adaptive_max_pool3d.default", lambda B, T: (real(B, T, T, 2, T), [1, 2, T])),
+    ("aten.adaptive_avg_pool1d.default", lambda B, D, T: (real(B, D, 2 * T), [T])),
+    ("aten.adaptive_avg_pool2d.default", lambda B, T, S: (real(B, 1, 2 * T, S), [2, 1])),
+    ("aten._adaptive_avg_pool2d.default", lambda B, T, S: (real(B, 1, T, S), [1, 1])),
+    ("aten.max_pool1d.default", lambda B, D, T: (real(B, D, T), [2], [1])),
+    ("aten.max_pool2d.default", lambda B, T, S: (real(B, 1, T, S), [3, 2], [2, 1], [1, 0])),
+    ("aten.max_pool3d.default", lambda B, T: (real(B, 1, T, 2, T), [2, 2, 2])),
+    ("aten.max_pool1d_with_indices.default", lambda B, D, T: (real(B, D, T), [2])),
+    ("aten.max_pool2d_with_indices.default", lambda B, T: (real(B, 1, T, T), [2, 2])),
+    ("aten.max_pool3d_with_indices.default", lambda B, T: (real(B, 1, T, 2, T), [2, 2, 2])),
+]

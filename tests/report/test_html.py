@@ -1,0 +1,200 @@
+"""A page holds what the terminal says, is well formed, fetches nothing, and shows other people's text as text."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import verdicts
+from report import pictured
+from samesame.evidence import Evidence, Relation, Rung, Verdict
+from samesame.lift import lift
+from samesame.refine import load_job, refine
+from samesame.report import dumps, plain_text
+from samesame.report.html.check import check_html, write_check
+from samesame.report.html.folding import fold
+from samesame.report.html.lift import lift_html
+from samesame.report.html.refine import refine_html
+from samesame.report.refinement import plain_text as refined_text
+from samesame.sweep.outcome import Outcome, Sweep
+from samesame.sweep.page import sweep_html
+from samesame.sweep.probe import Plan, Probe
+from samesame.sweep.table import text
+
+VOID = {"meta", "input", "br", "link"}
+MADE = [verdicts.same, verdicts.different, verdicts.undecided, lambda: Verdict("undecided", Rung.UNDECIDED)]
+DRAWN = [pictured.checked, lambda: pictured.checked(wrong=True), pictured.nasty]
+
+
+class Page(HTMLParser):
+    """Reads a page: its text without styles and scripts, its elements, and that each is closed where it was opened."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+        self.close()
+        assert not self.open, f"left open: {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1:] not in (["style"], ["script"]):
+            self.text.append(data)
+
+    @property
+    def said(self) -> str:
+        return " ".join("".join(self.text).split())
+
+
+@pytest.mark.parametrize("make", [*MADE, *DRAWN])
+def test_a_page_is_well_formed_and_stands_alone(make):
+    text = check_html(make())
+    assert text.isascii() and text.startswith("<!DOCTYPE html>")
+    page = Page(text)
+    ids = [given["id"] for _, given in page.elements if "id" in given]
+    assert len(ids) == len(set(ids))
+    links = [given[name] for _, given in page.elements for name in ("href", "src") if name in given]
+    assert all(link.startswith("#") and link[1:] in ids for link in links)
+    assert not re.search(r"@import|url\(|https?://(?!www\.w3\.org)", text)
+
+
+@pytest.mark.parametrize("make", [*MADE, *DRAWN[:2]])
+def test_the_sentences_are_those_of_the_terminal(make):
+    verdict = make()
+    said = Page(check_html(verdict)).said
+    squeezed = re.sub(r"\s", "", said)
+    told = plain_text(verdict, width=10_000).split("relations\n")[0]
+    assert len(told) > 50
+    for line in filter(None, map(str.strip, told.splitlines())):
+        for cell in filter(None, re.split(r"\s{2,}", line)):
+            assert re.sub(r"\s", "", cell) in squeezed, cell
+
+
+def test_text_of_programs_stays_text():
+    text = check_html(pictured.nasty())
+    page = Page(text)
+    assert [tag for tag, _ in page.elements].count("script") == 1
+    assert "hurt" in page.said and "49" not in re.findall(r"\b49\b", page.said)
+    assert "{{7*7}}" in page.said and "U+202E" in page.said and "\u202e" not in page.said
+    assert not any(name.startswith("on") for _, given in page.elements for name in given)
+    assert len(text) < 1_000_000
+
+
+def test_layers_that_repeat_are_one_and_what_is_unlike_stands_out():
+    same, wrong = pictured.checked(), pictured.checked(wrong=True)
+    folded = fold(same, same.picture)
+    assert {band.places[0] for band in folded.bands} >= {"layers.0…2.norm", "layers.0…2.q", "inputs and parameters"}
+    assert max(len(tie.members) for tie in folded.ties) == 3
+    assert sum(len(tie.members) for tie in folded.ties) == len(same.relations)
+    apart = [tie for tie in fold(wrong, wrong.picture).ties if tie.apart]
+    assert [tie.apart for tie in apart] == ["here they part: layers.1.norm"]
+    assert "here they part: layers.1.norm" in Page(check_html(wrong)).said
+
+
+def test_a_layer_on_another_rung_is_a_line_of_its_own():
+    verdict = pictured.checked()
+    tested = [Relation(r.left, r.right, r.layout, Evidence(Rung.TESTED, "test"), r.left_origin, r.right_origin)
+              if "layers.1" in r.left_origin.module else r for r in verdict.relations]
+    made = Verdict("same", Rung.TESTED, relations=tested, picture=verdict.picture)
+    rungs = {tie.rung for tie in fold(made, verdict.picture).ties}
+    assert rungs == {Rung.TESTED, Rung.PROVED}
+
+
+def test_a_page_does_not_grow_with_the_number_of_layers():
+    small, large = (len(check_html(pictured.checked(layers=n))) for n in (3, 5))
+    assert large < small + 6_000
+
+
+def test_a_page_without_a_drawing_says_so():
+    assert "the programs are not drawn" in Page(check_html(verdicts.undecided())).said
+    assert "the programs are not drawn" not in Page(check_html(pictured.checked())).said
+
+
+def test_both_formulas_and_where_they_stand_are_told():
+    page = Page(check_html(pictured.checked()))
+    assert [tag for tag, _ in page.elements].count("math") >= 4 and "U+" not in page.said
+    assert "h = self.norm(x)" in page.said and "pictured.py" in page.said
+    lines = [given for tag, given in page.elements if tag == "a" and "data-tie" in given]
+    assert lines and all(given["aria-label"] and given["href"] == f"#tie-{given['data-tie']}" for given in lines)
+
+
+def test_the_json_has_the_picture_and_keeps_to_its_schema():
+    schema = json.loads(files("samesame.report").joinpath("check.schema.json").read_text())
+    for verdict in (pictured.checked(), pictured.checked(wrong=True)):
+        document = json.loads(dumps(verdict))
+        jsonschema.validate(document, schema)
+        assert any(claim["left"] and "Σ" in claim["left"] for claim in document["picture"]["claims"].values())
+        assert sum(found["elements"] for found in document["picture"]["apart"]["0"]) > 0
+        assert any(node["error"] for node in document["picture"]["left"])
+
+
+REFINED = [("tensor_parallel", "refines"), ("tensor_parallel_bias", "does not refine")]
+
+
+@pytest.mark.parametrize("example, words", REFINED)
+def test_lanes_say_how_each_rank_has_each_tensor(example, words):
+    verdict = refine(**load_job(f"examples/{example}.py"), world_size=2)
+    text = refine_html(verdict)
+    page = Page(text)
+    squeezed = re.sub(r"\s", "", page.said)
+    assert f"{words}" in page.said and "rank 1" in page.said and text.isascii()
+    assert "slice(·;0,12:24)" in squeezed and "all_reducesum" in squeezed
+    assert ("lost here" in page.said) == (words != "refines")
+    for line in filter(None, map(str.strip, refined_text(verdict, width=10_000).split("collectives")[0].splitlines())):
+        for cell in filter(None, re.split(r"\s{2,}", line)):
+            assert re.sub(r"\s", "", cell) in squeezed, cell
+
+
+def test_a_kernels_page_has_its_formula_and_what_breaks_it_beside_the_line():
+    pytest.importorskip("triton", reason="no Triton here")
+    verdict = lift(f"{Path(__file__).parent / 'paged.py'}:sloppy")
+    text = lift_html(verdict)
+    page = Page(text)
+    squeezed = re.sub(r"\s", "", page.said)
+    assert text.isascii() and "violated; over the reals" in page.said and "U+" not in page.said
+    for obligation in verdict.kernels[0].obligations:
+        assert re.sub(r"\s", "", obligation.detail) in squeezed
+    assert "x=tl.load(x_ptr+row*n+column)bounds:violated" in squeezed
+    assert "loadofxatoffset400,of400elements" in squeezed and "seeninTriton'sinterpretertoo" in squeezed
+    assert [tag for tag, _ in page.elements].count("mfrac") == 1
+
+
+def test_a_sweep_is_a_matrix_of_fields_and_values():
+    evil, quotes, _, long, _ = pictured.NASTY
+    probes = [Probe(name, value, {name: value}) for name in ("eps", evil) for value in (1, long)]
+    apart = {"message": quotes, "moved": (True, False), "max_error": 0.5, "mean_error": 0.1}
+    ends = [Outcome(probes[0], "different", **apart), Outcome(probes[1], "same"),
+            Outcome(probes[2], "refused", "right", "no")]
+    sweep = Sweep("hf:.", "vllm:.", "llama", Outcome(Probe("", None, {}), "same"),
+                  Plan(tuple(probes), (("vocab_size", "weights would be others"),)), ends)
+    page = Page(sweep_html(sweep, {}))
+    squeezed = re.sub(r"\s", "", page.said)
+    for line in text(sweep, {}).splitlines()[3:8]:
+        assert re.sub(r"\s", "", line) in squeezed, line
+    cells = [given for tag, given in page.elements if tag == "a" and "probe" in (given.get("class") or "")]
+    assert [given["href"] for given in cells] == ["#probe-1", "#probe-2", "#probe-3"]
+    assert [tag for tag, _ in page.elements].count("script") == 1 and "not reached" in page.said
+
+
+def test_a_page_is_written_whole(tmp_path):
+    path = tmp_path / "page.html"
+    write_check(verdicts.same(), path)
+    assert path.read_text().rstrip().endswith("</html>") and [path] == list(tmp_path.iterdir())

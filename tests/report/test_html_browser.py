@@ -1,0 +1,186 @@
+"""A page in a real browser: it opens from disk without a complaint, and what people do with it works.
+
+The browser is Debian's Chromium with its driver, without a window. Where there is none, these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import base64
+import shutil
+
+import pytest
+
+from report import pictured
+from samesame.report.html.check import write_check
+from samesame.sweep.outcome import Outcome, Sweep
+from samesame.sweep.page import write_sweep
+from samesame.sweep.probe import Plan, Probe
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+MISSING = "no Chromium here: apt-get install chromium chromium-driver"
+pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    made = {"same": pictured.checked(), "different": pictured.checked(wrong=True), "nasty": pictured.nasty()}
+    for name, verdict in made.items():
+        write_check(verdict, folder / f"{name}.html")
+    return {name: (folder / f"{name}.html").as_uri() for name in made}
+
+
+def opened(browser, address, *, width=1200, dark=False):
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    still = {"name": "prefers-reduced-motion", "value": "reduce"}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, still]})
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get("about:blank")
+    browser.get(address)
+    assert browser.get_log("browser") == []
+    return browser
+
+
+def shown(browser, what):
+    return [part for part in browser.find_elements(By.CSS_SELECTOR, what) if part.is_displayed()]
+
+
+@pytest.mark.parametrize("name", ["same", "different", "nasty"])
+def test_it_opens_without_a_complaint_and_nothing_is_fetched(browser, pages, name):
+    opened(browser, pages[name])
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert browser.title.split(":")[0] in ("same", "different")
+    assert len(browser.find_elements(By.TAG_NAME, "main")) == 1 and browser.find_element(By.TAG_NAME, "nav")
+
+
+def test_where_they_part_is_open_first(browser, pages):
+    opened(browser, pages["different"])
+    bands = browser.find_elements(By.CSS_SELECTOR, "details.band[open]")
+    assert [band.find_element(By.TAG_NAME, "summary").text.count("here they part") for band in bands] == [1]
+    assert browser.find_element(By.CSS_SELECTOR, "section.card h2").text == "where they part"
+
+
+def test_a_click_and_enter_open_a_relation_and_escape_closes_it(browser, pages):
+    opened(browser, pages["same"])
+    band = browser.find_element(By.XPATH, "//details[contains(@class, 'band')][contains(., '.norm')][2]")
+    band.find_element(By.TAG_NAME, "summary").click()
+    link = band.find_element(By.CSS_SELECTOR, "a.tie")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", link)
+    panel = browser.find_element(By.ID, "panel")
+    assert not panel.is_displayed()
+    for way in ("click", "enter"):
+        line = link.find_element(By.CSS_SELECTOR, ".hit")
+        if way == "click":
+            webdriver.ActionChains(browser).move_to_element(line).click().perform()
+        else:
+            browser.execute_script("arguments[0].focus()", link)
+            browser.switch_to.active_element.send_keys(Keys.ENTER)
+        assert panel.is_displayed() and "proved for all sizes" in panel.text
+        assert len(panel.find_elements(By.TAG_NAME, "math")) == 2
+        assert panel.find_element(By.TAG_NAME, "math").size["height"] > 10
+        webdriver.ActionChains(browser).send_keys(Keys.ESCAPE).perform()
+        assert not panel.is_displayed()
+        assert browser.execute_script("return document.activeElement === arguments[0]", link)
+
+
+def test_search_and_fold(browser, pages):
+    opened(browser, pages["same"])
+    every = len(shown(browser, "details.relation"))
+    field = browser.find_element(By.ID, "search")
+    for words, found in (("layer_norm", 1), ("no such thing", 0), ("", every)):
+        field.clear()
+        field.send_keys(words or "x", *([] if words else [Keys.BACKSPACE]))
+        assert len(shown(browser, "details.relation")) == found
+    buttons = browser.find_elements(By.CSS_SELECTOR, "button[data-fold]")
+    for button, number in zip(buttons, (len(shown(browser, "details.band")), 0), strict=True):
+        button.click()
+        assert len(browser.find_elements(By.CSS_SELECTOR, "details.band[open]")) == number
+
+
+def test_a_sweep_is_filtered_by_outcome(browser, tmp_path):
+    probes = [Probe(name, value, {name: value}) for name, value in (("act", "gelu"), ("act", "silu"), ("eps", 1))]
+    ends = [Outcome(probe, end) for probe, end in zip(probes, ("different", "same", "same"), strict=True)]
+    write_sweep(Sweep("hf:.", "vllm:.", "llama", None, Plan(tuple(probes), ()), ends), {}, tmp_path / "page.html")
+    opened(browser, (tmp_path / "page.html").as_uri())
+    assert len(shown(browser, "tr[data-search]")) == 2
+    browser.find_element(By.CSS_SELECTOR, "button[data-query=different]").click()
+    assert len(shown(browser, "tr[data-search]")) == len(shown(browser, "details.relation")) == 1
+    browser.find_element(By.ID, "search").send_keys(Keys.CONTROL, "a")
+    browser.find_element(By.ID, "search").send_keys("silu")
+    assert len(shown(browser, "tr[data-search]")) == 1
+
+
+def test_a_link_of_the_map_opens_its_band(browser, pages):
+    opened(browser, pages["same"])
+    row = browser.find_elements(By.CSS_SELECTOR, "a.row")[1]
+    browser.execute_script("arguments[0].focus()", row)
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    band = browser.find_element(By.ID, row.get_dom_attribute("href").split("#")[1])
+    assert band.get_attribute("open") is not None
+
+
+@pytest.mark.parametrize("name", ["same", "different", "nasty"])
+@pytest.mark.parametrize("dark", [False, True])
+def test_it_can_be_read_on_a_phone_in_light_and_dark(browser, pages, name, dark):
+    opened(browser, pages[name], width=400, dark=dark)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 400
+    faint = browser.execute_script(CONTRAST)
+    assert not faint, faint
+
+
+CONTRAST = """
+const light = c => {
+  const [r, g, b] = c.map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+  return .2126 * r + .7152 * g + .0722 * b;
+};
+const colour = text => text.match(/[\\d.]+/g).map(Number);
+const ground = part => {
+  for (; part; part = part.parentElement) {
+    const c = colour(getComputedStyle(part).backgroundColor);
+    if (c.length < 4 || c[3] > .99) return c.slice(0, 3);
+  }
+  return [255, 255, 255];
+};
+const texts = "h1 *, h2, p, td, summary, summary *, a, dt, dd, label, button, pre span";
+return [...document.querySelectorAll(texts)]
+  .filter(part => part.offsetParent && part.textContent.trim() && !(part instanceof SVGElement))
+  .map(part => {
+    const ink = light(colour(getComputedStyle(part).color).slice(0, 3));
+    const [a, b] = [ink, light(ground(part))].sort((x, y) => y - x);
+    return [(a + .05) / (b + .05), part.outerHTML.slice(0, 80)];
+  })
+  .filter(found => found[0] < 4.5);
+"""
+
+
+def test_it_is_printed_with_everything_unfolded(browser, pages):
+    opened(browser, pages["different"])
+    printed = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+    assert base64.b64decode(printed["data"]).startswith(b"%PDF") and len(printed["data"]) > 20_000
+
+
+def test_everything_that_can_be_used_has_a_name(browser, pages):
+    opened(browser, pages["different"])
+    nameless = browser.execute_script("""
+      return [...document.querySelectorAll("button, a, input, svg[role], [role=group], dialog, section")].filter(part =>
+        !part.getAttribute("aria-label") && !part.getAttribute("aria-labelledby") && !part.textContent.trim()
+        && !(part.id && document.querySelector(`label[for=${part.id}]`))).map(part => part.outerHTML.slice(0, 80))""")
+    assert nameless == []
