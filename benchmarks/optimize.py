@@ -2,6 +2,7 @@
 
     python benchmarks/optimize.py                                  # all rows, one thread and all threads: hours
     python benchmarks/optimize.py lora ntrans --threads 1          # rows whose names hold these words
+    python benchmarks/optimize.py layer --minutes 6                # whole layers of Transformers, by name only
     python benchmarks/optimize.py --minutes 3 --markdown           # for each row and number of threads; as a table
     python benchmarks/optimize.py --scale 16 --minutes 1           # every width divided, to try it out
     python benchmarks/optimize.py --list
@@ -26,15 +27,14 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from optimize_workloads import WORKLOADS, Workload
+from optimize_workloads import LAYERS, WORKLOADS, Workload
 
 from samesame.evidence import SamesameError
 from samesame.optimize.dropin import DEFAULT, EAGER
 from samesame.optimize.report import Report, in_unit
 from samesame.optimize.verb import machine, optimize
-from samesame.relate.rules import versions
 from samesame.store import Store
-from samesame.versions import versions_of_packages
+from samesame.versions import versions, versions_of_packages
 
 HEAD = ("workload", "threads", "eager", "compile", "best", "found", "spread", "× best", "× compile", "proof", "error",
         "seconds", "warm")
@@ -103,9 +103,11 @@ def main() -> None:
     words.add_argument("--markdown", action="store_true")
     words.add_argument("--list", action="store_true")
     asked = words.parse_args()
-    chosen = [w for w in WORKLOADS if not asked.rows or any(word.lower() in w.name.lower() for word in asked.rows)]
+    everything = (*WORKLOADS, *LAYERS)
+    chosen = [w for w in everything if any(word.lower() in w.name.lower() for word in asked.rows)]
+    chosen = chosen if asked.rows else list(WORKLOADS)
     if asked.list or not chosen:
-        print("\n".join(workload.name for workload in (chosen or WORKLOADS)))
+        print("\n".join(workload.name for workload in (chosen or everything)))
         return
     print(f"{machine()} · {' · '.join(f'{name} {version}' for name, version in versions_of_packages().items())}\n")
     printed(HEAD, asked.markdown)

@@ -12,6 +12,9 @@ from typing import Any
 
 import torch
 from torch import nn
+from transformers import LlamaConfig, ViTConfig
+from transformers.models.llama.modeling_llama import LlamaDecoderLayer
+from transformers.models.vit.modeling_vit import ViTLayer
 
 F32, BF16 = torch.float32, torch.bfloat16
 
@@ -133,6 +136,35 @@ class RowSums(nn.Module):
         return (a @ b.t()).sum(-1)
 
 
+class LlamaLayer(nn.Module):
+    """A decoder layer of Transformers: heads of 64, four queries to a key, rotary embeddings given."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        config = LlamaConfig(hidden_size=width, intermediate_size=11 * width // 4, num_hidden_layers=1, vocab_size=32,
+                             num_attention_heads=width // 64, num_key_value_heads=max(width // 256, 1))
+        config._attn_implementation = "sdpa"
+        self.layer = LlamaDecoderLayer(config, 0)
+
+    def forward(self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.layer(x, position_embeddings=(cos, sin))
+        return result
+
+
+class ViTBlock(nn.Module):
+    """An encoder layer of Transformers: heads of 64, four times as wide inside."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        config = ViTConfig(hidden_size=width, intermediate_size=4 * width, num_attention_heads=width // 64)
+        config._attn_implementation = "sdpa"
+        self.layer = ViTLayer(config)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result = self.layer(x)
+        return result[0] if isinstance(result, tuple) else result
+
+
 @dataclass(frozen=True)
 class Workload:
     """A module over sizes, the sizes, the shapes of its inputs by these, and its dtype."""
@@ -198,4 +230,9 @@ WORKLOADS = (
     Workload("a chain of matmuls (1024,1024,16), fp32", Chain, (), ((1024, 1024), (1024, 1024), (1024, 16))),
     Workload("A·diag(s)·B (1024), fp32", Diagonal, (), ((1024, 1024), (1024,), (1024, 1024))),
     Workload("(A·Bᵀ)·1 (1024), fp32", RowSums, (), ((1024, 1024), (1024, 1024))),
+)
+LAYERS = (
+    *(Workload(f"Llama layer {w}, T={t}, fp32", LlamaLayer, (w,), ((1, t, w), (1, t, 64), (1, t, 64)))
+      for w in (256, 1024) for t in (1, 64)),
+    *(Workload(f"ViT layer {w}, T=50, fp32", ViTBlock, (w,), ((1, 50, w),)) for w in (256, 1024)),
 )

@@ -93,8 +93,8 @@ def main() -> None:
     from check import machine
 
     from samesame import check
-    from samesame.relate.rules import versions
     from samesame.store import Store
+    from samesame.versions import versions
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="*", default=MODELS, help="models of tests/models.py")
