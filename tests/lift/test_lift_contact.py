@@ -65,7 +65,7 @@ def test_it_is_not_what_it_is_not(name: str, reference: str) -> None:
 
 
 def test_a_reference_that_leaves_elements_unwritten_is_no_reference() -> None:
-    with pytest.raises(Refused, match="no two runs agree"):
+    with pytest.raises(Refused, match=r"contact\.py:151 makes a tensor of which not every element is written"):
         lift(KERNELS.target("rotated"), f"{KERNELS.file}:rotated_in_part")
 
 

@@ -30,6 +30,7 @@ from samesame.capture.views import keeps_dice
 from samesame.evidence import Refused, SamesameError
 from samesame.graph import Asked, Graph, Node, Origin, map_nodes
 from samesame.operators.execute import execute
+from samesame.operators.table import UNINITIALISED, packet
 
 Outputs = list[tuple[str, torch.Tensor]]
 Move = Callable[[torch.Tensor], torch.Tensor]
@@ -246,7 +247,7 @@ def run_on(draws: Sequence[Draw], program: Program, graph: Graph, ways: Ways) ->
             values = graph.tensors | {node.name: changes[tensor].cpu() for node, tensor in pairs}
             values |= {name: tensor.detach().cpu() for name, tensor in ways.weights.items()}
             if not computes(graph, values, found):
-                raise explained(program, graph, found, draw, ways, begin)
+                raise unfilled(program, graph, values) or explained(program, graph, found, draw, ways, begin)
             if draws is LARGER:
                 return ()
             if "chance" in asked or "clock" in asked or keeps_dice(program):
@@ -329,6 +330,25 @@ def computes(graph: Graph, values: Mapping[str, torch.Tensor], outputs: Outputs)
     if [name for name, _ in graph.roots] != [name for name, _ in outputs]:
         return False
     return all(agree(found[node.name], x.cpu()) for (_, node), (_, x) in zip(graph.roots, outputs, strict=True))
+
+
+def unfilled(program: Program, graph: Graph, values: Mapping[str, torch.Tensor]) -> Refused | None:
+    """Why no two runs agree, where an output shows what memory held before the program: another filling shows there."""
+    fillings = [node for node in graph.nodes if packet(node.operator) in UNINITIALISED]
+
+    def filled(node: Node, value: Any) -> Any:
+        return torch.ones_like(value) if packet(node.operator) in UNINITIALISED else value
+
+    if not fillings:
+        return None
+    marked: dict[str, Any] = execute(graph, values, precision="own", keep=False)
+    other: dict[str, Any] = execute(graph, values, precision="own", keep=False, changed=filled)
+    if all(agree(marked[root.name], other[root.name]) for _, root in graph.roots):
+        return None
+    return Refused(
+        f"{program.spoken(fillings[-1].origin)} makes a tensor of which not every element is written before it is read "
+        "or returned, so no two runs agree; fill it (torch.zeros), or write all of it"
+    )
 
 
 def explained(

@@ -54,7 +54,8 @@ from samesame.capture.twins import functional, is_diagonal, positional, returned
 from samesame.capture.views import demand_no_views
 from samesame.evidence import Refused, SamesameError
 from samesame.graph import Graph, Node, Origin
-from samesame.operators.execute import UNINITIALISED, bound, draws_numbers, pure, tensors_in, undefined_, written
+from samesame.operators.execute import bound, draws_numbers, pure, tensors_in, undefined_, written
+from samesame.operators.table import UNINITIALISED, packet
 from samesame.programs.origins import running_modules, thread_line
 
 
@@ -394,7 +395,7 @@ class Recorder(Watching):
         result = operation(*args, **kwargs)
         if name in FILLED:
             return self.filled(result, FILLED[name](given), arguments)
-        if name.partition(".")[2].partition(".")[0] in UNINITIALISED:
+        if packet(name) in UNINITIALISED:
             return self.filled(undefined_(result), None, arguments)
         results = list(tensors_in(result))
         if name in SAME | COPIES and not arguments:         # of a plain number, which vmap makes a tensor so

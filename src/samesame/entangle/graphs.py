@@ -22,8 +22,8 @@ from samesame.entangle.hlo import TRANSLATIONS
 from samesame.entangle.pickled import Foreign, Ref, read
 from samesame.evidence import Refused
 from samesame.graph import NOWHERE, Dtype, Graph, Node, Origin, TensorType
-from samesame.operators.execute import UNINITIALISED, draws_numbers, resolve
-from samesame.operators.table import STORAGE, packet
+from samesame.operators.execute import draws_numbers, resolve
+from samesame.operators.table import STORAGE, UNINITIALISED, packet
 from samesame.programs.origins import TRACED_FRAME
 
 Groups = Mapping[str, tuple[int, ...]]                     # a process group's name → its ranks
@@ -218,7 +218,7 @@ class _Rank:
         name = packet(node.target).removeprefix("aten.")
         if name in SAME:
             return x if isinstance(x, Node) else self.constant_of(node)
-        if name in UNINITIALISED:
+        if packet(node.target) in UNINITIALISED:
             if node.type is None:
                 raise Refused(f"{node.name} is memory whose shape the file does not tell")
             return self.unknown(node, node.type)

@@ -24,6 +24,7 @@ from torch._ops import OpOverload
 from samesame.evidence import Refused, SamesameError
 from samesame.graph import Dtype, Graph, Node
 from samesame.operators.definitions import DEFINED
+from samesame.operators.table import UNINITIALISED
 
 Value = torch.Tensor | tuple[Any, ...]
 Seen = Callable[[Node, Value, bool], None]
@@ -303,7 +304,7 @@ def pure(operation: OpOverload) -> Callable[..., Value]:
     """
     if str(operation) in OTHERWISE:
         return OTHERWISE[str(operation)]
-    if operation.namespace == "aten" and operation._schema.name.removeprefix("aten::") in UNINITIALISED:
+    if operation._schema.name.replace("::", ".") in UNINITIALISED:
         return lambda *args, **kwargs: undefined_(operation(*args, **kwargs))
     if written(operation):
         return lambda *args, **kwargs: _on_copies(operation, args, kwargs)
@@ -330,10 +331,6 @@ OTHERWISE: dict[str, Callable[..., Value]] = {
     "aten.fake_quantize_per_channel_affine_cachemask.default":
         lambda x, scale, *rest: aten.fake_quantize_per_channel_affine_cachemask(x, scale.float(), *rest),
 }
-
-UNINITIALISED = frozenset(
-    ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided")
-)
 
 
 def undefined_(tensor: torch.Tensor) -> torch.Tensor:

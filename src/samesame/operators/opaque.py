@@ -16,11 +16,7 @@ from samesame.formula.expr import Lambda, Opaque, Unsupported
 from samesame.formula.tensor import Tensor, tensor
 from samesame.graph import Dtype, Node, TensorType
 from samesame.operators.shapes import kind_of
-from samesame.operators.table import packet, tensors_in
-
-# torch tags what draws random numbers, but not what returns memory as it finds it.
-UNINITIALISED = ("aten.empty", "aten.new_empty", "aten.empty_like", "aten.empty_strided", "aten.new_empty_strided",
-                 "aten.empty_permuted", "aten.resize")
+from samesame.operators.table import UNINITIALISED, packet, tensors_in
 
 
 @cache
@@ -36,7 +32,7 @@ def schema_of(operator: str) -> torch.FunctionSchema | None:
 @cache
 def is_deterministic(operator: str) -> bool:
     """Whether equal arguments always give equal results, as far as torch declares it."""
-    if packet(operator) in UNINITIALISED:
+    if packet(operator) in UNINITIALISED or packet(operator) == "aten.resize":
         return False
     found = _overload(operator)
     return found is None or torch.Tag.nondeterministic_seeded not in found.tags

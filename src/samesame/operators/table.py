@@ -25,6 +25,12 @@ F = TypeVar("F", bound=Meaning)
 
 STORAGE = frozenset(["device", "layout", "pin_memory", "memory_format", "non_blocking", "generator", "out", "implicit"])
 
+# torch tags what draws random numbers, but not what returns memory as it finds it.
+UNINITIALISED = frozenset(
+    "aten." + name
+    for name in ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided")
+)
+
 REAL: dict[str, Meaning] = {}                              # what an operator means for real, int and bool tensors
 COMPLEX: dict[str, Meaning] = {}                           # … and for complex ones
 _movements: set[str] = set()

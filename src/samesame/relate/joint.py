@@ -27,6 +27,7 @@ from samesame.operators import meaning_of
 from samesame.operators.demands import Range
 from samesame.operators.execute import pieces
 from samesame.operators.shapes import NARROW
+from samesame.operators.table import UNINITIALISED, packet
 from samesame.relate.domain import positions
 from samesame.relate.layout import Layout, Slice, Whole, build, reshaped, share
 from samesame.relate.masks import Triangle, triangle
@@ -36,10 +37,6 @@ _SEEN = 4096
 FEW = 8                     # elements of a constant that blocks may look into one by one
 _CORNERS = 64               # places that are tried for a piece of a table
 SOURCES = ("input", "parameter", "constant", "uninitialised")
-UNINITIALISED = frozenset(
-    f"aten.{name}"
-    for name in ["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"]
-)
 KINDS = {"bool": "bool", "complex64": "complex", "complex128": "complex"}
 WIDEST = {"real": torch.float64, "int": torch.int64, "complex": torch.complex128}
 
@@ -149,7 +146,7 @@ class JointGraph:
                 term = self._source("input", (inputs[node],), node)
             elif node.operator == "parameter":
                 term = self._source("parameter", (side, node.name), node)
-            elif node.operator.rsplit(".", 1)[0] in UNINITIALISED:
+            elif packet(node.operator) in UNINITIALISED:
                 term = self._source("uninitialised", (side, node.name), node)
                 unsettled.add(node)
             elif node.operator == "constant":

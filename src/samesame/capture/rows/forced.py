@@ -22,7 +22,8 @@ from samesame.capture.program import Program
 from samesame.capture.rows.sites import Site, makers
 from samesame.evidence import Refused, SamesameError
 from samesame.graph import Graph, Node
-from samesame.operators.execute import UNINITIALISED, execute, undefined_
+from samesame.operators.execute import execute, undefined_
+from samesame.operators.table import UNINITIALISED
 
 ROUNDS = 16
 LEAST = 4
@@ -73,7 +74,7 @@ class Forcing(Watching):
             with self:
                 return inside(*args, **(kwargs or {}))
         result = operation(*args, **(kwargs or {}))
-        if operation._opname in UNINITIALISED:
+        if operation._schema.name.replace("::", ".") in UNINITIALISED:
             return undefined_(result)
         if str(operation) not in self.names:
             return result
