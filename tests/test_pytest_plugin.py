@@ -4,6 +4,7 @@ people who do not use it."""
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from multiprocessing import get_context
@@ -14,6 +15,7 @@ import pytest
 from samesame.pytest.pins import FILE, Pin, read, weaker, write
 
 pytest_plugins = ["pytester"]
+KERNEL = f"{Path(__file__).parent / 'kernels' / 'vector_add.py'}:launch"
 PLUGIN = ("-p", "no:samesame", "-p", "samesame.pytest.plugin")
 
 PROGRAMS = """
@@ -38,13 +40,18 @@ def loaded():
     twice."""
     import torch
 
-    from samesame import assert_same
+    import samesame.lift
+    from samesame import assert_refines, assert_same
     from samesame.report.html.check import check_html
+    from samesame.report.html.lift import lift_html
+    from samesame.report.html.refine import refine_html
 
     x = (torch.linspace(-1, 1, 6).reshape(2, 3),)
     check_html(assert_same(lambda x: x + x, lambda x: x * 2, x, picture=True))
     with pytest.raises(AssertionError):
         assert_same(lambda x: x + x, lambda x: x * 3, x)
+    refine_html(assert_refines(lambda x: x, lambda rank, world_size: lambda x: x, x, world_size=2))
+    lift_html(samesame.lift.lift(KERNEL))
 
 
 @pytest.fixture
@@ -81,6 +88,26 @@ def test_markers_give_options_and_what_one_test_proves_is_kept_for_others(run, p
     assert counts == {"passed": 1}, said
     assert (pytester.path / ".pytest_cache/d/samesame/rules.sqlite").exists()
     assert len(list((pytester.path / "pages").glob("*test_port*.html"))) == 2
+
+
+def test_pages_are_written_of_jobs_and_kernels_too_whether_they_hold_or_not(run, pytester):
+    _, counts = run(f"""
+    def test_holds(samesame):
+        samesame.assert_refines(left, lambda rank, world_size: left, X, world_size=2)
+
+    def test_fails(samesame):
+        samesame.assert_refines(left, lambda rank, world_size: other, X, world_size=2)
+
+    def test_kernel(samesame):
+        samesame.assert_lifts({KERNEL!r})
+
+    def test_wrong_kernel(samesame):
+        samesame.assert_lifts({KERNEL!r}, lambda x, y: x - y)
+    """, "--samesame-html", "pages")
+    assert counts == {"passed": 2, "failed": 2}
+    titles = [re.search("<title>(.*?)</title>", page.read_text())[1].partition(":")[0]
+              for page in sorted((pytester.path / "pages").iterdir())]
+    assert titles == ["does not refine", "refines", "verified", "violated"]
 
 
 PINNED = """

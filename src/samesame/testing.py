@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from samesame.fuzz.single import OwnResult
     from samesame.lift import LiftVerdict
 
+
 class NotShown(AssertionError):
     """What was to be asserted does not hold, or nothing shows that it does; its text is the report of the verdict."""
 
@@ -83,7 +84,7 @@ def assert_refines(sequential: Any, distributed: Any, inputs: Any, **options: An
     __tracebackhide__ = True
     verdict = refine(sequential, distributed, inputs, **options)
     if verdict.verdict != "refines":
-        raise NotShown(f"{verdict.verdict}\n\n{refinement.plain_text(verdict)}")
+        raise NotShown(f"{verdict.verdict}\n\n{refinement.plain_text(verdict)}", verdict)
     return verdict
 
 
@@ -101,7 +102,7 @@ def assert_lifts(
 
     verdict = lift(target, against, Settings(seconds=timeout), inputs=inputs, assume=assume)
     if verdict.verdict != "verified":
-        raise NotShown("\n".join((verdict.verdict, "", *lines(verdict))))
+        raise NotShown("\n".join((verdict.verdict, "", *lines(verdict))), verdict)
     return verdict
 
 

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from samesame.cli import app
 from samesame.evidence import SamesameError
+from samesame.fuzz import single
 from samesame.fuzz.apart import run_apart
 from samesame.fuzz.campaign import Settings, fuzz, table
 from samesame.fuzz.corpus import Corpus, Finding, read_findings
@@ -94,6 +95,23 @@ def test_a_finding_is_run_again_stage_by_stage(tmp_path):
     result = CliRunner().invoke(app, ["fuzz", "--replay", str(write_finding(tmp_path, finding()))])
     stages = dict(line.split(maxsplit=1) for line in result.output.splitlines() if line.endswith("agrees"))
     assert result.exit_code == 0 and {"eager", "aot_eager"} <= set(stages) and "it does not show here" in result.output
+
+
+def test_findings_are_pasted_into_an_issue(tmp_path, monkeypatch):
+    folder = str(write_finding(tmp_path, finding()))
+    corpus = Corpus(tmp_path, QUICK.kept(), resume=True)
+    corpus.keep(finding())
+    corpus.close()
+    listed = CliRunner().invoke(app, ["fuzz", "--list", str(tmp_path), "--format", "github"])
+    assert listed.exit_code == 1 and listed.output.startswith("❌ **1 fault, shown by 1 program**\n")
+    assert "| ❌ | 0001 aot\\_eager | " in listed.output
+    assert "/0001/script.py:1` a script that shows it" in listed.output
+    for stages, first in ([], "✅ **it does not show here: "), ([("aot_eager", {"kind": "wrong value"})], "❌ **"):
+        monkeypatch.setattr(single, "replay", lambda _, stages=stages: stages)
+        again = CliRunner().invoke(app, ["fuzz", "--replay", folder, "--format", "markdown"])
+        assert again.output.startswith(first) and again.exit_code == len(stages), again.output
+    names = CliRunner().invoke(app, ["fuzz", "--backend", "list", "--format", "markdown"]).output
+    assert names.startswith("```text\n") and "inductor" in names
 
 
 def test_findings_of_one_guilty_pass_stand_together():

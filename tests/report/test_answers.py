@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from importlib.resources import files
@@ -20,6 +21,7 @@ from samesame.graph import Origin
 from samesame.graph.interface import KINDS, Difference
 from samesame.kernels.verdict import KernelVerdict, LiftVerdict, Obligation
 from samesame.report.answers import (
+    FAILS,
     from_form,
     in_order,
     of_check,
@@ -30,6 +32,7 @@ from samesame.report.answers import (
     unusable,
 )
 from samesame.report.junit import junit
+from samesame.report.markdown import overview
 from samesame.report.sarif import sarif
 from samesame.sweep.answers import answers as of_sweep
 from samesame.sweep.outcome import Outcome, Place, Sweep
@@ -118,6 +121,18 @@ def test_junit_is_as_ci_reads_it(repository):
             assert all(child.get("message") for child in case)
     passed = [case.get("name") for case in document.iter("testcase") if not len(case)]
     assert passed == ["LlamaForCausalLM and examples/fused_llama.py:FusedLlama", "llama: the config as it is"]
+
+
+@pytest.mark.parametrize("folded", [False, True])
+def test_many_answers_are_a_table_and_what_to_look_at(repository, folded):
+    shown = overview("3 probes   9 s", FAILS, everything(), "a ```report", folded=folded)
+    assert shown.startswith("❌ **3 probes** 9 s\n\n| | what was asked | what came of it |\n|---|---|---|\n| ✅ | ")
+    rows = [row for row in shown.splitlines() if row.startswith("| ")][1:]
+    assert len(rows) == len(everything()) and "<script" not in "".join(rows)
+    assert {re.sub(r"\\.", "", row).count("|") for row in rows} == {4}, "what programs are called adds no column"
+    assert [row[2] for row in rows if "llama: " in row] == ["✅", "❌", "➖"]
+    assert "````text\na ```report\n````" in shown and ("<details>" in shown) is folded
+    assert overview("", FAILS, [], "a list") == "```text\na list\n```\n"
 
 
 def places(answer):

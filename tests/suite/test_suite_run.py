@@ -262,6 +262,16 @@ def test_the_command_writes_its_files_and_exits_by_the_suite(folder):
     assert json.loads((folder / "s.sarif").read_text())["runs"][0]["results"]
 
 
+def test_a_suite_is_pasted_with_a_row_for_each_entry(folder):
+    (folder / "suite.toml").write_text(entry("left") + entry("other"))
+    words = "suite suite.toml --store - -j 1 --format github"
+    shown = CliRunner().invoke(app, words.split()).output
+    first, *rows = shown.splitlines()
+    assert first.startswith("❌ **suite.toml: 2 entries: 1 as expected, 1 not** ")
+    assert [row[:13] for row in rows if row.startswith("| ")][1:] == ["| ✅ | left | ", "| ❌ | other | "[:13]]
+    assert "  - `pair.py:12` `return x * 1.5`" in rows and shown.count("<details>") == 2
+
+
 def test_exit_codes(ask):
     found, _ = ask(entry("left"))
     row = found.rows[0]

@@ -77,6 +77,15 @@ def test_exit_codes(run, only, code):
     assert run("--quiet", only=[only])[0] == code
 
 
+def test_a_sweep_is_pasted_with_a_row_for_each_probe(run):
+    code, out, _ = run("--format", "github")
+    first, *rows = out.splitlines()
+    assert code == 1 and first.startswith("❌ **llama: 10 probes: 1 different, ")
+    marks = [row.split(" | ")[0] for row in rows if row.startswith("| ")][1:]
+    assert sorted(marks) == ["| ✅"] * 7 + ["| ➖"] + ["| ❌"] + ["| ❔"] * 2
+    assert out.count("<details>") == 1 and "refused by vllm" in out.partition("<details>")[2]
+
+
 def test_a_sweep_goes_on_where_it_was_interrupted(run, config, tmp_path):
     record, folder = tmp_path / "record.jsonl", tmp_path / "notes"
     folder.mkdir()

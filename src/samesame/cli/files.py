@@ -43,6 +43,14 @@ def in_format(answers: Sequence[Answer], form: Format) -> str:
     return markdown(answers, folded=form is Format.github).rstrip()
 
 
+def all_in_format(headline: str, code: int, answers: Sequence[Answer], report: str, form: Format) -> str:
+    """A run that gave many answers and this exit code, to be pasted somewhere."""
+    from samesame.report.answers import STATES
+    from samesame.report.markdown import overview
+
+    return overview(headline, STATES[code], answers, report, folded=form is Format.github).rstrip()
+
+
 def write_answers(answers: Sequence[Answer], junit: str | None, sarif: str | None) -> None:
     """Write the answers for other tools, where they were asked for."""
     from samesame.report.json import write_text

@@ -12,8 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from samesame.cli.files import demand_exchange, demand_writable, write_answers
-from samesame.cli.options import Inputs, Json, Junit, Quiet, Sarif, Seed, Verbose, argument, option
+from samesame.cli.files import all_in_format, demand_exchange, demand_writable, in_format, write_answers
+from samesame.cli.options import (
+    Format,
+    FormatOption,
+    Inputs,
+    Json,
+    Junit,
+    Quiet,
+    Sarif,
+    Seed,
+    Verbose,
+    argument,
+    option,
+)
 from samesame.cli.streams import reported, stdout_guarded
 from samesame.evidence import SamesameError
 
@@ -70,6 +82,7 @@ def fuzz(
     json: Json = None,
     junit: Junit = None,
     sarif: Sarif = None,
+    format_: FormatOption = Format.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -106,19 +119,30 @@ def fuzz(
         write_answers(told.answers, junit, sarif)
         data = json_.dumps(told.data, indent=1) + "\n"
         with stdout_guarded():
-            print(data if json == "-" else told.text.splitlines()[0] if quiet else told.text)
+            print(data if json == "-" else in_words(told, format_, quiet))
         if json not in (None, "-"):
             write_text(data, Path(json))
         raise typer.Exit(told.code)
 
 
 class Answer(NamedTuple):
-    """What the command says: its exit code, text for people, data for machines, and answers for other tools."""
+    """What the command says: its exit code, text for people, data for machines, answers for other tools, and one line
+    for all of these, where they are not one."""
 
     code: int
     text: str
     data: dict[str, Any]
     answers: Sequence[Told] = ()
+    headline: str = ""
+
+
+def in_words(told: Answer, form: Format, quiet: bool) -> str:
+    """For people: the text, its first line, or what they paste somewhere."""
+    if form is Format.text:
+        return told.text.splitlines()[0] if quiet else told.text
+    if told.answers and not told.headline:
+        return in_format(told.answers, form)
+    return all_in_format(told.headline, told.code, told.answers, told.text, form)
 
 
 def settings_of(backend: str, generators: str | None, llm: str | None, model: str | None) -> Settings:
@@ -186,7 +210,7 @@ def on_generated(out: Path, settings: Settings, resume: bool, quiet: bool) -> An
     findings = [asdict(finding) for finding in progress.findings]
     data = {"cases": progress.cases, "statuses": progress.statuses, "seconds": progress.seconds, "findings": findings}
     code = FOUND if findings else 0 if progress.decided else UNDECIDED
-    return Answer(code, "\n".join(rows), data, of_findings(progress.findings, out))
+    return Answer(code, "\n".join(rows), data, of_findings(progress.findings, out), progress.line)
 
 
 def listed(folder: Path) -> Answer:
@@ -197,7 +221,7 @@ def listed(folder: Path) -> Answer:
     findings = read_findings(folder)
     data = {"findings": [asdict(finding) for finding in findings]}
     told = findings_in_words(findings, folder)
-    return Answer(FOUND if findings else 0, told, data, of_findings(findings, folder))
+    return Answer(FOUND if findings else 0, told, data, of_findings(findings, folder), told.splitlines()[0])
 
 
 def findings_in_words(findings: list[Finding], folder: Path) -> str:
@@ -206,9 +230,10 @@ def findings_in_words(findings: list[Finding], folder: Path) -> str:
         return "nothing found"
     from samesame.fuzz.campaign import table
     from samesame.fuzz.finding import who
+    from samesame.report.words import counted
 
     groups = table(findings)
-    rows = [f"{len(groups)} faults, {len(findings)} programs that show them"]
+    rows = [f"{counted(len(groups), 'fault')}, shown by {counted(len(findings), 'program')}"]
     for finding, *others in groups:
         times = finding.times + sum(other.times for other in others)
         seen = f"   {times} times" if times > 1 else ""
@@ -233,6 +258,7 @@ def replayed(folder: Path) -> Answer:
     file = folder / "finding.json"
     if not file.exists():
         raise SamesameError(f"{folder} holds no finding; name a folder such as found/0001")
+    from samesame.fuzz.answers import of_replay
     from samesame.fuzz.campaign import told
     from samesame.fuzz.corpus import Finding
     from samesame.fuzz.single import replay
@@ -246,4 +272,6 @@ def replayed(folder: Path) -> Answer:
     rows = [finding.text.rstrip(), "", *(f"{name:30} {told(result)}" for name, result in stages)]
     shows = any((result.get("kind") or result["status"]) == finding.kind for _, result in stages)
     rows += ["", "it still shows" if shows else "it does not show here"]
-    return Answer(FOUND if shows else 0, "\n".join(rows), {"shows": shows, "stages": dict(stages)})
+    text = "\n".join(rows)
+    data = {"shows": shows, "stages": dict(stages)}
+    return Answer(FOUND if shows else 0, text, data, [of_replay(finding, folder, shows, text)])

@@ -11,8 +11,19 @@ from typing import Annotated, Any
 
 import typer
 
-from samesame.cli.files import demand_exchange, demand_writable, write_answers
-from samesame.cli.options import Json, Junit, OwnStore, Quiet, Sarif, argument, option, verbose
+from samesame.cli.files import all_in_format, demand_exchange, demand_writable, write_answers
+from samesame.cli.options import (
+    Format,
+    FormatOption,
+    Json,
+    Junit,
+    OwnStore,
+    Quiet,
+    Sarif,
+    argument,
+    option,
+    verbose,
+)
 from samesame.cli.rules import rules_of
 from samesame.cli.streams import INTERRUPTED, progress_bar, reported, stdout_guarded
 
@@ -41,6 +52,7 @@ def suite(
     json: Json = None,
     junit: Junit = None,
     sarif: Sarif = None,
+    format_: FormatOption = Format.text,
     quiet: Quiet = False,
     verbose: EveryReport = False,
 ) -> None:
@@ -64,6 +76,9 @@ def suite(
         with stdout_guarded():
             if json == "-":
                 sys.stdout.write(dumps(found))
+            elif format_ is not Format.text:
+                report = text(found, verbose=verbose)
+                print(all_in_format(headline(found), found.exit_code, found.answers, report, format_))
             else:
                 print(headline(found) if quiet else text(found, verbose=verbose))
         if json not in (None, "-"):

@@ -11,8 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
-from samesame.cli.files import demand_exchange, demand_page, demand_writable, write_answers
+from samesame.cli.files import all_in_format, demand_exchange, demand_page, demand_writable, write_answers
 from samesame.cli.options import (
+    Format,
+    FormatOption,
     Html,
     Json,
     Junit,
@@ -68,6 +70,7 @@ def sweep(
     html: Html = None,
     junit: Junit = None,
     sarif: Sarif = None,
+    format_: FormatOption = Format.text,
     seed: Seed = 0,
     store: OwnStore = None,
     quiet: Quiet = False,
@@ -106,10 +109,14 @@ def sweep(
         if folder is not None and not found.attention:
             found.notes.append("There are no scripts: they run Transformers and vLLM in float32 without options.")
         written = {} if folder is None else write_scripts(found.outcomes, folder, found.attention)
-        write_answers(answers(found), junit, sarif)
+        told = answers(found)
+        write_answers(told, junit, sarif)
         with stdout_guarded():
             if json == "-":
                 sys.stdout.write(dumps(found, written))
+            elif format_ is not Format.text:
+                report = text(found, written, verbose=verbose)
+                print(all_in_format(headline(found), found.exit_code, told, report, format_))
             else:
                 print(headline(found) if quiet else text(found, written, verbose=verbose))
         if json not in (None, "-"):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from samesame.fuzz.corpus import Finding
 from samesame.fuzz.finding import headline
 from samesame.fuzz.single import WRONGLY, OwnResult
 from samesame.report import answers
-from samesame.report.answers import ERROR, FAILS, STATES, Answer, Place, Rule, in_order, kind, place_of_target
+from samesame.report.answers import ERROR, FAILS, HOLDS, STATES, Answer, Place, Rule, in_order, kind, place_of_target
 
 MEANING = "A compiler keeps two equal programs apart: {}."
 OWN = Rule("compiled-wrongly", ERROR, "A compiler does something else than eager torch with this program.")
@@ -26,6 +27,15 @@ def _of_finding(finding: Finding, script: Path) -> Answer:
     found = answers.Finding(rule, line, (Place(str(script), words="a script that shows it"),))
     return Answer("fuzz", f"{finding.number:04d} {finding.backend}", "found", FAILS, line, finding.text,
                   findings=(found,))
+
+
+def of_replay(finding: Finding, folder: Path, shows: bool, text: str) -> Answer:
+    """The answer of a finding that was run again."""
+    answer = replace(_of_finding(finding, folder / "script.py"), report=text)
+    if shows:
+        return answer
+    line = f"it does not show here: {answer.headline}"
+    return replace(answer, verdict="gone", state=HOLDS, headline=line, findings=())
 
 
 def of_own(found: OwnResult, target: str, backend: str) -> Answer:

@@ -29,7 +29,8 @@ MARKER = "samesame(pinned=False, **options): options of the assertions of this t
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("samesame", "samesame: do two tensor programs compute the same?")
     group.addoption("--samesame-update", action="store_true", help="Pin the evidence that assertions stand on now.")
-    group.addoption("--samesame-html", metavar="DIR", help="Write the report of each samesame.assert_same as a page.")
+    group.addoption("--samesame-html", metavar="DIR",
+                    help="Write the report of each assertion of the fixture as a page.")
     group.addoption("--samesame-store", metavar="PATH",
                     help="Where proved rules are kept for the next test; - for nowhere (default: in pytest's cache).")
 
@@ -128,13 +129,11 @@ class Assertions:
         return f"{self.test.path.name}::{self.test.nodeid.partition('::')[2]}{number}"
 
     def _write_page(self, verdict: Any) -> None:
-        """The report as a page, where pages are asked for and there is a picture of both programs."""
-        if self.pages is None or getattr(verdict, "picture", None) is None:
+        """The report as a page, where pages are asked for."""
+        if self.pages is None:
             return
-        from samesame.report.html.check import write_check
-
         self.pages.mkdir(parents=True, exist_ok=True)
-        write_check(verdict, self.pages / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', self.name)[:120]}.html")
+        _page_writer(verdict)(verdict, self.pages / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', self.name)[:120]}.html")
 
     def _options(self, options: dict[str, Any], **fixed: Any) -> tuple[bool, dict[str, Any]]:
         given = {**self.options, **options, **fixed}
@@ -155,6 +154,24 @@ class Assertions:
             raise NotShown(f"nothing is pinned for {name} in {folder / pins.FILE}; run pytest --samesame-update")
         if lost := pins.weaker(now, known[name]):
             raise NotShown(f"weaker than what is pinned: {lost}\n(if that is meant: pytest --samesame-update)")
+
+
+def _page_writer(verdict: Any) -> Callable[[Any, Path], None]:
+    """What writes the page of such a verdict."""
+    from samesame.evidence import Refinement
+    from samesame.kernels.verdict import LiftVerdict
+
+    if isinstance(verdict, Refinement):
+        from samesame.report.html.refine import write_refine
+
+        return write_refine
+    if isinstance(verdict, LiftVerdict):
+        from samesame.report.html.lift import write_lift
+
+        return write_lift
+    from samesame.report.html.check import write_check
+
+    return write_check
 
 
 @pytest.hookimpl(wrapper=True)

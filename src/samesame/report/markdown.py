@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 
 from samesame.evidence import Refinement, Verdict
 from samesame.kernels.verdict import LiftVerdict
-from samesame.report.answers import FAILS, HOLDS, Answer, Place, of_check, of_lift, of_refine
+from samesame.report.answers import ASIDE, FAILS, HOLDS, Answer, Place, of_check, of_lift, of_refine
 
-MARKS = {HOLDS: "✅", FAILS: "❌"}
+MARKS = {HOLDS: "✅", FAILS: "❌", ASIDE: "➖"}
 OTHERWISE = "❔"
 SPECIAL = re.compile(r"([\\`*_\[\]#|~$>@])")
 
@@ -32,9 +32,31 @@ def markdown(answers: Sequence[Answer], *, folded: bool = False) -> str:
     return "\n\n".join("\n".join(_one(answer, folded)) for answer in answers) + "\n"
 
 
+def overview(headline: str, state: str, answers: Sequence[Answer], report: str, *, folded: bool = False) -> str:
+    """Many answers as one: how it stands, a row for each, then those with something to look at, and the whole report.
+
+    Without a headline there is the report alone: a list that is no answer."""
+    lines = [*_headed(state, headline), ""] if headline else []
+    if answers:
+        lines += ["| | what was asked | what came of it |", "|---|---|---|"]
+        lines += [f"| {_mark(a.state)} | {plain(a.name)} | {plain(a.headline)} |" for a in answers]
+        lines += [""]
+    for answer in answers:
+        lines += [*_one(answer, folded), ""] if answer.findings else []
+    return "\n".join([*lines, *_whole(report, folded)]) + "\n"
+
+
+def _mark(state: str) -> str:
+    return MARKS.get(state, OTHERWISE)
+
+
+def _headed(state: str, headline: str) -> Iterator[str]:
+    word, _, rest = headline.partition("   ")
+    yield f"{_mark(state)} **{plain(word)}** {plain(rest)}".rstrip()
+
+
 def _one(answer: Answer, folded: bool) -> Iterator[str]:
-    word, _, rest = answer.headline.partition("   ")
-    yield f"{MARKS.get(answer.state, OTHERWISE)} **{plain(word)}** {plain(rest)}".rstrip()
+    yield from _headed(answer.state, answer.headline)
     yield ""
     yield f"*{plain(answer.verb)}* {plain(answer.name)}"
     for latex in answer.formulas:
@@ -42,11 +64,14 @@ def _one(answer: Answer, folded: bool) -> Iterator[str]:
     for finding in answer.findings:
         yield from ("", f"- {plain(finding.message)}")
         yield from (f"  - {_placed(place)}" for place in finding.places)
-    if answer.report:
-        yield ""
-        yield from (("<details><summary>the whole report</summary>", "") if folded else ())
-        yield from _fenced(answer.report)
-        yield from (("", "</details>") if folded else ())
+    if answer.report not in ("", answer.headline):
+        yield from ("", *_whole(answer.report, folded))
+
+
+def _whole(report: str, folded: bool) -> Iterator[str]:
+    yield from (("<details><summary>the whole report</summary>", "") if folded else ())
+    yield from _fenced(report)
+    yield from (("", "</details>") if folded else ())
 
 
 def _placed(place: Place) -> str:
@@ -84,7 +109,7 @@ def as_html(verdict: Verdict | LiftVerdict) -> str:
 
 def _shown(answer: Answer) -> str:
     word, _, rest = answer.headline.partition("   ")
-    rows = [f"<p>{MARKS.get(answer.state, OTHERWISE)} <b>{html.escape(word)}</b> {html.escape(rest)}</p>"]
+    rows = [f"<p>{_mark(answer.state)} <b>{html.escape(word)}</b> {html.escape(rest)}</p>"]
     rows += [f"<p>$$ {html.escape(latex)} $$</p>" for latex in answer.formulas]
     for finding in answer.findings:
         places = "".join(f"<li><code>{html.escape(f'{place.file}:{place.line}')}</code> "
