@@ -1,6 +1,7 @@
 """A sweep from its plan to its report, with workers that only pretend; and what it says of unusable input."""
 
 import json
+from collections import Counter
 
 import pytest
 from typer.testing import CliRunner
@@ -72,17 +73,16 @@ def test_what_is_waived_decides_nothing(run, tmp_path):
     assert code == 0 and 'waived\n  hidden_act = "gelu": different; one of them is enough' in out
 
 
-@pytest.mark.parametrize("only, code", [("mlp_bias", 0), ("hidden_act", 1)])
-def test_exit_codes(run, only, code):
-    assert run("--quiet", only=[only])[0] == code
+def test_a_sweep_without_a_difference_exits_with_0(run):
+    assert run("--quiet", only=["mlp_bias"])[0] == 0
 
 
 def test_a_sweep_is_pasted_with_a_row_for_each_probe(run):
     code, out, _ = run("--format", "github")
     first, *rows = out.splitlines()
     assert code == 1 and first.startswith("❌ **llama: 10 probes: 1 different, ")
-    marks = [row.split(" | ")[0] for row in rows if row.startswith("| ")][1:]
-    assert sorted(marks) == ["| ✅"] * 7 + ["| ➖"] + ["| ❌"] + ["| ❔"] * 2
+    marks = "".join(row[2] for row in rows if row.startswith("| ") and row[2] != "|")
+    assert Counter(marks) == {"✅": 7, "❔": 2, "❌": 1, "➖": 1}
     assert out.count("<details>") == 1 and "refused by vllm" in out.partition("<details>")[2]
 
 
