@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# Each of the many processes that tests start would compile all modules anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-all lint types api bench soundness clean
 
