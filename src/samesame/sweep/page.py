@@ -30,7 +30,7 @@ def sweep_html(sweep: Sweep, scripts: Mapping[str, Path]) -> str:
     return page(
         "sweep.html",
         title=f"{verdict}: {sweep.left} and {sweep.right}",
-        verdict=verdict,
+        code=sweep.exit_code,
         headline=" ".join(told.split()),
         left=sweep.left,
         right=sweep.right,

@@ -49,7 +49,7 @@ def check_html(verdict: Verdict) -> str:
     return page(
         "check.html",
         title=f"{verdict.verdict}: {verdict.left} and {verdict.right}",
-        verdict=verdict.verdict,
+        code=verdict.exit_code,
         headline=inline(terminal.headline(verdict)),
         programs=[(side, name) for side, name in (("left", verdict.left), ("right", verdict.right)) if name != side],
         before=list(_sections(verdict, BEFORE)),

@@ -20,6 +20,7 @@ from samesame.report.html.page import page, write_page
 from samesame.report.lifted import in_words, lines, of_numerics
 
 STATES = {"proved": "all", "violated": "refuted", "undecided": "undecided"}
+COLOURS = {"verified": "good", "violated": "bad"}
 REACHED = ("access", "tensor", "offset", "elements")        # of a counterexample: what is reached in the end
 LAST = ("line", "replayed")
 
@@ -31,8 +32,9 @@ def lift_html(verdict: LiftVerdict) -> str:
     return page(
         "lift.html",
         title=f"{verdict.verdict}: {verdict.target}",
-        verdict=verdict.verdict,
-        headline=headline,
+        code=verdict.exit_code,
+        headline=Markup('<span class="tight {}">{}</span>{}').format(
+            COLOURS.get(verdict.verdict, "open"), verdict.verdict, headline.removeprefix(verdict.verdict)),
         target=verdict.target,
         against=None if not verdict.against else {
             "headline": f"against {verdict.reference}: {verdict.against_headline}",

@@ -26,7 +26,7 @@ def refine_html(verdict: Refinement) -> str:
     return page(
         "refine.html",
         title=f"{verdict.verdict}: {verdict.left}",
-        verdict=verdict.verdict,
+        code=verdict.exit_code,
         headline=inline(refinement.headline(verdict)),
         program=f"{verdict.left}, on {counted(verdict.world_size, 'rank')}",
         before=list(_sections(verdict, shown[:place])),
@@ -42,7 +42,7 @@ def refine_html(verdict: Refinement) -> str:
         lost=_lost(verdict),
         meetings=meetings(verdict),
         legend=[{"kind": ANSWERS[rung], "words": str(rung)} for rung in rungs],
-        plot=plots.time(verdict),
+        plots=list(filter(None, [plots.time(verdict)])),
         footer=inline(terminal.footer(verdict)),
     )
 

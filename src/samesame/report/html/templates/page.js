@@ -43,7 +43,7 @@
 
   all("button[data-fold]").forEach(function (button) {
     button.addEventListener("click", function () {
-      all("details.band").forEach(function (band) { band.open = button.dataset.fold === "open"; });
+      all("details." + button.dataset.what).forEach(function (part) { part.open = button.dataset.fold === "open"; });
     });
   });
 
@@ -68,7 +68,7 @@
 
   var folded = [];
   window.addEventListener("beforeprint", function () {
-    folded = all("details.band:not([open])");
+    folded = all("details.unfolds:not([open])");
     folded.forEach(function (part) { part.open = true; });
   });
   window.addEventListener("afterprint", function () { folded.forEach(function (part) { part.open = false; }); });
