@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import base64
 import shutil
+from dataclasses import replace
 
 import pytest
 
+from fuzz.campaigns import campaign, finding
 from report import pictured
+from samesame.fuzz.corpus import read_campaign
+from samesame.fuzz.page import campaign_html
 from samesame.report.html.check import write_check
+from samesame.report.html.page import write_page
 from samesame.sweep.outcome import Outcome, Sweep
 from samesame.sweep.page import write_sweep
 from samesame.sweep.probe import Plan, Probe
@@ -19,9 +24,11 @@ from samesame.sweep.probe import Plan, Probe
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.wait import WebDriverWait  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
+PAGES = ["same", "different", "nasty", "fuzz"]
 MISSING = "no Chromium here: apt-get install chromium chromium-driver"
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 
@@ -44,7 +51,12 @@ def pages(tmp_path_factory):
     made = {"same": pictured.checked(), "different": pictured.checked(wrong=True), "nasty": pictured.nasty()}
     for name, verdict in made.items():
         write_check(verdict, folder / f"{name}.html")
-    return {name: (folder / f"{name}.html").as_uri() for name in made}
+    crash = replace(finding(), number=2, kind="crash", guilty={}, twin="", first="")
+    found = campaign(folder / "found", finding(), crash)
+    others = {"fuzz": campaign_html(read_campaign(found), found)}
+    for name, text in others.items():
+        write_page(text, folder / f"{name}.html")
+    return {name: (folder / f"{name}.html").as_uri() for name in (*made, *others)}
 
 
 def opened(browser, address, *, width=1200, dark=False):
@@ -63,11 +75,11 @@ def shown(browser, what):
     return [part for part in browser.find_elements(By.CSS_SELECTOR, what) if part.is_displayed()]
 
 
-@pytest.mark.parametrize("name", ["same", "different", "nasty"])
+@pytest.mark.parametrize("name", PAGES)
 def test_it_opens_without_a_complaint_and_nothing_is_fetched(browser, pages, name):
     opened(browser, pages[name])
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-    assert browser.title.split(":")[0] in ("same", "different")
+    assert browser.title.split(":")[0] in ("same", "different", "found")
     assert len(browser.find_elements(By.TAG_NAME, "main")) == 1 and browser.find_element(By.TAG_NAME, "nav")
 
 
@@ -128,16 +140,25 @@ def test_a_sweep_is_filtered_by_outcome(browser, tmp_path):
     assert len(shown(browser, "tr[data-search]")) == 1
 
 
+def test_findings_are_filtered_and_folded(browser, pages):
+    opened(browser, pages["fuzz"])
+    assert len(shown(browser, "#faults>section")) == 2 and len(shown(browser, "details.relation[open]")) == 1
+    browser.find_element(By.CSS_SELECTOR, "button[data-query=crash]").click()
+    assert len(shown(browser, "#faults>section")) == 1 and not shown(browser, "details.relation[open]")
+    browser.find_element(By.CSS_SELECTOR, "button[data-fold=open]").click()
+    assert "def program(x):" in shown(browser, "details.relation .source")[0].text
+
+
 def test_a_link_of_the_map_opens_its_band(browser, pages):
     opened(browser, pages["same"])
     row = browser.find_elements(By.CSS_SELECTOR, "a.row")[1]
     browser.execute_script("arguments[0].focus()", row)
     browser.switch_to.active_element.send_keys(Keys.ENTER)
     band = browser.find_element(By.ID, row.get_dom_attribute("href").split("#")[1])
-    assert band.get_attribute("open") is not None
+    WebDriverWait(browser, 20).until(lambda _: band.get_attribute("open") is not None)
 
 
-@pytest.mark.parametrize("name", ["same", "different", "nasty"])
+@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("dark", [False, True])
 def test_it_can_be_read_on_a_phone_in_light_and_dark(browser, pages, name, dark):
     opened(browser, pages[name], width=400, dark=dark)
@@ -171,14 +192,16 @@ return [...document.querySelectorAll(texts)]
 """
 
 
-def test_it_is_printed_with_everything_unfolded(browser, pages):
-    opened(browser, pages["different"])
+@pytest.mark.parametrize("name", ["different", "fuzz"])
+def test_it_is_printed_with_everything_unfolded(browser, pages, name):
+    opened(browser, pages[name])
     printed = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
     assert base64.b64decode(printed["data"]).startswith(b"%PDF") and len(printed["data"]) > 20_000
 
 
-def test_everything_that_can_be_used_has_a_name(browser, pages):
-    opened(browser, pages["different"])
+@pytest.mark.parametrize("name", ["different", "fuzz"])
+def test_everything_that_can_be_used_has_a_name(browser, pages, name):
+    opened(browser, pages[name])
     nameless = browser.execute_script("""
       return [...document.querySelectorAll("button, a, input, svg[role], [role=group], dialog, section")].filter(part =>
         !part.getAttribute("aria-label") && !part.getAttribute("aria-labelledby") && !part.textContent.trim()

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json as json_
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from samesame.cli.files import all_in_format, demand_exchange, demand_writable, in_format, write_answers
+from samesame.cli.files import (
+    all_in_format,
+    demand_exchange,
+    demand_page,
+    demand_writable,
+    in_format,
+    write_answers,
+)
 from samesame.cli.options import (
     Format,
     FormatOption,
+    Html,
     Inputs,
     Json,
     Junit,
@@ -80,6 +89,7 @@ def fuzz(
     no_twins: NoTwins = False,
     seed: Seed = 0,
     json: Json = None,
+    html: Html = None,
     junit: Junit = None,
     sarif: Sarif = None,
     format_: FormatOption = Format.text,
@@ -98,7 +108,10 @@ def fuzz(
         from samesame.report.json import write_text
 
         demand_writable(json)
+        demand_page(html)
         demand_exchange(junit, sarif)
+        if html is not None and (backend == "list" or replay is not None):
+            raise SamesameError("a page is of a campaign, of --list, or of a program of one's own; leave --html out")
         if backend == "list":
             told = backends_in_words()
         elif list_ is not None:
@@ -122,18 +135,21 @@ def fuzz(
             print(data if json == "-" else in_words(told, format_, quiet))
         if json not in (None, "-"):
             write_text(data, Path(json))
+        if html is not None and told.page is not None:
+            write_text(told.page(), Path(html))
         raise typer.Exit(told.code)
 
 
 class Answer(NamedTuple):
-    """What the command says: its exit code, text for people, data for machines, answers for other tools, and one line
-    for all of these, where they are not one."""
+    """What the command says: its exit code, text for people, data for machines, answers for other tools, one line for
+    all of these, where they are not one, and how its page is made."""
 
     code: int
     text: str
     data: dict[str, Any]
     answers: Sequence[Told] = ()
     headline: str = ""
+    page: Callable[[], str] | None = None
 
 
 def in_words(told: Answer, form: Format, quiet: bool) -> str:
@@ -187,7 +203,13 @@ def on_own(target: str, inputs: str | None, settings: Settings) -> Answer:
     silent = f", {found.silent} said nothing" if found.silent else ""
     text = f"{found.verdict}   {target}, {settings.backends[0]}: {found.why or twins + silent}"
     told = "\n\n".join(filter(None, (text, found.text)))
-    return Answer(found.exit_code, told, asdict(found), [of_own(found, target, settings.backends[0])])
+
+    def page() -> str:
+        from samesame.fuzz.page import own_html
+
+        return own_html(found, target, settings.backends[0])
+
+    return Answer(found.exit_code, told, asdict(found), [of_own(found, target, settings.backends[0])], page=page)
 
 
 def on_generated(out: Path, settings: Settings, resume: bool, quiet: bool) -> Answer:
@@ -210,7 +232,8 @@ def on_generated(out: Path, settings: Settings, resume: bool, quiet: bool) -> An
     findings = [asdict(finding) for finding in progress.findings]
     data = {"cases": progress.cases, "statuses": progress.statuses, "seconds": progress.seconds, "findings": findings}
     code = FOUND if findings else 0 if progress.decided else UNDECIDED
-    return Answer(code, "\n".join(rows), data, of_findings(progress.findings, out), progress.line)
+    return Answer(code, "\n".join(rows), data, of_findings(progress.findings, out), progress.line,
+                  partial(page_of, out))
 
 
 def listed(folder: Path) -> Answer:
@@ -221,20 +244,27 @@ def listed(folder: Path) -> Answer:
     findings = read_findings(folder)
     data = {"findings": [asdict(finding) for finding in findings]}
     told = findings_in_words(findings, folder)
-    return Answer(FOUND if findings else 0, told, data, of_findings(findings, folder), told.splitlines()[0])
+    return Answer(FOUND if findings else 0, told, data, of_findings(findings, folder), told.splitlines()[0],
+                  partial(page_of, folder))
+
+
+def page_of(folder: Path) -> str:
+    """The page of a campaign's folder."""
+    from samesame.fuzz.corpus import read_campaign
+    from samesame.fuzz.page import campaign_html
+
+    return campaign_html(read_campaign(folder), folder)
 
 
 def findings_in_words(findings: list[Finding], folder: Path) -> str:
     """The table of distinct findings, the worst first, and where their scripts lie."""
     if not findings:
         return "nothing found"
-    from samesame.fuzz.campaign import table
+    from samesame.fuzz.campaign import summary, table
     from samesame.fuzz.finding import who
-    from samesame.report.words import counted
 
-    groups = table(findings)
-    rows = [f"{counted(len(groups), 'fault')}, shown by {counted(len(findings), 'program')}"]
-    for finding, *others in groups:
+    rows = [summary(findings)]
+    for finding, *others in table(findings):
         times = finding.times + sum(other.times for other in others)
         seen = f"   {times} times" if times > 1 else ""
         rows.append(f"  {folder / f'{finding.number:04d}'}   {finding.kind}   {finding.backend}{seen}{who(finding)}")

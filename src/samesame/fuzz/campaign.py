@@ -33,6 +33,7 @@ from samesame.fuzz.program import decoded
 from samesame.fuzz.reached import Lines, all_lines, merge
 from samesame.fuzz.reached import count as count_lines
 from samesame.fuzz.tasks import accuses, dtypes
+from samesame.report.words import counted
 from samesame.versions import versions_of_packages
 
 WRITTEN = "written"
@@ -328,6 +329,11 @@ def table(findings: Sequence[Finding]) -> list[list[Finding]]:
         return WORST.index(kind) if kind in WORST else len(WORST), -sum(finding.times for finding in group)
 
     return sorted(groups.values(), key=rank)
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """How many faults, and how many findings show them."""
+    return f"{counted(len(table(findings)), 'fault')}, shown by {counted(len(findings), 'program')}"
 
 
 def told(result: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -19,6 +20,7 @@ WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 460, 190, 52, 12, 32
 POINTS = 240                # of a curve; of more the largest in each step
 FLOOR = -18                 # power of ten that stands for an error of 0
 SHOWN = 4                   # outputs whose differences are plotted
+BAR, ROOM, LABEL = 40, 330, 60    # of bars: height of one with its name, length of the longest, letters of a name
 
 
 def rounding(verdict: Verdict, picture: Picture) -> Markup:
@@ -119,19 +121,40 @@ def _histogram(name: str, counts: dict[int | None, int]) -> Markup:
 def time(verdict: Verdict) -> Markup:
     """Seconds by stage."""
     stages = [(name, spent) for name, spent in verdict.timing.items() if name not in WITHIN and spent >= 0.0005]
-    total = sum(spent for _, spent in stages)
-    if not total:
+    shown = [Bar(name, spent, f"{seconds_in_words(spent) if spent >= 0.05 else f'{spent:.3f}'} s")
+             for name, spent in stages]
+    return bars("time by stage", shown, ("stage", "seconds"), [(name, f"{s:.3f}") for name, s in stages])
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of a size, its name above it and words behind it; where it has a spread, that goes on up to `until`."""
+
+    name: str
+    size: float
+    words: str
+    until: float = 0.0
+    kind: str = ""
+
+
+def bars(caption: str, shown: Sequence[Bar], head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+    """Bars below one another, as long as they are large, and the table of their numbers; nothing where there are
+    none."""
+    most = max((max(bar.size, bar.until) for bar in shown), default=0.0)
+    if not most:
         return Markup("")
     parts = []
-    for row, (name, spent) in enumerate(stages):
-        y, width = 6 + 22 * row, max(1.0, (WIDTH - 170) * spent / max(s for _, s in stages))
-        parts.append(Markup(
-            '<text class="stage" x="92" y="{0}">{1}</text><rect class="bar" x="100" y="{2}" width="{3}" height="14"/>'
-            '<text class="seconds" x="{4}" y="{0}">{5} s</text>'
-        ).format(y + 12, name, y, round(width, 1), round(106 + width, 1),
-                 seconds_in_words(spent) if spent >= 0.05 else f"{spent:.3f}"))
-    picture = drawing(12 + 22 * len(stages), "Time by stage", parts, WIDTH)
-    return _figure("time by stage", picture, ("stage", "seconds"), [(name, f"{s:.3f}") for name, s in stages])
+    for row, bar in enumerate(shown):
+        y, width, end = 4 + BAR * row, max(1.0, ROOM * bar.size / most), ROOM * max(bar.size, bar.until) / most
+        parts.append(Markup('<text x="4" y="{}">{}</text><rect class="bar {}" x="4" y="{}" width="{}" height="14"/>')
+                     .format(y + 11, shortened(bar.name, LABEL), bar.kind, y + 17, round(width, 1)))
+        if bar.until > bar.size:
+            parts.append(Markup('<path class="whisker" d="M{0} {1}H{2}M{2} {3}v8"/>').format(
+                round(4 + width, 1), y + 24, round(4 + end, 1), y + 20))
+        parts.append(Markup('<text class="seconds" x="{}" y="{}">{}</text>').format(
+            round(12 + max(width, end), 1), y + 28, bar.words))
+    picture = drawing(8 + BAR * len(shown), caption, parts, WIDTH)
+    return _figure(caption, picture, head, rows)
 
 
 def _figure(caption: str, picture: Markup, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
