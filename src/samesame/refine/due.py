@@ -5,14 +5,18 @@ returning a DTensor, which knows its own placement; or because the output is the
 what the program leaves in one, which is due where the ranks hold that weight or input, piece by piece. A piece that
 lies on another rank than the one it is due on is a mistake like any other: who puts the pieces together in rank order
 gets another tensor.
+
+Where gradients are taken of a loss that is declared a mean over ranks, each rank takes them of its own loss. Those of
+weights are averaged then; that of an input which only this rank has is of its own loss, and so many times that of the
+mean: as such it is due.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise, permutations
 from math import prod
 
 import torch
@@ -20,27 +24,34 @@ import torch
 from samesame.capture.ranks.record import AFTER, placements
 from samesame.graph import Graph, Node
 from samesame.refine.outputs import CLEAN, Found, Groups
-from samesame.refine.placement import Mesh, coordinate, holders, in_order_of, parsed
-from samesame.refine.sources import Source
-from samesame.relate.layout import Layout, values, wholes
+from samesame.refine.placement import Mesh, Placement, coordinate, held_part, holders, in_order_of, parsed, piece
+from samesame.refine.sources import COTANGENT, Source
+from samesame.relate.layout import Layout, Scaled, values, wholes
 
 GRADIENT = "grad."
+Own = Mapping[int, Layout]                                 # by rank, its piece of one tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
     """Where one output should be: as declared by `text`, if it is. `where` are the ranks on which it is looked for.
     `order` are the groups of ranks in the order of the pieces that they hold of what the output belongs to, if that is
-    known, and `places` each rank's place along the axis that the text names."""
+    known, `own` the piece that each rank should have, `times` the multiple of it that a rank may have, and `places`
+    each rank's place along the axis that the text names."""
 
     name: str
     where: Sequence[int]
     text: str | None = None
     order: Groups | None = None
     places: Mapping[int, int] = field(default_factory=dict)
+    own: Own = field(default_factory=dict)
+    times: Fraction = Fraction(1)
 
     def holds(self, found: Found) -> bool:
         """Is an output that lies so where it should be?"""
+        if found.own:
+            bare = {rank: layout.part if isinstance(layout, Scaled) else layout for rank, layout in found.own.items()}
+            return bare == self.own
         if self.text is not None:
             return self._as_declared(found)
         if found.kind == "replicated" or found.kind not in CLEAN:
@@ -103,64 +114,103 @@ def dues(
     and `stated` which part of an output a rank has, `r0.loss` for instance. Raises Refused for an expectation that no
     placement says."""
     belonging = {**_as_sources(sources, layouts, left), **_as_tensors(ranks), **_as_stated(stated, left)}
-    return {name: _due(name, expected.get(name), belonging.get(name), mesh) for name in wanted}
+    times = _mean_of_losses(left, expected, mesh)
+    given = {f"{GRADIENT}{node.origin.parameter or node.name}" for node in left.sources("input")}
+    return {
+        name: _due(node, name, expected.get(name), belonging.get(name), times if name in given else Fraction(1), mesh)
+        for name, node in wanted.items()
+    }
 
 
-def _due(name: str, text: str | None, order: Groups | None, mesh: Mesh) -> Due:
+def _due(node: Node, name: str, text: str | None, pieces: Pieces | None, times: Fraction, mesh: Mesh) -> Due:
     ranks = prod(mesh.values())
+    order = _grouped(pieces) if pieces is not None else None
     if text is None:
-        return Due(name, range(ranks), None, order)
+        own = pieces.own if pieces is not None and pieces.shape == node.shape else {}
+        return Due(name, range(ranks), None, order, own=own, times=times)
     plain, where = holders(text, name, ranks)
-    axes = [placement.axis for placement in parsed(plain, name, mesh)]
+    placements = parsed(plain, name, mesh)
+    axes = [placement.axis for placement in placements]
     along = {rank: coordinate(rank, axes[0], mesh)[0] for rank in where} if axes[0] and len(axes) == 1 else {}
-    return Due(name, where, text, order, along)
+    return Due(name, where, text, order, along, own=cut_alike(node, placements, where, mesh) if axes[1:] else {})
 
 
-def _as_sources(sources: Sequence[Source], layouts: Mapping[str, Layout], left: Graph) -> dict[str, Groups]:
-    """For the gradient of each sequential weight and input, and for what is left in it, the ranks in the order of the
-    pieces of it that they hold."""
-    held: dict[str, dict[int, tuple[int, ...]]] = {}
+def cut_alike(node: Node, placements: Sequence[Placement], ranks: Sequence[int], mesh: Mesh) -> Own:
+    """What each of these ranks has of a tensor that is placed so; nothing where that does not say it."""
+    if any(placement.kind in ("partial", "scaled") for placement in placements):
+        return {}
+    return {rank: piece(node.name, node.shape, placements, rank, mesh)[0] for rank in ranks}
+
+
+def on_a_grid(node: Node, ranks: Sequence[int], mesh: Mesh) -> Iterator[tuple[str, Own]]:
+    """The ways to cut a tensor over several of its dimensions, each along an axis of the mesh, as a job says them."""
+    for axes in combinations([axis for axis, size in mesh.items() if size > 1], 2):
+        for dims in permutations(range(len(node.shape)), 2):
+            cuts = [Placement("sharded", dim, axis=axis) for dim, axis in zip(dims, axes, strict=True)]
+            yield ", ".join(map(str, cuts)), cut_alike(node, cuts, ranks, mesh)
+
+
+def _mean_of_losses(left: Graph, expected: Mapping[str, str], mesh: Mesh) -> Fraction:
+    """How many times a rank's own loss counts in the losses that gradients are of, where these are declared means over
+    ranks."""
+    texts = [expected.get(node.name.removeprefix(COTANGENT), "") for node in left.sources("input")
+             if node.name.startswith(COTANGENT)]
+    if len(set(texts)) != 1 or "partial(avg)" not in texts[0]:
+        return Fraction(1)
+    means = [placement.axis for placement in parsed(holders(texts[0], "the loss", prod(mesh.values()))[0], "it", mesh)]
+    return Fraction(prod(coordinate(0, axis, mesh)[1] for axis in means)) if len(means) == 1 else Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """What ranks have of a tensor of this shape."""
+
+    shape: tuple[int, ...]
+    own: dict[int, Layout] = field(default_factory=dict)
+
+
+def _as_sources(sources: Sequence[Source], layouts: Mapping[str, Layout], left: Graph) -> dict[str, Pieces]:
+    """For the gradient of each sequential weight and input, and for what is left in it, the piece of it that each rank
+    holds."""
+    held: dict[str, Pieces] = {}
     for source in sources:
         layout = layouts[source.node.name]
         if len(of := set(wholes(layout))) == 1:
             node = left[of.pop()]
             title = node.origin.parameter or node.name
             for name in (f"{GRADIENT}{title}", f"{title}{AFTER}"):
-                held.setdefault(name, {})[source.rank] = _elements(layout, node)
-    return {name: _grouped(pieces) for name, pieces in held.items()}
+                held.setdefault(name, Pieces(node.shape)).own[source.rank] = layout
+    return held
 
 
-def _as_stated(stated: Mapping[str, Layout], left: Graph) -> dict[str, Groups]:
-    held: dict[str, dict[int, tuple[int, ...]]] = {}
+def _as_stated(stated: Mapping[str, Layout], left: Graph) -> dict[str, Pieces]:
+    held: dict[str, Pieces] = {}
     for title, layout in stated.items():
         rank, _, name = title.partition(".")
         if len(of := set(wholes(layout))) == 1:
-            held.setdefault(name, {})[int(rank.removeprefix("r"))] = _elements(layout, left[of.pop()])
-    return {name: _grouped(pieces) for name, pieces in held.items()}
+            held.setdefault(name, Pieces(left[of.pop()].shape)).own[int(rank.removeprefix("r"))] = layout
+    return held
 
 
-def _elements(layout: Layout, node: Node) -> tuple[int, ...]:
-    """Which elements of a sequential tensor a layout takes, by their numbers in it."""
-    numbers = torch.arange(prod(node.shape)).reshape(node.shape)
-    return tuple(values(layout, lambda _: numbers).flatten().tolist())
-
-
-def _as_tensors(ranks: Sequence[Graph]) -> dict[str, Groups]:
+def _as_tensors(ranks: Sequence[Graph]) -> dict[str, Pieces]:
     """The same for outputs that are DTensors, which say themselves which part of the whole a rank has."""
-    held: dict[str, dict[int, tuple[tuple[int, int], ...]]] = {}
+    held: dict[str, Pieces] = {}
     for rank, graph in enumerate(ranks):
         for name, placed in placements(graph).items():
             if not any(placed.partial):
-                held.setdefault(name, {})[rank] = tuple(run for runs in placed.runs for run in runs)
-    return {name: _grouped(pieces) for name, pieces in held.items()}
+                held.setdefault(name, Pieces(placed.shape)).own[rank] = held_part(name, placed)
+    return held
 
 
-def _grouped(pieces: Mapping[int, tuple[object, ...]]) -> Groups:
-    """The ranks that hold the same piece together, in the order of the pieces."""
-    groups: dict[tuple[object, ...], list[int]] = {}
-    for rank, piece in pieces.items():
-        groups.setdefault(piece, []).append(rank)
-    return tuple(tuple(groups[piece]) for piece in sorted(groups))
+def _grouped(pieces: Pieces) -> Groups:
+    """The ranks that hold the same piece together, in the order of the pieces; those that hold nothing come last."""
+    numbers = torch.arange(prod(pieces.shape)).reshape(pieces.shape)
+    groups: dict[tuple[bool, int, bytes], list[int]] = {}
+    for rank, layout in pieces.own.items():
+        taken = values(layout, lambda _: numbers).flatten()
+        first = int(taken[0]) if taken.numel() else 0
+        groups.setdefault((not taken.numel(), first, taken.numpy().tobytes()), []).append(rank)
+    return tuple(tuple(groups[taken]) for taken in sorted(groups))
 
 
 # ------------------------------------------------------------------------------------------------- what to say instead
@@ -176,6 +226,7 @@ def as_declared(found: Found) -> str:
         "sharded": f"shard({found.dim})",
         "strided": f"strided({found.dim}, {found.parts})",
         "scaled": "scaled",
+        "pieces": found.declared,
         "partial": {Fraction(1): "partial", Fraction(1, len(found.groups) or 1): "partial(avg)"}.get(found.factor, ""),
     }.get(found.kind, "")
     if found.kind in ("sharded", "strided") and not is_in_rank_order(found.groups):

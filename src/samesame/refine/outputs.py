@@ -3,7 +3,8 @@
 Every rank's own result is used: an output that is on all ranks is compared with each of them, and one that is cut is
 put together once for each rank, with that rank's piece in it, so that no replica goes unchecked. The ways to put
 results together are clean: the same on each, a concat of the pieces in the order in which they lie, interleaved pieces,
-a sum over ranks, a multiple. Whether an output may lie so is another question (due.py).
+a sum over ranks, a multiple. Where it is known which piece a rank should have, cut over several dimensions say, each
+rank's is compared with that piece. Whether an output may lie so is another question (due.py).
 
 Not every rank need return an output: the last stage of a pipeline has the loss, and each stage the gradients of its own
 weights. What is said of an output is then said of the ranks that return it, and the report names them.
@@ -12,26 +13,29 @@ weights. What is said of an output is then said of the ranks that return it, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import torch
 
 from samesame.graph import Graph, Node, TensorType
+from samesame.relate.layout import Layout, Scaled, values
 from samesame.relate.propose import agree, difference
 
-CLEAN = ("replicated", "sharded", "strided")
+CLEAN = ("replicated", "sharded", "strided", "pieces")
 EVERY = ", on every rank"
 _WHOLE = 1000               # denominators of multiples are at most this
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How an output lies on the ranks. `kind` is one of replicated, sharded, strided, partial, scaled, or none; `words`
-    say it in full. `groups` are the ranks that hold the same, in the order of their pieces; `dim`, `parts` and `factor`
-    where there are any: each of `parts` of the dimension is cut; the output is `factor` times what the ranks' results
-    come to.
+    """How an output lies on the ranks. `kind` is one of replicated, sharded, strided, pieces, partial, scaled, or none;
+    `words` say it in full. `groups` are the ranks that hold the same, in the order of their pieces; `dim`, `parts` and
+    `factor` where there are any: each of `parts` of the dimension is cut; the output is `factor` times what the ranks'
+    results come to. Where pieces were compared one by one, `own` says by rank which it has, and `declared` how a job
+    would say so.
     """
 
     kind: str
@@ -40,20 +44,27 @@ class Found:
     dim: int = 0
     factor: Fraction = Fraction(1)
     parts: int = 1
+    own: Mapping[int, Layout] = field(default_factory=dict)
+    declared: str = ""
 
 
 Held = Mapping[int, Sequence[torch.Tensor]]
 
 
-def output_relation(wanted: Sequence[torch.Tensor], held: Held, ranks: int) -> Found:
+def output_relation(
+    wanted: Sequence[torch.Tensor], held: Held, ranks: int, own: Mapping[int, Layout] | None = None,
+    times: Fraction = Fraction(1),
+) -> Found:
     """How the sequential output lies on the ranks, of which there are so many: `wanted` by draw, `held[rank]` by draw
-    for each rank that returns it. float64 values."""
+    for each rank that returns it. `own` is the piece of it that each rank should have, where that is known, and
+    `times` a multiple that it may have of that. float64 values."""
     if not held:
         return Found("none", "no rank returns it")
     groups = _groups(held)
     firsts = [held[group[0]] for group in groups]
-    ways = (_replicated, _sharded, _strided, _partial, _scaled)
-    found = next((found for way in ways for found in way(wanted, firsts, groups)), None)
+    plain = (found for way in (_replicated, _sharded, _strided) for found in way(wanted, firsts, groups))
+    other = (found for way in (_partial, _scaled) for found in way(wanted, firsts, groups))
+    found = next(chain(plain, _own_pieces(wanted, held, groups, own or {}, times), other), None)
     found = found or Found("none", _nothing(wanted, held))
     return found if len(held) == ranks else replace(found, words=_on_some(found, list(held)))
 
@@ -168,6 +179,26 @@ def _part(whole: torch.Tensor, dim: int, number: int) -> torch.Size:
     return whole.narrow(dim, 0, whole.shape[dim] // number).shape
 
 
+def _own_pieces(
+    wanted: Sequence[torch.Tensor], held: Held, groups: Groups, own: Mapping[int, Layout], times: Fraction
+) -> Iterator[Found]:
+    """Every rank has its own piece, or such a multiple of it, and no element is on none."""
+    if not own or set(own) != set(held):
+        return
+    numbers = torch.arange(wanted[0].numel()).reshape(wanted[0].shape)
+    there = torch.unique(torch.cat([values(layout, lambda _: numbers).flatten() for layout in own.values()]))
+    for factor in dict.fromkeys((Fraction(1), times)):
+        scaled = {rank: layout if factor == 1 else Scaled(layout, factor) for rank, layout in own.items()}
+        if there.numel() == numbers.numel() and all(
+            agree(values(scaled[rank], lambda _, whole=whole: whole), piece)              # type: ignore[misc]
+            for rank, tensors in held.items() for whole, piece in zip(wanted, tensors, strict=True)
+        ):
+            told = "in pieces, each on its rank"
+            if factor != 1:
+                told = f"{factor} times the output, in pieces: of each rank's own loss"
+            yield Found("pieces" if factor == 1 else "scaled", told, groups, factor=1 / factor, own=scaled)
+
+
 def _partial(wanted: Sequence[torch.Tensor], firsts: Tensors, groups: Groups) -> Iterator[Found]:
     """A sum over ranks; where copies of each part are on several, over one of each. A number that is always the same, a
     counter say, is a multiple of any other: that tells nothing."""
@@ -231,11 +262,11 @@ def put_together(
     name: str, left: Node, ranks: Mapping[int, Node], found: Found, make: Make, *, holds: bool
 ) -> list[tuple[str, Node]]:
     """The sequential output made of the results of the ranks that return it: once for each rank, with its own result in
-    it. `make` adds an operator to the world graph: name, arguments, type. An output whose placement does not hold is
-    compared as it is, where the shapes let it.
+    it; pieces are compared one by one instead. `make` adds an operator to the world graph: name, arguments, type. An
+    output whose placement does not hold is compared as it is, where the shapes let it.
     """
     whole = all(node.shape == left.shape for node in ranks.values())
-    if not ranks or (found.kind == "none" and not whole):
+    if not ranks or found.own or (found.kind == "none" and not whole):
         return []
     if found.kind in ("replicated", "none") or (whole and not holds):
         return [(f"{name} on rank {rank}", node) for rank, node in ranks.items()]

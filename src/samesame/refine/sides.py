@@ -15,7 +15,7 @@ from samesame.capture.ranks.world import Mismatch, World, lockstep
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node
 from samesame.operators.defaults import with_defaults
-from samesame.refine.due import GRADIENT, Due, dues
+from samesame.refine.due import GRADIENT, Due, dues, on_a_grid
 from samesame.refine.job import Job
 from samesame.refine.outputs import Found, output_relation
 from samesame.refine.placement import Mesh, held_part, holders, parsed
@@ -43,14 +43,22 @@ class Sides:
     pairs: Pairs
     due: Mapping[str, Due]
     names: Mapping[str, str]
+    mesh: Mesh
 
     def lying(self, values: tuple[Values, Values]) -> dict[str, Found]:
         """How each output lies on the ranks, by values."""
-        return {name: self._lying(root, held, values) for name, (root, held) in self.pairs.items()}
+        return {name: self._lying(name, root, held, values) for name, (root, held) in self.pairs.items()}
 
-    def _lying(self, root: Node, held: Mapping[int, Node], values: tuple[Values, Values]) -> Found:
+    def _lying(self, name: str, root: Node, held: Mapping[int, Node], values: tuple[Values, Values]) -> Found:
+        wanted = [run[root.name] for run in values[0]]
         theirs = {rank: [run[node.name] for run in values[1]] for rank, node in held.items()}
-        return output_relation([run[root.name] for run in values[0]], theirs, len(self.ranks))
+        due = self.due[name]
+        found = output_relation(wanted, theirs, len(self.ranks), due.own, due.times)
+        if found.kind != "none":
+            return found
+        cuts = on_a_grid(root, list(held), self.mesh)
+        lying = (replace(output_relation(wanted, theirs, len(self.ranks), own), declared=text) for text, own in cuts)
+        return next((other for other in lying if other.kind == "pieces"), found)
 
 
 def sides_of(
@@ -76,7 +84,7 @@ def sides_of(
     roots = {name: root for name, (root, _) in pairs.items()}
     expected = {**declared_by_tensors(ranks), **expected}
     due = dues(roots, ranks, sources, relation.layouts, left, expected, mesh, stated)
-    return Sides(met, left, right, ranks, sources, relation, pairs, due, names)
+    return Sides(met, left, right, ranks, sources, relation, pairs, due, names, mesh)
 
 
 def fits(left: Graph, ranks: Sequence[Graph], job: Job) -> bool:

@@ -252,9 +252,13 @@ def with_outputs(
     mine, yours = _Making(left), _Making(right)
     for name, (root, held) in pairs.items():
         holds = due[name].holds(outputs[name])
-        for title, node in put_together(name, root, held, outputs[name], yours.make, holds=holds):
+        lies = outputs[name]
+        for title, node in put_together(name, root, held, lies, yours.make, holds=holds):
             mine.roots.append((title, root))
             yours.roots.append((title, node))
+        for rank, layout in lies.own.items():
+            mine.roots.append((f"{name} on rank {rank}, its own piece", mine.laid_out(layout, root)))
+            yours.roots.append((f"{name} on rank {rank}, its own piece", held[rank]))
         for rank, node in held.items():
             layout = stated.get(f"r{rank}.{name}", Whole(root.name))
             if not isinstance(layout, Whole):
@@ -273,13 +277,14 @@ class _Making:
         self.made.append(Node(f"put_together_{len(self.made)}", operator, args, {}, kind))
         return self.made[-1]
 
-    def laid_out(self, layout: Layout) -> Node:
+    def laid_out(self, layout: Layout, whole: Node | None = None) -> Node:
+        """A tensor that is so much of others, or of this one."""
         def step(operator: str, args: tuple[Any, ...]) -> Node:
             parts = list(args[0]) if isinstance(args[0], tuple) else [args[0]]
             shape = moved_type(operator, [Typed(part.shape, "real") for part in parts], args[1:]).shape
             return self.make(operator, args, TensorType(shape, parts[0].type.dtype))
 
-        return build(layout, self.old.__getitem__, step)
+        return build(layout, self.old.__getitem__ if whole is None else lambda _: whole, step)
 
     def graph(self) -> Graph:
         return with_roots(self.old, self.made, self.roots)
