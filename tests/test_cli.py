@@ -346,10 +346,16 @@ def test_a_page_is_written_beside_the_report(samesame, folder):
     assert code == 0 and out.startswith("same") and page.startswith("<!DOCTYPE html>") and "<math" in page
 
 
+def test_a_page_of_several_programs_has_each_pair(samesame, folder):
+    targets = ("pair.py:left", "pair.py:right", "pair.py:left")
+    code, out, _ = samesame("check", *targets, "--inputs", "pair.py:inputs", "--html", "report.html")
+    page = (folder / "report.html").read_text()
+    assert code == 0 and out.startswith("all of them are the same") and page.count('id="pair-') > 3
+
+
 @pytest.mark.parametrize("given, said", [
     (["pair.py", "--html", "-"], "give a file name in place of -"),
     (["pair.py", "--html", "missing/page.html"], "there is no folder"),
-    (["pair.py:left", "pair.py:right", "pair.py:left", "--html", "page.html"], "give --html with two"),
 ])
 def test_a_page_that_cannot_be_is_refused_before_any_work(samesame, given, said):
     code, out, err = samesame("check", *given)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
+from itertools import combinations
 
 import torch
 from torch import nn
@@ -60,6 +62,13 @@ def checked(wrong: bool = False, layers: int = 3) -> Verdict:
         parameter.data.add_(0.2 * torch.randn_like(parameter))
     fused = [Fused(block, 1e-3 if wrong and k == 1 else 1e-5) for k, block in enumerate(blocks)]
     return check(Stack(blocks), Stack(fused), (torch.randn(2, 3, 6),), picture=True)
+
+
+def three() -> list[Verdict]:
+    """The verdicts on a, b and c, of which c stands alone."""
+    same, wrong = checked(), checked(wrong=True)
+    return [replace(verdict, left=left, right=right)
+            for verdict, (left, right) in zip((same, wrong, wrong), combinations("abc", 2), strict=True)]
 
 
 def nasty() -> Verdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -21,7 +22,9 @@ from samesame.report.html.check import check_html, write_check
 from samesame.report.html.folding import fold
 from samesame.report.html.lift import lift_html
 from samesame.report.html.refine import refine_html
+from samesame.report.html.several import several_html
 from samesame.report.refinement import plain_text as refined_text
+from samesame.several import agreeing, alone, exit_code
 from samesame.sweep.outcome import Outcome, Sweep
 from samesame.sweep.page import sweep_html
 from samesame.sweep.probe import Plan, Probe
@@ -52,6 +55,23 @@ def test_text_of_programs_stays_text():
     text = check_html(pictured.nasty())
     text_only(text)
     assert len(text) < 1_000_000
+
+
+def test_each_pair_of_several_programs_has_its_report():
+    verdicts = pictured.three()
+    page = sound(several_html(verdicts, alone(verdicts), agreeing(verdicts), exit_code(verdicts)))
+    assert "c stands alone: a and b agree" in page.said and "aandbagreecstandsalone" in page.squeezed
+    cells = [given["href"] for tag, given in page.elements if tag == "a" and "probe" in (given.get("class") or "")]
+    assert cells == ["#pair-1", "#pair-2", "#pair-3"]
+    opened = [given["id"] for tag, given in page.elements if "pair" in (given.get("class") or "") and "open" in given]
+    assert opened == ["pair-2", "pair-3"] and page.said.count("both programs, side by side") == 3
+    undecided = [replace(verdict, verdict="undecided") if verdict.right == "c" else verdict for verdict in verdicts]
+    said = sound(several_html(undecided, alone(undecided), agreeing(undecided), exit_code(undecided))).said
+    assert "c may agree with others: that is undecided" in said
+
+
+def test_text_of_several_programs_stays_text():
+    text_only(several_html([pictured.nasty()] * 3, pictured.NASTY[0], [pictured.NASTY, [pictured.NASTY[2]]], 1))
 
 
 def test_layers_that_repeat_are_one_and_what_is_unlike_stands_out():
@@ -89,7 +109,7 @@ def test_both_formulas_and_where_they_stand_are_told():
     assert [tag for tag, _ in page.elements].count("math") >= 4 and "U+" not in page.said
     assert "h = self.norm(x)" in page.said and "pictured.py" in page.said
     lines = [given for tag, given in page.elements if tag == "a" and "data-tie" in given]
-    assert lines and all(given["aria-label"] and given["href"] == f"#tie-{given['data-tie']}" for given in lines)
+    assert lines and all(given["aria-label"] and given["href"] == f"#{given['data-tie']}" for given in lines)
 
 
 def test_the_json_has_the_picture_and_keeps_to_its_schema():

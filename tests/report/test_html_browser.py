@@ -17,6 +17,8 @@ from samesame.fuzz.corpus import read_campaign
 from samesame.fuzz.page import campaign_html
 from samesame.report.html.check import write_check
 from samesame.report.html.page import write_page
+from samesame.report.html.several import several_html
+from samesame.several import agreeing, alone
 from samesame.sweep.outcome import Outcome, Sweep
 from samesame.sweep.page import write_sweep
 from samesame.sweep.probe import Plan, Probe
@@ -28,7 +30,7 @@ from selenium.webdriver.support.wait import WebDriverWait  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
-PAGES = ["same", "different", "nasty", "fuzz"]
+PAGES = ["same", "different", "nasty", "fuzz", "several"]
 MISSING = "no Chromium here: apt-get install chromium chromium-driver"
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 
@@ -53,7 +55,9 @@ def pages(tmp_path_factory):
         write_check(verdict, folder / f"{name}.html")
     crash = replace(finding(), number=2, kind="crash", guilty={}, twin="", first="")
     found = campaign(folder / "found", finding(), crash)
-    others = {"fuzz": campaign_html(read_campaign(found), found)}
+    three = pictured.three()
+    others = {"fuzz": campaign_html(read_campaign(found), found),
+              "several": several_html(three, alone(three), agreeing(three), 1)}
     for name, text in others.items():
         write_page(text, folder / f"{name}.html")
     return {name: (folder / f"{name}.html").as_uri() for name in (*made, *others)}
@@ -79,7 +83,7 @@ def shown(browser, what):
 def test_it_opens_without_a_complaint_and_nothing_is_fetched(browser, pages, name):
     opened(browser, pages[name])
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-    assert browser.title.split(":")[0] in ("same", "different", "found")
+    assert browser.title.split(":")[0] in ("same", "different", "found", "c stands alone")
     assert len(browser.find_elements(By.TAG_NAME, "main")) == 1 and browser.find_element(By.TAG_NAME, "nav")
 
 
@@ -147,6 +151,20 @@ def test_findings_are_filtered_and_folded(browser, pages):
     assert len(shown(browser, "#faults>section")) == 1 and not shown(browser, "details.relation[open]")
     browser.find_element(By.CSS_SELECTOR, "button[data-fold=open]").click()
     assert "def program(x):" in shown(browser, "details.relation .source")[0].text
+
+
+def test_an_answer_for_two_of_several_opens_their_report(browser, pages):
+    opened(browser, pages["several"])
+    report = browser.find_element(By.ID, "pair-1")
+    assert report.get_attribute("open") is None
+    browser.find_element(By.CSS_SELECTOR, "a[href='#pair-1']").click()
+    WebDriverWait(browser, 20).until(lambda _: report.get_attribute("open") is not None)
+    browser.execute_script("document.querySelector('#pair-1-band-2').open = true")
+    link = browser.find_element(By.CSS_SELECTOR, "#pair-1-band-2 a.tie")
+    browser.execute_script("arguments[0].focus()", link)
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    panel = browser.find_element(By.ID, "panel")
+    assert panel.is_displayed() and "proved for all sizes" in panel.text
 
 
 def test_a_link_of_the_map_opens_its_band(browser, pages):

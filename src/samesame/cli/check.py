@@ -108,8 +108,6 @@ def check(
             raise typer.Exit(compare_weights(targets[0], targets[1], json, quiet=quiet, verbose=verbose))
         if more and certificate is not None:
             raise SamesameError("a certificate is of two programs; give --certificate with two")
-        if more and html is not None:
-            raise SamesameError("an HTML report is of two programs; give --html with two")
         demand_writable(json, certificate)
         demand_page(html)
         demand_exchange(junit, sarif)
@@ -123,13 +121,18 @@ def check(
         if format_ is not Format.text and json != "-":
             to_stdout(in_format(answers, format_))
         if more:
-            from samesame.several import alone, exit_code
+            from samesame.several import agreeing, alone, exit_code
 
+            answer, code = alone(verdicts), exit_code(verdicts)
             if format_ is Format.text or json == "-":
-                show_several(verdicts, alone(verdicts), as_json=json == "-", quiet=quiet, verbose=verbose)
+                show_several(verdicts, answer, as_json=json == "-", quiet=quiet, verbose=verbose)
             if json not in (None, "-"):
-                write_several(verdicts, alone(verdicts), Path(json))
-            raise typer.Exit(INTERRUPTED if interrupted else exit_code(verdicts))
+                write_several(verdicts, answer, Path(json))
+            if html is not None:
+                from samesame.report.html.several import write_several_page
+
+                write_several_page(verdicts, answer, agreeing(verdicts), code, Path(html))
+            raise typer.Exit(INTERRUPTED if interrupted else code)
         verdict = verdicts[0]
         if certificate is not None and verdict.certificate is not None:
             write_certificate(verdict, Path(certificate))

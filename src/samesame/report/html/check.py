@@ -44,20 +44,26 @@ AS_THEY_ARE = ("inputs and parameters", "sizes")    # sections that are long in 
 
 def check_html(verdict: Verdict) -> str:
     """The whole page."""
+    pair = pair_of(verdict)
+    title = f"{verdict.verdict}: {verdict.left} and {verdict.right}"
+    return page("check.html", title=title, pair=pair, footer=pair["footer"])
+
+
+def pair_of(verdict: Verdict, prefix: str = "") -> dict[str, Any]:
+    """What `pair.html` shows of two programs; ids begin with the prefix."""
     picture = verdict.picture
-    folded = None if picture is None else fold(verdict, picture)
-    return page(
-        "check.html",
-        title=f"{verdict.verdict}: {verdict.left} and {verdict.right}",
-        code=verdict.exit_code,
-        headline=inline(terminal.headline(verdict)),
-        programs=[(side, name) for side, name in (("left", verdict.left), ("right", verdict.right)) if name != side],
-        before=list(_sections(verdict, BEFORE)),
-        after=list(_sections(verdict, AFTER)),
-        graph=None if folded is None or picture is None else _graph(verdict, picture, folded),
-        plots=[] if picture is None else list(filter(None, _plots(verdict, picture))),
-        footer=inline(terminal.footer(verdict)),
-    )
+    folded = None if picture is None else fold(verdict, picture, prefix)
+    return {
+        "prefix": prefix,
+        "code": verdict.exit_code,
+        "headline": inline(terminal.headline(verdict)),
+        "programs": [(side, name) for side, name in (("left", verdict.left), ("right", verdict.right)) if name != side],
+        "before": list(_sections(verdict, BEFORE, prefix)),
+        "after": list(_sections(verdict, AFTER, prefix)),
+        "graph": None if folded is None or picture is None else _graph(verdict, picture, folded),
+        "plots": [] if picture is None else list(filter(None, _plots(verdict, picture))),
+        "footer": inline(terminal.footer(verdict)),
+    }
 
 
 def write_check(verdict: Verdict, path: Path) -> None:
@@ -65,12 +71,12 @@ def write_check(verdict: Verdict, path: Path) -> None:
     write_page(check_html(verdict), path)
 
 
-def _sections(verdict: Verdict, wanted: list[str]) -> Iterator[dict[str, Any]]:
+def _sections(verdict: Verdict, wanted: list[str], prefix: str = "") -> Iterator[dict[str, Any]]:
     """Sections of the terminal's report that have something to say."""
     for name, section in terminal.SECTIONS:
         rows = list(section(verdict, not name.startswith(AS_THEY_ARE))) if name in wanted else []
         if rows:
-            yield {"title": name, "content": paragraphs(rows), "id": "-".join(name.split()[:3])}
+            yield {"title": name, "content": paragraphs(rows), "id": prefix + "-".join(name.split()[:3])}
 
 
 _PLACE = [name for name, _ in terminal.SECTIONS].index("relations")
@@ -103,7 +109,7 @@ def _graph(verdict: Verdict, picture: Picture, folded: Folded) -> dict[str, Any]
 def _band(band: Band) -> dict[str, Any]:
     hidden = sum(max(0, len(side) - MOST) for side in (band.left, band.right))
     return {
-        "id": f"band-{band.number}",
+        "id": band.id,
         "left": title(band),
         "right": right_title(band) or NO_RELATION,
         "times": band.times,
@@ -127,7 +133,7 @@ def _tie(
     claim = picture.claims.get(key)
     operators = (*tie.lefts, *([tie.right] if tie.right else []))
     return {
-        "id": f"tie-{tie.number}",
+        "id": tie.id,
         "kind": ANSWERS[tie.rung],
         "rung": str(tie.rung),
         "apart": False,
@@ -164,7 +170,7 @@ def _parting(verdict: Verdict, tie: Tie) -> dict[str, Any]:
     sides = [] if place is None else [[site.origin] if site else [] for site in (place.left, place.right)]
     operators = (*tie.lefts, *([tie.right] if tie.right else []))
     return {
-        "id": f"tie-{tie.number}", "kind": ANSWERS[Rung.REFUTED], "rung": "refuted", "apart": True,
+        "id": tie.id, "kind": ANSWERS[Rung.REFUTED], "rung": "refuted", "apart": True,
         "words": named(tie), "equation": named(tie), "times": 1, "content": content, "formulas": [], "variables": [],
         "block": "", "sources": _sources(*sides) if sides else [], "members": [], "hidden": 0,
         "search": " ".join(map(sought, operators))[:2000],

@@ -48,9 +48,9 @@ def overview(bands: Sequence[Band]) -> Markup:
     tops = [8 + row * ROW + BELOW * sum(end <= row for _, end, _, _ in runs) for row in range(len(shown) + 1)]
     parts = [*_frames(runs, tops), *_flow(shown, tops)]
     for band, y in zip(shown, tops, strict=False):
-        opening = '<a class="row{}" href="#band-{}" data-search="{}" aria-label="{}"><title>{}</title>'
+        opening = '<a class="row{}" href="#{}" data-search="{}" aria-label="{}"><title>{}</title>'
         apart = " apart" if band.apart else ""
-        parts.append(Markup(opening).format(apart, band.number, sought_in_band(band), spoken(band), spoken(band)))
+        parts.append(Markup(opening).format(apart, band.id, sought_in_band(band), spoken(band), spoken(band)))
         parts += [_box(MARGIN, y, title(band)), *_lines(band, y)]
         if band.right:
             parts.append(_box(RIGHT, y, right_title(band)))
@@ -294,9 +294,9 @@ def _tie(tie: Tie, row_of: dict[int, int], aside: float) -> Markup:
         middle = 6 + HEIGHT / 2 + aside
         d = "".join(_curve(middle + end * ROW, middle + other * ROW) for end in ends)
     return Markup(
-        '<a class="tie {0}" href="#tie-{1}" data-tie="{1}" aria-label="{2}"><title>{2}</title>'
+        '<a class="tie {0}" href="#{1}" data-tie="{1}" aria-label="{2}"><title>{2}</title>'
         '<path class="hit" d="{3}"/><path class="line {4}" d="{3}"/></a>'
-    ).format("apart" if tie.apart else "", tie.number, named(tie), d, ANSWERS[tie.rung])
+    ).format("apart" if tie.apart else "", tie.id, named(tie), d, ANSWERS[tie.rung])
 
 
 def _curve(start: float, end: float) -> str:

@@ -42,7 +42,7 @@ class Tie:
     """Relations between the same operators on the same rung. Where the programs part, `apart` is the
     place in words."""
 
-    number: int
+    id: str
     lefts: tuple[Operator, ...]
     right: Operator | None
     rung: Rung
@@ -55,7 +55,7 @@ class Band:
     """What stands side by side: operators of one module of the left, or of several that the right makes one, and those
     of the right that go with them."""
 
-    number: int
+    id: str
     places: list[str]
     left: list[Operator] = field(default_factory=list)
     right: list[Operator] = field(default_factory=list)
@@ -88,14 +88,14 @@ class Folded:
     ties: list[Tie]
 
 
-def fold(verdict: Verdict, picture: Picture) -> Folded:
-    """The programs of a verdict, folded."""
+def fold(verdict: Verdict, picture: Picture, prefix: str = "") -> Folded:
+    """The programs of a verdict, folded; ids of bands and ties begin with the prefix."""
     names = {relation.right for relation in verdict.relations}
     names |= {name for relation in verdict.relations for name in relation.left}
     left = _operators("left", _looked_through(picture.left), names)
     right = _operators("right", _looked_through(picture.right), names)
-    ties = _ties(verdict, left, right)
-    bands = _bands(_unique(left.values()), _unique(right.values()), ties, right)
+    ties = _ties(verdict, left, right, prefix)
+    bands = _bands(_unique(left.values()), _unique(right.values()), ties, right, prefix)
     return Folded(bands, ties)
 
 
@@ -145,7 +145,7 @@ def _unique(operators: Iterable[Operator]) -> list[Operator]:
 # ----------------------------------------------------------------------------------------------------------------- ties
 
 
-def _ties(verdict: Verdict, left: dict[str, Operator], right: dict[str, Operator]) -> list[Tie]:
+def _ties(verdict: Verdict, left: dict[str, Operator], right: dict[str, Operator], prefix: str) -> list[Tie]:
     found: dict[tuple[tuple[Operator, ...], Operator, Rung], Tie] = {}
     for relation in verdict.relations:
         lefts = tuple(dict.fromkeys(left[name] for name in relation.left if name in left))
@@ -153,7 +153,7 @@ def _ties(verdict: Verdict, left: dict[str, Operator], right: dict[str, Operator
             continue
         key = lefts, right[relation.right], relation.evidence.rung
         if key not in found:
-            found[key] = Tie(len(found) + 1, lefts, right[relation.right], relation.evidence.rung)
+            found[key] = Tie(f"{prefix}tie-{len(found) + 1}", lefts, right[relation.right], relation.evidence.rung)
         found[key].members.append(relation)
     ties = list(found.values())
     place = verdict.divergence
@@ -163,25 +163,27 @@ def _ties(verdict: Verdict, left: dict[str, Operator], right: dict[str, Operator
         if mine is not None or yours is not None:
             lefts = () if mine is None else (mine,)
             site = place.left or place.right
-            where = site.origin.module or site.node if site else ""
-            ties.append(Tie(len(ties) + 1, lefts, yours, Rung.REFUTED, apart=f"here they part: {where}"))
+            apart = f"here they part: {site.origin.module or site.node if site else ''}"
+            ties.append(Tie(f"{prefix}tie-{len(ties) + 1}", lefts, yours, Rung.REFUTED, apart=apart))
     return ties
 
 
 # ---------------------------------------------------------------------------------------------------------------- bands
 
 
-def _bands(left: list[Operator], right: list[Operator], ties: list[Tie], by_node: dict[str, Operator]) -> list[Band]:
+def _bands(
+    left: list[Operator], right: list[Operator], ties: list[Tie], by_node: dict[str, Operator], prefix: str
+) -> list[Band]:
     together = _together(left, ties)
     bands: dict[str, Band] = {}
     for operator in left:
         name = together[operator.place]
-        band = bands.setdefault(name, Band(len(bands) + 1, []))
+        band = bands.setdefault(name, Band(f"{prefix}band-{len(bands) + 1}", []))
         band.left.append(operator)
         if operator.place not in band.places:
             band.places.append(operator.place)
     for operator, name in _homes(right, ties, together, by_node).items():
-        band = bands.setdefault(name, Band(len(bands) + 1, [name]))
+        band = bands.setdefault(name, Band(f"{prefix}band-{len(bands) + 1}", [name]))
         band.right.append(operator)
     of_right = {operator: band for band in bands.values() for operator in band.right}
     of_left = {operator: band for band in bands.values() for operator in band.left}

@@ -33,7 +33,7 @@
   document.addEventListener("click", function (event) {
     var link = event.target.closest && event.target.closest("a[data-tie]");
     if (!link) return;
-    var relation = $("tie-" + link.dataset.tie);
+    var relation = $(link.dataset.tie);
     if (relation && show(relation, link)) event.preventDefault();
   });
   document.addEventListener("keydown", function (event) { if (event.key === "Escape") hide(); });
