@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 # Each of the many processes that tests start would compile all modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all lint types api bench soundness clean
+.PHONY: demo test test-all lint types api site bench soundness clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -30,6 +30,10 @@ types: $(READY)
 api: $(READY)    # the API from docstrings: build/api/index.html
 	$(BIN)/pip install --quiet -c constraints.txt -e '.[docs]'
 	$(BIN)/python docs/api.py build/api
+
+site: $(READY)    # the docs as a site, with the API: build/site/html/index.html
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[docs]'
+	$(BIN)/python docs/website.py build/site
 
 bench: $(READY)
 	$(BIN)/python benchmarks/check.py
