@@ -10,6 +10,7 @@ from pooled import Pooled, averaged_first
 
 from samesame import optimize
 from samesame.optimize import verb
+from samesame.optimize.candidate import Formula, Step
 from samesame.optimize.contract import Contract
 from samesame.optimize.dropin import EAGER
 from samesame.optimize.facts import facts_of
@@ -91,3 +92,18 @@ def test_it_is_forgotten_with_the_rules(store, decided):
     store.clear()
     optimized(store)
     assert len(decided) == 2
+
+
+def test_formulas_and_steps_come_back(store, decided, monkeypatch):
+    step, formula = Step("take-out", "a", "b", ("<math/>", "")), Formula("0", "<math/>")
+    decide = verb.Attempt.decide
+
+    def taken(attempt, found):
+        attempt.report.steps, attempt.report.formulas = (step,), (formula,)
+        return decide(attempt, found)
+
+    monkeypatch.setattr(verb.Attempt, "decide", taken)
+    optimized(store)
+    _, second = optimized(store)
+    assert second.report.measured and second.report.formulas == (formula,)
+    assert [(s.rule, list(s.drawn)) for s in second.report.steps] == [("take-out", ["<math/>", ""])]

@@ -13,8 +13,14 @@ import pytest
 
 from fuzz.campaigns import campaign, finding
 from report import pictured
+from samesame.formula.mathml import mathml_tensor
+from samesame.formula.tensor import leaf
 from samesame.fuzz.corpus import read_campaign
 from samesame.fuzz.page import campaign_html
+from samesame.optimize.candidate import Step
+from samesame.optimize.page import optimized_html
+from samesame.optimize.report import Report, Row
+from samesame.optimize.verb import Optimized
 from samesame.report.html.check import write_check
 from samesame.report.html.page import write_page
 from samesame.report.html.several import several_html
@@ -30,7 +36,10 @@ from selenium.webdriver.support.wait import WebDriverWait  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
-PAGES = ["same", "different", "nasty", "fuzz", "several"]
+PAGES = ["same", "different", "nasty", "fuzz", "several", "optimize"]
+ROWS = [Row("kernels", "eager", True, 3.5e-4, 0.17, 64, winner=True),
+        Row("torch.compile, max-autotune and freezing", "x", False, 1.1e-3, 0.3, 64, best=True)]
+STEP = Step("reshape", "x", "y", (mathml_tensor("t", leaf("x" * 90, (2, 3))),) * 2)
 MISSING = "no Chromium here: apt-get install chromium chromium-driver"
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 
@@ -57,6 +66,7 @@ def pages(tmp_path_factory):
     found = campaign(folder / "found", finding(), crash)
     three = pictured.three()
     others = {"fuzz": campaign_html(read_campaign(found), found),
+              "optimize": optimized_html(Optimized(None, Report("model.py:f", "faster", rows=ROWS, steps=(STEP,)))),
               "several": several_html(three, alone(three), agreeing(three), 1)}
     for name, text in others.items():
         write_page(text, folder / f"{name}.html")
@@ -83,7 +93,7 @@ def shown(browser, what):
 def test_it_opens_without_a_complaint_and_nothing_is_fetched(browser, pages, name):
     opened(browser, pages[name])
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-    assert browser.title.split(":")[0] in ("same", "different", "found", "c stands alone")
+    assert browser.title.split(":")[0] in ("same", "different", "found", "c stands alone", "faster")
     assert len(browser.find_elements(By.TAG_NAME, "main")) == 1 and browser.find_element(By.TAG_NAME, "nav")
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samesame.cli.options import Inputs, Json, OwnStore, Quiet, Seed, Verbose, argument, option, require_positive
+from samesame.cli.files import demand_page, demand_writable
+from samesame.cli.options import Html, Inputs, Json, OwnStore, Quiet, Seed, Verbose, argument, option, require_positive
 from samesame.cli.rules import rules_of
 from samesame.cli.streams import progress_bar, reported, stdout_guarded
 from samesame.evidence import SamesameError
@@ -43,6 +44,7 @@ def optimize(
     out: Out = None,
     explain: Explain = False,
     json: Json = None,
+    html: Html = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
     seed: Seed = 0,
@@ -58,13 +60,12 @@ def optimize(
     require_positive("--minutes", minutes)
     require_positive("--timeout", timeout)
     with reported(verbose):
-        from samesame.report import require_writable
         from samesame.report.json import write_text
 
         if on not in ("cpu", "cuda"):
             raise SamesameError(f"--target {on}: give cpu or cuda")
-        if json not in (None, "-"):
-            require_writable(Path(json))
+        demand_writable(json)
+        demand_page(html)
         if out is not None:
             from samesame.optimize.saved import require_room
 
@@ -76,6 +77,10 @@ def optimize(
         show(found.report, as_json=json == "-", quiet=quiet, explain=explain)
         if json not in (None, "-"):
             write_text(json_.dumps(found.report.form(), indent=1) + "\n", Path(json))
+        if html is not None:
+            from samesame.optimize.page import write_optimized
+
+            write_optimized(found, Path(html))
         raise typer.Exit(found.report.exit_code)
 
 

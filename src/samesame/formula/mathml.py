@@ -6,6 +6,7 @@ of somebody's program, so every name is escaped where it enters.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from html import escape
@@ -18,6 +19,8 @@ from samesame.formula.tensor import Tensor
 SIGNS = {"sum": "∑"}                             # the operator that grows with its term, in place of the letter
 APPLIED = "<mo>&#x2061;</mo>"                  # what cannot be seen is written as its number
 LONGEST = 80                                     # characters of a name
+ELEMENTS = "mrow|mi|mo|mn|mfrac|msup|msub|msqrt|munder|mtext|mtable|mtr|mtd"
+WHOLE = re.compile(rf'<math display="block">(?:[^<>&]|</?(?:{ELEMENTS})>|&(?:#x?[0-9A-Fa-f]+|[a-z]+);)*</math>')
 
 
 def mathml(expr: Expr) -> str:
@@ -28,6 +31,11 @@ def mathml(expr: Expr) -> str:
 def mathml_tensor(name: str, tensor: Tensor, names: Mapping[str, str] | None = None) -> str:
     """The tensor's definition as a <math> element; `names` are written in place of those of leaves."""
     return _math(definition(MathML(names), name, tensor))
+
+
+def is_mathml(text: str) -> bool:
+    """Is the text what this module writes, and nothing else? For what comes back from a file."""
+    return WHOLE.fullmatch(text) is not None
 
 
 def _math(content: str) -> str:

@@ -12,7 +12,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from samesame.capture.program import Program
 from samesame.evidence import Refused
 from samesame.graph import Graph
-from samesame.optimize.candidate import Candidate
+from samesame.optimize.candidate import Candidate, Formula
+from samesame.optimize.drawn import drawn
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.forms import text
 from samesame.optimize.operators import read
@@ -60,11 +61,23 @@ def algebraic(specification: Specification, found: Found, own: float = 0.0) -> I
 def in_torch(specification: Specification, forms: Rewriting, name: str) -> Candidate:
     """These forms in torch's operators. Raises Refused where a module cannot be written."""
     return Candidate(name, source(specification, forms.outputs), weights_of(specification),
-                     changed(specification, forms), tuple(map(str, forms.steps)), whole=True)
+                     changed(specification, forms), formulas(specification, forms), forms.steps, whole=True)
 
 
 def weights_of(specification: Specification) -> tuple[str, ...]:
     return tuple(tensor.path or name for name, tensor in specification.tensors.items() if tensor.role == "weight")
+
+
+def formulas(specification: Specification, forms: Rewriting) -> tuple[Formula, ...]:
+    """Each formula of the program, drawn, and what it is now."""
+    found = list[Formula]()
+    for root, new in zip(specification.roots(), forms.outputs, strict=True):
+        axes = [axis for dim in root.dims for axis in dim]
+        name = f"out{root.name}" if root.name.isdigit() else root.name
+        before, after = (drawn(form, specification.extents, axes, specification.leaves(), name)
+                         for form in (root.form, new))
+        found.append(Formula(root.name, before, "" if root.form is new else after))
+    return tuple(found)
 
 
 def changed(specification: Specification, forms: Rewriting) -> tuple[str, ...]:

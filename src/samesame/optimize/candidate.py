@@ -5,13 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+SHOWN = 100                                          # letters of a formula in a step
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rule on the way: before and after, as mathematics in a line, and as MathML."""
+
+    rule: str
+    before: str
+    after: str
+    drawn: tuple[str, str] = ("", "")
+
+    def __str__(self) -> str:
+        return f"{_short(self.before)} → {_short(self.after)}    ({self.rule})"
+
+
+def _short(formula: str) -> str:
+    return formula if len(formula) <= SHOWN else f"{formula[:SHOWN]} …"
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """What an output is, as MathML: in the original, and in what was found, if that is another formula."""
+
+    output: str
+    before: str
+    after: str = ""
+
 
 @dataclass(frozen=True)
 class Candidate:
     """`source` defines `Fast(weights)`, a module over the tensors among the inputs, in their order, that returns a
     tuple of the outputs; `weights` are by the names that it asks for. `native` are files beside it, by name.
 
-    `changed` says what is different, in words and formulas; `steps` how it came about, rule by rule. A candidate that
+    `changed` says what is different, in words and formulas; `formulas` has each output's, drawn; `steps` how it came
+    about, rule by rule. A candidate that
     is `complete` runs as it is: nothing is gained by compiling it once more. Where `whole`, `Fast` takes the original
     instead of weights, and returns what that returns. Where `native` code computes, `reference` is the same program in
     torch's operators, of which its kernels are proved to be parts, under
@@ -23,7 +52,8 @@ class Candidate:
     source: str
     weights: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    steps: tuple[str, ...] = ()
+    formulas: tuple[Formula, ...] = ()
+    steps: tuple[Step, ...] = ()
     native: Mapping[str, str] = field(default_factory=dict)
     complete: bool = False
     whole: bool = False

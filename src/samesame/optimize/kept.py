@@ -20,6 +20,7 @@ import torch
 from samesame.certificate.forms import digest_of
 from samesame.graph import Graph
 from samesame.graph.text import to_json
+from samesame.optimize.candidate import Formula, Step
 from samesame.optimize.contract import Contract
 from samesame.optimize.dropin import covered_by
 from samesame.optimize.report import Report, Row
@@ -55,6 +56,8 @@ def recalled(store: Store, key: str, minutes: float) -> tuple[Report, dict[str, 
         return None
     kept = form["report"]
     kept["rows"] = [Row(**row) for row in kept["rows"]]
+    kept["steps"] = tuple(Step(**step) for step in kept["steps"])
+    kept["formulas"] = tuple(Formula(**formula) for formula in kept["formulas"])
     kept["contract"] = kept["contract"] and Contract(**kept["contract"])
     return Report(**kept), form["files"], form["certificate"]
 

@@ -21,7 +21,7 @@ from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import Unsupported, index
 from samesame.formula.tensor import Tensor as Formula
 from samesame.graph import Graph
-from samesame.optimize.algebra import changed, in_torch, weights_of
+from samesame.optimize.algebra import changed, formulas, in_torch, weights_of
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.compiled import describe
 from samesame.optimize.emit import cpp
@@ -152,7 +152,7 @@ def candidates(
             meant = faithful(graph, specification, each.outputs)
             yield Candidate(
                 "kernels" if len(seen) == 1 else f"kernels {len(seen)}", made.source(), weights_of(specification),
-                (*changed(specification, each), *made.words()), tuple(map(str, each.steps)),
+                (*changed(specification, each), *made.words()), formulas(specification, each), each.steps,
                 made.files, complete=True, reference=reference, conditions=(*made.conditions, *(meant or ())),
                 faithful=meant is not None, lifted=made.lifted,
             )

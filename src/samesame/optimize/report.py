@@ -11,12 +11,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from samesame.evidence import Verdict
-from samesame.optimize.candidate import Candidate
+from samesame.optimize.candidate import Candidate, Formula, Step
 from samesame.optimize.contract import C, Contract
 from samesame.optimize.dropin import DEFAULT, EAGER
 from samesame.report import headline
 from samesame.report.json import plain
 
+SIDE_BY_SIDE = "side by side (lower quartile of a call; spread to the upper one)"
+CHANGED, STEPS, CONTRACT = "what was changed", "step by step", "numeric contract"
 FASTER, NOTHING, NOT_TIMED = "faster", "nothing faster found", "not timed"
 FAITHFUL = "the kernels' formulas are proved to be what the program's operators mean, at these sizes"
 PRINTED = "that the kernels' formulas are those that were proved is tested, not proved"
@@ -54,7 +56,8 @@ class Report:
     way: str = EAGER
     rows: list[Row] = field(default_factory=list)
     changed: tuple[str, ...] = ()
-    steps: tuple[str, ...] = ()
+    formulas: tuple[Formula, ...] = ()   # as MathML, for a page
+    steps: tuple[Step, ...] = ()
     proof: str = ""
     kernels: tuple[str, ...] = ()
     evidence: str = ""
@@ -111,10 +114,15 @@ class Report:
         own = {condition for root in verdict.roots for condition in root.evidence.conditions}
         self.conditions = sorted(own | set(candidate.conditions))
 
+    def take(self, candidate: Candidate) -> None:
+        """Say what this candidate is."""
+        self.changed, self.formulas, self.steps = candidate.changed, candidate.formulas, candidate.steps
+
     def form(self) -> dict[str, Any]:
         """As JSON."""
-        found = {"format": 1, "verb": "optimize", "headline": self.headline, **asdict(self), "ratio": self.ratio(),
-                 "ratio_to_default": self.ratio(DEFAULT), "exit_code": self.exit_code}
+        own = {name: value for name, value in asdict(self).items() if name != "formulas"}
+        found = {"format": 1, "verb": "optimize", "headline": self.headline, **own, "steps": list(map(str, self.steps)),
+                 "ratio": self.ratio(), "ratio_to_default": self.ratio(DEFAULT), "exit_code": self.exit_code}
         form: dict[str, Any] = plain(found)
         return form
 
@@ -125,7 +133,8 @@ def first_line(report: Report) -> str:
 
 def in_full(report: Report, explain: bool = False) -> str:
     """The report as text."""
-    return "\n".join([first_line(report), *(f"  {line}" for line in aside(report)), *sections(report, explain)])
+    told = (line for title, lines in sections(report, explain) for line in (f"\n{title}", *(f"  {x}" for x in lines)))
+    return "\n".join([first_line(report), *(f"  {line}" for line in aside(report)), *told, f"\n{footer(report)}"])
 
 
 def aside(report: Report) -> Iterator[str]:
@@ -134,44 +143,63 @@ def aside(report: Report) -> Iterator[str]:
         yield f"as it was measured on {report.measured}; --store - measures again"
 
 
-def sections(report: Report, explain: bool) -> Iterator[str]:
+def footer(report: Report) -> str:
+    versions = " · ".join(f"{name} {version}" for name, version in report.versions.items())
+    return f"{report.seconds:.0f} s · seed {report.seed} · {versions}"
+
+
+def sections(report: Report, explain: bool) -> Iterator[tuple[str, list[str]]]:
+    """Each section that has something to say, with its lines."""
     if report.rows:
-        yield "\nside by side (lower quartile of a call; spread to the upper one)"
-        yield from table(report)
+        yield SIDE_BY_SIDE, list(table(report))
     if report.changed:
-        yield from ("\nwhat was changed", *(f"  {line}" for line in report.changed))
+        yield CHANGED, list(report.changed)
     if explain and report.steps:
-        yield from ("\nstep by step", *(f"  {line}" for line in report.steps))
+        yield STEPS, list(map(str, report.steps))
     if explain and report.counts:
-        yield from ("\nthe search", "  " + " · ".join(f"{what} {number}" for what, number in report.counts.items()))
+        yield "the search", [" · ".join(f"{what} {number}" for what, number in report.counts.items())]
     if report.proof:
-        yield from ("\nproof", f"  {report.proof}", *(f"  {line}" for line in report.kernels),
-                    *(f"  if {condition}" for condition in report.conditions))
+        yield "proof", [report.proof, *report.kernels, *(f"if {condition}" for condition in report.conditions)]
     if report.contract is not None:
-        yield from ("\nnumeric contract", *(f"  {line}" for line in figures(report.contract)))
+        yield CONTRACT, list(figures(report.contract))
     notes = [*report.notes]
     if report.counts.get("candidates") == 0:
         notes.append("No other program was found that might be faster.")
     if notes:
-        yield from ("\nnotes", *(f"  · {note}" for note in notes))
-    versions = " · ".join(f"{name} {version}" for name, version in report.versions.items())
-    yield f"\n{report.seconds:.0f} s · seed {report.seed} · {versions}"
+        yield "notes", [f"· {note}" for note in notes]
 
 
 def table(report: Report) -> Iterator[str]:
     """Rows in the order in which they came in, each against the best of what the user has."""
-    ran = sorted((row for row in report.rows if row.seconds is not None), key=lambda row: row.seconds or 0.0)
     width = max(len(spoken(row)) for row in report.rows)
-    best = report.best.seconds if report.best else None
-    for row in ran:
+    for row in ran(report):
         assert row.seconds is not None
-        ratio = f"{best / row.seconds:6.2f} ×" if best else ""
-        mark = "   ← this" if row.winner or (row.best and report.winner is None) else ""
-        yield (f"  {spoken(row):{width}}   {in_unit(row.seconds):>9}   +{100 * (row.spread or 0):3.0f} %   {ratio}   "
-               f"{row.rounds} rounds{mark}")
+        mark = "   ← this" if is_answer(report, row) else ""
+        yield (f"{spoken(row):{width}}   {in_unit(row.seconds):>9}   +{100 * (row.spread or 0):3.0f} %   "
+               f"{against_best(report, row):>8}   {row.rounds} rounds{mark}")
     for row in report.rows:
         if row.seconds is None:
-            yield f"  {spoken(row):{width}}   {f'failed: {row.failed}' if row.failed else 'not timed'}"
+            yield f"{spoken(row):{width}}   {untimed(row)}"
+
+
+def ran(report: Report) -> list[Row]:
+    """Those that were timed, the fastest first."""
+    return sorted((row for row in report.rows if row.seconds is not None), key=lambda row: row.seconds or 0.0)
+
+
+def is_answer(report: Report, row: Row) -> bool:
+    """Is this the fastest there is?"""
+    return row.winner or (row.best and report.winner is None)
+
+
+def against_best(report: Report, row: Row) -> str:
+    """How many times as fast as the best of what the user has."""
+    best = report.best.seconds if report.best else None
+    return f"{best / row.seconds:.2f} ×" if best and row.seconds else ""
+
+
+def untimed(row: Row) -> str:
+    return f"failed: {row.failed}" if row.failed else "not timed"
 
 
 def spoken(row: Row) -> str:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samesame.egraph import Budget, EGraph, Rule, RuleUse
+from samesame.optimize.candidate import Step
+from samesame.optimize.drawn import drawn
 from samesame.optimize.forms import Form, size_of, text
 from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import RULES, SILENT, add, form_of, typed
@@ -20,7 +22,6 @@ from samesame.optimize.specification import Specification
 
 LIMITS = Budget(nodes=2000, iterations=8, seconds=2.0, matches=1000)
 SAME = 1e-3
-SHOWN = 100                                          # letters of a formula in a step
 FREE = ("load", "number", "position")
 
 
@@ -43,22 +44,6 @@ WEIGHTS = (
     Weights("operators", 1e-6, 1e-7, 1.0),
     Weights("loops", 1e-6, 1.0, 1.0, fused=True),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One rule on the way: before and after, as mathematics."""
-
-    rule: str
-    before: str
-    after: str
-
-    def __str__(self) -> str:
-        return f"{_short(self.before)} → {_short(self.after)}    ({self.rule})"
-
-
-def _short(formula: str) -> str:
-    return formula if len(formula) <= SHOWN else f"{formula[:SHOWN]} …"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +89,7 @@ def searched(specification: Specification, budget: Budget = LIMITS, rules: Seque
         outputs = tuple(form_of(graph, term, shown) for term in terms)
         cost = prices.of(outputs)
         if not any(alike(cost, other.cost) for other in found.values()):
-            found[outputs] = Rewriting(outputs, explained(graph, roots, terms, shown), cost)
+            found[outputs] = Rewriting(outputs, explained(graph, roots, terms, shown, specification.extents), cost)
     first, *others = found.values()
     others.sort(key=lambda candidate: candidate.cost["time"])
     return Found((first, *others), graph.node_count, report.seconds, report.stopped)
@@ -115,14 +100,17 @@ def alike(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
     return all(abs(one[name] - other[name]) <= SAME * one[name] for name in one)
 
 
-def explained(graph: EGraph, roots: Sequence[int], terms: Sequence[int], shown: dict[int, Form]) -> tuple[Step, ...]:
+def explained(
+    graph: EGraph, roots: Sequence[int], terms: Sequence[int], shown: dict[int, Form], extents: Mapping[str, int]
+) -> tuple[Step, ...]:
     """The rules that lead from the specification to the terms."""
     found: dict[Step, None] = {}
     for root, term in zip(roots, terms, strict=True):
         for step in graph.explain(root, term).steps:
             if isinstance(step.reason, RuleUse) and step.reason.rule not in SILENT:
-                ends = (text(form_of(graph, end, shown), brief=True) for end in (step.left, step.right))
-                found[Step(step.reason.rule, *ends)] = None
+                before, after = (form_of(graph, end, shown) for end in (step.left, step.right))
+                found[Step(step.reason.rule, text(before, brief=True), text(after, brief=True),
+                           (drawn(before, extents), drawn(after, extents)))] = None
     return tuple(found)
 
 

@@ -322,7 +322,7 @@ class Attempt:
         assert racer.candidate is not None
         candidate = found[racer.candidate]
         self.report.verdict, self.report.way = FASTER, racer.way
-        self.report.changed, self.report.steps = candidate.changed, candidate.steps
+        self.report.take(candidate)
         self.report.prove(verdict, candidate)
         self.tabulate(racers, best, racer)
         facts = facts_of(self.module, self.example, candidate, racer.way, verdict)
@@ -374,7 +374,7 @@ class Untimed(Attempt):
             self.report.rows.append(Row(candidate.name, EAGER, True, None, None, 0, failed, winner=not failed))
             if isinstance(answer, Verdict):
                 self.report.verdict, self.report.way = NOT_TIMED, EAGER
-                self.report.changed, self.report.steps = candidate.changed, candidate.steps
+                self.report.take(candidate)
                 self.report.prove(answer, candidate)
                 files = files_of(candidate, on_cuda(facts_of(self.module, self.example, candidate, EAGER, answer)))
                 return Optimized(self.module, self.report, files, answer.certificate)

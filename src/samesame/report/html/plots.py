@@ -20,7 +20,7 @@ WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 460, 190, 52, 12, 32
 POINTS = 240                # of a curve; of more the largest in each step
 FLOOR = -18                 # power of ten that stands for an error of 0
 SHOWN = 4                   # outputs whose differences are plotted
-BAR, ROOM, LABEL = 40, 330, 60    # of bars: height of one with its name, length of the longest, letters of a name
+NARROW, BAR, ROOM, LABEL = 380, 40, 205, 50     # bars: width in all, height of one, length of the longest, letters
 
 
 def rounding(verdict: Verdict, picture: Picture) -> Markup:
@@ -153,7 +153,7 @@ def bars(caption: str, shown: Sequence[Bar], head: Sequence[str], rows: Sequence
                 round(4 + width, 1), y + 24, round(4 + end, 1), y + 20))
         parts.append(Markup('<text class="seconds" x="{}" y="{}">{}</text>').format(
             round(12 + max(width, end), 1), y + 28, bar.words))
-    picture = drawing(8 + BAR * len(shown), caption, parts, WIDTH)
+    picture = drawing(8 + BAR * len(shown), caption, parts, NARROW)
     return _figure(caption, picture, head, rows)
 
 
@@ -164,7 +164,7 @@ def _figure(caption: str, picture: Markup, head: Sequence[str], rows: Sequence[S
         for row in rows
     )
     return Markup(
-        '<figure><figcaption>{}</figcaption>{}<details class="numbers"><summary>as numbers</summary>'
+        '<figure class="plot"><figcaption>{}</figcaption>{}<details class="numbers"><summary>as numbers</summary>'
         '<div class="wide" tabindex="0" role="group" aria-label="table"><table><tr>{}</tr>{}</table></div></details>'
         "</figure>"
     ).format(caption, picture, titles, body)
