@@ -97,7 +97,7 @@ def test_kernels_that_are_not_lifted_back_are_no_candidates(quickly: None, monke
 
 def test_triton_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verb, "find_spec", lambda name: None)
-    with pytest.raises(SamesameError, match="install it"):
+    with pytest.raises(SamesameError, match="needs Triton: pip install"):
         optimize(norm, inputs, target="cuda")
 
 

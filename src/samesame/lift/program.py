@@ -146,7 +146,7 @@ def demands_of(captured: Any) -> Iterator[str]:
 def demand_triton() -> None:
     """Raise Refused where Triton cannot be imported: launches are recorded with its own front end."""
     if find_spec("triton") is None:
-        raise Refused("`lift` of a launch needs Triton; install it (pip install triton), or give a .ttir file")
+        raise Refused("`lift` of a launch needs Triton: pip install 'samesame[triton]', or give a .ttir file")
 
 
 def measure(target: Any, inputs: Any, captured: Any, lifted: dict[int, KernelVerdict]) -> None:

@@ -98,7 +98,7 @@ def optimize(
     if target not in TARGETS:
         raise ValueError(f"target is {target!r}; give {' or '.join(map(repr, TARGETS))}")
     if target == "cuda" and find_spec("triton") is None:
-        raise Refused("programs for CUDA are written in Triton; install it (pip install triton), or leave --target out")
+        raise Refused("--target cuda needs Triton: pip install 'samesame[triton]', or leave it out")
     run = run or Run(60 * minutes)
     example = inputs() if callable(inputs) else inputs
     with run.during("capture"):

@@ -133,7 +133,7 @@ def transformers() -> Any:
         with offline():
             found: Any = importlib.import_module("transformers")
     except ImportError as error:
-        raise Refused(f"Transformers is not installed ({error}); pip install 'samesame[hf]'") from None
+        raise Refused(f"hf: needs Transformers ({error}): pip install 'samesame[hf]'") from None
     found.utils.logging.set_verbosity_error()
     found.utils.logging.disable_progress_bar()
     return found

