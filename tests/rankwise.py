@@ -15,7 +15,8 @@ from typing import Any
 
 import torch
 
-from samesame.capture.ranks.record import RankGraph, capture_ranks, capture_sequential
+from samesame.capture.ranks.graphs import RankGraph
+from samesame.capture.ranks.record import capture_ranks, capture_sequential
 from samesame.capture.ranks.world import World, lockstep
 from samesame.operators.execute import execute
 from samesame.programs.named import module_of_file, seeded

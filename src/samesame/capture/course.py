@@ -16,11 +16,19 @@ import torch
 
 from samesame.capture.again import TURNED, Draw, departure, movable, put, same
 from samesame.evidence import Refused, SamesameError
-from samesame.graph import Graph
+from samesame.graph import Graph, Origin
 
 G = TypeVar("G", bound=Graph)
 
 AS_GIVEN = TURNED[-1]
+
+
+class Departs(SamesameError):
+    """A program has come to where it cannot go on, at `origin`; it may be where it did not come before."""
+
+    def __init__(self, origin: Origin, why: str) -> None:
+        super().__init__(f"{origin.spoken} {why}")
+        self.origin = origin
 
 
 def drawn(
@@ -38,10 +46,11 @@ def of_one_course(record: Callable[[Draw], G], again: bool) -> G:
     graph = record(AS_GIVEN)
     for draw in TURNED[:-1] if again else ():
         try:
-            other = record(draw)
+            place = departure(graph, record(draw))
+        except Departs as why:
+            place = why.origin
         except SamesameError:                              # outside of the program's domain
             continue
-        place = departure(graph, other)
         if place is not None:
             where = place.spoken if place.file or place.module else graph.name
             raise Refused(

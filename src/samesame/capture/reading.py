@@ -30,6 +30,9 @@ LETS_OUT = {
     "aten.tensor_split.tensor_indices_or_sections": "splits at places that a tensor holds",
 }
 
+# Where one number leaves, which may be an answer: whether a mask is full, whether all agree.
+ANSWERS = frozenset(("calls .item() on a tensor", "uses a tensor as a condition", "calls int() on a tensor"))
+
 # What to write in place of it.
 AS_ARGUMENT = "pass the value as an argument instead"
 INSTEAD = {

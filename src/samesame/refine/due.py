@@ -21,7 +21,8 @@ from math import prod
 
 import torch
 
-from samesame.capture.ranks.record import AFTER, placements
+from samesame.capture.ranks.graphs import placements
+from samesame.capture.ranks.record import AFTER
 from samesame.graph import Graph, Node
 from samesame.refine.outputs import CLEAN, Found, Groups
 from samesame.refine.placement import Mesh, Placement, coordinate, held_part, holders, in_order_of, parsed, piece

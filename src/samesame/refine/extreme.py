@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import torch
 
+from samesame.refine.asked import answered_alike
 from samesame.refine.outputs import CLEAN, Found
 from samesame.refine.sides import Sides
 from samesame.refine.uneven import inputs_of_ranks
@@ -28,6 +29,8 @@ def extreme_outputs(
 
     right = [name for name, lies in outputs.items() if lies.kind in CLEAN and sides.due[name].holds(lies)]
     for draw, runs in extreme_runs((sides.left, sides.right), taken[0], values, seed, theirs):
+        if not answered_alike(sides, runs):
+            continue
         lying = sides.lying(([*values[0], runs[0]], [*values[1], runs[1]]))
         wrong = {name: replace(lying[name], words=f"{lying[name].words}, on the example with {draw.label}")
                  for name in right if not sides.due[name].holds(lying[name])}

@@ -19,8 +19,9 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.parallel import parallelize_module
 
+from samesame.capture.ranks.graphs import RankGraph
 from samesame.capture.ranks.group import one_of
-from samesame.capture.ranks.record import RankGraph, capture_ranks, capture_sequential
+from samesame.capture.ranks.record import capture_ranks, capture_sequential
 from samesame.capture.ranks.waiting import Unawaited
 from samesame.evidence import Refused
 from samesame.programs.named import asks_for, called, module_of_file, shown

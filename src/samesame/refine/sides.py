@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from samesame.capture.ranks.record import AFTER, idle_weights, placements
+from samesame.capture.ranks.graphs import idle_weights, placements
+from samesame.capture.ranks.record import AFTER
 from samesame.capture.ranks.world import Mismatch, World, lockstep
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node

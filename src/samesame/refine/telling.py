@@ -24,7 +24,7 @@ from torch import nn
 
 from samesame.capture.memory import has_memory
 from samesame.capture.program import holdings, referred
-from samesame.capture.ranks.record import RankGraph
+from samesame.capture.ranks.graphs import RankGraph
 from samesame.programs.named import asks_for
 
 _SHOWN = 6

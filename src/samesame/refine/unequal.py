@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from samesame.evidence import Refinement, SamesameError
+from samesame.refine.asked import conditions
 from samesame.refine.granted import equally_much
 from samesame.refine.job import Job
 from samesame.refine.placement import coordinate, parsed
@@ -44,7 +45,8 @@ def try_unequal(
         (left, ranks), _ = shorter.captured(backward, lambda found: fits(*found, shorter))
         sides = sides_of(left, ranks, job.axes, shorter.relations, expected, {}, {})
         _, values = take_draws((sides.left, sides.right), sides.relation.layouts, verdict.seed)
-    except SamesameError:                                  # sizes are written into a program, say
+        conditions(sides, values)
+    except SamesameError:                                  # sizes are written into a program, or decide, say
         return
     off = [name for name, lies in sides.lying(values).items() if not sides.due[name].holds(lies)]
     ran = f"Where the last rank has less of {some_of(list(even))} than the others"

@@ -18,6 +18,7 @@ from samesame.evidence import Collective, Evidence, Output, Refinement, Root, Ru
 from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.operators.execute import execute
 from samesame.operators.kept import Over
+from samesame.refine.asked import answered_alike, conditions
 from samesame.refine.due import Due, as_declared, missing
 from samesame.refine.extreme import extreme_outputs
 from samesame.refine.findings import loss_of
@@ -106,7 +107,7 @@ def refine(
             job = Job(sequential, distributed, inputs, world_size, mesh, relations or {})
             try:
                 (left, ranks), telling = job.captured(backward, lambda sides: fits(*sides, job))
-            except Unawaited as found:
+            except (Unawaited, Mismatch) as found:
                 stop(verdict, found)
         if not run.over and not verdict.stuck:
             told = establish(verdict, left, ranks, job.axes, relations or {}, expected or {}, {}, {}, run,
@@ -190,8 +191,11 @@ def establish(
         verdict.provided = taken_for_granted(sides, even, relations)
     with run.during("execute"):
         taken, values = take_draws((left, right), sides.relation.layouts, verdict.seed)
+        verdict.provided += conditions(sides, values)
         outputs = sides.lying(values)
         for more in uneven(left, right, sides.sources, sides.relation.layouts, taken[0]):
+            if not answered_alike(sides, more.values):
+                continue
             weighed = [*values[0], more.values[0]], [*values[1], more.values[1]]
             others = sides.lying(weighed)
             holding = [name for name, lies in outputs.items() if due[name].holds(lies)]

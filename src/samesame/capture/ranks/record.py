@@ -12,11 +12,9 @@ Sequential program and ranks are recorded alike, so that both speak of the same 
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from math import prod
 from traceback import walk_tb
@@ -32,16 +30,16 @@ from torch.distributed.pipelining import schedules
 from torch.distributed.tensor import DTensor, Partial, Replicate
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import _disable_current_modes
-from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils._pytree import tree_map_only
 
 from samesame.capture.again import Draw, confirm
 from samesame.capture.alive import tensors_known
 from samesame.capture.course import drawn, of_one_course
 from samesame.capture.eager import eagerly
 from samesame.capture.exits import Exits, guarded
-from samesame.capture.memory import address, extent, has_memory, place_of
+from samesame.capture.memory import address, extent, has_memory
 from samesame.capture.ordinary import general_kernels, random_states
-from samesame.capture.program import Program, failed, holdings, referred
+from samesame.capture.program import failed
 from samesame.capture.ranks.collectives import (
     ARRIVED,
     COPIED,
@@ -55,12 +53,16 @@ from samesame.capture.ranks.collectives import (
     is_collective,
     spelled,
 )
-from samesame.capture.ranks.ddp import bucket_of, open_reducers, place_in
+from samesame.capture.ranks.ddp import bucket_of, place_in
 from samesame.capture.ranks.fsdp import PACKING, strided, unscattered
+from samesame.capture.ranks.graphs import Answer, RankGraph
 from samesame.capture.ranks.group import dealing, one_of
-from samesame.capture.ranks.placements import Placed, placed
+from samesame.capture.ranks.heard import Hearing, Unheard, all_heard
+from samesame.capture.ranks.placements import placed
+from samesame.capture.ranks.program import RankProgram, local_of
 from samesame.capture.ranks.waiting import Begun, Pending, UnderWay, touched
 from samesame.capture.ranks.world import alone
+from samesame.capture.reading import ANSWERS, AS_ARGUMENT
 from samesame.capture.record import UNSEEN, Recorder
 from samesame.capture.tape import dtype_of, type_of
 from samesame.evidence import Refused, SamesameError
@@ -73,28 +75,6 @@ FAKE = torch._C._TorchDispatchModeKey.FAKE
 SIMPLER = {"aten.as_strided.default": strided}             # in other operators, if it can be said in them
 AFTER = " after the call"                                  # ends the name of what a program leaves in memory of others
 WRAPPERS = (DTensor, AsyncCollectiveTensor)                # tensors that are operators on other tensors
-
-
-@dataclass(frozen=True, slots=True)
-class RankGraph(Graph):
-    """What one rank computes. `placed` says of each parameter, input and root that is a DTensor's local tensor which
-    part of the whole it is, by the name it has in the graph. `idle` are the weights that have no gradient, where
-    gradients were asked for."""
-
-    rank: int = 0
-    world_size: int = 1
-    placed: dict[str, Placed] = field(default_factory=dict)
-    idle: tuple[str, ...] = ()
-
-
-def idle_weights(graph: Graph) -> tuple[str, ...]:
-    """The weights of a rank that have no gradient, where gradients were asked for."""
-    return graph.idle if isinstance(graph, RankGraph) else ()
-
-
-def placements(graph: Graph) -> dict[str, Placed]:
-    """Which part of which whole the local tensors of a rank's graph are, as far as DTensor tells."""
-    return graph.placed if isinstance(graph, RankGraph) else {}
 
 
 def capture_ranks(
@@ -118,9 +98,13 @@ def capture_ranks(
     """
     if world_size < 1:
         raise Refused(f"a world of {world_size} ranks cannot be captured; give 1 or more")
+
+    def record(rank: int, heard: Hearing) -> RankGraph:
+        one = partial(_one_rank, program, example, rank, world_size, mesh, backward, heard)
+        return _one_of_all(one, again, rank, world_size)
+
     with tensors_known():
-        made = (partial(_one_rank, program, example, rank, world_size, mesh, backward) for rank in range(world_size))
-        return tuple(_one_of_all(record, again, rank, world_size) for rank, record in enumerate(made))
+        return all_heard(record, world_size)
 
 
 def _one_of_all(record: Callable[[Draw], RankGraph], again: bool, rank: int, world_size: int) -> RankGraph:
@@ -141,11 +125,16 @@ def capture_sequential(
 ) -> RankGraph:
     """The graph of a program on one device, in the operators that ranks are recorded in; collectives of a world of one
     rank give what they are given."""
-    return alone(of_one_course(partial(_recorded, program, inputs, backward, name, 0, 1), again))
+
+    def record(rank: int, heard: Hearing) -> RankGraph:
+        return of_one_course(partial(_recorded, program, inputs, backward, name, 0, 1, heard), again)
+
+    return alone(*all_heard(record, 1))
 
 
 def _one_rank(
-    program: Any, example: Any, rank: int, world_size: int, mesh: Mapping[str, int] | None, backward: bool, draw: Draw
+    program: Any, example: Any, rank: int, world_size: int, mesh: Mapping[str, int] | None, backward: bool,
+    heard: Hearing, draw: Draw,
 ) -> RankGraph:
     with one_of(rank, world_size):
         place = () if mesh is None else (_mesh(mesh, world_size),)
@@ -154,7 +143,7 @@ def _one_rank(
                 built = _called(program, rank, world_size, *place)
             with seeded(1):
                 inputs = _called(example, rank, world_size) if _makes(example) else example
-        return _recorded(built, inputs, backward, f"rank {rank}", rank, world_size, draw)
+        return _recorded(built, inputs, backward, f"rank {rank}", rank, world_size, heard, draw)
 
 
 def _makes(example: Any) -> bool:
@@ -177,76 +166,13 @@ def _called(function: Callable[..., Any], rank: int, world_size: int, *more: Any
         raise failed(error, getattr(function, "__qualname__", "the program")) from error
 
 
-def _recorded(program: Any, inputs: Any, backward: bool, name: str, rank: int, ranks: int, draw: Draw) -> RankGraph:
+def _recorded(
+    program: Any, inputs: Any, backward: bool, name: str, rank: int, ranks: int, heard: Hearing, draw: Draw
+) -> RankGraph:
     target = RankProgram(program, inputs, alone=ranks == 1)
     own = target.inputs.values(), target.places.values()
     with few_threads(tensor.numel() for tensor in target.held), drawn(draw, *own):
-        return Ranks(target, rank, backward).graph(name, rank, ranks)
-
-
-# ----------------------------------------------------------------------------------------------------------- programs
-
-
-class RankProgram(Program):
-    """A program whose parameters and inputs may be DTensors: their local tensors have the names. One that is not
-    `alone` may return nothing, as the first stage of a pipeline does."""
-
-    gradients = True
-
-    def __init__(self, program: Any, inputs: Any, *, alone: bool = True) -> None:
-        self.alone = alone
-        self.placed: dict[str, Placed] = {}
-        self.leaves: dict[str, torch.Tensor] = {}          # floating inputs, as the program gets them
-        super().__init__(program, inputs)
-        self.weights: dict[str, torch.Tensor] = {}
-        self.places: dict[int, torch.Tensor] = {}          # the weights, by where they are
-        self.parts = [thing for _, thing in referred(program) if isinstance(thing, nn.Module)]
-        self.buckets = open_reducers(self.parts)
-        seen = set[int]()
-        for kind, name, tensor in holdings(program)[1]:
-            if id(tensor) in seen:
-                continue
-            seen.add(id(tensor))
-            if isinstance(tensor, DTensor):
-                local = local_of(tensor)
-                self.held.append(local)
-                self.names[place_of(local)] = kind, name
-                self.placed[name] = placed(tensor)
-            if kind == "parameter" and tensor.requires_grad:
-                self.weights[name] = tensor
-            if kind == "parameter" and has_memory(local_of(tensor)):
-                self.places[address(local_of(tensor))] = local_of(tensor)
-
-    def copy(self, leaf: Any, name: str) -> Any:
-        made = super().copy(local_of(leaf) if isinstance(leaf, DTensor) else leaf, name)
-        if isinstance(leaf, DTensor):
-            self.placed[name] = placed(leaf)
-            made = DTensor.from_local(
-                made, leaf.device_mesh, leaf.placements, run_check=False, shape=leaf.shape, stride=leaf.stride()
-            )
-        if isinstance(made, torch.Tensor) and made.is_floating_point():
-            self.leaves[name] = made
-        return made
-
-    def roots(self, outputs: Any) -> list[tuple[str, torch.Tensor]]:
-        if not self.alone and all(leaf is None for leaf in tree_leaves(outputs)):
-            return []
-        return unquoted(super().roots(outputs))
-
-
-def unquoted(roots: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:
-    """Keys such as `grad.up.weight` as jobs write them, `expected` and all, where no other output has that name."""
-    plain = {name: re.sub(r"^\['([\w.]+)'\]$", r"\1", name) for name, _ in roots}
-    times = Counter(plain.values())
-    return [(plain[name] if times[plain[name]] == 1 else name, tensor) for name, tensor in roots]
-
-
-def local_of(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor that this rank holds of a DTensor, or of one that is still under way; another tensor itself."""
-    with torch.no_grad():
-        if isinstance(tensor, DTensor):
-            tensor = tensor.to_local()
-        return tensor.wait() if isinstance(tensor, AsyncCollectiveTensor) else tensor
+        return Ranks(target, rank, backward, heard).graph(name, rank, ranks)
 
 
 # ------------------------------------------------------------------------------------------------------- the recorder
@@ -260,9 +186,12 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
     follows_counts = False
     follows_rows = False
 
-    def __init__(self, program: RankProgram, rank: int, backward: bool) -> None:
+    def __init__(self, program: RankProgram, rank: int, backward: bool, heard: Hearing) -> None:
         super().__init__(program)
-        self.rank, self.backward = rank, backward
+        self.rank, self.backward, self.heard = rank, backward, heard
+        self.unheard = set[Node]()                         # what hangs on collectives whose results are not known
+        self.tape.follow = self.follow
+        self.answers: dict[Node, Answer] = {}
         self.arrived: dict[str, torch.Tensor] = {}         # what stands for a collective's result here, by its node
         self.collectives: list[Node] = []
         self.idle: list[str] = []                          # weights that have no gradient
@@ -287,7 +216,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
                     raise self.under_way.found
             outputs += self.left_behind()
             roots = [(root, self.memory.read(output)) for root, output in outputs]
-            plain = self.tape.graph(name, roots, kept=self.collectives)
+            plain = self.tape.graph(name, roots, kept=[*self.collectives, *self.answers])
             confirm(self.without_collectives(plain), outputs, UNSEEN)
         finally:
             with torch.no_grad():
@@ -301,7 +230,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         held = {name: place for name, place in self.program.placed.items() if name in names}
         return RankGraph(
             plain.name, plain.nodes, plain.roots, plain.tensors, rank=rank, world_size=world_size, placed=held,
-            idle=tuple(self.idle),
+            idle=tuple(self.idle), answers=tuple(self.answers.values()),
         )
 
     def without_collectives(self, graph: Graph) -> Graph:
@@ -521,11 +450,15 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         like = (*one.taken, *one.given, torch.empty(()))[0]
         result = TensorType(one.takes, dtype_of(like.dtype).name) if one.takes is not None else NOTHING
         node = self.tape.emit(one.operator, given, one.attributes, result)
-        self.tape.open.add(node)
         self.collectives.append(node)
         if one.takes is None:
             return node
-        value = plausible(one.given, one.takes, like)
+        heard = self.heard.get(node.name)
+        if heard is None or not heard.closed:
+            self.tape.open.add(node)
+        if heard is None:
+            self.unheard.add(node)
+        value = plausible(one.given, one.takes, like) if heard is None else heard.value.clone()
         self.arrived[node.name] = value
         start = 0
         for tensor in one.taken:
@@ -537,6 +470,30 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
                 part, start = (value[start:stop], cut), stop
             self.give(tensor, *part, new=any(tensor is result for result in fresh))
         return node
+
+    def follow(self, node: Node) -> None:
+        if not self.unheard.isdisjoint(node.inputs):
+            self.unheard.add(node)
+
+    def demand_closed(self, tensors: Iterable[torch.Tensor], doing: str, instead: str = AS_ARGUMENT) -> None:
+        """What hangs on data may still decide if it is an answer, one number or truth, that is the same on all data:
+        that is left to whoever has the world to run (refine/asked.py)."""
+        for tensor in tensors:
+            node = self.memory.read(tensor)
+            if node in self.unheard:
+                raise self.stopped()
+            if node in self.tape.open and doing in ANSWERS and tensor.numel() == 1 and not tensor.is_floating_point():
+                with _disable_current_modes():
+                    self.answers.setdefault(node, Answer(node.name, doing, self.here(), tensor.detach().item()))
+            else:
+                super().demand_closed(iter([tensor]), doing, instead)
+
+    def stopped(self) -> SamesameError:
+        """The rank goes no further: it needs what others tell it."""
+        plain = self.tape.graph(f"rank {self.rank}", [], kept=self.collectives)
+        told = RankGraph(plain.name, plain.nodes, (), plain.tensors, rank=self.rank)
+        self.refused = self.refused or Unheard(told, self.here())
+        return self.refused
 
     def give(self, tensor: torch.Tensor, value: torch.Tensor, node: Node, *, new: bool) -> None:
         """Put a result, or a piece of it, into a tensor: one that the collective made, or one of the program's."""

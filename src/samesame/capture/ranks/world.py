@@ -74,6 +74,20 @@ def lockstep(graphs: Sequence[Graph], name: str = "ranks") -> World:
     return _Lockstep(graphs).run(name)
 
 
+Brought = list[dict[str, Node]]                          # by rank: what its collectives bring, by their names there
+
+
+def meeting_so_far(graphs: Sequence[Graph]) -> tuple[Graph, Brought, Callable[[], Mismatch]]:
+    """The world of ranks whose graphs need not go to their end, as far as it comes: with what the collectives that took
+    place brought to each rank, all roots; and the error to raise if nobody can go on."""
+    ranks = _Lockstep(graphs)
+    ranks.go()
+    brought = [{node.name: rank.now[node] for node in rank.begun if node in rank.now} for rank in ranks.ranks]
+    roots = dict.fromkeys(node for own in brought for node in own.values())
+    graph = Graph("ranks", tuple(ranks.nodes), tuple((node.name, node) for node in roots), ranks.tensors)
+    return graph, brought, ranks.stuck
+
+
 def alone(graph: G) -> G:
     """A graph of a world of one rank, in which what it says to itself is there at once; names and roots are kept."""
     if not any(is_collective(node.operator) for node in graph.nodes):
@@ -129,11 +143,15 @@ class _Lockstep:
         self.meetings: list[Meeting] = []
         self.met: list[tuple[Channel, list[Node]]] = []    # the calls of each collective of a group that took place
 
-    def run(self, name: str) -> World:
+    def go(self) -> None:
+        """Run all ranks until none can go on."""
         while any(rank.ahead for rank in self.ranks):
             moved = [self.advance(rank) for rank in self.ranks]
             if not self.meet() and not any(moved):
-                raise self.stuck()
+                return
+
+    def run(self, name: str) -> World:
+        self.go()
         if any(rank.lacks() for rank in self.ranks):
             raise self.stuck()
         self.demand_one_order()

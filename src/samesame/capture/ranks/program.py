@@ -1,0 +1,84 @@
+"""What one rank runs: a program whose weights and inputs may be DTensors.
+
+A DTensor is a wrapper of the local tensor that this rank holds, and that is what has its name here, with which part of
+the whole it is. DistributedDataParallel's buckets are opened before anything runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import torch
+from torch import nn
+from torch.distributed._functional_collectives import AsyncCollectiveTensor
+from torch.distributed.tensor import DTensor
+from torch.utils._pytree import tree_leaves
+
+from samesame.capture.memory import address, has_memory, place_of
+from samesame.capture.program import Program, holdings, referred
+from samesame.capture.ranks.ddp import open_reducers
+from samesame.capture.ranks.placements import Placed, placed
+
+
+class RankProgram(Program):
+    """A program whose parameters and inputs may be DTensors: their local tensors have the names. One that is not
+    `alone` may return nothing, as the first stage of a pipeline does."""
+
+    gradients = True
+
+    def __init__(self, program: Any, inputs: Any, *, alone: bool = True) -> None:
+        self.alone = alone
+        self.placed: dict[str, Placed] = {}
+        self.leaves: dict[str, torch.Tensor] = {}          # floating inputs, as the program gets them
+        super().__init__(program, inputs)
+        self.weights: dict[str, torch.Tensor] = {}
+        self.places: dict[int, torch.Tensor] = {}          # the weights, by where they are
+        self.parts = [thing for _, thing in referred(program) if isinstance(thing, nn.Module)]
+        self.buckets = open_reducers(self.parts)
+        seen = set[int]()
+        for kind, name, tensor in holdings(program)[1]:
+            if id(tensor) in seen:
+                continue
+            seen.add(id(tensor))
+            if isinstance(tensor, DTensor):
+                local = local_of(tensor)
+                self.held.append(local)
+                self.names[place_of(local)] = kind, name
+                self.placed[name] = placed(tensor)
+            if kind == "parameter" and tensor.requires_grad:
+                self.weights[name] = tensor
+            if kind == "parameter" and has_memory(local_of(tensor)):
+                self.places[address(local_of(tensor))] = local_of(tensor)
+
+    def copy(self, leaf: Any, name: str) -> Any:
+        made = super().copy(local_of(leaf) if isinstance(leaf, DTensor) else leaf, name)
+        if isinstance(leaf, DTensor):
+            self.placed[name] = placed(leaf)
+            made = DTensor.from_local(
+                made, leaf.device_mesh, leaf.placements, run_check=False, shape=leaf.shape, stride=leaf.stride()
+            )
+        if isinstance(made, torch.Tensor) and made.is_floating_point():
+            self.leaves[name] = made
+        return made
+
+    def roots(self, outputs: Any) -> list[tuple[str, torch.Tensor]]:
+        if not self.alone and all(leaf is None for leaf in tree_leaves(outputs)):
+            return []
+        return unquoted(super().roots(outputs))
+
+
+def unquoted(roots: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:
+    """Keys such as `grad.up.weight` as jobs write them, `expected` and all, where no other output has that name."""
+    plain = {name: re.sub(r"^\['([\w.]+)'\]$", r"\1", name) for name, _ in roots}
+    times = Counter(plain.values())
+    return [(plain[name] if times[plain[name]] == 1 else name, tensor) for name, tensor in roots]
+
+
+def local_of(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor that this rank holds of a DTensor, or of one that is still under way; another tensor itself."""
+    with torch.no_grad():
+        if isinstance(tensor, DTensor):
+            tensor = tensor.to_local()
+        return tensor.wait() if isinstance(tensor, AsyncCollectiveTensor) else tensor
