@@ -31,6 +31,7 @@ from samesame.relate.propose import Proposer, Values
 from samesame.relate.prove import Prover
 from samesame.relate.relating import Relating, closed_values, relate, symbols_of_constants
 from samesame.relate.roots import compare_roots, resting
+from samesame.relate.tabulated import tabulated
 
 SYMBOLIC_SECONDS = 2.0      # for the normal form of one block over size symbols
 SECONDS, TIMES = 4.0, 4.0   # for all families: so long, and so many times what the example took
@@ -62,11 +63,11 @@ def families_of(
     `neighbour` only the widest, and what lies beyond is looked at by others."""
     follow = cache(follow)
     tied = family(program, example, record, graphs, tied=True, follow=follow, beyond=not neighbour)
-    yield tied
+    yield from _with_and_without_tables(tied)
     if any(len(v.places) > 1 for v in tied.varying):
         free = family(program, example, record, graphs, follow=follow)
         if {v.places for v in free.varying} != {v.places for v in tied.varying}:
-            yield free
+            yield from _with_and_without_tables(free)
     if neighbour:
         return
     own = [v.symbol.name for v in tied.varying]
@@ -82,6 +83,13 @@ def families_of(
         if names and names != set(own):
             with suppress(Misfit):                         # nothing else varies without them
                 yield tied.without(names, why)
+
+
+def _with_and_without_tables(found: Family) -> Iterator[Family]:
+    table = tabulated(found)
+    if table is not None:
+        yield table
+    yield found
 
 
 def _of_unlike_roots(found: Family) -> set[str]:

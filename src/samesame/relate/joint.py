@@ -278,9 +278,10 @@ class JointGraph:
         return leaf
 
     def enter_tables(self, constants: Iterable[torch.Tensor]) -> None:
-        """Enter tables of numbers, the largest first, so that what a program cuts out of one is known as its piece."""
+        """Enter tables of numbers, those first that say most, so that what a program cuts out of one is known as its
+        piece: a table of cosines that says each twice is a piece of one that has sines, too."""
         tables = [wide for value in constants if is_table(wide := widened(value))]
-        for table in sorted(tables, key=torch.Tensor.numel, reverse=True):
+        for table in sorted(tables, key=lambda table: _once(table).numel(), reverse=True):
             self.add_constant(table)
 
     def add_layout(self, layout: Layout, terms: Mapping[str, int]) -> int:
@@ -461,6 +462,14 @@ def _corner(core: torch.Tensor, table: torch.Tensor) -> tuple[int, ...] | None:
         if inside and torch.equal(table[tuple(map(slice, corner, ends))], core):
             return tuple(corner)
     return None
+
+
+def _once(value: torch.Tensor) -> torch.Tensor:
+    """What a table says, without what it says again."""
+    for dim, size in enumerate(value.shape):
+        value = value.index_select(dim, torch.arange(0, size, _stretch(value, dim, size)))
+        value = value.narrow(dim, 0, _period(value, dim, value.shape[dim]))
+    return value
 
 
 def _period(value: torch.Tensor, dim: int, size: int) -> int:

@@ -233,7 +233,7 @@ def relate(
             if candidates_of is not None:
                 candidates = partial(_proposed, candidates_of, values, node, partner)
             elif guide is not None:
-                candidates = partial(_guided, guide, position)
+                candidates = partial(_guided, guide, node)
             _relate_node(relating, node, partner, candidates, by_name)
             if relating.stopped:
                 break
@@ -263,9 +263,10 @@ def _proposed(proposer: Proposes, values: tuple[Values, Values], node: Node, par
     return candidates
 
 
-def _guided(guide: Relating, position: int) -> Candidates:
-    """What the guide found, if anything."""
-    known = guide.related.get(guide.right.nodes[position])
+def _guided(guide: Relating, node: Node) -> Candidates:
+    """What the guide found, if anything; it does not know a table that stands for what was computed."""
+    own = next((other for other in guide.right.nodes if other.name == node.name), None)
+    known = guide.related.get(own) if own is not None else None
     return [] if known is None else [(known[0].name, known[1])]
 
 
