@@ -102,6 +102,7 @@ def test_the_clock_and_the_default_dtype_are_named_where_a_program_asks():
     assert any("for the default dtype" in line and "no other state was tried" in line for line in captured(verdict))
 
 
+@pytest.mark.long
 def test_the_mode_of_each_side_is_said():
     left, right = torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)
     right.load_state_dict(left.state_dict())

@@ -59,6 +59,7 @@ def test_parts_that_are_not_equally_large_are_tried(rows: int) -> None:
     assert f"{tried}0 is not where it should be." in plain.notes
 
 
+@pytest.mark.long
 def test_a_mesh_is_cut_unevenly_over_its_own_axis() -> None:
     def program(x, rank, ranks):
         return summed(x.square().sum()) / 2
@@ -69,6 +70,7 @@ def test_a_mesh_is_cut_unevenly_over_its_own_axis() -> None:
     assert verdict.verdict == "refines" and verdict.provided == []
 
 
+@pytest.mark.long
 def test_where_sizes_are_written_into_a_program_evenness_is_a_condition() -> None:
     def program(x, rank, ranks):
         return summed(x.reshape(2, 6).square().sum())

@@ -52,11 +52,13 @@ def test_what_is_proved_in_every_region_is_said_of_all_together(claim: str) -> N
     assert all(verdict.covers({"x": shape}) for shape in [(2, 2), (9, 65), (40, 7), (3, 3), (2, 64), (3000, 4)])
 
 
+@pytest.mark.long
 def test_each_side_may_have_bounds_of_its_own() -> None:
     left, right = deciding(lambda b, t: t > 8), deciding(lambda b, t: t > 12)
     assert check(left, right, EXAMPLE).sizes.spoken() == "B ≥ 2 and T ≥ 2; 3 cases"
 
 
+@pytest.mark.long
 def test_a_neighbour_of_one_size_only_is_a_case() -> None:
     verdict = check(doubled, deciding(lambda n: n == 64), {"x": numbers((5,))})
     assert verdict.sizes.spoken() == "B ≥ 2; 2 cases"
@@ -121,11 +123,13 @@ def test_what_is_not_proved_is_not_joined_and_a_note_says_why(case: str) -> None
     assert any(note.startswith(where) and why in note for note in verdict.notes)
 
 
+@pytest.mark.long
 def test_a_weight_of_equal_numbers_that_only_a_neighbour_uses_is_no_other_weight() -> None:
     verdict = check(Norms(False), Norms(True), {"x": numbers((5, 6))})
     assert not verdict.covers({"x": (9, 6)}) and verdict.covers({"x": (8, 6)})
 
 
+@pytest.mark.long
 def test_of_regions_without_end_some_are_tried() -> None:
     verdict = check(doubled, by_fours, EXAMPLE)
     low, high = verdict.sizes.region.bounds["T"]
