@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from fuzz.campaigns import campaign, finding
-from report import pictured
+from report import pictured, suites
 from samesame.formula.mathml import mathml_tensor
 from samesame.formula.tensor import leaf
 from samesame.fuzz.corpus import read_campaign
@@ -25,6 +25,7 @@ from samesame.report.html.check import write_check
 from samesame.report.html.page import write_page
 from samesame.report.html.several import several_html
 from samesame.several import agreeing, alone
+from samesame.suite.page import suite_html
 from samesame.sweep.outcome import Outcome, Sweep
 from samesame.sweep.page import write_sweep
 from samesame.sweep.probe import Plan, Probe
@@ -36,7 +37,7 @@ from selenium.webdriver.support.wait import WebDriverWait  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
-PAGES = ["same", "different", "nasty", "fuzz", "several", "optimize"]
+PAGES = ["same", "different", "nasty", "fuzz", "several", "optimize", "suite"]
 ROWS = [Row("kernels", "eager", True, 3.5e-4, 0.17, 64, winner=True),
         Row("torch.compile, max-autotune and freezing", "x", False, 1.1e-3, 0.3, 64, best=True)]
 STEP = Step("reshape", "x", "y", (mathml_tensor("t", leaf("x" * 90, (2, 3))),) * 2)
@@ -65,7 +66,7 @@ def pages(tmp_path_factory):
     crash = replace(finding(), number=2, kind="crash", guilty={}, twin="", first="")
     found = campaign(folder / "found", finding(), crash)
     three = pictured.three()
-    others = {"fuzz": campaign_html(read_campaign(found), found),
+    others = {"suite": suite_html(suites.made()), "fuzz": campaign_html(read_campaign(found), found),
               "optimize": optimized_html(Optimized(None, Report("model.py:f", "faster", rows=ROWS, steps=(STEP,)))),
               "several": several_html(three, alone(three), agreeing(three), 1)}
     for name, text in others.items():
@@ -93,7 +94,7 @@ def shown(browser, what):
 def test_it_opens_without_a_complaint_and_nothing_is_fetched(browser, pages, name):
     opened(browser, pages[name])
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-    assert browser.title.split(":")[0] in ("same", "different", "found", "c stands alone", "faster")
+    assert browser.title.split(":")[0] in ("same", "different", "found", "c stands alone", "faster", "suite.toml")
     assert len(browser.find_elements(By.TAG_NAME, "main")) == 1 and browser.find_element(By.TAG_NAME, "nav")
 
 
@@ -141,15 +142,33 @@ def test_search_and_fold(browser, pages):
         assert len(browser.find_elements(By.CSS_SELECTOR, "details.band[open]")) == number
 
 
+def chosen(browser, words):
+    """Choose a state of those that the page can be filtered by."""
+    button = browser.find_element(By.XPATH, f"//button[@data-only][.='{words}']")
+    button.click()
+    assert button.get_dom_attribute("aria-pressed") == "true"
+
+
+def test_a_suite_is_filtered_by_what_came_of_its_entries(browser, pages):
+    opened(browser, pages["suite"])
+    for words, rows in (("as expected", 1), ("not as expected", 1), ("undecided", 1), ("all", 3)):
+        chosen(browser, words)
+        assert len(shown(browser, "tbody tr")) == len(shown(browser, "details.relation")) == rows
+    browser.find_element(By.ID, "search").send_keys("wrong")
+    assert len(shown(browser, "tbody tr")) == 1
+    browser.find_element(By.CSS_SELECTOR, "tbody tr:not(.miss) a").click()
+    assert "the line that is meant" in shown(browser, "details[open] .meant")[0].text
+
+
 def test_a_sweep_is_filtered_by_outcome(browser, tmp_path):
     probes = [Probe(name, value, {name: value}) for name, value in (("act", "gelu"), ("act", "silu"), ("eps", 1))]
     ends = [Outcome(probe, end) for probe, end in zip(probes, ("different", "same", "same"), strict=True)]
     write_sweep(Sweep("hf:.", "vllm:.", "llama", None, Plan(tuple(probes), ()), ends), {}, tmp_path / "page.html")
     opened(browser, (tmp_path / "page.html").as_uri())
     assert len(shown(browser, "tr[data-search]")) == 2
-    browser.find_element(By.CSS_SELECTOR, "button[data-query=different]").click()
+    chosen(browser, "different")
     assert len(shown(browser, "tr[data-search]")) == len(shown(browser, "details.relation")) == 1
-    browser.find_element(By.ID, "search").send_keys(Keys.CONTROL, "a")
+    chosen(browser, "all")
     browser.find_element(By.ID, "search").send_keys("silu")
     assert len(shown(browser, "tr[data-search]")) == 1
 
@@ -157,7 +176,7 @@ def test_a_sweep_is_filtered_by_outcome(browser, tmp_path):
 def test_findings_are_filtered_and_folded(browser, pages):
     opened(browser, pages["fuzz"])
     assert len(shown(browser, "#faults>section")) == 2 and len(shown(browser, "details.relation[open]")) == 1
-    browser.find_element(By.CSS_SELECTOR, "button[data-query=crash]").click()
+    chosen(browser, "crash")
     assert len(shown(browser, "#faults>section")) == 1 and not shown(browser, "details.relation[open]")
     browser.find_element(By.CSS_SELECTOR, "button[data-fold=open]").click()
     assert "def program(x):" in shown(browser, "details.relation .source")[0].text
@@ -220,14 +239,14 @@ return [...document.querySelectorAll(texts)]
 """
 
 
-@pytest.mark.parametrize("name", ["different", "fuzz"])
+@pytest.mark.parametrize("name", ["different", "fuzz", "suite"])
 def test_it_is_printed_with_everything_unfolded(browser, pages, name):
     opened(browser, pages[name])
     printed = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
     assert base64.b64decode(printed["data"]).startswith(b"%PDF") and len(printed["data"]) > 20_000
 
 
-@pytest.mark.parametrize("name", ["different", "fuzz"])
+@pytest.mark.parametrize("name", ["different", "fuzz", "suite", "optimize"])
 def test_everything_that_can_be_used_has_a_name(browser, pages, name):
     opened(browser, pages[name])
     nameless = browser.execute_script("""

@@ -255,11 +255,12 @@ def test_options_are_those_of_the_command_line(folder):
 
 def test_the_command_writes_its_files_and_exits_by_the_suite(folder):
     (folder / "suite.toml").write_text(entry("left") + entry("other"))
-    words = "suite suite.toml --store - -j 1 --junit j.xml --sarif s.sarif --only oth"
+    words = "suite suite.toml --store - -j 1 --junit j.xml --sarif s.sarif --html s.html --only oth"
     result = CliRunner().invoke(app, words.split())
     assert result.exit_code == 1 and "suite.toml: 1 entry: 0 as expected, 1 not" in result.output
     assert 'file="pair.py" line="12"' in (folder / "j.xml").read_text()
     assert json.loads((folder / "s.sarif").read_text())["runs"][0]["results"]
+    assert "different, expected same" in (folder / "s.html").read_text()
 
 
 def test_a_suite_is_pasted_with_a_row_for_each_entry(folder):

@@ -11,10 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
-from samesame.cli.files import all_in_format, demand_exchange, demand_writable, write_answers
+from samesame.cli.files import all_in_format, demand_exchange, demand_page, demand_writable, write_answers
 from samesame.cli.options import (
     Format,
     FormatOption,
+    Html,
     Json,
     Junit,
     OwnStore,
@@ -50,6 +51,7 @@ def suite(
     resume: Resume = None,
     store: OwnStore = None,
     json: Json = None,
+    html: Html = None,
     junit: Junit = None,
     sarif: Sarif = None,
     format_: FormatOption = Format.text,
@@ -68,6 +70,7 @@ def suite(
         from samesame.suite.verb import suite as run
 
         demand_writable(json)
+        demand_page(html)
         demand_exchange(junit, sarif)
         with progress_bar(quiet) as bar, redirect_stdout(sys.stderr), rules_of(store) as rules:
             found = run(Path(file), jobs=jobs, store=rules, resume=None if resume is None else Path(resume),
@@ -83,6 +86,10 @@ def suite(
                 print(headline(found) if quiet else text(found, verbose=verbose))
         if json not in (None, "-"):
             write_text(dumps(found), Path(json))
+        if html is not None:
+            from samesame.suite.page import write_suite
+
+            write_suite(found, Path(html))
         raise typer.Exit(INTERRUPTED if found.interrupted else found.exit_code)
 
 

@@ -11,7 +11,7 @@ from samesame.fuzz.campaign import SAYS_NOTHING, summary, table
 from samesame.fuzz.corpus import Finding, Kept
 from samesame.fuzz.finding import files_of, headline
 from samesame.fuzz.single import OwnResult
-from samesame.report.html.page import page
+from samesame.report.html.page import choices, page
 from samesame.report.html.plots import Bar, bars
 from samesame.report.words import counted
 
@@ -41,7 +41,7 @@ def campaign_html(kept: Kept, folder: Path) -> str:
     decided = any(status not in SAYS_NOTHING for status in kept.statuses)
     code = 1 if groups else 0 if decided or not kept.statuses else 3
     told = summary(kept.findings) if groups else ""
-    kinds = dict.fromkeys(finding.kind for group in groups for finding in group)
+    kinds = choices((finding.kind, "refuted") for group in groups for finding in group)
     settings = kept.settings
     generators = ", ".join(f"{name} {share:g}" for name, share in settings["generators"].items())
     return page(
@@ -51,8 +51,9 @@ def campaign_html(kept: Kept, folder: Path) -> str:
         word=WORDS[code],
         headline=told,
         sides=[("folder", folder), ("back ends", ", ".join(settings["backends"])), ("generators", generators)],
-        faults=[_fault(number, group, folder) for number, group in enumerate(groups, 1)],
-        states=[{"words": kind, "kind": "refuted"} for kind in kinds],
+        faults=[{**_fault(number, group, folder), "states": kinds[group[0].kind]["key"]}
+                for number, group in enumerate(groups, 1)],
+        states=kinds.values(),
         own=None,
         plots=[plot] if (plot := _cases(kept)) else [],
         footer=f"seed {settings['seed']}",

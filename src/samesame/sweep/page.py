@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from samesame.report.html.page import page, write_page
+from samesame.report.html.page import choices, page, write_page
 from samesame.report.words import counted
 from samesame.sweep.outcome import Outcome, Sweep
 from samesame.sweep.probe import brief
@@ -21,10 +21,12 @@ VERDICTS = {0: "same", 1: "different", 3: "undecided"}
 def sweep_html(sweep: Sweep, scripts: Mapping[str, Path]) -> str:
     """The whole page; `scripts` are those of differences, by their probe."""
     cells = [_cell(number, outcome, sweep, scripts) for number, outcome in enumerate(sweep.outcomes, 1)]
+    states = choices((cell["state"], cell["kind"]) for cell in sorted(cells, key=lambda cell: cell["order"]))
+    for cell in cells:
+        cell["states"] = states[cell["state"]]["key"]
     fields: dict[str, list[dict[str, Any]]] = {}
     for cell in cells:
         fields.setdefault(cell["field"], []).append(cell)
-    states = dict.fromkeys(cell["state"] for cell in sorted(cells, key=lambda cell: cell["order"]))
     told = headline(sweep)
     verdict = VERDICTS[sweep.exit_code]
     return page(
@@ -37,10 +39,11 @@ def sweep_html(sweep: Sweep, scripts: Mapping[str, Path]) -> str:
         base=None if sweep.base is None or sweep.base.outcome == "same" else {
             "state": sweep.base.outcome, "lines": [line.strip() for line in in_full(sweep.base, scripts, sweep)],
         },
-        rows=[{"field": field, "cells": found, "search": " ".join(cell["search"] for cell in found)}
+        rows=[{"field": field, "cells": found, "search": " ".join(cell["search"] for cell in found),
+               "states": " ".join(cell["states"] for cell in found)}
               for field, found in sorted(fields.items(), key=lambda row: min(cell["order"] for cell in row[1]))],
         cells=sorted(cells, key=lambda cell: cell["order"]),
-        states=[{"words": state, "kind": next(c["kind"] for c in cells if c["state"] == state)} for state in states],
+        states=states.values(),
         unreached=[probe.spoken for probe in sweep.unreached],
         left_out=sweep.plan.left_out,
         fields=counted(len(sweep.plan.left_out), "field"),

@@ -7,7 +7,6 @@ assumed. Where the programs part comes first and is open.
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,10 +32,9 @@ from samesame.report.html.drawing import (
 )
 from samesame.report.html.folding import Band, Folded, Tie, fold
 from samesame.report.html.page import page, write_page
-from samesame.report.html.wording import inline, paragraphs
+from samesame.report.html.wording import inline, lines_around, paragraphs
 from samesame.report.words import code_in_words, place_in_words
 
-AROUND = 2                  # lines of the source above and below the one that an operator stands on
 LISTED = 64                 # relations of repeated layers that are listed
 MOST_TIES = 1200            # relations that are told in full
 AS_THEY_ARE = ("inputs and parameters", "sizes")    # sections that are long in full
@@ -218,18 +216,9 @@ def _sources(left: list[Origin], right: list[Origin]) -> list[dict[str, Any]]:
         for origin in list(dict.fromkeys(origins))[:4]:
             if origin.file or origin.code:
                 found.append({"side": side, "place": place_in_words(origin),
-                              "module": origin.parameter or origin.module, "lines": _around(origin)})
+                              "module": origin.parameter or origin.module,
+                              "lines": lines_around(origin.file, origin.line, code_in_words(origin))})
     return found
-
-
-def _around(origin: Origin) -> list[tuple[int, str, bool]]:
-    """Numbered lines, and which of them is meant."""
-    lines = linecache.getlines(origin.file) if origin.file else []
-    code = code_in_words(origin)
-    if origin.line < 1 or origin.line > len(lines) or code not in lines[origin.line - 1]:
-        return [(origin.line, code, True)] if code else []
-    first, last = max(1, origin.line - AROUND), min(len(lines), origin.line + AROUND)
-    return [(n, lines[n - 1].rstrip("\n"), n == origin.line) for n in range(first, last + 1)]
 
 
 __all__ = ["check_html", "write_check"]

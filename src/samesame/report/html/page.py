@@ -8,6 +8,7 @@ shown as what they are. The file itself is ASCII, so no reader can take it for a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -35,6 +36,12 @@ def page(template: str, **given: Any) -> str:
     style, script = (Markup((folder / name).read_text(encoding="utf-8")) for name in ("page.css", "page.js"))
     text = _environment().get_template(template).render(style=style, script=script, **given)
     return visible(text).encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+def choices(states: Iterable[tuple[str, str]]) -> dict[str, dict[str, str]]:
+    """What a page can be filtered by: of each state, in words and with its colour, a key that may stand in a list."""
+    return {words: {"words": words, "kind": kind, "key": f"state-{number}"}
+            for number, (words, kind) in enumerate(dict(states).items(), 1)}
 
 
 def visible(text: str) -> str:

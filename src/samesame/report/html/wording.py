@@ -6,6 +6,7 @@ one element here. Every text is escaped; a style becomes a class.
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -16,6 +17,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+AROUND = 2                  # lines of a source above and below the one that is meant
 CLASSES = {"dim": "quiet", "bold": "strong", "cyan": "code", "green": "good", "red": "bad", "yellow": "open"}
 
 
@@ -50,6 +52,15 @@ def inline(text: Text) -> Markup:
         piece = escape(text.plain[start:end])
         found += Markup('<span class="{}">{}</span>').format(" ".join(names), piece) if names else piece
     return found
+
+
+def lines_around(file: str, line: int, code: str) -> list[tuple[int, str, bool]]:
+    """A line and those around it, numbered, and which of them is meant; the code alone where the file has another."""
+    lines = linecache.getlines(file) if file else []
+    if line < 1 or line > len(lines) or code not in lines[line - 1]:
+        return [(line, code, True)] if code else []
+    first, last = max(1, line - AROUND), min(len(lines), line + AROUND)
+    return [(n, lines[n - 1].rstrip("\n"), n == line) for n in range(first, last + 1)]
 
 
 def _table(table: Table) -> Markup:

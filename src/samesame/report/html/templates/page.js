@@ -47,22 +47,27 @@
     });
   });
 
-  var search = $("search");
-  if (search) search.addEventListener("input", function () {
+  var search = $("search"), only = "";
+
+  function filter() {
     var words = search.value.toLowerCase().split(/\s+/).filter(Boolean), found = 0;
     all("[data-search]").forEach(function (part) {
-      var told = part.dataset.search.toLowerCase();
-      var hit = words.every(function (word) { return told.indexOf(word) >= 0; });
+      var told = part.dataset.search.toLowerCase(), states = part.dataset.states;
+      var hit = words.every(function (word) { return told.indexOf(word) >= 0; })
+        && (!only || states === undefined || states.split(" ").indexOf(only) >= 0);
       part.classList.toggle("miss", !hit);
       if (hit && part.classList.contains("relation")) found += 1;
     });
-    $("found").textContent = words.length ? found + " found" : "";
-  });
+    $("found").textContent = words.length || only ? found + " found" : "";
+  }
 
-  all("button[data-query]").forEach(function (button) {
+  if (search) search.addEventListener("input", filter);
+  var buttons = all("button[data-only]");
+  buttons.forEach(function (button) {
     button.addEventListener("click", function () {
-      search.value = button.dataset.query;
-      search.dispatchEvent(new Event("input"));
+      only = button.dataset.only;
+      buttons.forEach(function (other) { other.setAttribute("aria-pressed", other === button); });
+      filter();
     });
   });
 
