@@ -12,18 +12,27 @@ from typer.testing import CliRunner
 
 from samesame.cli import app
 
-VERBS = sorted(get_command(app).commands)
+COMMANDS = get_command(app).commands
+VERBS = sorted([*COMMANDS, *(f"rules {name}" for name in COMMANDS["rules"].commands)])
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_has_an_example_and_the_exit_codes(verb):
-    shown = CliRunner().invoke(app, [verb, "--help"], env={"COLUMNS": "120", "NO_COLOR": "1"}).output
-    examples = [line.strip() for line in shown.splitlines() if line.strip().startswith(f"samesame {verb} ")]
+    shown = CliRunner().invoke(app, [*verb.split(), "--help"], env={"COLUMNS": "120", "NO_COLOR": "1"}).output
+    examples = [line.strip() for line in shown.splitlines() if f"{line.strip()} ".startswith(f"samesame {verb} ")]
     assert examples or f"&& samesame {verb} " in shown
     assert "Exit codes: 0 " in shown
     for example in examples:
         for word in filter(lambda word: word.startswith("--"), example.split()):
             assert f" {word} " in shown.replace(example, "") or verb == "rules", f"{word} is no option of {verb}"
+
+
+def test_rules_are_forgotten_only_where_that_is_confirmed(tmp_path):
+    words = ["rules", "clear", "--store", str(tmp_path / "rules.db")]
+    for answer, said in ("n\n", "nothing is forgotten"), ("", "interrupted"):
+        ran = CliRunner().invoke(app, words, input=answer)
+        assert ran.exit_code == 130 and f"samesame: {said}" in ran.output
+    assert CliRunner().invoke(app, words, input="y\n").exit_code == 0
 
 
 @pytest.mark.parametrize("shell, given, found", [

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from samesame.cli import check, fuzz, graph, lift, optimize, refine, replay, rules, suite, sweep
 from samesame.cli.options import option
-from samesame.cli.streams import UNUSABLE
+from samesame.cli.streams import UNUSABLE, complain
 from samesame.supervised import supervised
+
+UsageError: Any = typer.BadParameter.__base__        # of click, or of the copy of click in newer typer
 
 app = typer.Typer(
     help="Proves whether two tensor programs compute the same thing.",
@@ -56,9 +58,28 @@ def options_before(show_version: Version = False) -> None:
     """Proves whether two tensor programs compute the same thing."""
 
 
+def call() -> None:
+    """Run the command. A call that cannot be understood is one sentence, as any other input is that cannot be used."""
+    try:
+        sys.exit(app(prog_name="samesame", standalone_mode=False) or 0)
+    except UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+        else:
+            complain(in_a_sentence(error))
+        sys.exit(UNUSABLE)
+
+
+def in_a_sentence(error: Any) -> str:
+    """no such option: --nope; `samesame check --help` shows how it is called"""
+    message = str(error.format_message()).rstrip(".").replace("Value error, ", "")
+    path = error.ctx.command_path if error.ctx else "samesame"
+    return f"{message[:1].lower()}{message[1:]}; `{path} --help` shows how it is called"
+
+
 def main() -> None:
     """Entry point of the command `samesame`."""
     for stream in sys.stdout, sys.stderr:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")                              # a terminal that cannot show ∞ or Σ
-    sys.exit(supervised(lambda: app(prog_name="samesame"), UNUSABLE))
+    sys.exit(supervised(call, UNUSABLE))

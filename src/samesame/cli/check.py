@@ -101,9 +101,9 @@ def check(
 
         *targets, inputs = pair(left, right, inputs)
         if any(target.startswith("gguf:") for target in [*targets, *(more or [])]):
-            if more or inputs or html or certificate or junit or sarif:
+            if more or inputs or html or certificate or junit or sarif or format_ is not Format.text:
                 raise SamesameError("gguf: compares the weights of hf:DIR and gguf:FILE; leave out other programs, "
-                                    "--inputs, --html, --junit, --sarif and --certificate")
+                                    "--inputs, --html, --junit, --sarif, --format and --certificate")
             demand_writable(json)
             raise typer.Exit(compare_weights(targets[0], targets[1], json, quiet=quiet, verbose=verbose))
         if more and certificate is not None:

@@ -63,7 +63,7 @@ def optimize(
         from samesame.report.json import write_text
 
         if on not in ("cpu", "cuda"):
-            raise SamesameError(f"--target {on}: give cpu or cuda")
+            raise SamesameError(f"--target {on}: there is no such target; give cpu or cuda")
         demand_writable(json)
         demand_page(html)
         if out is not None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from samesame.cli.options import argument, option
-from samesame.cli.streams import complain, reported
+from samesame.cli.streams import INTERRUPTED, complain, reported
 from samesame.store import Entry, Store, StoreError
 from samesame.versions import versions
 
@@ -29,7 +29,7 @@ samesame rules list
 
 samesame rules export rules.jsonl.gz && samesame rules import rules.jsonl.gz --store other.sqlite
 """
-EPILOG = "Exit codes: 0 done, 1 a rule was refused, 2 usage or unusable input."
+EPILOG = "Exit codes: 0 done, 1 a rule was refused, 2 usage or unusable input, 130 interrupted, or not confirmed."
 
 app = typer.Typer(help=HELP, epilog=EPILOG, no_args_is_help=True)
 
@@ -68,9 +68,12 @@ def opened(path: str | None) -> Iterator[Store]:
         yield store
 
 
-@app.command("list")
+@app.command("list", epilog=EPILOG)
 def list_(store: Where = None) -> None:
-    """One line for each rule: its key, what it stands on, and whether it is stale."""
+    """One line for each rule: its key, what it stands on, and whether it is stale.
+
+    samesame rules list --store rules.sqlite
+    """
     with opened(store) as rules:
         found = rules.all()
         for entry in found:
@@ -78,18 +81,24 @@ def list_(store: Where = None) -> None:
         typer.echo(f"{_counted(len(found))} in {rules.path}", err=True)
 
 
-@app.command()
+@app.command(epilog=EPILOG)
 def show(key: Key, store: Where = None) -> None:
-    """A rule in full, with its evidence."""
+    """A rule in full, with its evidence.
+
+    samesame rules show 3f9a
+    """
     with opened(store) as rules:
         for entry in _named(rules, key):
             typer.echo(_line(entry))
             typer.echo(in_full(entry))
 
 
-@app.command()
+@app.command(epilog=EPILOG)
 def verify(store: Where = None) -> None:
-    """Prove every rule again. What cannot be proved is named and removed; exit code 1 if there is any."""
+    """Prove every rule again. What cannot be proved is named and removed; exit code 1 if there is any.
+
+    samesame rules verify
+    """
     failed = 0
     with opened(store) as rules:
         prove, found = reprover(), rules.all()
@@ -106,16 +115,22 @@ def verify(store: Where = None) -> None:
     raise typer.Exit(REFUSED if failed else 0)
 
 
-@app.command()
+@app.command(epilog=EPILOG)
 def export(file: File, store: Where = None) -> None:
-    """Write all rules to a file."""
+    """Write all rules to a file.
+
+    samesame rules export rules.jsonl.gz
+    """
     with opened(store) as rules:
         typer.echo(f"{_counted(rules.export(file))} written to {file}")
 
 
-@app.command("import")
+@app.command("import", epilog=EPILOG)
 def import_(file: File, store: Where = None) -> None:
-    """Take over rules from a file, each proved again first; exit code 1 if any is refused."""
+    """Take over rules from a file, each proved again first; exit code 1 if any is refused.
+
+    samesame rules import rules.jsonl.gz --store other.sqlite
+    """
     with opened(store) as rules:
         prove, proved = reprover(), list[Entry]()
 
@@ -134,12 +149,16 @@ def import_(file: File, store: Where = None) -> None:
     raise typer.Exit(REFUSED if imported.refused else 0)
 
 
-@app.command()
+@app.command(epilog=EPILOG)
 def clear(store: Where = None, stale: Stale = False, yes: Yes = False) -> None:
-    """Forget all rules."""
+    """Forget all rules.
+
+    samesame rules clear --stale --yes
+    """
     with opened(store) as rules:
-        if not yes:
-            typer.confirm(f"Forget the {'stale ' if stale else ''}rules in {rules.path}?", abort=True)
+        if not yes and not typer.confirm(f"Forget the {'stale ' if stale else ''}rules in {rules.path}?"):
+            complain("nothing is forgotten")
+            raise typer.Exit(INTERRUPTED)
         typer.echo(f"{_counted(rules.clear(stale_only=stale))} forgotten")
 
 

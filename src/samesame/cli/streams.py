@@ -27,7 +27,7 @@ def reported(verbose: bool) -> Iterator[None]:
         yield
     except typer.Exit:
         raise
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):                # Ctrl-C, also where a question waits for its answer
         complain("interrupted")
         raise typer.Exit(INTERRUPTED) from None
     except BaseException as error:
