@@ -163,7 +163,7 @@ def _establish(
     with run.during("prove"):
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
         if differ or sides.differences:
-            prover.patience, prover.until = _PATIENCE, time.monotonic() + _APART
+            prover.patience, prover.until = _PATIENCE, time.thread_time() + _APART
         record = partial(_recorded_alike, alike)
         settled = generalise_sizes(graphs, families(graphs, record), relation, values, prover, run.advance)
         flags = flags_of(graphs) if lowest(settled) < Rung.ROUNDED and not differ else None
@@ -221,8 +221,8 @@ def _is_bounded(verdict: Verdict) -> bool:
 
 def _neighbours(verdict: Verdict, here: Here, run: Run) -> None:
     """Prove the same in the regions of sizes beside the example's, and say what holds in all of them."""
-    until = time.monotonic() + SECONDS + TIMES * sum(run.seconds.values())
-    around = Neighbourhood(here, verdict.sizes, min(until, run.deadline), run.advance)
+    until = time.thread_time() + SECONDS + TIMES * sum(run.seconds.values())
+    around = Neighbourhood(here, verdict.sizes, until, run.deadline, run.advance)
     for _ in run.sparing(around.steps(), _SHARE, _NOT_NEAR):
         pass
     verdict.sizes = around.joined()

@@ -58,7 +58,7 @@ class Captured:
 
     def __init__(self, case: Case, found: Established, run: Run) -> None:
         self.case, self.found, self.run = case, found, run
-        self.until = time.monotonic() + IN_ALL + TIMES * found.relating.prover.seconds
+        self.until = time.thread_time() + IN_ALL + TIMES * found.relating.prover.seconds
         self.general = self.graphs(case.over_symbols)
 
     def prove(self, verdict: Refinement) -> None:

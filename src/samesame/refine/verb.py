@@ -218,7 +218,7 @@ def establish(
     with run.during("prove"):
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book, patience=PATIENCE)
         if verdict.evidence is Rung.REFUTED:               # proofs only help to say where, and values do too
-            prover.patience, prover.until = IMPATIENCE, time.monotonic() + ENOUGH
+            prover.patience, prover.until = IMPATIENCE, time.thread_time() + ENOUGH
         prover.budget = replace(prover.budget, seconds=SECONDS)
         closed = closed_values(left, values[0]), closed_values(right, values[1])
         proposer = partial(PieceProposer, factors=factors_of(mesh), places=partial(places_of, mesh))

@@ -130,10 +130,10 @@ def generalise_sizes(
         general.ideal, general.literal = set(), set()
         general.proofs = general.attempts = general.by_rule = 0
         general.budget = replace(prover.budget, seconds=SYMBOLIC_SECONDS)
-        started = time.monotonic()
+        started = time.thread_time()
         general.until = started + left
         there = _attempt(found.graphs, relation, values, general, progress, here.relating)
-        left -= time.monotonic() - started
+        left -= time.thread_time() - started
         seconds += general.seconds
         if lowest(there) >= Rung.PROVED_ALIKE:
             there.sizes, best = _sizes_of(found), there

@@ -74,11 +74,13 @@ class Neighbour:
 @dataclass(slots=True)
 class Neighbourhood:
     """What is found around the region of `own`: the neighbours that are proved, sizes at which the programs differ, and
-    of the others why there is no proof. A walk is `steps`, one neighbour each, until `until` (monotonic)."""
+    of the others why there is no proof. A walk is `steps`, one neighbour each, until `until` (on
+    time.thread_time); the run ends at the `deadline` (monotonic)."""
 
     here: Here
     own: Sizes
     until: float
+    deadline: float
     progress: Progress | None = None
     proved: list[Neighbour] = field(default_factory=list)
     closed: list[Region] = field(default_factory=list)      # where it did not go on
@@ -96,7 +98,7 @@ class Neighbourhood:
             at = None if self.apart else uncovered(known, every, example)
             if at is None:
                 return
-            if number == MOST or self.crawls or time.monotonic() > self.until:
+            if number == MOST or self.crawls or time.thread_time() > self.until:
                 self.open.append(f"Only {number} neighbouring regions of sizes were tried.")
                 return
             where = ", ".join(f"{place_text(p)} = {n}" for p, n in self.sizes(at).items() if n != given[p])
@@ -154,13 +156,13 @@ class Neighbourhood:
         follow = partial(here.follow, example, graphs)
         families = families_of(program, example, here.record, graphs, follow, neighbour=True)
         widest = next(families)
-        prover = Prover(seed=here.seed, deadline=self.until, book=here.book)
+        prover = Prover(seed=here.seed, deadline=self.deadline, until=self.until, book=here.book)
         settled = generalise_sizes(graphs, chain([widest], families), relation, values, prover, self.progress)
         relating, relations = settled.relating, settled.relating.relations()
         roots = qualified(settled.roots, relating, graphs, values)
         lowest = min(resting(root, relating, relations).evidence.rung for root in roots)
         if lowest < (Rung.PROVED if widest.varying else Rung.PROVED_HERE):
-            if time.monotonic() > self.until:
+            if time.thread_time() > self.until:
                 raise Refused("there was no time left for it")
             why = next(reversed(settled.sizes.lost or settled.sizes.fixed), "no proof was found")
             raise Refused(why)

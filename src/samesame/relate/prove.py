@@ -50,8 +50,9 @@ Way = Callable[[Block, Tensor, Tensor], Outcome]
 
 @dataclass(slots=True)
 class Prover:
-    """Decides blocks and remembers. `deadline` (seconds on time.monotonic) bounds the whole run,
-    `until` what this prover does in it, and `limit` (seconds) a proof.
+    """Decides blocks and remembers. `deadline` (seconds on time.monotonic) bounds the whole run, `until` (on
+    time.thread_time, so that what is found does not hang on what else the machine does) what this prover does in it,
+    and `limit` (seconds) a proof.
     Where decisions on sizes could not be followed, blocks over symbols are proved for sizes `alike` those run.
 
     Failures may cost so much `patience` (seconds) in all; after that a proof has little time. `sizes` are the values of
@@ -91,8 +92,7 @@ class Prover:
     @property
     def late(self) -> bool:
         """Is there no time left?"""
-        now = time.monotonic()
-        return now > self.until or (self.deadline is not None and now > self.deadline)
+        return time.thread_time() > self.until or (self.deadline is not None and time.monotonic() > self.deadline)
 
     def try_harder(self) -> bool:
         """Give what ran out of time more of it, where the run has a limit that leaves some: is there anything to try
@@ -302,8 +302,8 @@ class Prover:
         return found if isinstance(found, Proved) else NotProved(seen.reason)
 
     def _remaining(self) -> Budget:
-        now = time.monotonic()
-        left = min(self.until - now, math.inf if self.deadline is None else self.deadline - now)
+        of_run = math.inf if self.deadline is None else self.deadline - time.monotonic()
+        left = min(self.until - time.thread_time(), of_run)
         limit = self.limit if self.patience > 0 else min(self.limit, IMPATIENT)
         return replace(self.budget, seconds=max(0.05, min(self.budget.seconds, limit, left)))
 

@@ -186,7 +186,7 @@ class _Search:
     ) -> None:
         self.record, self.base, self.tied, self.beyond = record, base, tied, beyond
         self.example, self.names = separate(program, example)
-        self.until = time.monotonic() + SECONDS
+        self.until = time.thread_time() + SECONDS
         given = set(self.names.values())                   # inputs of a second call have the sizes of the first one's
         inputs = {node.name: node.shape for node in base[0].sources("input") if node.name in given}
         self.sizes = {(name, d): size for name, shape in inputs.items() for d, size in enumerate(shape)}
@@ -206,7 +206,7 @@ class _Search:
 
     def look(self, sizes: Mapping[Place, int]) -> None:
         """Run there only to see whether the two programs differ."""
-        if min(sizes.values()) >= LEAST and time.monotonic() < self.until:
+        if min(sizes.values()) >= LEAST and time.thread_time() < self.until:
             with suppress(SamesameError, SystemExit):
                 try:
                     self.record(resized(self.example, self.names, sizes))
@@ -355,7 +355,7 @@ class _Search:
         """Record at these sizes; the reason if the programs refuse, or turn out to be other programs."""
         if any(run.sizes == self.sizes | dict(sizes) for run in self.runs):
             return None
-        if time.monotonic() > self.until:
+        if time.thread_time() > self.until:
             return f"the search for sizes that vary took more than {SECONDS} seconds"
         try:
             graphs = self.record(resized(self.example, self.names, sizes))
