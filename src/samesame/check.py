@@ -29,6 +29,8 @@ from samesame.diagnose.configs import configured
 from samesame.evidence import Evidence, Numeric, Picture, Refused, Root, Rung, Verdict
 from samesame.graph import Graph, Node
 from samesame.operators.execute import execute
+from samesame.operators.hiding import HIDDEN
+from samesame.operators.hiding import told as told_of_hidden
 from samesame.operators.numbers import LOWEST
 from samesame.operators.table import packet
 from samesame.relate.arrangement import in_common
@@ -59,7 +61,6 @@ _REASONS = 5
 _LOADED, _COMMON = 1e-4, 0.5        # outputs so near, or such a share of numbers in common: the same weights are loaded
 _SHARE = 0.4                # of the time that is left, for capturing the programs at other sizes
 _MASKING = frozenset(f"aten.{name}" for name in ("masked_fill", "where", "full", "fill", "mul"))
-_HARDLY_COUNTS = -1e4       # exp of it is 0 in floating point
 _PATIENCE = 4.0             # seconds for what cannot be proved, where the outputs differ and proofs only say where
 _APART = 8.0                # seconds for all proofs then
 RANDOM, AS_GIVEN = "random", "as-given"
@@ -165,21 +166,27 @@ def _establish(
         if differ or sides.differences:
             prover.patience, prover.until = _PATIENCE, time.thread_time() + _APART
         record = partial(_recorded_alike, alike)
-        settled = generalise_sizes(graphs, families(graphs, record), relation, values, prover, run.advance)
-        flags = flags_of(graphs) if lowest(settled) < Rung.ROUNDED and not differ else None
+        flags = None if differ else flags_of(graphs)
+        prove = partial(generalise_sizes, relation=relation, prover=prover, progress=run.advance)
+        settled = prove(graphs, families(graphs, record), values=values, harder=flags is None)
+        flags = flags if lowest(settled) < Rung.ROUNDED else None
         if flags is not None and lowest(settled) is Rung.TESTED:
             verdict.only.append(flags.condition)                   # all draws were of zeros and ones
         elif flags is not None and not run.over:
             told = flags.rewrite(graphs), flags.values(values)
             there = families(told[0], partial(_recorded_alike, lambda example: flags.rewrite(alike(example))))
-            again = generalise_sizes(told[0], there, relation, told[1], prover, run.advance)
+            again = prove(told[0], there, values=told[1])
             if lowest(again) > Rung.UNDECIDED:
                 settled, (graphs, values) = again, told
                 verdict.only.append(flags.condition)
+            else:
+                settled = prove(graphs, families(graphs, record), values=values)
         relating = settled.relating
         verdict.only += tried.of_classes if relating.of_classes else ()
         roots = qualified(settled.roots, relating, graphs, values)
         _decide(verdict, roots if read is None else up_to_rounding(roots, read), relating, run, unlike)
+        evidence = [found.evidence for found in verdict.roots] + [found.evidence for found in verdict.relations]
+        verdict.only += told_of_hidden(condition for one in evidence for condition in one.conditions)
         verdict.notes += sides.notes
         verdict.advice = _advice(relation, graphs, values)
         if verdict.verdict == "different":
@@ -414,11 +421,11 @@ def _finite_masks(relating: Relating) -> list[str]:
     """Numbers like −1e9 that masks put in, of which few programs mean that what is masked still counts a little."""
     masking = [n for g in (relating.left, relating.right) for n in g.nodes if packet(n.operator) in _MASKING]
     return list(dict.fromkeys(
-        f"{node.origin.spoken} puts in {number:g}, which counts as that number: over the reals exp({number:g}) is not "
-        "0. Where −∞ is meant, write -float('inf'), or torch.finfo(dtype).min, which is read as −∞."
+        f"{node.origin.spoken} puts in {number:g}: over the reals exp({number:g}) is not 0, and with −∞ in its place "
+        "no proof was found either. Where −∞ is meant, write -float('inf')."
         for node in masking
         for number in node.args
-        if isinstance(number, float) and -math.inf < number <= _HARDLY_COUNTS and number not in LOWEST
+        if isinstance(number, float) and -math.inf < number <= HIDDEN and number not in LOWEST
     ))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -25,8 +24,6 @@ from samesame.formula import dag, sizes
 from samesame.formula.smt import context
 from samesame.graph import Graph, TensorType
 from samesame.graph.text import encoded, encoded_type, to_json
-from samesame.operators.ideal import idealised
-from samesame.operators.numbers import literally, readings
 from samesame.relate.blocks import Block
 from samesame.relate.joint import Slot, Typed, is_uniform
 from samesame.relate.layout import Concat, Layout, Whole, wholes
@@ -203,9 +200,7 @@ class _Certificate:
 
     def claim(self, block: Block) -> dict[str, Any]:
         """The two formulas that were proved equal."""
-        ideal = idealised() if block.key in self.prover.ideal else nullcontext()
-        literal = literally() if block.key in self.prover.literal else nullcontext()
-        with readings(), ideal, literal:
+        with self.prover.reading(block.key):
             return dag.claim(*meanings(block))
 
     def number(self, value: torch.Tensor) -> str:

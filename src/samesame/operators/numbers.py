@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from samesame.formula.expr import NEG_INF, PI, Expr, Unsupported, const, log, mul, power
+from samesame.formula.expr import NEG_INF, PI, Expr, Unsupported, const, log, mul, numeric, power
+from samesame.operators import hiding
 
 # The least finite value of each float format, which masks write for −∞.
 LOWEST = {
@@ -119,6 +120,9 @@ def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Exp
     if value in LOWEST and not _literal.get():
         record(f"{value!r} read as −∞; a softmax over nothing else is not covered", infinite=True)
         return NEG_INF
+    if hiding.is_hiding() and hiding.hides(value):
+        record(hiding.condition(value), infinite=True)
+        return hiding.hidden(value)
     if -abs(value) in LOWEST:
         return const(Fraction(repr(value)))
     if value < 0:
@@ -131,6 +135,15 @@ def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Exp
     if _digits(repr(value)) < SHORT:
         return const(Fraction(repr(value)))
     return _recognised(value) or const(Fraction(repr(value)))
+
+
+def hidden_product(value: float, factor: Expr) -> Expr:
+    """A number that hides times a choice: where `hiding` reads it."""
+    found = hiding.times(value, numeric(factor))
+    if found is None:
+        raise Unsupported(f"{value:g} times something that may be ever so small")
+    record(hiding.condition(value), infinite=True)
+    return found
 
 
 def exact(value: float | Fraction | Expr) -> Fraction:

@@ -52,10 +52,11 @@ from samesame.formula.expr import (
 )
 from samesame.formula.tensor import Tensor, tensor
 from samesame.graph import Dtype
+from samesame.operators import hiding
 from samesame.operators.clamped import holds
 from samesame.operators.ideal import leaves_out
 from samesame.operators.movement import chunk, identity
-from samesame.operators.numbers import LOWEST, constant, exact
+from samesame.operators.numbers import LOWEST, constant, exact, hidden_product
 from samesame.operators.shapes import NARROW, as_tensor, joined, kind_of, lower_bound, pointwise, untold
 from samesame.operators.table import meaning
 
@@ -261,6 +262,8 @@ def plus(x: Any, y: Any, alpha: float | Expr = 1) -> Tensor:
 
 @meaning("aten.sub.Tensor", "aten.sub.Scalar", "aten.subtract.Tensor")
 def minus(x: Any, y: Any, alpha: float | Expr = 1) -> Tensor:
+    if hiding.is_hiding() and alpha == 1:
+        return pointwise(lambda a, b: add(a, hiding.negated(numeric(b))), x, y)
     factor = mul(-1, constant(alpha))
     return pointwise(lambda a, b: add(a, mul(factor, b)), x, y)
 
@@ -274,6 +277,9 @@ def minus_reversed(x: Any, y: Any, alpha: float | Expr = 1) -> Tensor:
 def times(x: Any, y: Any) -> Tensor:
     if _is_bool(x, y):
         return pointwise(and_, x, y)
+    for value, other in ((x, y), (y, x)):
+        if hiding.is_hiding() and isinstance(value, float) and hiding.hides(value, factor=True):
+            return pointwise(partial(hidden_product, value), as_tensor(other), kind="real")
     # As a factor the least float is the number that it is: 0·(−3.4e38) is 0, and 0·(−∞) is nothing.
     factors = (const(Fraction(repr(v))) if isinstance(v, float) and v in LOWEST else v for v in (x, y))
     return pointwise(_product, *factors)

@@ -165,6 +165,8 @@ def _new_input(value: torch.Tensor, scale: float, generator: torch.Generator, bo
         return _near_one_number(value, generator)
     if value.dtype == torch.bool:
         return value
+    if is_flag(value):
+        return moved(value, generator)
     if not value.dtype.is_floating_point:
         if value.numel() == 0 or value.dtype.is_complex:
             return value
@@ -174,8 +176,6 @@ def _new_input(value: torch.Tensor, scale: float, generator: torch.Generator, bo
         return torch.randint(low, high + 1, value.shape, generator=generator).to(value.dtype)
     if not bool(torch.isfinite(value).all()):
         return value  # a mask of zeros and −∞, say: its pattern means something
-    if is_flag(value):
-        return moved(value, generator)
     noise = torch.randn(value.shape, generator=generator, dtype=torch.float64)
     spread = _spread(value)
     positive = value.numel() > 0 and float(value.min()) >= 0

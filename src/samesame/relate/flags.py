@@ -1,4 +1,4 @@
-"""Flags: inputs of a real dtype that hold zeros and ones, and nothing else, as masks and labels do.
+"""Flags: inputs of numbers that hold zeros and ones, and nothing else, as masks and labels do.
 
 Programs read them in ways that part on any other number: `(1 − m) · lowest` and `m == 0`, `t · log p` and a choice by
 `t > ½`. So draws put their zeros and ones in other places, and where no proof is found for all numbers, a flag is read
@@ -22,8 +22,8 @@ Names = tuple[frozenset[str], frozenset[str]]
 
 
 def is_flag(value: torch.Tensor) -> bool:
-    """Does a real tensor hold zeros and ones, both of them?"""
-    if not value.dtype.is_floating_point or value.numel() < 2:
+    """Does a tensor of numbers hold zeros and ones, both of them?"""
+    if value.dtype == torch.bool or value.dtype.is_complex or value.numel() < 2:
         return False
     ones = value == 1
     return bool((ones | (value == 0)).all()) and 0 < int(ones.count_nonzero()) < value.numel()

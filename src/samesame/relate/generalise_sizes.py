@@ -106,10 +106,13 @@ def generalise_sizes(
     values: tuple[Values, Values],
     prover: Prover,
     progress: Progress | None,
+    *,
+    harder: bool = True,
 ) -> Generalised:
-    """Prove the programs equal at the sizes of the example, and then what was proved for all sizes."""
+    """Prove the programs equal at the sizes of the example, `harder` as long as there is time, and then what was proved
+    for all sizes."""
     here = _attempt(graphs, relation, values, prover, progress)
-    while lowest(here) is Rung.UNDECIDED and prover.try_harder():
+    while harder and lowest(here) is Rung.UNDECIDED and prover.try_harder():
         here = _attempt(graphs, relation, values, prover, progress)
     here.seconds, here.sizes = prover.seconds, Sizes(shapes=_shapes(graphs[0]))
     if lowest(here) < Rung.PROVED_HERE:
@@ -127,7 +130,7 @@ def generalise_sizes(
             continue
         general = replace(prover, sizes=found.example, alike=bool(found.lost), rules={}, seconds=0.0)
         general.learning, general.questions = 0.0, {}
-        general.ideal, general.literal = set(), set()
+        general.ideal, general.literal, general.hidden = set(), set(), set()
         general.proofs = general.attempts = general.by_rule = 0
         general.budget = replace(prover.budget, seconds=SYMBOLIC_SECONDS)
         started = time.thread_time()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -20,8 +19,6 @@ from samesame.formula.tensor import Tensor
 from samesame.graph import Graph, Node
 from samesame.graph.text import text_form, type_text
 from samesame.operators.execute import Seen, pieces
-from samesame.operators.ideal import idealised
-from samesame.operators.numbers import literally, readings
 from samesame.relate.blocks import Block
 from samesame.relate.meanings import meanings
 from samesame.relate.propose import difference, reals
@@ -59,9 +56,7 @@ def _claim(block: Block, prover: Prover) -> Claim:
     """The claim as it was proved: with guards and least floats read as they were then."""
     left: Tensor | None = None
     right: Tensor | None = None
-    ideal = idealised() if block.key in prover.ideal else nullcontext()
-    literal = literally() if block.key in prover.literal else nullcontext()
-    with readings(), ideal, literal:
+    with prover.reading(block.key):
         try:
             left, right = meanings(block)
             left.element(), right.element()

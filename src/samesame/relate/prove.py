@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -27,6 +28,7 @@ from samesame.formula.tensor import Tensor
 from samesame.graph import Node, at
 from samesame.operators import is_deterministic, meaning_of
 from samesame.operators.definitions import STANDING_IN
+from samesame.operators.hiding import hiding, is_hiding, may_hide
 from samesame.operators.ideal import GUARDED, idealised
 from samesame.operators.numbers import literally, readings
 from samesame.operators.table import packet
@@ -58,8 +60,9 @@ class Prover:
     Failures may cost so much `patience` (seconds) in all; after that a proof has little time. `sizes` are the values of
     size symbols in the example, by name: blocks over symbols are proved for all sizes. `questions` are those that the
     solver answered, by proof; `ideal` the keys of blocks proved without guards, `literal` of those in which no number
-    is read as −∞; `glances` what was seen in vain; `hopeless` says of a block whether its claim hangs on what opaque
-    operators really do; `short` has the keys of blocks that ran out of time.
+    is read as −∞, `hidden` of those in which what masks put in is; `glances` what was seen in vain; `hopeless` says of
+    a block whether its claim hangs on what opaque operators really do; `short` has the keys of blocks that ran out of
+    time.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -79,6 +82,7 @@ class Prover:
     questions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ideal: set[str] = field(default_factory=set)
     literal: set[str] = field(default_factory=set)
+    hidden: set[str] = field(default_factory=set)
     glances: dict[str, Attempt] = field(default_factory=dict)
     hopeless: dict[str, bool] = field(default_factory=dict)
     short: set[str] = field(default_factory=set)
@@ -233,14 +237,26 @@ class Prover:
         return replace(outcome, rung=Rung.TESTED, detail="; ".join(kernels))
 
     def _proved(self, block: Block) -> Evidence | str:
+        """As it is written; else with what masks put in as −∞, or without guards, or both."""
         outcome = self._prove_as_read(block, self._by_what_is_left)
-        if isinstance(outcome, str) and any(packet(node.operator) in GUARDED for node in block.graph.nodes):
-            with idealised():
-                ideal = self._prove_as_read(block, self._by_all_means)
-            if isinstance(ideal, Evidence):
-                self.ideal.add(block.key)
-            return ideal if isinstance(ideal, Evidence) else outcome
+        for ideal, hidden in _readings(block) if isinstance(outcome, str) else ():
+            with idealised() if ideal else nullcontext(), hiding() if hidden else nullcontext():
+                found = self._prove_as_read(block, self._by_all_means)
+            if isinstance(found, Evidence):
+                self.ideal |= {block.key} if ideal else set()
+                self.hidden |= {block.key} if hidden else set()
+                return found
         return outcome
+
+    @contextmanager
+    def reading(self, key: str) -> Iterator[None]:
+        """Numbers and guards are read as they were when the block of this key was proved."""
+        ways = ((self.ideal, idealised), (self.literal, literally), (self.hidden, hiding))
+        with readings(), ExitStack() as entered:
+            for keys, way in ways:
+                if key in keys:
+                    entered.enter_context(way())
+            yield
 
     def _prove_at_once(self, block: Block) -> Evidence | str:
         """By the normal form, and all extremes guarded against."""
@@ -252,6 +268,8 @@ class Prover:
         with readings() as read:
             outcome = self._outcome(block, prove)
         if isinstance(outcome, Proved) and outcome.infinite and read.infinite:
+            if is_hiding():
+                return "a number that a mask puts in matters otherwise than to a softmax"
             with readings() as read, literally():
                 outcome = self._outcome(block, prove)
             if isinstance(outcome, Proved):
@@ -323,6 +341,14 @@ class Prover:
             f"tolerance {TOLERANCE:.0e} (rounding of float64 with room)"
         )
         return Evidence(Rung.TESTED, "test", detail="; ".join([detail, *kernels]))
+
+
+def _readings(block: Block) -> list[tuple[bool, bool]]:
+    """Other ways to read a block: without guards, and with what masks put in as −∞."""
+    guarded = any(packet(node.operator) in GUARDED for node in block.graph.nodes)
+    hides = may_hide(block.graph)
+    return [(ideal, hidden) for ideal in (False, True) for hidden in (True, False)
+            if (ideal or hidden) and (guarded or not ideal) and (hides or not hidden)]
 
 
 def _unknown(block: Block, *sides: Tensor) -> list[str]:

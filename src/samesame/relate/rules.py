@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 
 import torch
@@ -23,6 +23,7 @@ from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import decoded, encoded, size_text
 from samesame.graph.text import GraphError, from_json, text_form, to_json
 from samesame.operators.demands import Range
+from samesame.operators.hiding import hiding
 from samesame.operators.ideal import idealised
 from samesame.operators.numbers import literally
 from samesame.relate.blocks import Block, key_of
@@ -207,10 +208,16 @@ def entry_of(rule: Rule) -> Entry:
     return Entry(block.key, body, evidence, *versions())
 
 
+@contextmanager
+def _both() -> Iterator[None]:
+    with idealised(), hiding():
+        yield
+
+
 def second_opinion(rule: Rule) -> str:
     """What the second prover says of a rule, in words. Raises Disagreement where it refutes it."""
     refuted: evaluator.Disagreement | None = None
-    for reading in (nullcontext, literally, idealised):     # the first prover may have needed any of these
+    for reading in (nullcontext, literally, idealised, hiding, _both):     # the first prover may have needed any
         try:
             with reading():
                 found = evaluator.compare(dag.claim(*meanings(rule.block)))
