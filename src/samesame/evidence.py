@@ -166,17 +166,33 @@ class Stands:
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What was decided to be equal: the formulas of both sides over the claim's variables, None where an operator has
-    none, and the operators of both sides down to these variables, as text."""
+    none, and the operators of both sides down to these variables, as text. `normal` has the normal forms of the two,
+    one where they are the same; `questions` those that the solver answered in its proof, as SMT-LIB."""
 
     left: Tensor | None
     right: Tensor | None
     block: str
+    normal: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """A step of why congruence holds: two terms as text, equal for a reason, which is "congruence", "constant" or the
+    id of a proof. It `rests` on the relations of these right tensors, and on earlier steps (`since`, from 1)."""
+
+    left: str
+    right: str
+    reason: str
+    rests: tuple[str, ...] = ()
+    since: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
 class Picture:
     """What a drawing of two programs needs beside the verdict. `decided` has, for each right tensor that took a proof,
-    the key of its claim among `claims`, which layers share, and what the variables stand for there. `errors` are those
+    the key of its claim among `claims`, which layers share, and what the variables stand for there; `because` has, for
+    each that congruence related, the steps down to other relations. `errors` are those
     of each operator of the left and the right in its own precision against float64, on the first draw, relative to the
     largest value; `apart` counts, for each output, elements by how far the sides are apart in their own precision
     relative to its largest value: by the power of ten above, None for those that are equal."""
@@ -185,6 +201,7 @@ class Picture:
     right: tuple[Drawn, ...]
     claims: dict[str, Claim] = field(default_factory=dict)
     decided: dict[str, tuple[str, tuple[Stands, ...]]] = field(default_factory=dict)
+    because: dict[str, tuple[Because, ...]] = field(default_factory=dict)
     errors: tuple[dict[str, float], dict[str, float]] = field(default_factory=lambda: ({}, {}))
     apart: dict[str, dict[int | None, int]] = field(default_factory=dict)
 

@@ -10,7 +10,20 @@ import torch
 from torch import nn
 
 from samesame import check
-from samesame.evidence import Claim, Drawn, Edit, Evidence, Picture, Relation, Root, Rung, Site, Stands, Verdict
+from samesame.evidence import (
+    Because,
+    Claim,
+    Drawn,
+    Edit,
+    Evidence,
+    Picture,
+    Relation,
+    Root,
+    Rung,
+    Site,
+    Stands,
+    Verdict,
+)
 from samesame.formula.tensor import leaf, tensor
 from samesame.graph import Origin
 
@@ -77,11 +90,15 @@ def nasty() -> Verdict:
     x = leaf(evil, (3,))
     drawn = [Drawn(evil, quotes, (), long, Origin(evil, 3, hidden, template, f"{evil}.0.{long}", quotes)),
              Drawn(quotes, evil, (evil,), hidden, Origin(quotes, 4, long, evil, hidden))]
-    claim = Claim(tensor((3,), lambda i: x[i]), tensor((3,), lambda i: x[i]), evil)
-    picture = Picture((*drawn,), (*drawn,), {"key": claim}, {quotes: ("key", (Stands(evil, evil, quotes),))},
+    claim = Claim(tensor((3,), lambda i: x[i]), tensor((3,), lambda i: x[i]), evil, (hidden, long), (template, evil))
+    because = {evil: (Because(evil, quotes, "congruence", (hidden, quotes), (1,)),
+                      Because(long, template, evil, (evil,)))}
+    picture = Picture((*drawn,), (*drawn,), {"key": claim}, {quotes: ("key", (Stands(evil, evil, quotes),))}, because,
                       ({evil: 1e-7, quotes: float("inf")}, {quotes: 0.0}), {long: {None: 3, -7: 2}, evil: {None: 1}})
-    proved = Evidence(Rung.PROVED, evil, quotes, long, (hidden, template))
-    relations = [Relation((evil,), quotes, long, proved, drawn[0].origin, drawn[1].origin)]
+    proved = Evidence(Rung.PROVED, "rule", quotes, evil + long, (hidden, template))
+    carried = Evidence(Rung.TESTED, "congruence", evil, quotes, (hidden,))
+    relations = [Relation((evil,), quotes, long, proved, drawn[0].origin, drawn[1].origin),
+                 Relation((quotes,), evil, template, carried, drawn[0].origin, drawn[1].origin)]
     site = Site("left", evil, quotes, drawn[0].origin)
     return Verdict("different", Rung.REFUTED, roots=[Root(evil, evil, quotes, proved)], relations=relations,
                    diagnosis=[Edit(evil, site, quotes, site)], notes=[*NASTY], unpaired=[evil], advice=hidden,

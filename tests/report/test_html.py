@@ -14,13 +14,14 @@ import pytest
 import verdicts
 from report import pictured
 from report.pages import Page, sound, text_only
-from samesame.evidence import Evidence, Relation, Rung, Verdict
+from samesame.evidence import Claim, Evidence, Picture, Relation, Rung, Verdict
 from samesame.lift import lift
 from samesame.refine import load_job, refine
 from samesame.report import dumps, plain_text
 from samesame.report.html.check import check_html, write_check
 from samesame.report.html.folding import fold
 from samesame.report.html.lift import lift_html
+from samesame.report.html.proof import steps_of
 from samesame.report.html.refine import refine_html
 from samesame.report.html.several import several_html
 from samesame.report.refinement import plain_text as refined_text
@@ -108,8 +109,41 @@ def test_both_formulas_and_where_they_stand_are_told():
     page = Page(check_html(pictured.checked()))
     assert [tag for tag, _ in page.elements].count("math") >= 4 and "U+" not in page.said
     assert "h = self.norm(x)" in page.said and "pictured.py" in page.said
-    lines = [given for tag, given in page.elements if tag == "a" and "data-tie" in given]
+    lines = [given for tag, given in page.elements if tag == "a" and (given.get("class") or "").startswith("tie")]
     assert lines and all(given["aria-label"] and given["href"] == f"#{given['data-tie']}" for given in lines)
+
+
+def test_the_proof_of_a_relation_stands_step_by_step():
+    verdict = pictured.checked()
+    links = {relation.right: f"tie-{relation.right}" for relation in verdict.relations}
+    steps = {r.right: steps_of(r, verdict.picture, links) for r in verdict.relations}
+    assert [step.by for step in steps["add_1"]] == ["related", "meaning", "normal form", "hence"]
+    assert [step.by for step in steps["add_4"]] == ["related", "meaning", "rule", "normal form", "hence"]
+    related, _, normal, hence = steps["mul_2"]
+    assert related.rests == (("x0: linear = getitem", "tie-getitem"), ("x1: linear_1 = getitem_1", "tie-getitem_1"))
+    assert normal.code == ("x0[i,j,k]·x1[i,j,k]",) and "this is the normal form of both" in normal.words
+    assert hence.words == "mul_2 = mul, proved for all sizes; from here on both are one tensor"
+    carried, _ = steps["add_2"]
+    assert carried.words == ("left add = add(x, left mul); right add_2 = add(x, right mul_2): one operator on equal "
+                             "tensors") and carried.rests == (("mul_2", "tie-mul_2"),)
+    assert steps["x"] == steps["layers.0.weight"] == [], "what is given has no proof"
+    page = sound(check_html(verdict))
+    assert page.said.count("the proof, step by step") == 5 and "x0: linear = getitem" in page.said
+
+
+@pytest.mark.parametrize("method, detail, normal, questions, told", [
+    ("smt", "the difference cancels", ("a", "b"), ("(assert x)", "(assert y)"), ["normal form", "solver"]),
+    ("normal form", "for each of the 8 values of an index", ("a",), (), ["cases"]),
+    ("normal form", "identical normal forms", ("a", "b"), (), ["normal form"]),
+    ("test", "softmax opaque; 16 draws", (), ("(assert x)",), ["test"]),
+])
+def test_a_step_says_by_what(method, detail, normal, questions, told):
+    picture = Picture((), (), {"key": Claim(None, None, "", normal, questions)}, {"y": ("key", ())})
+    relation = Relation(("x",), "y", "x", Evidence(Rung.PROVED, method, "P1", detail, ("x ≠ 0",)))
+    steps = steps_of(relation, picture, {})
+    assert [step.by for step in steps] == [*told, "if", "hence"] and steps[0].words.startswith(detail)
+    assert steps[0].code == (() if detail == "identical normal forms" or method == "test" else normal)
+    assert told != ["normal form", "solver"] or ("2 questions" in steps[1].words and steps[1].folded == questions)
 
 
 def test_the_json_has_the_picture_and_keeps_to_its_schema():
@@ -118,6 +152,8 @@ def test_the_json_has_the_picture_and_keeps_to_its_schema():
         document = json.loads(dumps(verdict))
         jsonschema.validate(document, schema)
         assert any(claim["left"] and "Σ" in claim["left"] for claim in document["picture"]["claims"].values())
+        assert any("Σ" in claim["normal"][0] for claim in document["picture"]["claims"].values())
+        assert document["picture"]["because"]["add_2"][0]["rests"] == ["mul_2"]
         assert sum(found["elements"] for found in document["picture"]["apart"]["0"]) > 0
         assert any(node["error"] for node in document["picture"]["left"])
 

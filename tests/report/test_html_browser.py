@@ -128,6 +128,20 @@ def test_a_click_and_enter_open_a_relation_and_escape_closes_it(browser, pages):
         assert browser.execute_script("return document.activeElement === arguments[0]", link)
 
 
+def test_a_step_of_a_proof_leads_to_the_relation_it_rests_on(browser, pages):
+    opened(browser, pages["same"])
+    link = next(part for part in browser.find_elements(By.CSS_SELECTOR, "details.band a.tie")
+                if part.get_dom_attribute("aria-label").startswith("mul.Tensor = mul.Tensor"))
+    browser.execute_script("arguments[0].closest('details').open = true; arguments[0].focus()", link)
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    panel, title = browser.find_element(By.ID, "panel"), browser.find_element(By.ID, "panel-title")
+    assert title.text.startswith("mul.Tensor =") and "both sides hold what the claim starts from" in panel.text
+    panel.find_element(By.PARTIAL_LINK_TEXT, "linear = getitem").click()
+    assert title.text.startswith("linear = split") and panel.is_displayed()
+    webdriver.ActionChains(browser).send_keys(Keys.ESCAPE).perform()
+    assert browser.execute_script("return document.activeElement === arguments[0]", link)
+
+
 def test_search_and_fold(browser, pages):
     opened(browser, pages["same"])
     every = len(shown(browser, "details.relation"))

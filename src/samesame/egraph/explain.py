@@ -66,8 +66,12 @@ def _because(step: Step) -> str:
     return f"since {', '.join(str(number + 1) for number in step.since)}"
 
 
-def explain(graph: TermGraph, a: int, b: int) -> Explanation:
-    """Why `a` equals `b`. The graph must be rebuilt. Raises EGraphError if they are not known to be equal."""
+def explain(
+    graph: TermGraph, a: int, b: int, taken: Callable[[int, int], bool] = lambda one, other: False
+) -> Explanation:
+    """Why `a` equals `b`. The graph must be rebuilt. Raises EGraphError if they are not known to be equal.
+
+    Arguments that are `taken` to be equal are not explained, so the steps replay only together with what says so."""
     steps: list[Step] = []
     number: dict[int, int] = {}                     # edge of the proof forest → its step
     edge_of, arguments, path = graph.edge, graph.arguments, graph.path
@@ -81,7 +85,7 @@ def explain(graph: TermGraph, a: int, b: int) -> Explanation:
             left, right = right, left
         if below is None and reason is CONGRUENCE:
             pairs = dict.fromkeys(zip(arguments(left), arguments(right), strict=True))
-            hops = [hop for one, other in pairs if one != other for hop in path(one, other)]
+            hops = [hop for one, other in pairs if one != other and not taken(one, other) for hop in path(one, other)]
             todo.append((edge, near, [edge for edge, _ in hops]))
             todo += [(edge, near, None) for edge, near in reversed(hops) if edge not in number]
             continue

@@ -57,6 +57,7 @@ __all__ = ["Budget", "NotProved", "Proved", "prove_equal", "prove_tensors_equal"
 
 
 DEFAULT = Budget()
+IDENTICAL = "identical normal forms"
 
 
 @dataclass(frozen=True)
@@ -247,7 +248,7 @@ def deep_recursion() -> Iterator[None]:
 def _prove(left: Form, right: Form) -> str:
     """The step that closed the proof; raises _Open if none did."""
     if left is right:
-        return "identical normal forms"
+        return IDENTICAL
     left, right = _without_infinities(left, right)
     return vanishes(subtract(left, right))
 

@@ -14,7 +14,11 @@ from typing import Any
 import torch
 
 from samesame.evidence import Claim, Drawn, Picture, Stands
+from samesame.formula.cases import prove_by_cases
+from samesame.formula.equal import Budget, Proved, prove_tensors_equal
 from samesame.formula.expr import Unsupported
+from samesame.formula.legible import normal_forms
+from samesame.formula.smt import recording
 from samesame.formula.tensor import Tensor
 from samesame.graph import Graph, Node
 from samesame.graph.text import text_form, type_text
@@ -23,8 +27,10 @@ from samesame.relate.blocks import Block
 from samesame.relate.meanings import meanings
 from samesame.relate.propose import difference, reals
 from samesame.relate.prove import Prover
+from samesame.relate.reasons import reasons
 from samesame.relate.relating import Relating
 
+READING = Budget(seconds=1.0)    # for the proof of a claim, to be read
 LEAST = -17                 # powers of ten below which elements are counted as one
 
 
@@ -36,12 +42,13 @@ def picture_of(relating: Relating) -> Picture:
     for node in relating.right.nodes:
         rights.setdefault(joint.egraph.find(joint.term[node]), node.name)
     for node in relating.right.nodes:
-        use = by_term.get(joint.term[node])
-        if use is None or node not in relating.related or relating.related[node][2].method == "congruence":
+        use, known = by_term.get(joint.term[node]), relating.related.get(node)
+        if use is None or known is None or known[2].method == "congruence":
             continue
         if use.block.key not in picture.claims:
-            picture.claims[use.block.key] = _claim(use.block, relating.prover)
+            picture.claims[use.block.key] = _claim(use.block, relating.prover, known[2].method != "test")
         picture.decided[node.name] = use.block.key, _stands(relating, use.block, rights)
+    picture.because.update(reasons(relating))
     return picture
 
 
@@ -52,17 +59,31 @@ def _drawn(graph: Graph) -> tuple[Drawn, ...]:
     )
 
 
-def _claim(block: Block, prover: Prover) -> Claim:
-    """The claim as it was proved: with guards and least floats read as they were then."""
+def _claim(block: Block, prover: Prover, proved: bool) -> Claim:
+    """The claim as it was proved, with guards and least floats read as they were then; and its proof once more, as far
+    as there is time to read it."""
     left: Tensor | None = None
     right: Tensor | None = None
+    normal: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
     with prover.reading(block.key):
         try:
             left, right = meanings(block)
             left.element(), right.element()
+            if proved and not prover.late:
+                normal, questions = normal_forms(left, right, READING), _asked(left, right)
         except Unsupported:
             left = right = None
-    return Claim(left, right, text_form(block.graph))
+    return Claim(left, right, text_form(block.graph), normal, questions)
+
+
+def _asked(left: Tensor, right: Tensor) -> tuple[str, ...]:
+    """What the solver is asked in a proof that the two are equal; nothing where there is none in the time."""
+    for prove in prove_tensors_equal, prove_by_cases:
+        with recording() as questions:
+            if isinstance(prove(left, right, budget=READING), Proved):
+                return tuple(questions)
+    return ()
 
 
 def _stands(relating: Relating, block: Block, rights: Mapping[int, str]) -> tuple[Stands, ...]:

@@ -291,9 +291,11 @@ def _picture(picture: Picture) -> dict[str, Any]:
         "left": operators(picture.left, picture.errors[0]),
         "right": operators(picture.right, picture.errors[1]),
         "claims": {
-            key: {"left": formula(claim.left), "right": formula(claim.right), "block": claim.block}
+            key: {"left": formula(claim.left), "right": formula(claim.right), "block": claim.block,
+                  "normal": list(claim.normal), "questions": len(claim.questions)}
             for key, claim in picture.claims.items()
         },
+        "because": {right: [asdict(step) for step in steps] for right, steps in picture.because.items()},
         "decided": {
             right: {"claim": key, "variables": [asdict(stand) for stand in stands]}
             for right, (key, stands) in picture.decided.items()

@@ -32,6 +32,7 @@ from samesame.report.html.drawing import (
 )
 from samesame.report.html.folding import Band, Folded, Tie, fold
 from samesame.report.html.page import page, write_page
+from samesame.report.html.proof import Links, steps_of
 from samesame.report.html.wording import inline, lines_around, paragraphs
 from samesame.report.words import code_in_words, place_in_words
 
@@ -95,10 +96,11 @@ def _graph(verdict: Verdict, picture: Picture, folded: Folded) -> dict[str, Any]
     left, right = ({node.name: node for node in drawn} for drawn in (picture.left, picture.right))
     rungs = sorted({tie.rung for tie in folded.ties}, reverse=True)
     told = sorted(folded.ties, key=lambda tie: not tie.apart)[:MOST_TIES]
+    links = {relation.right: tie.id for tie in told for relation in tie.members}
     return {
         "overview": overview(folded.bands),
         "bands": [_band(band) for band in folded.bands],
-        "ties": [_tie(verdict, picture, tie, left, right) for tie in told],
+        "ties": [_tie(verdict, picture, tie, left, right, links) for tie in told],
         "more": len(folded.ties) - len(told),
         "legend": [{"kind": ANSWERS[rung], "words": str(rung)} for rung in rungs],
     }
@@ -122,7 +124,7 @@ def _band(band: Band) -> dict[str, Any]:
 
 
 def _tie(
-    verdict: Verdict, picture: Picture, tie: Tie, left: dict[str, Drawn], right: dict[str, Drawn]
+    verdict: Verdict, picture: Picture, tie: Tie, left: dict[str, Drawn], right: dict[str, Drawn], links: Links
 ) -> dict[str, Any]:
     if tie.apart:
         return _parting(verdict, tie)
@@ -140,6 +142,7 @@ def _tie(
         "times": len(tie.members),
         "content": paragraphs(terminal.in_full(told)),
         "formulas": _formulas(claim, stands, left),
+        "steps": steps_of(told, picture, links),
         "variables": [_variable(stand, left, right) for stand in stands],
         "block": "" if claim is None else claim.block,
         "sources": _sources([left[name].origin for name in told.left if name in left], [right[told.right].origin]),
@@ -169,8 +172,8 @@ def _parting(verdict: Verdict, tie: Tie) -> dict[str, Any]:
     operators = (*tie.lefts, *([tie.right] if tie.right else []))
     return {
         "id": tie.id, "kind": ANSWERS[Rung.REFUTED], "rung": "refuted", "apart": True,
-        "words": named(tie), "equation": named(tie), "times": 1, "content": content, "formulas": [], "variables": [],
-        "block": "", "sources": _sources(*sides) if sides else [], "members": [], "hidden": 0,
+        "words": named(tie), "equation": named(tie), "times": 1, "content": content, "formulas": [], "steps": [],
+        "variables": [], "block": "", "sources": _sources(*sides) if sides else [], "members": [], "hidden": 0,
         "search": " ".join(map(sought, operators))[:2000],
     }
 

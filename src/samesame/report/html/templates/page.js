@@ -6,11 +6,11 @@
 
   function show(relation, link) {
     if (!panel || !panel.show) return false;
+    if (!panel.contains(link)) from = link;
     $("panel-title").textContent = relation.querySelector(".words").textContent;
     $("panel-body").replaceChildren(relation.querySelector(".body").cloneNode(true));
     if (!panel.open) panel.show();
     panel.scrollTop = 0;
-    from = link;
     $("close").focus();
     return true;
   }
