@@ -23,7 +23,7 @@ from samesame.kernels.execution.values import is_undefined
 from samesame.kernels.formulas.algebra import replaced
 from samesame.kernels.indices import integers
 from samesame.kernels.launch import Memory
-from samesame.kernels.obligations import FOLDS, Kernel, Number
+from samesame.kernels.obligations import FOLDS, Kernel
 from samesame.kernels.tiles.detile import Write
 from samesame.kernels.tiles.memory import flat_range
 
@@ -340,10 +340,6 @@ def misused(kernel: Kernel, access: Write, element: Load, below: int) -> dict[st
     at = tuple(bad[0])
     told = {"sizes": dict(case.sizes), "offset": int(offset[at]), "index": int(index[at])}
     return told | described(kernel, access, bad[0].tolist()) | {"line": str(access.access.place)}
-
-
-def wraps_around(kernel: Kernel, number: Number, sizes: Mapping[str, int]) -> dict[str, Any]:
-    return {"sizes": dict(sizes), "line": str(number[2]), "bits": number[3]}
 
 
 def reaches_undefined(kernel: Kernel, write: Write) -> dict[str, Any] | None:

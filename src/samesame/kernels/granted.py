@@ -30,11 +30,12 @@ from samesame.formula.show import unicode
 from samesame.kernels import concrete
 from samesame.kernels.execution.exact import NAMES
 from samesame.kernels.execution.hints import Hint
+from samesame.kernels.execution.values import fits_by_design
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.ranges import greatest
 from samesame.kernels.indices.solver import Facts, with_fact
-from samesame.kernels.obligations import WORD, Kernel, fits, is_number, timed
+from samesame.kernels.obligations import WORD, Kernel, fits, timed
 from samesame.kernels.verdict import Obligation
 
 AXES = ("x", "y", "z")
@@ -126,7 +127,7 @@ class Granted:
             number = held.block[tuple(index(n) for n in held.block.shape)]
             facts, bits = with_fact((), integers.tidied(and_(*held.path))), held.digits + 1
             expr = integers.tidied(number)
-            if is_number(expr, bits) or fits(self.kernel, (expr, facts, held.place, bits, None), self.known, True):
+            if fits_by_design(expr, bits) or fits(self.kernel, (expr, facts, held.place, bits, None), self.known, True):
                 continue
             most, least = greatest(expr), greatest(integers.times_(expr, -1))
             limit = (1 << held.digits) - 1

@@ -2,7 +2,7 @@
 
 A formula alone is not enough: a mask with `<=`, overlapping blocks and a load past the end can leave it unchanged. So
 every element of an output must be written (coverage), by one program (race), through pointers that stay in their
-tensors (bounds); no undefined value may reach a store (undefined); no 32-bit number may wrap around (overflow); and
+tensors (bounds); no undefined value may reach a store (undefined); no number may wrap around (overflow); and
 what a kernel reads must be what was there before the launch (aliasing). Z3 proves each for all sizes; what it does
 not prove is tried on numbers, in `concrete.py`, and is violated only where that finds a case.
 """
@@ -10,7 +10,7 @@ not prove is tried on numbers, in `concrete.py`, and is violated only where that
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -38,7 +38,7 @@ from samesame.formula.expr import (
 from samesame.formula.show import unicode
 from samesame.kernels.execution.accesses import Access
 from samesame.kernels.execution.symbolic import Machine
-from samesame.kernels.execution.values import UNDEFINED, Demand, wraps
+from samesame.kernels.execution.values import UNDEFINED, WRAPS, Demand, fits_by_design
 from samesame.kernels.formulas.algebra import under_binders
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.formulas.simplify import Simplifier
@@ -383,10 +383,12 @@ LIMITS = (Limit(0), Limit((1 << 31) - (1 << 16)), Limit(1 << 30))
 def overflow(
     kernel: Kernel, limits: Sequence[Limit], allowed: Callable[[Expr], bool], totals: Mapping[str, Expr]
 ) -> tuple[Obligation, Limit | None]:
-    """No 32-bit number that is compared, divided, widened or added to a pointer has wrapped around, nor one of the
-    `totals` that atomic operations add up. Each limit says more than the one before it."""
-    with timed(Obligation("overflow", "undecided", "no 32-bit number wraps around")) as found:
+    """No number of 32 bits or fewer has wrapped around where it is not only added and multiplied further, nor one of
+    the `totals` that atomic operations add up. Each limit says more than the one before it."""
+    with timed(Obligation("overflow", "undecided")) as found:
         numbers = [*numbers_of(kernel), *added_up(kernel, totals)]
+        found.detail = f"no {widths(number[3] for number in numbers)} number wraps around"
+        fine = found.detail
         for limit in limits:
             facts = limit.facts(kernel)
             if not all(map(allowed, facts)):
@@ -396,12 +398,17 @@ def overflow(
                 numbers.pop(0)
             if not numbers:
                 found.state = "proved"
-                if limit.elements:
-                    found.detail = f"no 32-bit number wraps around, if {limit}"
+                found.detail = f"{fine}, if {limit}" if limit.elements else fine
                 return found, limit if limit.elements else None
             found.place = str(numbers[0][2])
             found.detail = f"a number of {numbers[0][3]} bits may wrap around"
     return found, None
+
+
+def widths(bits: Iterable[int]) -> str:
+    """How long numbers are, in words; 32 bits where there is none."""
+    *first, last = sorted({*bits}) or [WORD]
+    return f"{', '.join(map(str, first))} or {last}-bit" if first else f"{last}-bit"
 
 
 Number = tuple[Expr, Facts, object, int, Access | None]
@@ -433,14 +440,15 @@ def numbers_of(kernel: Kernel) -> Iterator[Number]:
     machine = kernel.machine
     for arithmetic in machine.arithmetic:
         lanes = tuple(index(n) for n in arithmetic.result.shape)
-        yield from _number(arithmetic.result[lanes], and_(*arithmetic.path), arithmetic.place, arithmetic.bits, seen)
+        condition = and_(*arithmetic.path, arithmetic.mask[lanes] if arithmetic.mask is not None else TRUE)
+        yield from _number(arithmetic.result[lanes], condition, arithmetic.place, arithmetic.bits, seen)
     for access in machine.accesses:
         lanes = tuple(index(n) for n in access.pointers.shape)
         condition = and_(*access.path, access.mask[lanes] if access.mask is not None else TRUE)
         whole = integers.tidied(access.pointers.offsets[lanes])
         for part in access.pointers.parts:
-            of = access if integers.tidied(part[lanes]) is whole else None
-            yield from _number(part[lanes], condition, access.place, WORD, seen, of)
+            of = access if integers.tidied(part.number[lanes]) is whole else None
+            yield from _number(part.number[lanes], condition, access.place, part.bits, seen, of)
         memory = access.pointers.memory
         if access.value is not None and memory.kind == access.value.kind == "int":
             low, high = whole_numbers(memory.element)
@@ -471,15 +479,10 @@ def _number(
 ) -> Iterator[Number]:
     e = integers.tidied(expr)
     facts = with_fact((), integers.tidied(condition))
-    if is_number(e, bits) or wraps(e) or (e, facts, bits) in seen:
+    if fits_by_design(e, bits) or (e, facts, bits) in seen:
         return
     seen.add((e, facts, bits))
     yield e, facts, place, bits, access
-
-
-def is_number(e: Expr, bits: int) -> bool:
-    """Whether this is a number that fits so many bits."""
-    return isinstance(e, Num) and abs(e.value) < 1 << (bits - 1)
 
 
 def fits(kernel: Kernel, number: Number, limits: Facts, thorough: bool) -> bool:
@@ -517,6 +520,9 @@ def ranges_in(kernel: Kernel, expr: Expr) -> Iterator[Expr]:
                 elements[e.leaf.name] = "i8"
             low, high = whole_numbers(elements[e.leaf.name])
             yield from (integers.at_most(low, e), integers.at_most(e, high))
+        if isinstance(e, Opaque) and e.name.startswith(WRAPS) and isinstance(e.attributes, int):
+            half = 1 << (e.attributes - 1)
+            yield from (integers.at_most(-half, e), integers.less(e, half))
         if isinstance(e, Opaque) and e.name == "trunc" and (ends := clamped(e.arguments[0].body)) is not None:
             yield from (integers.at_most(int(ends[0]), e), integers.at_most(e, int(ends[1])))
         most = counted(e)

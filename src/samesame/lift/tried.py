@@ -26,7 +26,7 @@ from samesame.kernels.verdict import KernelVerdict, LiftVerdict, Obligation
 from samesame.lift.differences import widened
 from samesame.lift.draws import integers, sizes_to_try
 from samesame.lift.example import run_at
-from samesame.lift.replayed import Rerun, changes_with_undefined, garbage_left
+from samesame.lift.replayed import Rerun, changes_with_undefined, garbage_left, is_off
 
 SECONDS = 3.0  # for all runs
 SEEDS = (0, 1)  # a result is another one only if it is so on both
@@ -58,7 +58,7 @@ class Tried:
                 if time.monotonic() > self.until or not (self.is_open() or self.open_obligations()):
                     return
                 try:
-                    self.look(sizes, [self.at(sizes, seed=seed, given=given) for seed in SEEDS])
+                    self.look(sizes, [self.at(sizes, seed=seed, given=given) for seed in SEEDS], bool(given))
                 except (Refused, Unsupported):
                     break  # the host does not go through with these sizes
                 if not self.unbounded:
@@ -104,10 +104,12 @@ class Tried:
             if obligation.state == "undecided" and obligation.name in SHOWN
         ]
 
-    def look(self, sizes: Mapping[str, int], runs: Sequence[Any]) -> None:
-        """What runs at some sizes show of all that is open."""
+    def look(self, sizes: Mapping[str, int], runs: Sequence[Any], drawn: bool) -> None:
+        """What runs at some sizes show of all that is open. `drawn`: on integers that are not the example's own."""
         if self.is_in_range(sizes, runs[0]):
             for kernel, recorded, obligation in self.open_obligations():
+                if obligation.name in OWN_NUMBERS and (drawn or self.agrees(runs[0])):
+                    continue
                 seen = runs[0].executions[recorded.call : recorded.call + 1]
                 if not seen or seen[0].kernel != recorded.kernel:
                     continue
@@ -147,6 +149,11 @@ class Tried:
             if not known:
                 return False
         return True
+
+    def agrees(self, run: Any) -> bool:
+        """Whether the reference gives what the launch does: it may wrap around just so."""
+        known = self.reference is not None and any(map(len, answers(self.reference, run.inputs)))
+        return known and self.difference(run) is None
 
     def difference(self, run: Any) -> dict[str, Any] | None:
         """An output that is far from the reference's, which is worked out in double precision and as it is."""
@@ -234,9 +241,30 @@ def nobody_writes(run: Rerun, obligation: Obligation) -> dict[str, Any] | None:
     return {"detail": f"an element of {obligation.tensor} is not written", "offset": element}
 
 
+def wraps_around(run: Rerun, obligation: Obligation) -> dict[str, Any] | None:
+    """That a number wraps around shows where all else is proved, and what is proved of numbers that do not is not so:
+    an access leaves its tensor, or what is stored is not the formula."""
+    proved = {o.name: o.state == "proved" for o in run.kernel.obligations if o.name != "overflow"}
+    surely = obligation.detail.replace("may wrap", "wraps")
+    if proved.get("bounds") and (case := fault_of(run, LEAVES, f"{surely}, and an access leaves its tensor")):
+        return case
+    stored = {run.seen.after[name].dtype for name, marks in run.seen.written.items() if bool(marks.any())}
+    if not all(proved.values()) or HALF.search(run.recorded.ttir) or stored & UNSIGNED:
+        return None  # half precision is far from formulas by itself, and unsigned numbers wrap around on purpose
+    try:
+        off = is_off(run, obligation)
+    except Refused:
+        return None  # nobody can work the formula out
+    told = {"detail": f"{surely}, and what is stored is not the formula", "line": obligation.place}
+    return told if off else None
+
+
+UNSIGNED = {torch.uint8, torch.uint16, torch.uint32, torch.uint64}
+OWN_NUMBERS = ("overflow",)  # how large integers may be nobody says, so only the example's are held against these
 SHOWN: dict[str, Callable[[Rerun, Obligation], dict[str, Any] | None]] = {
     "bounds": leaves_tensor,
     "race": races,
     "undefined": undefined_shows,
     "coverage": nobody_writes,
+    "overflow": wraps_around,
 }

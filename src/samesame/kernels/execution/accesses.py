@@ -41,6 +41,7 @@ class Access:
     number: int  # in program order
 
 
+BYTE = 8  # bits, which a truth value has in memory
 ATOMIC = {"fadd": "sum", "add": "sum", "max": "max", "min": "min"}  # Triton's names, and monoids
 UNSIGNED = {"add": "sum", "umax": "max", "umin": "min"}  # the same of unsigned integers
 OF_BITS = {"max": ("max", False), "umin": ("max", True), "min": ("min", False), "umax": ("min", True)}
@@ -142,12 +143,14 @@ def noted(machine: Machine, operation: Operation, kind: str, pointers: Value, va
     if not isinstance(pointers, Pointers) or not isinstance(value, Tensor):
         raise Refused(f"{operation.place}: {operation.name} needs a pointer and a number")
     memory = pointers.memory
+    under = cast("Tensor | None", mask[0] if mask else None)
     if pointers.bits:
-        kind, value = _floats(machine, operation, value, cast("Tensor | None", mask[0] if mask else None))
+        kind, value = _floats(machine, operation, value, under)
     elif kind != "store":
         kind = (UNSIGNED if is_unsigned(memory) else ATOMIC).get(kind, f"{kind} of {memory.element}")
     if memory.kind == "bool" and value.kind == "int":
         number_ = value
+        machine.observed(number_, BYTE, operation.place, under)
         value = block(value.shape, lambda *i: not_(integers.equal(number_[i], 0)), "bool")
     if memory.kind == "int" and value.kind == "real":
         raise Refused(f"{operation.place}: {memory.name} holds {memory.element}, and a float is stored")
@@ -157,7 +160,7 @@ def noted(machine: Machine, operation: Operation, kind: str, pointers: Value, va
     access = Access(
         kind,
         pointers,
-        cast("Tensor | None", mask[0] if mask else None),
+        under,
         value,
         tuple(machine.path),
         tuple(machine.loops),

@@ -228,17 +228,19 @@ NEEDS_SIGN = {  # rounding down is rounding to zero, and unsigned is signed, abo
     "arith.ceildivsi": integers.ceiling,
 }
 TO_ZERO = ("arith.divsi", "arith.remsi")  # as C does: -7 / 2 is -3, and -1 is left over
-OBSERVES = (  # here a number that wrapped around shows; elsewhere it may come right again
-    "arith.cmpi",
-    "arith.minsi",
-    "arith.maxsi",
-    "math.absi",
-    "arith.extsi",
-    "arith.extui",
-    "arith.index_cast",
-    "arith.sitofp",
-    "arith.uitofp",
-    *NEEDS_SIGN,
+MODULAR = (  # from numbers that wrapped around these make what comes right again, or a function of their bits
+    *MAY_OVERFLOW,
+    "arith.shli",
+    "arith.andi",
+    "arith.ori",
+    "arith.xori",
+    "arith.shrsi",
+    "arith.shrui",
+    "arith.trunci",
+    "arith.select",
+    "arith.bitcast",
+    "tt.bitcast",
+    "tt.mulhiui",
 )
 SHIFTS = ("arith.shrsi", "arith.shrui")
 WHOLE = 32  # bits of integers whose masks and shifts are remainders and quotients; seeds are longer

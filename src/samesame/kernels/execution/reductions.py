@@ -13,6 +13,7 @@ from samesame.evidence import Refused
 from samesame.formula.expr import Compare, Expr, Fold, Index, Leaf, Load, Num, Where, substitute
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.combined import Lanes, combined, monoid_of
+from samesame.kernels.execution.operations import MODULAR
 from samesame.kernels.execution.ttir import Operation
 from samesame.kernels.execution.values import Shuffled, Value, block, same_everywhere
 from samesame.kernels.formulas.algebra import NEUTRAL
@@ -20,6 +21,9 @@ from samesame.kernels.indices import integers
 
 if TYPE_CHECKING:
     from samesame.kernels.execution.symbolic import Environment, Machine
+
+
+ENDS = ("tt.reduce.return", "tt.scan.return")
 
 
 def combiner(machine: Machine, operation: Operation) -> tuple[Expr, ...]:
@@ -30,7 +34,10 @@ def combiner(machine: Machine, operation: Operation) -> tuple[Expr, ...]:
         env[name] = same_everywhere(Load(Leaf(name, (), kind.kind), ()))
     kept = machine.mark()
     found = machine.block(region, env)
+    taken_back = machine.mark() != kept and len(machine.taken_back) != kept[-1]
     machine.forget(kept)
+    if taken_back:
+        raise Refused(f"{operation.place}: a reduction that makes floats of integers, and these of floats again")
     return tuple(cast(Tensor, x)[()] for x in found)
 
 
@@ -57,6 +64,8 @@ def scan(machine: Machine, operation: Operation, operands: list[Value]) -> Any:
 
 
 def folded(machine: Machine, operation: Operation, blocks: list[Tensor], lanes: Lanes) -> Any:
+    if not all(step.name in (*MODULAR, *ENDS) for step in operation.regions[0].operations):
+        machine.all_observed(operation, blocks)  # the region compares them, or what else shows that they wrapped around
     if len(blocks) > 1:
         if any(isinstance(x, Shuffled) for x in blocks):
             raise Refused(f"{operation.place}: blocks in an order that is left to the compiler are reduced together")

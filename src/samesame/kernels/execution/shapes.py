@@ -33,7 +33,8 @@ def moved(machine: Machine, operation: Operation, operands: list[Value], source:
     def pointers(value: Pointers | Chosen) -> Pointers | Chosen:
         if isinstance(value, Chosen):
             return Chosen(one(value.condition), pointers(value.then), pointers(value.otherwise))
-        return replace(value, offsets=one(value.offsets), parts=tuple(map(one, value.parts)))
+        parts = tuple(replace(part, number=one(part.number)) for part in value.parts)
+        return replace(value, offsets=one(value.offsets), parts=parts)
 
     if isinstance(x, Pointers | Chosen):
         return pointers(x)
@@ -107,6 +108,7 @@ def _programs(machine: Machine, operation: Operation, operands: list[Value]) -> 
 
 def _dot(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
     a, b, c = cast("list[Tensor]", operands[:3])
+    machine.all_observed(operation, (a, b))  # their products have more bits
 
     def at(*i: Expr) -> Expr:
         *batch, m, n = i

@@ -45,8 +45,8 @@ from samesame.kernels.execution.operations import (
     IGNORED,
     INTEGERS,
     MAY_OVERFLOW,
+    MODULAR,
     NEEDS_SIGN,
-    OBSERVES,
     REALS,
     SHIFTS,
     TO_ZERO,
@@ -64,10 +64,12 @@ from samesame.kernels.execution.shapes import AXES, SHAPES
 from samesame.kernels.execution.ttir import Function, Operation, Place, Region, Type
 from samesame.kernels.execution.unsigned import unsigned_in
 from samesame.kernels.execution.values import (
+    ADDRESS,
     Chosen,
     Descriptor,
     Pointers,
     Shuffled,
+    Step,
     Value,
     address_of,
     as_number,
@@ -91,13 +93,14 @@ Environment = dict[str, Value]
 
 @dataclass(frozen=True, eq=False)
 class Arithmetic:
-    """A number that must not have wrapped around: it is compared, divided, widened or added to a pointer. Sums and
-    products that are only added and multiplied further may wrap around and come right again."""
+    """A number that must not have wrapped around: it is compared, divided, widened or added to a pointer, where the
+    mask has a lane. Sums and products that are only added and multiplied further may come right again."""
 
     result: Tensor
     bits: int
     path: tuple[Expr, ...]
     place: Place
+    mask: Tensor | None = None
 
 
 @dataclass
@@ -212,9 +215,8 @@ class Machine:
         blocks = cast("list[Tensor]", operands)
         kinds = {x.kind for x in blocks}
         name = operation.name
-        if name in OBSERVES and operation.given and operation.given[0].bits < 64:
-            for x in blocks:
-                self.observed(x, operation.given[0].bits, operation.place)
+        if name not in MODULAR:
+            self.all_observed(operation, blocks)
         if name in SHIFTS and operation.type.bits <= WHOLE:
             self.observed(blocks[0], operation.type.bits, operation.place)
         if name == "arith.trunci" and operation.type.bits > 1:
@@ -252,10 +254,16 @@ class Machine:
             return self.elementwise(operation, blocks, self.converted(operation), operation.type.kind)
         raise unsupported(operation)
 
-    def observed(self, x: Tensor, bits: int, place: Place) -> None:
+    def observed(self, x: Tensor, bits: int, place: Place, mask: Tensor | None = None) -> None:
         """Note integers that must not have wrapped around here."""
-        if x.kind == "int" and bits < 64:
-            self.arithmetic.append(Arithmetic(x, bits, tuple(self.path), place))
+        if x.kind == "int" and bits < ADDRESS:
+            self.arithmetic.append(Arithmetic(x, bits, tuple(self.path), place, mask))
+
+    def all_observed(self, operation: Operation, blocks: Sequence[Tensor]) -> None:
+        """Note the integers among an operation's operands, whose types are written apart or are one."""
+        kinds = operation.given * len(blocks) if len(operation.given) == 1 else operation.given
+        for x, kind in zip(blocks, kinds, strict=False):
+            self.observed(x, kind.bits, operation.place)
 
     def elementwise(
         self, operation: Operation, operands: Sequence[Tensor], make: Callable[..., Expr], kind: str
@@ -320,7 +328,7 @@ class Machine:
         """What an iteration adds to a pointer must not have wrapped around."""
         if isinstance(start, Pointers) and isinstance(after, Pointers):
             new = after.parts[len(start.parts) :]
-            self.arithmetic += [Arithmetic(part, 32, tuple(self.path), place) for part in new]
+            self.arithmetic += [Arithmetic(part.number, part.bits, tuple(self.path), place) for part in new]
 
     def division(self, operation: Operation) -> Callable[[Expr, Expr], Expr]:
         make, path = NEEDS_SIGN[operation.name], tuple(self.path)
@@ -365,7 +373,8 @@ class Machine:
             if not isinstance(pointers, Pointers) or not isinstance(offsets, Tensor):
                 raise Refused(f"{operation.place}: a pointer is added to a pointer")
             moved = self.elementwise(operation, [pointers.offsets, offsets], integers.plus_, "int")
-            parts = (offsets,) if operation.given[1].bits < 64 else ()
+            bits = operation.given[1].bits
+            parts = (Step(offsets, bits),) if bits < ADDRESS else ()
             return replace(pointers, offsets=moved, parts=(*pointers.parts, *parts))
         if operation.name == "tt.ptr_to_int" and isinstance(first, Pointers) and not first.shape:
             return address_of(first)

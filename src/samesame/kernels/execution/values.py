@@ -29,6 +29,7 @@ from samesame.formula.expr import (
     Mul,
     NegInf,
     Not,
+    Num,
     Opaque,
     Pow,
     Where,
@@ -43,6 +44,7 @@ from samesame.kernels.execution.ttir import Place
 from samesame.kernels.launch import Memory
 
 PLUS_INFINITY = mul(-1, MINUS_INFINITY)  # the formula grammar has no +∞: it must vanish from every result
+ADDRESS = 64  # bits of an address; integers as long as that are taken to fit
 UNDEFINED = "undefined"  # leaves with names that begin so hold values nobody knows
 
 
@@ -55,16 +57,24 @@ class Demand:
 
 
 @dataclass(frozen=True, eq=False)
+class Step:
+    """A number of fewer bits than an address, as it was added to a pointer: it must not have wrapped around."""
+
+    number: Tensor
+    bits: int
+
+
+@dataclass(frozen=True, eq=False)
 class Pointers:
     """A block of pointers: `offsets` in elements behind the argument's first one.
 
-    `parts` are the 32-bit numbers that were added to make them, each of which must not have wrapped around. `bits`:
-    the elements are taken as integers with the same bits. `demands`: what must hold where they are used.
+    `parts` are the numbers that were added to make them. `bits`: the elements are taken as integers with the same
+    bits. `demands`: what must hold where they are used.
     """
 
     memory: Memory
     offsets: Tensor
-    parts: tuple[Tensor, ...] = ()
+    parts: tuple[Step, ...] = ()
     bits: bool = False
     demands: tuple[Demand, ...] = ()
 
@@ -199,6 +209,22 @@ def wraps(expr: Expr) -> bool:
             return any(map(wraps, parts))
         case FloorDiv(part, _) | Mod(part, _) | Pow(part, _) | Fold(_, _, part):
             return wraps(part)
+    return False
+
+
+def fits_by_design(expr: Expr, bits: int) -> bool:
+    """Whether an integer is one that wraps around by design, in no more than so many bits. A sum of such is not."""
+    match expr:
+        case Opaque(name, width):
+            return name.startswith(WRAPS) and isinstance(width, int) and width <= bits
+        case Where(_, then, otherwise):
+            return fits_by_design(then, bits) and fits_by_design(otherwise, bits)
+        case Extremum(_, parts):
+            return all(fits_by_design(part, bits) for part in parts)
+        case Fold("max" | "min", _, part):
+            return fits_by_design(part, bits)
+        case Num(value):
+            return -(1 << (bits - 1)) <= value < 1 << (bits - 1)
     return False
 
 

@@ -32,7 +32,7 @@ from samesame.formula.expr import (
 )
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.ttir import Operation, Place
-from samesame.kernels.execution.values import Pointers, Value, same_everywhere
+from samesame.kernels.execution.values import ADDRESS, Pointers, Value, same_everywhere
 from samesame.kernels.formulas.algebra import loads_of, replaced
 from samesame.kernels.indices import integers
 from samesame.kernels.loops.averaged import averaged, spread
@@ -68,6 +68,10 @@ def summarised(machine: Machine, operation: Operation, env: Environment) -> list
     if not machine.prover.proves(machine.path, integers.less(0, step)):
         raise Refused(f"{operation.place}: a loop whose step is not known to be positive")
     trips = at_least_none(machine, integers.ceiling(integers.minus(high, low), step))
+    ended = integers.plus_(low, integers.times_(trips, step))  # the counter behind the last iteration
+    bits = operation.given[0].bits if operation.given else ADDRESS
+    for number in (low, high, step, ended):
+        machine.observed(same_everywhere(number), bits, operation.place)
     names, starts = pairs[0::2], [env[name] for name in pairs[1::2]]
 
     def body(t: Expr, values: Sequence[Value]) -> list[Value]:
