@@ -131,6 +131,18 @@ def test_nothing_is_said_of_labels_that_were_negative_or_whose_ignored_number_is
     assert labels(padded, lambda node: False) == {}
 
 
+def shifted(x, given):
+    """Labels one step on, with the number that is ignored at the end."""
+    return F.cross_entropy(x, F.pad(given, (0, 1), value=-100)[1:])
+
+
+def test_labels_may_be_shifted_and_padded():
+    graph = capture(shifted, (SCORES, LABELS))
+    assert labels(graph, lambda node: False) == {graph.sources("input")[1].name: (0, 5)}
+    verdict = check(shifted, lambda x, given: -picked(x[:-1], given[1:]) / 4, (SCORES, LABELS))
+    assert verdict.verdict == "same" and any("if no element of given is -100" in told for told in verdict.only)
+
+
 def picked(x, given):
     """The log-probability of each label, by comparing it with every class: nothing for what is no class."""
     return (x.log_softmax(1) * (given.unsqueeze(1) == torch.arange(6))).sum()

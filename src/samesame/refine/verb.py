@@ -193,7 +193,9 @@ def establish(
         taken, values = take_draws((left, right), sides.relation.layouts, verdict.seed)
         verdict.provided += conditions(sides, values)
         outputs = sides.lying(values)
+        ignorable = list[str]()
         for more in uneven(left, right, sides.sources, sides.relation.layouts, taken[0]):
+            ignorable += [f"no element of {name} is {number}" for name, number in more.beyond.items()]
             if not answered_alike(sides, more.values):
                 continue
             weighed = [*values[0], more.values[0]], [*values[1], more.values[1]]
@@ -201,7 +203,7 @@ def establish(
             holding = [name for name, lies in outputs.items() if due[name].holds(lies)]
             failing = [name for name in holding if not due[name].holds(others[name])]
             if failing and more.beyond:
-                verdict.provided += [f"no element of {name} is {number}" for name, number in more.beyond.items()]
+                verdict.provided += ignorable
             elif failing:
                 taken, values = [*taken, more.draw], weighed
                 outputs |= {name: replace(others[name], words=others[name].words + more.words) for name in failing}
@@ -224,6 +226,9 @@ def establish(
         proposer = partial(PieceProposer, factors=factors_of(mesh), places=partial(places_of, mesh))
         relating = relate(left, right, sides.relation, values, closed, prover, run.advance, proposer=proposer,
                            gathers=True)
+        if relating.of_classes:                            # a proof took all labels for classes
+            told = ignorable or ["labels are classes, none of which a loss ignores"]
+            verdict.provided += [one for one in told if one not in verdict.provided]
         established = Established(sides, relating, values, outputs, even)
         write(verdict, established, compare_roots(relating, values), run)
         run.seconds["proofs"] = prover.seconds

@@ -33,7 +33,8 @@ KEEPING = frozenset(
         *("expand", "repeat", "_to_copy", "clone", "contiguous", "detach"),
     ]
 )
-
+# Movements that leave out elements, or fill up with numbers.
+CUTTING = frozenset(("aten.slice", "aten.select", "aten.narrow", "aten.constant_pad_nd"))
 
 # Operators whose integer results are positions along one dimension: which result, where that dimension is given if not
 # by its name, and its default.
@@ -67,10 +68,12 @@ def demanded(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]
 
 def labels(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]:
     """The range of each input that holds labels, by name, if none of them is the negative number that a loss ignores;
-    of inputs that were seen to be negative, nothing is said."""
+    of inputs that were seen to be negative, nothing is said. Labels may be shifted and padded before a loss has them:
+    what is said is said of all that the input holds."""
     losses = [node for node in graph.nodes if packet(node.operator) in LOSSES and ignored(node) <= 0]
-    demands = [(node.args[1], (0, last(_classes(node)))) for node in losses]
-    return _ranges((demand for demand in demands if not negative(whole(demand[0]))), negative)
+    sources = [(source, (0, last(_classes(node)))) for node in losses for source in inputs_in(node.args[1])
+               if is_integer(source)]
+    return _ranges((found for found in sources if not negative(found[0])), negative)
 
 
 def _classes(loss: Node) -> Dim:
@@ -149,6 +152,18 @@ def whole(node: Node) -> Node:
     while node.operator.rsplit(".", 1)[0] in KEEPING and len(node.inputs) == 1:
         node = node.inputs[0]
     return node
+
+
+def inputs_in(node: Node) -> Iterator[Node]:
+    """The inputs of which a tensor holds elements, beside numbers that fill it up."""
+    node = whole(node)
+    while packet(node.operator) in CUTTING:
+        node = whole(node.args[0])
+    if packet(node.operator) == "aten.cat":
+        for part in node.args[0]:
+            yield from inputs_in(part)
+    elif node.operator == "input":
+        yield node
 
 
 def taken_for_granted(graph: Graph) -> Iterator[str]:

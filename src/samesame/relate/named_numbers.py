@@ -17,7 +17,7 @@ import torch
 from samesame.graph import Graph, Node
 from samesame.operators.kept import Over
 from samesame.operators.table import packet
-from samesame.relate.domain import LOSSES, ignored, whole
+from samesame.relate.domain import LOSSES, ignored, inputs_in
 from samesame.relate.draws import Draw, Extremes, agree_at_roots, run_both
 from samesame.relate.extremes import COMPARING
 
@@ -41,10 +41,10 @@ def named_numbers(graph: Graph) -> dict[str, Named]:
     found: dict[str, Named] = {}
     for node in graph.nodes:
         for tensor, number, itself in _asked(graph, node):
-            source = whole(tensor)
-            if source.operator == "input" and graph.tensors[source.name].dtype in INTEGERS:
-                known = found.setdefault(source.name, {})
-                known[number] = known.get(number, False) or itself
+            for source in inputs_in(tensor):
+                if graph.tensors[source.name].dtype in INTEGERS:
+                    known = found.setdefault(source.name, {})
+                    known[number] = known.get(number, False) or itself
     return found
 
 
