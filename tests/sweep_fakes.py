@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import time
@@ -15,17 +16,29 @@ def numbers(folder: str = ""):
 
     def work(task):
         if task == "crash":
+            faulthandler.disable()
             os.kill(os.getpid(), signal.SIGSEGV)
         if task == "crash once" and not (mark := Path(folder) / "crashed").exists():
             mark.touch()
             os._exit(7)
         if task == "hang":
             time.sleep(600)
+        if task == "print and exit":
+            print("the last words")
+            os._exit(3)
         if task == "raise":
             raise ValueError("no such thing")
         return task, os.getpid()
 
     return work
+
+
+def surroundings():
+    """A variable of the environment: now, and when this was loaded."""
+    return lambda name: [os.environ.get(name), AT_FIRST.get(name)]
+
+
+AT_FIRST = dict(os.environ)
 
 
 def unusable():
@@ -36,10 +49,8 @@ def dies_at_once():
     os._exit(3)
 
 
-def outcomes(left, right, seed, per_probe, store):
+def outcomes(left, right, seed, per_probe, store, certify):
     """Probes of activations end in every way; all others are the same. With a folder for `store`, each is noted."""
-    from samesame.sweep.outcome import Outcome
-
     ends = {
         "gelu": dict(outcome="different", max_error=0.5, mean_error=0.1, moved=(True, False),
                      config={"model_type": "llama"}, tokens=12),
@@ -52,19 +63,26 @@ def outcomes(left, right, seed, per_probe, store):
             (Path(store) / f"{probe.field or 'base'}-{probe.value}-{time.monotonic_ns()}").touch()
         if probe.value == "mish":
             os.kill(os.getpid(), signal.SIGKILL)
-        fitting = ends.get(probe.value, dict(outcome="same")) if isinstance(probe.value, str) else dict(outcome="same")
-        return Outcome(probe, **fitting)
+        return ends.get(probe.value, dict(outcome="same")) if isinstance(probe.value, str) else dict(outcome="same")
 
-    return attempt
-
-
-def refused_as_it_is(left, right, seed, per_probe, store):
-    from samesame.sweep.outcome import Outcome
-
-    return lambda probe: Outcome(probe, "refused", "right", "vLLM has no model of its own for it")
+    return attempts(attempt)
 
 
-def differs_as_it_is(left, right, seed, per_probe, store):
-    from samesame.sweep.outcome import Outcome
+def attempts(ends):
+    """What a worker does, by what becomes of a probe."""
+    from samesame.sweep.outcome import Outcome, to_json
+    from samesame.sweep.probe import Probe
 
-    return lambda probe: Outcome(probe, "same" if probe.field else "different")
+    def work(content):
+        probe = Probe(**content["probe"])
+        return {**to_json(Outcome(probe, **ends(probe))), "certificate": None}
+
+    return work
+
+
+def refused_as_it_is(*given):
+    return attempts(lambda probe: dict(outcome="refused", by="right", message="vLLM has no model of its own for it"))
+
+
+def differs_as_it_is(*given):
+    return attempts(lambda probe: dict(outcome="same" if probe.field else "different"))

@@ -25,7 +25,7 @@ FLOORS = [
     {"capture"},
     {"budget", "kernels"},                                    # kernels: what a kernel means, for every verb
     {"programs", "operators"},
-    {"store"},
+    {"store", "work"},
     {"graph", "formula", "egraph", "evidence", "evaluator", "versions", "supervised"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

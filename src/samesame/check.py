@@ -8,7 +8,6 @@ be established.
 
 from __future__ import annotations
 
-import inspect
 import math
 import time
 from collections import Counter
@@ -19,7 +18,6 @@ from typing import Any
 import torch
 
 from samesame.budget import Progress, Run
-from samesame.capture.artefacts import program_of
 from samesame.capture.program import Foreign, Program
 from samesame.capture.sizes.family import Apart, Family, Following, Recording
 from samesame.capture.sizes.following import follow
@@ -52,7 +50,7 @@ from samesame.relate.reals import qualified
 from samesame.relate.relating import Relating
 from samesame.relate.roots import ROUNDED, apart, difference_of_roots, resting
 from samesame.relate.rules import Rulebook
-from samesame.relate.sides import Sides
+from samesame.relate.sides import Sides, instance
 from samesame.relate.stored import Meant, meant, up_to_rounding
 from samesame.store import Store
 from samesame.versions import versions_of_packages
@@ -118,7 +116,7 @@ def _establish(
 ) -> None:
     """Write into the verdict what is found, stage by stage: what stands there when the run is stopped is kept."""
     with run.during("capture"):
-        programs = sides.programs = _instance(sides.programs[0]), _instance(sides.programs[1])
+        programs = sides.programs = instance(sides.programs[0]), instance(sides.programs[1])
         example = inputs() if callable(inputs) else _own_inputs(programs) if inputs is None else inputs
         graphs = recorded = sides.first(example)
         verdict.settings = sides.settings
@@ -321,13 +319,6 @@ def _twins(program: Any, example: Any) -> list[tuple[int, int]]:
     given = [] if isinstance(program, Graph) else [tensor for _, tensor in Program(program, example).given]
     first = {id(tensor): position for position, tensor in reversed(list(enumerate(given)))}
     return [(first[id(tensor)], later) for later, tensor in enumerate(given) if first[id(tensor)] < later]
-
-
-def _instance(program: Any) -> Any:
-    """The module or function to capture: a class, or a function without parameters, is called to make it."""
-    if inspect.isclass(program) or (inspect.isfunction(program) and not inspect.signature(program).parameters):
-        program = program()
-    return program_of(program)
 
 
 # ---------------------------------------------------------------------------------------------------------- the verdict

@@ -54,7 +54,7 @@ def supervised(work: Callable[[], object], unusable: int) -> int:
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     if answer:
         return answer[0]
-    print(f"samesame: {without_answer(status)}", file=sys.stderr)
+    print(f"samesame: {without_answer(os.waitstatus_to_exitcode(status))}", file=sys.stderr)
     return unusable
 
 
@@ -112,9 +112,8 @@ def ended(child: int, signals: set[signal.Signals]) -> int:
             os.kill(child, heard.si_signo)
 
 
-def without_answer(status: int) -> str:
-    """What to say where the child ended before its work was done."""
-    code = os.waitstatus_to_exitcode(status)
+def without_answer(code: int) -> str:
+    """What to say where a process ended before its work was done, with this exit code."""
     if code >= 0:
         return (f"a program ended the process (exit code {code}) while it was loaded or run, so there is no verdict; "
                 "remove what calls os._exit, or whatever else ends it")

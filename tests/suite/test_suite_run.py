@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import threading
 
 import pytest
 import torch
@@ -17,9 +15,9 @@ from samesame.cli import app
 from samesame.report.answers import FAILS, HOLDS, OPEN, UNUSABLE
 from samesame.store import Store
 from samesame.suite import reads, verb
-from samesame.suite.forks import in_forks
 from samesame.suite.table import command, dumps, text
 from samesame.suite.verb import suite
+from samesame.work.crew import Crew
 
 PAIR = """
 import torch
@@ -134,7 +132,7 @@ def test_what_was_expected_to_differ_and_does_not_is_a_finding_at_its_entry(ask)
 def test_an_unchanged_entry_is_free(ask, folder, monkeypatch):
     both = entry("left"), entry("other", expect="different")
     assert not any(ask(*both)[1].values())
-    monkeypatch.setattr(verb, "in_forks", lambda work, tasks, jobs: iter([]) if not tasks else pytest.fail("asked"))
+    monkeypatch.setattr(Crew, "_staff", lambda crew: pytest.fail("asked"))
     found, unchanged = ask(*both)
     assert all(unchanged.values()) and found.exit_code == 0 and "(2 of them unchanged)" in text(found)
 
@@ -198,40 +196,17 @@ def test_what_is_undecided_is_not_kept_but_in_the_record(ask, folder, monkeypatc
     assert unchanged == {"none": True} and found.rows[0].state == UNUSABLE
 
 
-def test_ctrl_c_keeps_what_is_done(ask, folder, monkeypatch):
-    in_forks = verb.in_forks
+def test_ctrl_c_keeps_what_is_done(ask, folder):
+    def interrupt(progress):
+        if progress.done:
+            raise KeyboardInterrupt
 
-    def interrupted(*given):
-        yield next(in_forks(*given))
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(verb, "in_forks", interrupted)
-    found, _ = ask(entry("left"), entry("named"), resume=folder / "record.jsonl", store=None)
+    record = folder / "record.jsonl"
+    found, _ = ask(entry("left"), entry("named"), resume=record, store=None, progress=interrupt)
     assert found.interrupted and found.exit_code == 3 and "1 not reached" in text(found)
-    monkeypatch.setattr(verb, "in_forks", in_forks)
+    assert found.goes_on == f"1 of 2 entries are done and kept in {record}; the same command goes on from there"
     found, unchanged = ask(entry("left"), entry("named"), resume=folder / "record.jsonl", store=None)
     assert unchanged == {"left": True, "named": False} and found.exit_code == 0
-
-
-def test_ctrl_c_within_a_fork_is_heard():
-    """On whatever thread the signal arrives."""
-    idle = threading.Event()
-    threading.Thread(target=idle.wait, daemon=True).start()
-
-    def hear():
-        os.kill(os.getpid(), signal.SIGINT)
-
-    os.register_at_fork(before=lambda: hear() if heard else None)
-    heard = [True]
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)     # a run in the background may not hear it
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            list(in_forks(lambda task: task, [(1, 9.0)], 1))
-    finally:
-        signal.signal(signal.SIGINT, before)
-        idle.set()
-    heard.clear()
-    assert [result for _, result, _ in in_forks(lambda task: task, [(1, 9.0)], 1)] == [1]
 
 
 def test_an_entry_that_hangs_is_ended(ask, folder, monkeypatch):

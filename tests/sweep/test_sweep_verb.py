@@ -6,10 +6,9 @@ from collections import Counter
 import pytest
 from typer.testing import CliRunner
 
-import samesame.sweep.verb
-import sweep_fakes
 from samesame.cli import app
 from samesame.evidence import Refused
+from samesame.sweep import verb
 from samesame.sweep.verb import sweep
 
 ACTS = ["gelu", "gelu_new", "gelu_pytorch_tanh", "gelu_fast", "quick_gelu", "relu", "relu2", "tanh", "sigmoid", "mish"]
@@ -23,10 +22,20 @@ def config(tmp_path):
     return folder
 
 
+@pytest.fixture(autouse=True)
+def pretended(monkeypatch):
+    """Workers that pretend, in the way of this name."""
+
+    def pretend(name):
+        monkeypatch.setattr(verb, "LABORATORY", f"sweep_fakes:{name}")
+
+    pretend("outcomes")
+    return pretend
+
+
 @pytest.fixture
-def run(config, monkeypatch):
-    """The command with workers that pretend: exit code, stdout, stderr."""
-    monkeypatch.setattr(samesame.sweep.verb, "laboratory", sweep_fakes.outcomes)
+def run(config):
+    """The command: exit code, stdout, stderr."""
 
     def command(*options, only=("hidden_act",), left=f"hf:{config}", right=f"vllm:{config}", store="-"):
         chosen = [part for name in only for part in ("--only", name)]
@@ -37,7 +46,7 @@ def run(config, monkeypatch):
 
 
 def test_every_probe_ends_as_one_of_these_and_a_crash_ends_none_but_its_own(config):
-    found = sweep(f"hf:{config}", f"vllm:{config}", only=["hidden_act"], jobs=2, prepare=sweep_fakes.outcomes)
+    found = sweep(f"hf:{config}", f"vllm:{config}", only=["hidden_act"], jobs=2)
     ends = {o.probe.value: o.outcome for o in found.outcomes}
     assert list(ends) == ACTS
     assert {value: end for value, end in ends.items() if end != "same"} == {
@@ -102,29 +111,34 @@ def test_a_sweep_goes_on_where_it_was_interrupted(run, config, tmp_path):
     assert len(record.read_text().splitlines()) == 12
 
 
-def test_probes_that_were_not_reached_leave_it_undecided(config, monkeypatch):
-    found = sweep(f"hf:{config}", f"vllm:{config}", only=["mlp_bias"], timeout=1e-3, prepare=sweep_fakes.outcomes)
+def test_probes_that_were_not_reached_leave_it_undecided(config):
+    found = sweep(f"hf:{config}", f"vllm:{config}", only=["mlp_bias"], timeout=1e-3)
     assert found.exit_code == 3 and [probe.field for probe in found.unreached] == ["mlp_bias"]
-    assert found.notes == ["Probes not reached: 1; --resume FILE goes on from where it was."]
+    assert found.notes == [
+        "0 of 1 probes are done, and kept nowhere; with --resume FILE a run goes on from where it was."]
 
 
 def test_ctrl_c_keeps_what_is_done(config, tmp_path):
-    def interrupt(done, total, place):
-        if done == 3:
+    def interrupt(progress):
+        if progress.done == 3:
             raise KeyboardInterrupt
 
     found = sweep(f"hf:{config}", f"vllm:{config}", only=["hidden_act"], progress=interrupt,
-                  prepare=sweep_fakes.outcomes, resume=tmp_path / "record.jsonl")
+                  resume=tmp_path / "record.jsonl")
     assert found.interrupted and len(found.outcomes) == 3 and len(found.unreached) == 7
+    there = f"kept in {tmp_path / 'record.jsonl'}; the same command goes on from there"
+    assert found.goes_on == f"3 of 10 probes are done and {there}"
 
 
-def test_a_config_that_cannot_be_compared_as_it_is(config):
+def test_a_config_that_cannot_be_compared_as_it_is(config, pretended):
+    pretended("refused_as_it_is")
     with pytest.raises(Refused, match=r"^there is nothing to sweep, .* vLLM has no model of its own"):
-        sweep(f"hf:{config}", f"vllm:{config}", only=["mlp_bias"], prepare=sweep_fakes.refused_as_it_is)
+        sweep(f"hf:{config}", f"vllm:{config}", only=["mlp_bias"])
 
 
-def test_a_config_that_differs_as_it_is_is_told(config):
-    found = sweep(f"hf:{config}", f"vllm:{config}", only=["mlp_bias"], prepare=sweep_fakes.differs_as_it_is)
+def test_a_config_that_differs_as_it_is_is_told(config, pretended):
+    pretended("differs_as_it_is")
+    found = sweep(f"hf:{config}", f"vllm:{config}", only=["mlp_bias"])
     assert found.exit_code == 1 and "differ on the config as it is" in found.notes[0]
 
 

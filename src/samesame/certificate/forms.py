@@ -191,11 +191,12 @@ def argument_of(form: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Any:
 
 
 def operator(name: str) -> Any:
-    """An operator that is registered with torch, by the name it has in graphs; None where there is none here."""
+    """An operator that is registered with torch, by the name it has in graphs; None where there is none here, or one
+    that writes into what it is given, which no operator of a graph does."""
     namespace, packet, overload = [*name.split(".", 2), "", ""][:3]
     found = getattr(getattr(getattr(torch.ops, namespace, None), packet, None), overload, None)
     require(packet not in FILES, f"{name} reads or writes files")
-    return found
+    return None if found is not None and found._schema.is_mutable else found
 
 
 def is_random(node: dict[str, Any]) -> bool:

@@ -430,5 +430,8 @@ class _Replay:
             self.trusted.append(f"proof {name}, whose {unknown[0]} is not run here")
             return
         runs = Runs(name, proof, self.constants)
-        for at, grid in places or [(sizes, None)]:
-            runs.check(at, grid)
+        try:
+            for at, grid in places or [(sizes, None)]:
+                runs.check(at, grid)
+        except NotImplementedError:                             # of a library's own kernel, which knows no float64
+            self.trusted.append(f"proof {name}, whose operators are not run here in float64")

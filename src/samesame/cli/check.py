@@ -33,8 +33,9 @@ from samesame.cli.options import (
     option,
     require_positive,
 )
+from samesame.cli.progress import progress_of
 from samesame.cli.rules import rules_of
-from samesame.cli.streams import INTERRUPTED, complain, progress_bar, reported, stdout_guarded, to_stdout
+from samesame.cli.streams import INTERRUPTED, complain, reported, stdout_guarded, to_stdout
 from samesame.evidence import Rung, SamesameError, Verdict
 from samesame.graph.interface import KINDS
 
@@ -193,7 +194,7 @@ def decide(
             Verdict("undecided", Rung.UNDECIDED, seed=settings["seed"], left=left, right=right)
             for left, right in combinations(targets, 2)
         ]
-        with progress_bar(quiet) as bar, rules_of(store) as rules, ExitStack() as kept:
+        with progress_of(quiet) as bar, rules_of(store) as rules, ExitStack() as kept:
             run = Run(settings["timeout"], *((bar.advance, bar.stage) if bar else ()))
             with run.bounded(interrupts=True):
                 with run.during("load"):

@@ -12,8 +12,9 @@ import typer
 
 from samesame.cli.files import demand_page, demand_writable
 from samesame.cli.options import Html, Inputs, Json, OwnStore, Quiet, Seed, Verbose, argument, option, require_positive
+from samesame.cli.progress import progress_of
 from samesame.cli.rules import rules_of
-from samesame.cli.streams import progress_bar, reported, stdout_guarded
+from samesame.cli.streams import reported, stdout_guarded
 from samesame.evidence import SamesameError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def found_for(
         from samesame.optimize.verb import optimize
 
         program, example = loaded(target, inputs, part)
-        with progress_bar(quiet) as bar, rules_of(store) as rules:
+        with progress_of(quiet) as bar, rules_of(store) as rules:
             run = Run(seconds, *((bar.advance, bar.stage) if bar else ()))
             return optimize(program, example, run=run, store=rules, **settings)
 

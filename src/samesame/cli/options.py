@@ -57,6 +57,8 @@ Timeout = Annotated[float | None, option("--timeout", metavar="SECONDS", words=A
 OwnStore = Annotated[
     str | None, option("--store", metavar="PATH", words=f"{STORE} (default: in the user's cache; - for none).")
 ]
+RAY = "Workers on the Ray cluster there (host:port, or auto); what they prove is checked here."
+Ray = Annotated[str | None, option("--ray", metavar="ADDRESS", words=RAY)]
 Quiet = Annotated[bool, option("--quiet", "-q", words="One line, and no progress.")]
 Verbose = Annotated[bool, verbose("A traceback if samesame itself fails.")]
 AllRelations = Annotated[bool, verbose("Every relation; a traceback if samesame itself fails.")]

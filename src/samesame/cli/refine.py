@@ -26,8 +26,9 @@ from samesame.cli.options import (
     option,
     require_positive,
 )
+from samesame.cli.progress import progress_of
 from samesame.cli.rules import rules_of
-from samesame.cli.streams import INTERRUPTED, progress_bar, reported, stdout_guarded
+from samesame.cli.streams import INTERRUPTED, reported, stdout_guarded
 from samesame.evidence import Refinement, SamesameError
 
 EPILOG = "Exit codes: 0 refines, 1 does not refine, 2 usage or unusable input, 3 undecided, 130 interrupted by Ctrl-C."
@@ -77,7 +78,7 @@ def refine(
         demand_writable(json)
         demand_page(html)
         demand_exchange(junit, sarif)
-        with progress_bar(quiet) as bar, rules_of(store or "-") as rules:
+        with progress_of(quiet) as bar, rules_of(store or "-") as rules:
             verdict, interrupted = decided(job, case, world_size, tp, train, seed, timeout, rules, bar)
         write_answers([of_refine(verdict)], junit, sarif)
         with stdout_guarded():

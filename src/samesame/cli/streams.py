@@ -11,7 +11,6 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import typer
 
@@ -75,32 +74,3 @@ def stdout_guarded() -> Iterator[None]:
 def to_stdout(text: str) -> None:
     with stdout_guarded():
         print(text)
-
-
-class Bar:
-    """What is being done, how much of it, for how long, and where in the user's program."""
-
-    def __init__(self, bar: Any) -> None:
-        self.bar, self.task = bar, bar.add_task("", total=None, doing="")
-
-    def stage(self, name: str) -> None:
-        self.bar.update(self.task, total=None, completed=0, description="", doing=name)
-
-    def advance(self, done: int, total: int, place: str) -> None:
-        doing = f"prove, operator {min(done + 1, total)} of {total}"
-        self.bar.update(self.task, completed=done, total=total, description=place, doing=doing)
-
-
-@contextmanager
-def progress_bar(quiet: bool) -> Iterator[Bar | None]:
-    """A bar on stderr, or None where nobody looks at one."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    doing, place = (TextColumn(f"{{task.{part}}}", markup=False) for part in ("fields[doing]", "description"))
-    columns = doing, BarColumn(20), TimeElapsedColumn(), place
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield Bar(bar)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,20 +19,23 @@ from samesame.cli.options import (
     Junit,
     OwnStore,
     Quiet,
+    Ray,
     Sarif,
     argument,
     option,
     verbose,
 )
+from samesame.cli.progress import progress_of, terminated_gently
 from samesame.cli.rules import rules_of
-from samesame.cli.streams import INTERRUPTED, progress_bar, reported, stdout_guarded
+from samesame.cli.streams import INTERRUPTED, complain, reported, stdout_guarded
 
 EPILOG = ("Exit codes: 0 all as expected, 1 some are not, 2 usage or unusable input, 3 some are undecided, "
           "130 interrupted by Ctrl-C.")
 JOBS = max(1, min(4, os.cpu_count() or 1))
 
 File = Annotated[str, argument("FILE", "A TOML file with check, refine and lift entries.")]
-Jobs = Annotated[int, option("--jobs", "-j", min=1, words="Entries that are asked at the same time.")]
+JOBS_OF = f"Entries that are asked at the same time (default: {JOBS}; with --ray all processors there)."
+Jobs = Annotated[int | None, option("--jobs", "-j", min=1, show_default=False, words=JOBS_OF)]
 RESUME = "Keep every answer here; go on from there if the file exists."
 Resume = Annotated[str | None, option("--resume", metavar="FILE", words=RESUME)]
 ONLY = "Entries with this in their name; may be given several times."
@@ -45,7 +47,8 @@ EveryReport = Annotated[bool, verbose("The report of what is not as expected; a 
 
 def suite(
     file: File,
-    jobs: Jobs = JOBS,
+    jobs: Jobs = None,
+    ray: Ray = None,
     only: Only = None,
     anew: Anew = False,
     resume: Resume = None,
@@ -72,9 +75,11 @@ def suite(
         demand_writable(json)
         demand_page(html)
         demand_exchange(junit, sarif)
-        with progress_bar(quiet) as bar, redirect_stdout(sys.stderr), rules_of(store) as rules:
-            found = run(Path(file), jobs=jobs, store=rules, resume=None if resume is None else Path(resume),
-                        only=only or (), anew=anew, progress=shown_on(bar))
+        shows = progress_of(quiet)
+        with terminated_gently(), shows as shown, redirect_stdout(sys.stderr), rules_of(store) as rules:
+            found = run(Path(file), jobs=jobs if ray else jobs or JOBS, ray=ray or "", store=rules,
+                        resume=None if resume is None else Path(resume), only=only or (), anew=anew,
+                        progress=shown.far if shown else None)
         write_answers(found.answers, junit, sarif)
         with stdout_guarded():
             if json == "-":
@@ -90,16 +95,6 @@ def suite(
             from samesame.suite.page import write_suite
 
             write_suite(found, Path(html))
+        if found.interrupted:
+            complain(f"interrupted: {found.goes_on}")
         raise typer.Exit(INTERRUPTED if found.interrupted else found.exit_code)
-
-
-def shown_on(bar: Any) -> Callable[[int, int, str], None] | None:
-    """Progress on a bar, if there is one."""
-    if bar is None:
-        return None
-    bar.stage("ask")
-
-    def advance(done: int, total: int, place: str) -> None:
-        bar.bar.update(bar.task, completed=done, total=total, description=place, doing=f"entry {done} of {total}")
-
-    return advance

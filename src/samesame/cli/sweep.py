@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,6 +19,7 @@ from samesame.cli.options import (
     Junit,
     OwnStore,
     Quiet,
+    Ray,
     Sarif,
     Seed,
     argument,
@@ -27,7 +27,8 @@ from samesame.cli.options import (
     require_positive,
     verbose,
 )
-from samesame.cli.streams import INTERRUPTED, progress_bar, reported, stdout_guarded
+from samesame.cli.progress import progress_of, terminated_gently
+from samesame.cli.streams import INTERRUPTED, complain, reported, stdout_guarded
 from samesame.evidence import SamesameError
 
 EPILOG = ("Exit codes: 0 no probe differs, 1 some differ, 2 usage or unusable input, 3 some are undecided, "
@@ -41,7 +42,8 @@ Only = Annotated[
     list[str] | None, option("--only", metavar="FIELD", words="Try this field alone; may be given several times.")
 ]
 List = Annotated[bool, option("--list", words="Show what would be tried, and try nothing.")]
-Jobs = Annotated[int, option("--jobs", "-j", min=1, words="Worker processes.")]
+JOBS_OF = f"Worker processes (default: {JOBS}; with --ray all processors there)."
+Jobs = Annotated[int | None, option("--jobs", "-j", min=1, show_default=False, words=JOBS_OF)]
 PER_PROBE = "For each probe; what is then open is undecided."
 PerProbe = Annotated[float, option("--per-probe", metavar="SECONDS", words=PER_PROBE)]
 AFTER = "Begin no probe after this long."
@@ -60,7 +62,8 @@ def sweep(
     right: Other,
     only: Only = None,
     list_: List = False,
-    jobs: Jobs = JOBS,
+    jobs: Jobs = None,
+    ray: Ray = None,
     per_probe: PerProbe = 60.0,
     timeout: Timeout = None,
     resume: Resume = None,
@@ -95,12 +98,13 @@ def sweep(
                 print(planned(left, right, only or []))
             raise typer.Exit
         folder = None if scripts is None else made_folder(Path(scripts))
-        with progress_bar(quiet) as bar, redirect_stdout(sys.stderr):
+        with terminated_gently(), progress_of(quiet) as shown, redirect_stdout(sys.stderr):
             from samesame.sweep.verb import sweep as swept
 
             found = swept(
-                left, right, jobs=jobs, seed=seed, per_probe=per_probe, timeout=timeout, only=only or [],
-                resume=_path(resume), waive=_path(waive), store=store, progress=shown_on(bar),
+                left, right, jobs=jobs if ray else jobs or JOBS, ray=ray or "", seed=seed, per_probe=per_probe,
+                timeout=timeout, only=only or [], resume=_path(resume), waive=_path(waive), store=store,
+                progress=shown.far if shown else None,
             )
         from samesame.sweep.answers import answers
         from samesame.sweep.script import write_scripts
@@ -125,6 +129,8 @@ def sweep(
             from samesame.sweep.page import write_sweep
 
             write_sweep(found, written, Path(html))
+        if found.interrupted:
+            complain(f"interrupted: {found.goes_on}")
         raise typer.Exit(INTERRUPTED if found.interrupted else found.exit_code)
 
 
@@ -148,16 +154,3 @@ def made_folder(path: Path) -> Path:
     except OSError as error:
         raise SamesameError(f"cannot make the folder {path}: {error.strerror}; give another one") from None
     return path
-
-
-def shown_on(bar: Any) -> Callable[[int, int, str], None] | None:
-    """Progress on a bar, if there is one."""
-    if bar is None:
-        return None
-    bar.stage("start the workers")
-
-    def advance(done: int, total: int, place: str) -> None:
-        doing = f"probe {done} of {total}"
-        bar.bar.update(bar.task, completed=done, total=total, description=place, doing=doing)
-
-    return advance

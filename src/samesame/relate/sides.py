@@ -8,6 +8,7 @@ is a difference of its own (graph/interface.py), unless it is to be ignored.
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from math import prod
 from typing import Any
 
 from samesame.capture import GRADIENTS, Differentiates, Recorded, capture, capture_calls, may_want_gradients
+from samesame.capture.artefacts import program_of
 from samesame.capture.calls import SECOND_INPUT
 from samesame.capture.program import Foreign
 from samesame.capture.sizes.family import Apart
@@ -49,6 +51,13 @@ GRADIENT = ".grad"
 
 Graphs = tuple[Graph, Graph]
 Pair = tuple[str, Node, Node]                              # a root's name, and its node on each side
+
+
+def instance(program: Any) -> Any:
+    """The module or function to capture: a class, or a function without parameters, is called to make it."""
+    if inspect.isclass(program) or (inspect.isfunction(program) and not inspect.signature(program).parameters):
+        program = program()
+    return program_of(program)
 
 
 @dataclass(frozen=True, slots=True)

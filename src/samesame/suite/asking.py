@@ -1,13 +1,18 @@
-"""One entry asked, in a process of its own: the answer, and all that was read for it."""
+"""One entry asked, in a fork of its own: the answer, and all that was read for it.
+
+On another machine an entry is asked in a fork, too, and what is the same comes with its certificate. That is checked
+here, on the graphs of the programs that lie here (`arrived`), so that what is kept hangs on the files here.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
 from samesame.evidence import SamesameError
@@ -15,6 +20,7 @@ from samesame.report.answers import (
     STATES,
     Answer,
     Place,
+    from_form,
     of_check,
     of_lift,
     of_refine,
@@ -25,6 +31,10 @@ from samesame.report.answers import (
 from samesame.store import Store
 from samesame.suite.entries import Entry
 from samesame.suite.reads import Reads
+from samesame.versions import versions
+from samesame.work.crew import in_forks
+from samesame.work.local import Work
+from samesame.work.tasks import NotAccepted
 
 CHECKPOINT = re.compile("(hf|vllm):")
 KERNELS = 20.0                              # a launch has no more of them that need all their time
@@ -36,19 +46,63 @@ def limit_of(entry: Entry) -> float:
     return (KERNELS if entry.verb == "lift" else 1.5) * entry.timeout + GRACE
 
 
-def asked(entry: Entry, folder: Path, reads: Reads, store: Store | None) -> dict[str, Any]:
-    """The entry's answer and what it read, as data. For a process of its own, which knows nothing else afterwards."""
-    os.chdir(folder)
-    reads.watch()
+def load(verbs: Sequence[str]) -> None:
+    """What every fork needs, once, before the first."""
+    for verb in verbs:
+        import_module(f"samesame.{verb}")
+
+
+def asker(folder: str, store: str | None, environment: Mapping[str, str], began: float, certify: bool) -> Work:
+    """In a fork, which knows nothing else afterwards: asks an entry of the suite in this folder, or checks what another
+    machine says of it. `environment` are the variables of when it `began`, before any program was loaded; rules are in
+    the `store` of this path, or nowhere."""
+
+    def ask(content: dict[str, Any]) -> dict[str, Any]:
+        entry, reads = Entry(**content["entry"]), Reads(began, dict(environment))
+        os.chdir(folder)
+        reads.watch()
+        if "arrived" in content:
+            try:
+                return told(entry, reads, lambda: (arrived(entry, **content["arrived"]), None))
+            except NotAccepted as why:
+                return {"refused": str(why)}
+        with _opened(store) as rules:
+            return told(entry, reads, lambda: VERBS[entry.verb](entry, rules, certify))
+
+    return ask
+
+
+def forking(folder: str, verbs: Sequence[str], store: str | None, certify: bool) -> Work:
+    """In a worker, here or on another machine: asks entries of the suite in this folder, each in a fork."""
+    environment, began = dict(os.environ), time.time()
+    if not os.path.isdir(folder):
+        raise SamesameError(f"a machine of the cluster has no folder {folder}; every machine has to see it there")
+    load(verbs)
+    return in_forks("samesame.suite.asking:asker", (folder, store, environment, began, certify))
+
+
+@contextmanager
+def _opened(path: str | None) -> Iterator[Store | None]:
+    if path is None:
+        yield None
+        return
+    prover, semantics = versions()
+    with Store.open_or_go_without(path, prover=prover, semantics=semantics) as store:
+        yield store
+
+
+def told(entry: Entry, reads: Reads, ask: Callable[[], tuple[Answer, Any]]) -> dict[str, Any]:
+    """The answer, its certificate where there is one, and what was read for it, as data."""
     started = time.perf_counter()
     targets = [str(entry.options[key]) for key in ("left", "right", "job", "target") if key in entry.options]
     try:
-        answer = VERBS[entry.verb](entry, store)
+        answer, certificate = ask()
     except SamesameError as error:
+        certificate = None
         answer = unusable(entry.verb, entry.name, str(error), places=map(place_of_target, targets))
     answer = replace(answer, name=entry.name, seconds=time.perf_counter() - started)
     form, libraries = reads.form([*entry.reads, *filter(os.path.exists, map(_file_of, targets))])
-    return {"answer": to_form(anchored(answer)), "reads": form, "libraries": libraries}
+    return {"answer": to_form(anchored(answer)), "reads": form, "libraries": libraries, "certificate": certificate}
 
 
 def _file_of(target: str) -> str:
@@ -67,19 +121,33 @@ def anchored(answer: Answer) -> Answer:
         replace(finding, places=tuple(map(anchor, finding.places))) for finding in answer.findings))
 
 
-def _check(entry: Entry, store: Store | None) -> Answer:
+def arrived(entry: Entry, answer: dict[str, Any], certificate: Any) -> Answer:
+    """The answer of another machine, once its certificate holds for the programs that lie here. Raises NotAccepted."""
+    from samesame.capture.targets import programs_of
+    from samesame.certificate.arrival import accepted_for
+
+    found, given = from_form(answer), dict(entry.options)
+    with programs_of([given["left"], given["right"]], given.get("inputs"), tiny=given.get("tiny", False),
+                     seed=given.get("seed", 0)) as (programs, example):
+        checked, trusted = accepted_for(programs, example, certificate, found.evidence, given.get("how", "record"),
+                                        given.get("ignore", ()))
+    lines = [f"  checked   {line}" for line in checked] + [f"  trusted   {line}" for line in trusted]
+    return replace(found, report="\n".join([found.report, "", "its certificate, replayed here", *lines]))
+
+
+def _check(entry: Entry, store: Store | None, certify: bool) -> tuple[Answer, Any]:
     from samesame.capture.targets import programs_of
     from samesame.check import check
 
     given = dict(entry.options)
     names, inputs, tiny = [given.pop("left"), given.pop("right")], given.pop("inputs", None), given.pop("tiny", False)
     with programs_of(names, inputs, tiny=tiny, seed=given.get("seed", 0)) as ((left, right), example):
-        verdict = check(left, right, example, timeout=entry.timeout, store=store, **given)
+        verdict = check(left, right, example, timeout=entry.timeout, store=store, certify=certify, **given)
     verdict.left, verdict.right = names
-    return of_check(verdict)
+    return of_check(verdict), verdict.certificate
 
 
-def _refine(entry: Entry, store: Store | None) -> Answer:
+def _refine(entry: Entry, store: Store | None, certify: bool) -> tuple[Answer, Any]:
     from samesame.budget import Run
     from samesame.refine import arguments_of, refine
 
@@ -88,10 +156,10 @@ def _refine(entry: Entry, store: Store | None) -> Answer:
     with run.bounded():
         verdict = refine(**arguments_of(job, **given), seed=seed, run=run, store=store)
     verdict.left = job
-    return of_refine(verdict)
+    return of_refine(verdict), None
 
 
-def _lift(entry: Entry, store: Store | None) -> Answer:
+def _lift(entry: Entry, store: Store | None, certify: bool) -> tuple[Answer, Any]:
     """One answer for all kernels and the reference."""
     from samesame.capture import load_inputs
     from samesame.lift import Settings, lift
@@ -105,7 +173,8 @@ def _lift(entry: Entry, store: Store | None) -> Answer:
     line = "; ".join(part.headline for part in parts)
     findings = tuple(finding for part in parts for finding in part.findings)
     return Answer("lift", given["target"], verdict.verdict, STATES[verdict.exit_code], line,
-                  "\n".join(lines(verdict)), findings=findings)
+                  "\n".join(lines(verdict)), findings=findings), None
 
 
-VERBS: dict[str, Callable[[Entry, Store | None], Answer]] = {"check": _check, "refine": _refine, "lift": _lift}
+Verb = Callable[[Entry, Store | None, bool], tuple[Answer, Any]]
+VERBS: dict[str, Verb] = {"check": _check, "refine": _refine, "lift": _lift}

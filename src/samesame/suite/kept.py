@@ -4,22 +4,20 @@ since. Decided ones are kept in the store; a record, which `--resume` names, kee
 
 from __future__ import annotations
 
-import json
-import os
 import platform
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
-from samesame.evidence import SamesameError
 from samesame.report.answers import FAILS, HOLDS, Answer, from_form
 from samesame.store import Store, StoreError
 from samesame.store.kept import SUITE, get, keep
 from samesame.suite.entries import Entry
-from samesame.suite.reads import digest_of, unchanged
+from samesame.suite.reads import digest, digest_of, unchanged
 from samesame.versions import versions_of_packages
+from samesame.work.record import Record
 
-FORMAT = 1
+FORMAT = 2
 
 
 def key_of(entry: Entry, folder: Path) -> str:
@@ -54,37 +52,15 @@ class InStore:
 
 @dataclass(slots=True)
 class InRecord:
-    """In a file of JSON lines. A line that was cut short is dropped."""
+    """In the record of a run."""
 
-    file: IO[str]
-    known: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    @classmethod
-    def open(cls, path: Path) -> InRecord:
-        """The record in a file, which is made if there is none. Raises SamesameError."""
-        try:
-            text = path.read_text() if path.exists() else ""
-            whole = text[: text.rfind("\n") + 1]
-            known = dict(json.loads(line) for line in whole.splitlines())
-            if not all(isinstance(form, dict) for form in known.values()):
-                raise ValueError
-            if whole != text:
-                path.write_text(whole)
-            return cls(path.open("a"), known)
-        except OSError as error:
-            raise SamesameError(f"cannot use {path}: {error.strerror}; give another file for --resume") from None
-        except (ValueError, TypeError):
-            told = f"{path} is no record of a suite; give a file that --resume wrote, or a new name"
-            raise SamesameError(told) from None
+    record: Record
 
     def get(self, key: str) -> dict[str, Any] | None:
-        return self.known.get(key)
+        return self.record.done.get(key)
 
     def keep(self, key: str, form: dict[str, Any]) -> None:
-        self.known[key] = form
-        self.file.write(json.dumps([key, form]) + "\n")
-        self.file.flush()
-        os.fsync(self.file.fileno())
+        self.record.add(key, form)
 
 
 @dataclass(slots=True)
@@ -115,6 +91,7 @@ class Kept:
                 shelf.keep(key, {"answer": found["answer"], "reads": found["reads"], "libraries": libraries})
         return ""
 
-    def close(self) -> None:
-        if self.all is not None:
-            self.all.file.close()
+
+def read_alike(reads: dict[str, Any]) -> bool:
+    """Are the user's own files, as another machine read them, those that lie here?"""
+    return all(digest(path) == found for path, found in reads["files"].items())

@@ -87,7 +87,7 @@ def _stands_on(row: Row) -> str:
 
 
 def _cost(row: Row) -> str:
-    return "unchanged" if row.unchanged else f"{seconds_in_words(row.answer.seconds)} s"
+    return "unchanged" if row.unchanged else f"{seconds_in_words(row.answer.seconds)} s {row.told}".rstrip()
 
 
 def command(entry: Entry) -> str:
@@ -124,5 +124,6 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         "name": row.entry.name, "verb": row.entry.verb, "line": row.entry.line, "expect": row.entry.expect,
         "state": row.state, "why": row.why, "unchanged": row.unchanged, "not_kept": row.not_kept,
+        "told": row.told,
         **{key: answer[key] for key in ("verdict", "evidence", "headline", "findings", "report", "seconds")},
     }

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,12 +48,15 @@ Logits = dict[str, torch.Tensor]
 
 @dataclass(slots=True)
 class Laboratory:
-    """Where a worker makes its attempts: the two sides, what both have in common, and what it keeps between them."""
+    """Where a worker makes its attempts: the two sides, what both have in common, and what it keeps between them. To
+    `certify` everything is proved anew, and `certificate` is that of the last attempt, where it has one."""
 
     sides: tuple[Checkpoint, Checkpoint]
     seed: int
     seconds: float
     store: Store | None = None
+    certify: bool = False
+    certificate: Any = None
     given: dict[str, tuple[Logits, list[Logits]]] = field(default_factory=dict)
 
     @property
@@ -63,7 +67,7 @@ class Laboratory:
 
     def attempt(self, probe: Probe) -> Outcome:
         """What comes of a probe."""
-        started = time.monotonic()
+        started, self.certificate = time.monotonic(), None
         with TemporaryDirectory(prefix="samesame-") as place:
             found = self._attempted(probe, Path(place))
         return replace(found, seconds=time.monotonic() - started)
@@ -86,6 +90,16 @@ class Laboratory:
         moved = self.moved(probe, folder, ran)
         found = self.decided(probe, loaded, inputs, ran)
         return replace(found, moved=moved, config=config_for_script(folder), tokens=inputs["input_ids"].shape[1])
+
+    @contextmanager
+    def built(self, probe: Probe) -> Iterator[tuple[list[Any], Logits]]:
+        """Both programs of a probe, and what they run on. Raises Refused where a side does not take it."""
+        with TemporaryDirectory(prefix="samesame-") as place:
+            folder = self.twin(probe, Path(place))
+            loaded = self.loaded(folder)
+            if refused := next((found for found in loaded if isinstance(found, Refused)), None):
+                raise refused
+            yield loaded, example_of(folder)
 
     def twin(self, probe: Probe, place: Path) -> Path:
         return tiny(self.sides[0].path, place, merged(self.shared, probe.fields), seed=self.seed)
@@ -144,7 +158,9 @@ class Laboratory:
         direct = None if broken else largest_difference(*ran)
         by, what = (broken[0], "its logits are not numbers") if broken else ("", "by their values alone")
         try:
-            verdict = check(programs[0], programs[1], inputs, seed=self.seed, timeout=self.seconds, store=self.store)
+            verdict = check(programs[0], programs[1], inputs, seed=self.seed, timeout=self.seconds, store=self.store,
+                            certify=self.certify)
+            self.certificate = verdict.certificate
         except Refused as error:
             if apart:
                 return Outcome(probe, "different", by, f"{what}; {error}", evidence="values", direct_error=direct)

@@ -97,7 +97,8 @@ def from_json(found: Mapping[str, Any]) -> Outcome:
 @dataclass(slots=True)
 class Sweep:
     """All outcomes of one sweep, in the order of its probes. `base` is that of the config as it was given; `attention`
-    is Transformers' for the scripts of differences, empty where a script would not show what was compared."""
+    is Transformers' for the scripts of differences, empty where a script would not show what was compared; `goes_on`
+    says how a sweep does that did not come to its end."""
 
     left: str
     right: str
@@ -111,6 +112,7 @@ class Sweep:
     seconds: float = 0.0
     attention: str = ""
     interrupted: bool = False
+    goes_on: str = ""
 
     @property
     def unreached(self) -> list[Probe]:

@@ -1,14 +1,16 @@
 """The sweep itself: plan the probes, check the config as it is, then all probes in worker processes, and keep each.
 
 The config as it was given comes first. Where a library does not take it, or the two cannot be compared at all, there is
-nothing to sweep, and that is said in one sentence.
+nothing to sweep, and that is said in one sentence. On a Ray cluster a probe that is the same comes with a certificate,
+which is checked here; what comes without one is made once more, here.
 """
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -17,27 +19,32 @@ from samesame.capture.checkpoints.folders import Checkpoint, is_checkpoint, pars
 from samesame.capture.checkpoints.shrinking import merged
 from samesame.evidence import Refused
 from samesame.sweep.attempt import Laboratory
-from samesame.sweep.outcome import SAMESAME, Outcome, Sweep
+from samesame.sweep.outcome import SAMESAME, Outcome, Sweep, from_json, to_json
 from samesame.sweep.probe import AS_GIVEN, Plan, Probe
 from samesame.sweep.probes import probes_of
-from samesame.sweep.record import Record, open_record
 from samesame.sweep.waivers import apply, read_waivers
-from samesame.sweep.workers import Lost, Workers
 from samesame.versions import versions_of_packages
+from samesame.work.cluster import Cluster
+from samesame.work.crew import Crew, Workplace
+from samesame.work.local import Local, Work
+from samesame.work.progress import Progress, Told, goes_on
+from samesame.work.record import Record, open_record
+from samesame.work.tasks import Done, Lost, NotAccepted, Task
 
 PER_PROBE = 60.0                            # seconds for the check of one probe
 BUILDING = 60.0                             # seconds more for building both models, before its process is ended
 ATTENTION = "eager"                         # Transformers' attention that computes every field of a config
 
-Prepared = Callable[..., Callable[[Probe], Outcome]]
-Progress = Callable[[int, int, str], None]
+TASKS = 100                                 # after which a worker makes room for a fresh one: libraries keep things
+LABORATORY = "samesame.sweep.verb:laboratory"
 
 
 def sweep(
     left: str,
     right: str,
     *,
-    jobs: int = 1,
+    jobs: int | None = 1,
+    ray: str = "",
     seed: int = 0,
     per_probe: float = PER_PROBE,
     timeout: float | None = None,
@@ -45,18 +52,17 @@ def sweep(
     waive: Path | None = None,
     only: Iterable[str] = (),
     store: str | None = "-",
-    progress: Progress | None = None,
-    prepare: Prepared | None = None,
+    progress: Told | None = None,
 ) -> Sweep:
     """Change one field at a time of the config that `left` and `right` name (`hf:CONFIG`, `vllm:CONFIG`), and check
     each pair.
 
-    `jobs` worker processes take `per_probe` seconds for each check; after `timeout` seconds no more is begun. Done
-    probes are kept in the file `resume`, from which a later call goes on; `waive` is a file of known differences;
-    `only` names fields. `store` holds proved rules: a path, None for the user's own, "-" for none. `progress(done,
-    total, place)` is called as it goes. Ctrl-C ends the sweep and keeps what is done. `prepare` makes, in a worker, the
-    function from a Probe to its Outcome; it is `laboratory` unless given. Raises SamesameError where the sides are not
-    two readings of one config, where a library does not take it, and where a file cannot be used.
+    `jobs` worker processes, here or on the Ray cluster at the address `ray` (None: as many as it has processors), take
+    `per_probe` seconds for each check; after `timeout` seconds no more is begun. Done probes are kept in the file
+    `resume`, from which a later call goes on; `waive` is a file of known differences; `only` names fields. `store`
+    holds proved rules: a path, None for the user's own, "-" for none. `progress` is called as it goes, at least once a
+    second. Ctrl-C ends the sweep and keeps what is done. Raises SamesameError where the sides are not two readings of
+    one config, where a library does not take it, where a file cannot be used, and where a cluster does not answer.
     """
     started = time.monotonic()
     until = started + (float("inf") if timeout is None else timeout)
@@ -66,50 +72,101 @@ def sweep(
     found = Sweep(left, right, config["model_type"], None, plan, versions=_versions(), seed=seed)
     found.attention = attention_for_scripts(sides)
     record = open_record(resume, {
-        "left": _named(sides[0]), "right": _named(sides[1]), "config": config, "versions": dict(found.versions),
-        "seed": seed, "per_probe": per_probe,
-    })
-    given = (left, right, seed, per_probe, store)
+        "record": "sweep", "left": _named(sides[0]), "right": _named(sides[1]), "config": config,
+        "versions": dict(found.versions), "seed": seed, "per_probe": per_probe,
+    }, from_json)
+    given = left, right, seed, per_probe
+    here = min(jobs or 1, os.cpu_count() or 1) if ray else jobs or 1
+    threads = str(max(1, (os.cpu_count() or 1) // here))
+    nearby = Local(LABORATORY, (*given, store, False), here, tasks_each=TASKS,
+                   environment={} if "OMP_NUM_THREADS" in os.environ else {"OMP_NUM_THREADS": threads})
     try:
-        with Workers(prepare or laboratory, given, jobs, 1.5 * per_probe + BUILDING) as workers:
-            _require_usable(_made(workers, record, [AS_GIVEN], plan, progress, until))
-            _made(workers, record, plan.probes, plan, progress, until)
+        places: list[Workplace] = [nearby]
+        if ray:
+            one = {"OMP_NUM_THREADS": "1"}
+            places = [Cluster(ray, jobs, LABORATORY, (*given, "-", True), environment=one), nearby]
+        with Crew(places) as crew:
+            sweeping = _Sweeping(crew, record, plan, 1.5 * per_probe + BUILDING, until, progress)
+            _require_usable(sweeping.all([AS_GIVEN]))
+            sweeping.all(plan.probes)
     except KeyboardInterrupt:
         found.interrupted = True
     finally:
         record.close()
-    found.base = record.done.get(AS_GIVEN.key)
-    reached = [replace(record.done[p.key], probe=p) for p in plan.probes if p.key in record.done]
+    found.base = _kept(record, AS_GIVEN)
+    reached = [outcome for probe in plan.probes if (outcome := _kept(record, probe)) is not None]
     found.outcomes, found.notes = apply(waivers, reached)
     if found.base is not None and found.base.outcome == "different":
         found.notes.append("The two differ on the config as it is: a probe that differs may do so for that reason.")
     if found.unreached:
-        found.notes.append(f"Probes not reached: {len(found.unreached)}; --resume FILE goes on from where it was.")
+        found.goes_on = goes_on(len(found.outcomes), len(plan.probes), "probes", str(resume or ""))
+        found.notes.append(f"{found.goes_on}.")
     found.seconds = time.monotonic() - started
     return found
+
+
+def _kept(record: Record, probe: Probe) -> Outcome | None:
+    """The outcome of a probe that is done."""
+    form = record.done.get(probe.key)
+    return None if form is None else replace(from_json(form), probe=probe)
+
+
+@dataclass(slots=True)
+class _Sweeping:
+    """Probes on their way through a crew, each with `limit` seconds, into the record."""
+
+    crew: Crew
+    record: Record
+    plan: Plan
+    limit: float
+    until: float
+    progress: Told | None
+
+    def all(self, probes: Iterable[Probe]) -> Outcome | None:
+        """Make those that are not in the record yet; the outcome of the last one."""
+        by_key = {probe.key: probe for probe in probes}
+        total = len(self.plan.probes)
+        far = Progress("probes", total, self.done, self.done)
+
+        def tell() -> None:
+            far.done = self.done
+            far.under_way = [(task.name, seconds) for task, seconds in self.crew.under_way]
+            if self.progress is not None:
+                self.progress(far)
+
+        self.crew.watch = tell
+        waiting = (self.task(probe) for probe in by_key.values() if probe.key not in self.record.done)
+        for done in self.crew.results(waiting, self.until):
+            self.crew.add(*self.made(by_key[done.task.key], done))
+            tell()
+        return next((_kept(self.record, probe) for probe in reversed(by_key.values())), None)
+
+    @property
+    def done(self) -> int:
+        return sum(probe.key in self.record.done for probe in self.plan.probes)
+
+    def task(self, probe: Probe, **more: Any) -> Task:
+        """A probe; with more to it, one for this machine alone."""
+        return Task(probe.key, {"probe": asdict(probe), **more}, probe.spoken, self.limit, bool(more))
+
+    def made(self, probe: Probe, done: Done) -> Iterator[Task]:
+        """Keep the outcome of a probe; or what is still to be done about it."""
+        result = done.result
+        if isinstance(result, Lost):
+            self.record.add(probe.key, to_json(Outcome(probe, "undecided", SAMESAME, result.why)))
+            return
+        certificate = result.pop("certificate")
+        if done.here or result["outcome"] != "same":
+            self.record.add(probe.key, result)
+        elif certificate is None:
+            yield self.task(probe, again=True)
+        else:
+            yield self.task(probe, arrived={"outcome": result, "certificate": certificate})
 
 
 def plan_of(left: str, right: str, only: Iterable[str] = ()) -> Plan:
     """What a sweep of these two tries. Raises SamesameError as `sweep` does."""
     return probes_of(_config_of(sides_of(left, right)), only)
-
-
-def _made(
-    workers: Workers, record: Record, probes: Iterable[Probe], plan: Plan, progress: Progress | None, until: float
-) -> Outcome | None:
-    """Make the probes that are not in the record yet; the last outcome, or that of the only probe."""
-    last = None
-    waiting = []
-    for probe in probes:
-        last = record.done.get(probe.key)
-        if last is None:
-            waiting.append(probe)
-    for probe, result in workers.results(waiting, until):
-        last = Outcome(probe, "undecided", SAMESAME, result.why) if isinstance(result, Lost) else result
-        record.add(last)
-        if progress is not None:
-            progress(sum(p.key in record.done for p in plan.probes), len(plan.probes), probe.spoken)
-    return last
 
 
 def _require_usable(base: Outcome | None) -> None:
@@ -119,10 +176,9 @@ def _require_usable(base: Outcome | None) -> None:
     raise Refused(f"there is nothing to sweep, since the config as it is cannot be compared: {base.message}")
 
 
-def laboratory(
-    left: str, right: str, seed: int, per_probe: float, store: str | None
-) -> Callable[[Probe], Outcome]:
-    """In a worker: make attempts at probes. Rules that one probe proved close the others' gaps."""
+def laboratory(left: str, right: str, seed: int, per_probe: float, store: str | None, certify: bool) -> Work:
+    """In a worker: make attempts at probes, or check what another machine says of one. Rules that one probe proved
+    close the others' gaps, unless all is to be certified."""
     from samesame.store import Store
     from samesame.versions import versions
 
@@ -131,7 +187,29 @@ def laboratory(
         rules = Store.in_memory(prover=prover, semantics=semantics)
     else:
         rules = Store.open_or_go_without(store, prover=prover, semantics=semantics)
-    return Laboratory(sides_of(left, right), seed, per_probe, rules).attempt
+    room = Laboratory(sides_of(left, right), seed, per_probe, rules, certify)
+
+    def work(content: dict[str, Any]) -> dict[str, Any]:
+        probe = Probe(**content["probe"])
+        if "arrived" in content:
+            return {**to_json(arrived(room, probe, **content["arrived"])), "certificate": None}
+        return {**to_json(room.attempt(probe)), "certificate": room.certificate}
+
+    return work
+
+
+def arrived(room: Laboratory, probe: Probe, outcome: dict[str, Any], certificate: Any) -> Outcome:
+    """The outcome that another machine found, once its certificate holds for the models that are built here."""
+    from samesame.certificate.arrival import accepted_for
+
+    found = replace(from_json(outcome), probe=probe)
+    try:
+        with room.built(probe) as (programs, inputs):
+            accepted_for(programs, inputs, certificate, found.evidence, "record", ())
+    except NotAccepted as why:
+        told = f"not accepted from a machine of the cluster, which says {found.outcome}, {found.evidence}: {why}"
+        return replace(found, outcome="undecided", by=SAMESAME, message=told, evidence="")
+    return found
 
 
 # -------------------------------------------------------------------------------------------------------- the two sides
