@@ -33,33 +33,36 @@ from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.campaign import Progress, Settings, fuzz
 from samesame.fuzz.generators import GENERATORS
 from samesame.fuzz.judge import judge
-from samesame.fuzz.pool import Worker
 from samesame.fuzz.program import source
 from samesame.fuzz.tasks import accuses
 from samesame.fuzz.twins import twin_of
+from samesame.fuzz.worker import Alone
 
 REDUCING, BISECTING = 60.0, 240.0
 PLAIN = {"avoid": [], "tried": {}, "traced": False}
 HEAD = ("fault", "found", "programs", "generator", "stage", "CPU min", "blamed", "rightly")
 
 
-def processor_seconds(worker: Worker) -> float:
+def processor_seconds(worker: Alone) -> float:
     """What a worker and its forks have used."""
-    fields = Path(f"/proc/{worker.process.pid}/stat").read_text().rpartition(")")[2].split()
+    process = worker.crew._hands[0].worker.process.pid
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
-def with_fault(fault: Fault, folder: Path, settings: Settings) -> Worker:
+def with_fault(fault: Fault, folder: Path, settings: Settings) -> Alone:
     before = os.environ.get("PYTHONPATH", "")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(planted(fault, folder)), before)))
     try:
-        return Worker(folder / "cache", settings.for_worker())
+        worker = Alone(folder / "cache", settings.for_worker())
+        worker.ask({"task": "script", "text": "", "error": ""})              # it begins now, with this path
+        return worker
     finally:
         os.environ["PYTHONPATH"] = before
 
 
 def hunted(
-    worker: Worker, clean: Worker, settings: Settings, minutes: float
+    worker: Alone, clean: Alone, settings: Settings, minutes: float
 ) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
     """The program that is accused of the fault, as a case; None where none is. And what is told of it: what is wrong,
     after how many programs, by which generator, at which stage."""
@@ -85,7 +88,7 @@ def faults(options: argparse.Namespace) -> None:
     chosen = [fault for fault in FAULTS if not options.names or any(name in fault.name for name in options.names)]
     found = blamed = 0
     with TemporaryDirectory() as folder:
-        clean = Worker(Path(folder) / "clean", settings.for_worker())
+        clean = Alone(Path(folder) / "clean", settings.for_worker())
         for place, fault in enumerate(chosen):
             worker = with_fault(fault, Path(folder) / str(place), settings)
             case, told = hunted(worker, clean, settings, options.minutes)
@@ -101,7 +104,7 @@ def faults(options: argparse.Namespace) -> None:
     print(f"\n{told}; the guilty pass named for {blamed}")
 
 
-def guilty(worker: Worker, case: dict[str, Any]) -> str:
+def guilty(worker: Alone, case: dict[str, Any]) -> str:
     """Who is blamed for the program, once it is reduced."""
     small = worker.ask({**case, "task": "shrink", "budget": REDUCING})
     told = worker.ask({**case, "task": "bisect", "program": small.get("program", case["program"])}, BISECTING)

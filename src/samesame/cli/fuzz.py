@@ -35,11 +35,12 @@ from samesame.cli.options import (
     argument,
     option,
 )
+from samesame.cli.progress import progress_of, terminated_gently
 from samesame.cli.streams import reported, stdout_guarded
 from samesame.evidence import SamesameError
 
 if TYPE_CHECKING:
-    from samesame.fuzz.campaign import Progress, Settings
+    from samesame.fuzz.campaign import Settings
     from samesame.fuzz.corpus import Finding
     from samesame.report.answers import Answer as Told
 
@@ -65,7 +66,8 @@ Replay = Annotated[str | None, option("--replay", metavar="DIR", words="Run one 
 List = Annotated[str | None, option("--list", metavar="DIR", words="The findings of a campaign's folder.")]
 Llm = Annotated[str | None, option("--llm", metavar="URL", words="A language model that writes programs, too.")]
 Model = Annotated[str | None, option("--model", metavar="NAME", words="The model's name there.")]
-Ray = Annotated[str | None, option("--ray", metavar="ADDRESS", words="Workers on the Ray cluster there, not here.")]
+RAY = "Workers on the Ray cluster there (host:port, or auto), not here."
+Ray = Annotated[str | None, option("--ray", metavar="ADDRESS", words=RAY)]
 Kept = Annotated[str | None, option("--store", metavar="PATH", words="Learnt rules, as rewrites (default: none).")]
 NoTwins = Annotated[bool, option("--no-twins", words="Programs alone, without their equivalent twins.")]
 
@@ -217,12 +219,8 @@ def on_generated(out: Path, settings: Settings, resume: bool, quiet: bool) -> An
     from samesame.fuzz.answers import of_findings
     from samesame.fuzz.campaign import fuzz
 
-    def told(progress: Progress) -> None:
-        if not quiet:
-            end = "\r" if sys.stderr.isatty() else "\n"
-            print(progress.line.ljust(100), end=end, file=sys.stderr, flush=True)
-
-    with redirect_stdout(sys.stderr):
+    with terminated_gently(), progress_of(quiet) as shown, redirect_stdout(sys.stderr):
+        told = (lambda progress: shown.far(progress.far)) if shown else None
         progress = fuzz(out, settings, resume=resume, told=told)
     rows = [progress.line, "", findings_in_words(progress.findings, out)]
     if failed := progress.statuses["failed"]:

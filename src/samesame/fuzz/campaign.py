@@ -1,19 +1,18 @@
 """fuzz: does the compiler keep equal programs equal?
 
-A campaign hands numbered cases to worker processes: a case's number, the seed and the generator say which program it
-is. What a worker finds is reduced, its guilty pass is looked for, and it is kept if nothing like it was found before.
+A campaign hands numbered cases to workers: a case's number, the seed and the generator say which program it is. What a
+worker finds is reduced, its guilty pass is looked for, and it is kept if nothing like it was found before: each step is
+a task that any worker does, and the campaign alone writes down what comes of it.
 The operator of a result that was found wrong again and again is left out of most programs from then on, so that one
 fault does not hide the others.
 """
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import closing, nullcontext
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
@@ -22,19 +21,22 @@ from typing import Any
 from samesame.evidence import SamesameError
 from samesame.fuzz.apart import CRASHED, DIED, HUNG, OUT_OF_MEMORY, SLOW
 from samesame.fuzz.backends import BACKENDS
-from samesame.fuzz.cluster import Cluster, Remote
 from samesame.fuzz.corpus import Corpus, Finding
 from samesame.fuzz.finding import error_of, files_of, write_finding
 from samesame.fuzz.generators import GENERATORS
 from samesame.fuzz.generators.written import Writer
 from samesame.fuzz.learnt import learnt
-from samesame.fuzz.pool import Worker
 from samesame.fuzz.program import decoded
 from samesame.fuzz.reached import Lines, all_lines, merge
 from samesame.fuzz.reached import count as count_lines
 from samesame.fuzz.tasks import accuses, dtypes
+from samesame.fuzz.worker import CACHE, PREPARED, SURROUNDINGS, failed, workers
 from samesame.report.words import counted
 from samesame.versions import versions_of_packages
+from samesame.work.cluster import Cluster
+from samesame.work.crew import Crew, Workplace
+from samesame.work.progress import Progress as Far
+from samesame.work.tasks import Lost, Task
 
 WRITTEN = "written"
 FLOATS = ("float32", "float64")
@@ -48,6 +50,8 @@ REDUCING = 90.0              # seconds for one finding
 AGAIN = 4                    # a case that does not come back is tried once more, with so many times the seconds
 
 Told = Callable[["Progress"], None]
+Result = dict[str, Any]
+Asking = Generator[tuple[Result, float | None], Result, Result | None]    # yields what to ask; given the answers
 
 
 @dataclass
@@ -108,6 +112,7 @@ class Progress:
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
     reached: float = 0.0         # the share of the compiler's lines that were seen to run
+    far: Far = field(default_factory=lambda: Far("programs", 0))
 
     @property
     def cases(self) -> int:
@@ -120,13 +125,18 @@ class Progress:
 
     @property
     def line(self) -> str:
-        """One line: programs a minute, the share that said something, findings."""
+        """One line: programs a minute, and what was found."""
         pace = 60 * self.cases / self.seconds if self.seconds else 0.0
+        return f"{self.cases} programs, {pace:.0f}/min, {self.found}"
+
+    @property
+    def found(self) -> str:
+        """The share that said something, and findings."""
         valid = 100 * self.decided / self.cases if self.cases else 0.0
         kinds = Counter(finding.kind for finding in self.findings)
         found = ", ".join(f"{kinds[kind]} {kind}" for kind in WORST if kind in kinds)
         seen = f" {100 * self.reached:.0f} % of the compiler's lines reached," if self.reached else ""
-        return f"{self.cases} programs, {pace:.0f}/min, {valid:.0f} % valid,{seen} findings: {found or 'none'}"
+        return f"{valid:.0f} % valid,{seen} findings: {found or 'none'}"
 
 
 def fuzz(
@@ -134,26 +144,30 @@ def fuzz(
 ) -> Progress:
     """Run a campaign in the folder `out` until its minutes or cases are over or Ctrl-C, and return what was found.
 
-    `options` are fields of Settings, for those who do not want to make one. `told` is called after each case. Findings
-    lie in `out`, a folder each. Raises SamesameError where a back end is not installed or the folder cannot be used.
+    `options` are fields of Settings, for those who do not want to make one. `told` is called at least once a second.
+    Findings lie in `out`, a folder each. Raises SamesameError where a back end is not installed, the folder cannot be
+    used, or no cluster answers.
     """
     settings = settings or Settings(**options)
     settings.demand_known()
-    joined = closing(Cluster(settings.ray, settings.jobs)) if settings.ray else nullcontext()
-    with joined as cluster, closing(Corpus(Path(out), settings.kept(), resume)) as corpus:
-        return _Campaign(corpus, settings, told or (lambda progress: None), cluster).run()
+    given = settings.for_worker()
+    place: Workplace = workers(Path(out) / ".cache", given, settings.jobs)
+    if settings.ray:
+        place = Cluster(settings.ray, settings.jobs, PREPARED, (given,), environment=SURROUNDINGS, quiet=True,
+                        scratch=CACHE)
+    with Crew([place]) as crew, closing(Corpus(Path(out), settings.kept(), resume)) as corpus:
+        return _Campaign(corpus, settings, told or (lambda progress: None), crew).run()
 
 
 class _Campaign:
-    """One run of a campaign: threads that feed workers, and what they share."""
+    """One run of a campaign: cases on their way through a crew, each step asked when the one before is answered."""
 
-    def __init__(self, corpus: Corpus, settings: Settings, told: Told, cluster: Cluster | None) -> None:
-        self.corpus, self.settings, self.told, self.cluster = corpus, settings, told, cluster
-        self.progress = Progress(findings=corpus.findings())
+    def __init__(self, corpus: Corpus, settings: Settings, told: Told, crew: Crew) -> None:
+        self.corpus, self.settings, self.told, self.crew = corpus, settings, told, crew
+        limit = None if settings.minutes is None else 60 * settings.minutes
+        self.progress = Progress(findings=corpus.findings(), far=Far("programs", settings.cases or 0, limit=limit))
         self.begun = time.monotonic()
-        self.lock = threading.Lock()
-        self.over = threading.Event()
-        self.failures: queue.Queue[BaseException] = queue.Queue()
+        self.ends = float("inf") if limit is None else self.begun + limit
         done = corpus.done()
         self.numbers = islice((number for number in count() if number not in done), settings.cases)
         self.writer = Writer(settings.llm, settings.model, corpus.folder) if settings.llm else None
@@ -161,55 +175,52 @@ class _Campaign:
         self.lines: Lines = {}
         self.all_lines = all_lines() if settings.feedback else 0
         self.tried: Counter[str] = Counter()
+        self.under_way: dict[str, Asking] = {}
 
     def run(self) -> Progress:
-        threads = [threading.Thread(target=self._feed, args=(k,), daemon=True) for k in range(self.settings.jobs)]
-        for thread in threads:
-            thread.start()
+        """Cases until it is over; those under way then come to their end."""
+        self.crew.watch = self._tell
+        until = self.ends + self.settings.seconds + REDUCING
         try:
-            while any(thread.is_alive() for thread in threads) and not self._late():
-                time.sleep(0.2)
+            for done in self.crew.results(self._tasks(), until):
+                lost = isinstance(done.result, Lost)
+                self._go_on(done.task, failed(done.result) if lost else done.result)
         except KeyboardInterrupt:
             pass  # what is done is written down; --resume goes on
-        self.over.set()
-        for thread in threads:
-            thread.join(self.settings.seconds + REDUCING)
-        if not self.failures.empty():
-            raise self.failures.get()
         self.progress.seconds = time.monotonic() - self.begun
         return self.progress
 
-    def _late(self) -> bool:
-        minutes = self.settings.minutes
-        return minutes is not None and time.monotonic() - self.begun > 60 * minutes
+    def _tell(self) -> None:
+        self.progress.seconds = time.monotonic() - self.begun
+        far = self.progress.far
+        far.done, far.note = self.progress.cases, self.progress.found
+        far.under_way = [(task.name, seconds) for task, seconds in self.crew.under_way]
+        self.told(self.progress)
 
-    def _feed(self, worker_number: int) -> None:
-        """Give cases to one worker until it is over."""
-        try:
-            worker = self._worker(worker_number)
-            with self.lock:
-                merge(self.lines, worker.reached)
+    def _tasks(self) -> Iterator[Task]:
+        """The first step of each new case."""
+        for number in self.numbers:
+            if time.monotonic() > self.ends:
+                return
+            asking = self._through(self._case(number))
             try:
-                while not self.over.is_set():
-                    with self.lock:
-                        number = next(self.numbers, None)
-                        case = None if number is None else self._case(number)
-                    if case is None:
-                        return
-                    result = self._asked(case, worker)
-                    finding = self._finding(case, result, worker) if accuses(result) else None
-                    with self.lock:
-                        self._count(case, result, finding)
-            finally:
-                worker.close()
-        except BaseException as error:
-            self.failures.put(error)
-            self.over.set()
+                yield self._step(str(number), asking, *next(asking))
+            except StopIteration:
+                continue                                                     # no program came to be asked about
 
-    def _worker(self, number: int) -> Worker | Remote:
-        if self.cluster is not None:
-            return self.cluster.worker(self.settings.for_worker())
-        return Worker(self.corpus.folder / f".cache{number}", self.settings.for_worker())
+    def _step(self, key: str, asking: Asking, asked: Result, seconds: float | None) -> Task:
+        self.under_way[key] = asking
+        name = f"program {key}" + ("" if asked["task"] == "probe" else f", {asked['task']}")
+        return Task(key, {**asked, "seconds": seconds} if seconds else asked, name)
+
+    def _go_on(self, task: Task, result: Result) -> None:
+        """The next step of a case, if it has one."""
+        merge(self.lines, result.pop("begun", {}))
+        asking = self.under_way.pop(task.key)
+        try:
+            self.crew.add(self._step(task.key, asking, *asking.send(result)))
+        except StopIteration:
+            self._tell()
 
     def _case(self, number: int) -> dict[str, Any]:
         names = list(self.settings.generators)
@@ -227,22 +238,28 @@ class _Campaign:
         often = (found for found in self.progress.findings if found.calls and found.times >= OFTEN)
         return sorted({found.calls[-1] for found in often})
 
-    def _asked(self, case: dict[str, Any], worker: Worker | Remote) -> dict[str, Any]:
-        """The result of a case. One that does not come back is asked once more and given more time: a busy machine is
-        no fault of the compiler."""
+    def _through(self, case: dict[str, Any]) -> Asking:
+        """A case from its program to what is kept of it. One that does not come back is asked once more and given more
+        time: a busy machine is no fault of the compiler."""
         if case["generator"] == WRITTEN:
             assert self.writer is not None
             text = self.writer.program(next(self.writing))
             if text is None:
-                return {"status": "invalid", "stage": "", "why": "the answer holds no program"}
+                self._count(case, {"status": "invalid", "stage": "", "why": "the answer holds no program"}, None)
+                return None
             case.update(task="written", text=text)
-        result = worker.ask(case)
+        result = yield case, None
         if result["status"] in DIED and accuses(result):
-            result = worker.ask(case, AGAIN * self.settings.seconds)
-        return result
+            result = yield case, AGAIN * self.settings.seconds
+        finding = None
+        if accuses(result):
+            small = yield from self._reduced(case, result)
+            finding = None if small is None else (yield from self._finding(_found(case, small, result["stage"])))
+        self._count(case, result, finding)
+        return None
 
     def _count(self, case: dict[str, Any], result: dict[str, Any], finding: Finding | None) -> None:
-        """Write a case down, and tell how far the campaign is."""
+        """Write a case down."""
         if accuses(result) and finding is None:
             result = {**result, "status": "unsteady"}                        # it did not show again
         self.corpus.add(case, result, finding.number if finding else None)
@@ -252,43 +269,50 @@ class _Campaign:
             self.tried.update({call: -self.tried[call] for call in result.get("calls", ()) if new})
             self.progress.reached = count_lines(self.lines) / self.all_lines
         self.progress.statuses[result["status"]] += 1
-        self.progress.seconds = time.monotonic() - self.begun
-        self.told(self.progress)
 
-    def _finding(self, case: dict[str, Any], result: dict[str, Any], worker: Worker | Remote) -> Finding | None:
-        """Reduce; if there is none like it, run its script alone, tell who is guilty, and keep it. None where it does
-        not show again."""
-        small = self._reduced(case, result, worker)
-        if small is None:
-            return None
-        finding = _found(case, small, result["stage"])
-        with self.lock:
-            known = next((other for other in self.progress.findings if other.key == finding.key), None)
-            if known is not None:
-                known.times += 1
-                self.corpus.keep(known)
-                return known
-        asked = {"task": "script", "text": files_of(finding)["script.py"], "error": error_of(finding)}
-        if worker.ask(asked, 2 * self.settings.seconds)["status"] not in ("fails", finding.kind):
-            return None
-        if self.settings.bisect and finding.program and finding.kind not in DIED:
-            told = worker.ask({"task": "bisect", "program": finding.program, "backend": finding.backend}, BISECTING)
-            finding.guilty = told.get("guilty", {})
-        with self.lock:
-            finding.number = 1 + max((other.number for other in self.progress.findings), default=0)
-            self.progress.findings.append(finding)
-            self.corpus.keep(finding)
-            write_finding(self.corpus.folder, finding)
-            return finding
-
-    def _reduced(self, case: dict[str, Any], result: dict[str, Any], worker: Worker | Remote) -> dict[str, Any] | None:
+    def _reduced(self, case: dict[str, Any], result: dict[str, Any]) -> Asking:
         """What a finding is about, as small as it gets; None where it does not show again."""
         if case["generator"] == WRITTEN:
             return result if "text" in result else {**result, "text": case["text"]}
-        program = result.get("program") or worker.ask({**case, "task": "generate", "stage": result["stage"]})["program"]
+        program = result.get("program")
+        if program is None:
+            made = yield {**case, "task": "generate", "stage": result["stage"]}, None
+            program = made.get("program")
+        if program is None:
+            return None                                                      # the worker was lost
         asked = {"task": "shrink", "program": program, "backend": case["backend"], "budget": REDUCING}
-        small = worker.ask(asked)
+        small = yield asked, None
         return small if accuses(small) else None
+
+    def _finding(
+        self, finding: Finding
+    ) -> Generator[tuple[Result, float | None], Result, Finding | None]:
+        """The finding, if there is none like it, with who is guilty; the one like it; None where its script, run alone,
+        does not fail."""
+        if known := self._known(finding):
+            return known
+        asked = {"task": "script", "text": files_of(finding)["script.py"], "error": error_of(finding)}
+        alone = yield asked, 2 * self.settings.seconds
+        if alone["status"] not in ("fails", finding.kind):
+            return None
+        if self.settings.bisect and finding.program and finding.kind not in DIED:
+            told = yield {"task": "bisect", "program": finding.program, "backend": finding.backend}, BISECTING
+            finding.guilty = told.get("guilty", {})
+        if known := self._known(finding):                                    # found by another case meanwhile
+            return known
+        finding.number = 1 + max((other.number for other in self.progress.findings), default=0)
+        self.progress.findings.append(finding)
+        self.corpus.keep(finding)
+        write_finding(self.corpus.folder, finding)
+        return finding
+
+    def _known(self, finding: Finding) -> Finding | None:
+        """The one like it that was found before, which then was found once more."""
+        known = next((other for other in self.progress.findings if other.key == finding.key), None)
+        if known is not None:
+            known.times += 1
+            self.corpus.keep(known)
+        return known
 
 
 def _found(case: dict[str, Any], small: dict[str, Any], stage: str) -> Finding:

@@ -16,9 +16,9 @@ from samesame.fuzz.corpus import Finding
 from samesame.fuzz.judge import silent
 from samesame.fuzz.learnt import learnt
 from samesame.fuzz.own import Own, judge_own, judge_twin, loaded, runnable, seed_program
-from samesame.fuzz.pool import Worker
 from samesame.fuzz.program import Program, encoded
 from samesame.fuzz.tasks import accuses
+from samesame.fuzz.worker import Alone
 
 TWINS = 12                   # of a program of one's own …
 TWINS_UNTIL = 100.0          # … none of which is begun after so many seconds
@@ -52,7 +52,7 @@ def fuzz_own(target: str, inputs: str, settings: Settings, twins: int = TWINS) -
     with TemporaryDirectory() as folder:
         seed, alone = _seed(loaded(target, inputs), Path(folder))
         settings.feedback = False
-        worker = Worker(Path(folder) / "cache", settings.for_worker())
+        worker = Alone(Path(folder) / "cache", settings.for_worker())
         given = {"target": target, "inputs": inputs, "program": encoded(seed) if seed else ""}
 
         def ask(asked: dict[str, Any]) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def replay(finding: Finding) -> list[tuple[str, dict[str, Any]]]:
     if not finding.program:
         case = {"task": "written", "text": finding.text}
     with TemporaryDirectory() as folder:
-        worker = Worker(Path(folder) / "cache", settings.for_worker())
+        worker = Alone(Path(folder) / "cache", settings.for_worker())
         try:
             return [(name, worker.ask({**case, "backend": name}, 120.0)) for name in dict.fromkeys(names)]
         finally:
