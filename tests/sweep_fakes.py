@@ -23,6 +23,9 @@ def numbers(folder: str = ""):
             os._exit(7)
         if task == "hang":
             time.sleep(600)
+        if isinstance(task, list):                              # how long, and which
+            time.sleep(task[0])
+            (Path(folder) / f"{task[1]}-{time.monotonic_ns()}").touch()
         if task == "print and exit":
             print("the last words")
             os._exit(3)

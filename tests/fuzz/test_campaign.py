@@ -20,7 +20,7 @@ from samesame.cli import app
 from samesame.evidence import SamesameError
 from samesame.fuzz import single
 from samesame.fuzz.apart import run_apart
-from samesame.fuzz.campaign import Settings, fuzz, table
+from samesame.fuzz.campaign import Settings, _Campaign, fuzz, table
 from samesame.fuzz.corpus import Corpus, Finding, read_findings
 from samesame.fuzz.finding import script, write_finding
 from samesame.fuzz.generators.taste import Taste
@@ -112,6 +112,36 @@ def test_findings_are_pasted_into_an_issue(tmp_path, monkeypatch):
         assert again.output.startswith(first) and again.exit_code == len(stages), again.output
     names = CliRunner().invoke(app, ["fuzz", "--backend", "list", "--format", "markdown"]).output
     assert names.startswith("```text\n") and "inductor" in names
+
+
+def test_a_case_goes_step_by_step_to_a_finding_and_the_next_like_it_is_counted(tmp_path):
+    corpus = Corpus(tmp_path / "found", QUICK.kept(), resume=False)
+    campaign = _Campaign(corpus, replace(QUICK, bisect=True), lambda progress: None, None)
+    wrong = {"status": "found", "stage": "compiled program", "kind": "wrong value", "detail": "1.0 for -1.0",
+             "text": "y", "program": finding().program, "seconds": 1.0, "rewrites": []}
+    answers = {"probe": wrong, "shrink": wrong, "script": {"status": "fails"}, "bisect": {"guilty": {"place": "neg"}}}
+
+    def through(number):
+        asking, asked = campaign._through(campaign._case(number)), []
+        case, _ = next(asking)
+        while case is not None:
+            asked.append(case["task"])
+            try:
+                case, _ = asking.send(answers[case["task"]])
+            except StopIteration:
+                case = None
+        return asked
+
+    assert through(0) == ["probe", "shrink", "script", "bisect"] and through(1) == ["probe", "shrink"]
+    answers["shrink"] = {"status": "gone"}
+    assert through(2) == ["probe", "shrink"]
+    answers["probe"] = {"status": "hung", "stage": "compiled program", "seconds": 1.0}
+    answers["generate"] = {"status": "made", "program": finding().program}
+    assert through(3) == ["probe", "probe", "generate", "shrink"], "what does not come back is given more time"
+    [found] = campaign.progress.findings
+    assert found.times == 2 and found.guilty == {"place": "neg"}
+    assert campaign.progress.statuses == {"found": 2, "unsteady": 2} and corpus.done() == frozenset(range(4))
+    corpus.close()
 
 
 def test_findings_of_one_guilty_pass_stand_together():

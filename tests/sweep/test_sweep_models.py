@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import asdict
 
 import pytest
 
@@ -13,7 +14,7 @@ from samesame.sweep.attempt import Laboratory, outcome_of
 from samesame.sweep.probe import AS_GIVEN, Probe
 from samesame.sweep.probes import probes_of
 from samesame.sweep.script import script
-from samesame.sweep.verb import sides_of
+from samesame.sweep.verb import laboratory, sides_of
 from vllm_models import needs_vllm
 
 CONFIG = {"model_type": "qwen3", "num_attention_heads": 32, "num_key_value_heads": 8}
@@ -50,6 +51,22 @@ class TestReal:
         found = attempt("rms_norm_eps", 0.1)
         assert found.outcome == "same" and found.moved == (True, True), found.message
         assert found.direct_error < 1e-5
+
+    @pytest.mark.long
+    def test_what_another_machine_proves_is_checked_on_the_models_that_are_built_here(self, tmp_path):
+        (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+        work = laboratory(f"hf:{tmp_path}", f"vllm:{tmp_path}", 0, 60.0, "-", True)
+        probes = [Probe("rms_norm_eps", value, {"rms_norm_eps": value}) for value in (0.1, 0.2)]
+        found = [work({"probe": asdict(probe)}) for probe in probes]
+        certificates = [outcome.pop("certificate") for outcome in found]
+
+        def arrived(number, certificate):
+            told = {"outcome": found[number], "certificate": certificate}
+            return work({"probe": asdict(probes[number]), "arrived": told})
+
+        assert arrived(0, certificates[0])["outcome"] == found[0]["outcome"] == "same"
+        other = arrived(0, certificates[1])
+        assert other["outcome"] == "undecided" and "not accepted from a machine of the cluster" in other["message"]
 
     def test_a_bias_that_vllm_drops_is_found_with_its_line(self, without_bias):
         assert without_bias.outcome == "different"

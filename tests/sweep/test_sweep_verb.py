@@ -1,6 +1,7 @@
 """A sweep from its plan to its report, with workers that only pretend; and what it says of unusable input."""
 
 import json
+import math
 from collections import Counter
 
 import pytest
@@ -9,7 +10,11 @@ from typer.testing import CliRunner
 from samesame.cli import app
 from samesame.evidence import Refused
 from samesame.sweep import verb
+from samesame.sweep.outcome import Outcome, to_json
+from samesame.sweep.probe import Plan, Probe
 from samesame.sweep.verb import sweep
+from samesame.work.record import Record
+from samesame.work.tasks import Done
 
 ACTS = ["gelu", "gelu_new", "gelu_pytorch_tanh", "gelu_fast", "quick_gelu", "relu", "relu2", "tanh", "sigmoid", "mish"]
 
@@ -178,3 +183,29 @@ def test_a_config_that_no_library_knows(run, config, text, message):
     (config / "config.json").write_text(text)
     code, _, err = run()
     assert code == 2 and message in err and len(err.splitlines()) == 1
+
+
+@pytest.fixture
+def made():
+    """What becomes of the result of a probe: what is still to be done about it, and what is kept."""
+    probe = Probe("mlp_bias", True, {"mlp_bias": True})
+
+    def made(outcome, certificate=None, here=False):
+        record = Record()
+        sweeping = verb._Sweeping(None, record, Plan((probe,), ()), 60.0, math.inf, None)
+        result = {**to_json(Outcome(probe, outcome)), "certificate": certificate}
+        return [*sweeping.made(probe, Done(sweeping.task(probe), result, 1.0, here))], [*record.done]
+
+    return made
+
+
+@pytest.mark.parametrize("outcome, certificate, here, follows", [
+    ("same", {"some": "proof"}, False, "arrived"),
+    ("same", None, False, "again"),
+    ("same", None, True, None),
+    ("different", None, False, None),
+])
+def test_what_is_the_same_on_another_machine_is_checked_here_first(made, outcome, certificate, here, follows):
+    more, kept = made(outcome, certificate, here)
+    assert [task.here for task in more] == [True] * len(more) and bool(kept) == (follows is None)
+    assert all(follows in task.content for task in more) and len(more) == (follows is not None)

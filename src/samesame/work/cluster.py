@@ -26,6 +26,8 @@ from samesame.work.local import CRASHED, GONE, LOST, READY, UNUSABLE, Local, Mes
 from samesame.work.tasks import Lost, Task
 
 ANSWERING = 10.0             # seconds for a cluster to answer at its address
+GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+FRAME, SETTINGS = 9, b"\x04"             # bytes of a frame's head, and the kind of the first one
 ENDING = 2.0                 # seconds for a worker to put away what is its own
 
 
@@ -67,10 +69,15 @@ class Cluster:
 
 
 def demand_answer(address: str) -> None:
-    """Raises OSError where nobody listens at host:port; Ray itself would wait for minutes."""
+    """Raises OSError where nobody at host:port speaks as Ray's servers do, which is HTTP/2; Ray itself would wait for
+    minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if host:
-        create_connection((host, int(port)), ANSWERING).close()
+    if not host or os.environ.get("RAY_USE_TLS") == "1":
+        return
+    with create_connection((host, int(port)), ANSWERING) as connection:
+        connection.sendall(GREETING)
+        if connection.recv(FRAME)[3:4] != SETTINGS:
+            raise OSError("what answers there is no Ray cluster")
 
 
 class Remote:
