@@ -178,8 +178,9 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Because:
-    """A step of why congruence holds: two terms as text, equal for a reason, which is "congruence", "constant" or the
-    id of a proof. It `rests` on the relations of these right tensors, and on earlier steps (`since`, from 1)."""
+    """A step of why congruence holds: two terms as text, equal for a reason, which is "congruence", "one term" (both
+    apply one operator to the same), "identity" (a cast, a copy), "constant" or the id of a proof. It `rests` on the
+    relations of these right tensors, and on earlier steps (`since`, from 1)."""
 
     left: str
     right: str

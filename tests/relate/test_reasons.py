@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from report import pictured
+from samesame import check
 from samesame.egraph import EGraph, Evidence
 from samesame.egraph.explain import explain
 from samesame.formula.effort import Budget
 from samesame.formula.expr import const
 from samesame.formula.legible import normal_forms
 from samesame.formula.tensor import leaf, tensor
+from samesame.report.html.proof import steps_of
 
 
 def test_steps_rest_on_relations_before_them():
@@ -21,6 +24,26 @@ def test_steps_rest_on_relations_before_them():
     for right, steps in verdict.picture.because.items():
         assert all(order.index(name) < order.index(right) for step in steps for name in step.rests)
         assert all(step.rests or step.since or step.reason != "congruence" for step in steps)
+
+
+def cast(x, w):
+    return torch.exp(x.double() @ w.double()).sum(-1)
+
+
+def plain(x, w):
+    return torch.exp(x @ w).sum(-1)
+
+
+def test_one_term_of_both_and_casts_have_a_reason():
+    verdict = check(plain, cast, (torch.randn(3, 4), torch.randn(4, 5)), picture=True, ignore=("dtype",))
+    because = {right: steps[0] for right, steps in verdict.picture.because.items()}
+    assert verdict.verdict == "same"
+    assert {step.reason for step in because.values()} == {"one term", "identity"}
+    (copied,) = (step for step in because.values() if step.reason == "identity" and step.rests == ("x",))
+    assert copied.right == "x"
+    assert because["exp"].left == "exp = exp(matmul)" and because["exp"].rests == ("matmul",)
+    told = [steps_of(relation, verdict.picture, {}) for relation in verdict.relations]
+    assert sum("both programs apply this to the same" in step.words for steps in told for step in steps) >= 2
 
 
 def test_what_is_taken_is_not_explained():

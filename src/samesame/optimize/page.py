@@ -79,7 +79,7 @@ def _race(report: Report) -> Markup:
 
 def _bar(report: Report, row: Row) -> Bar:
     seconds, spread = row.seconds or 0.0, row.spread or 0.0
-    words = "   ".join(filter(None, (in_unit(seconds), against_best(report, row),
+    words = " · ".join(filter(None, (in_unit(seconds), against_best(report, row),
                                      "← this" if is_answer(report, row) else "")))
     return Bar(spoken(row), seconds, words, seconds * (1 + spread), "all" if row.found else "here")
 

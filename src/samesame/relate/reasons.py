@@ -13,7 +13,7 @@ from samesame.egraph.explain import Step, explain
 from samesame.evidence import Because
 from samesame.graph import Node
 from samesame.operators.table import packet
-from samesame.relate.joint import JointGraph
+from samesame.relate.joint import IDENTITIES, JointGraph
 from samesame.relate.layout import wholes
 from samesame.relate.relating import Relating
 
@@ -24,12 +24,14 @@ def reasons(relating: Relating) -> dict[str, tuple[Because, ...]]:
     """The steps for each right tensor that congruence related, where they are few."""
     joint, names = relating.joint, _names(relating)
     known: dict[frozenset[int], Node] = {}                 # pairs of terms that relations before this one are about
-    found = {}
+    found: dict[str, tuple[Because, ...]] = {}
     for node in relating.right.nodes:
         if node not in relating.related:
             continue
         pair = _arranged(relating, node), joint.term[node]
-        if relating.related[node][2].method == "congruence" and pair[0] != pair[1]:
+        if relating.related[node][2].method == "congruence" and pair[0] == pair[1]:
+            found[node.name] = (_one_term(node, pair[0], known, names, joint),)
+        elif relating.related[node][2].method == "congruence":
             whole = explain(joint.egraph, *pair, lambda one, other: frozenset((one, other)) in known)
             if len(whole.steps) <= MOST:
                 found[node.name] = tuple(_because(step, known, names, joint) for step in whole.steps)
@@ -41,6 +43,17 @@ def _arranged(relating: Relating, node: Node) -> int:
     """The term of the left tensor in the layout that the right one is."""
     left, layout, _ = relating.related[node]
     return relating.joint.add_layout(layout, dict.fromkeys(wholes(layout), relating.joint.term[left]))
+
+
+def _one_term(
+    node: Node, term: int, known: Mapping[frozenset[int], Node], names: Mapping[int, str], joint: JointGraph
+) -> Because:
+    """Both programs apply one operator to the same; or the right one casts or copies what is related."""
+    if packet(node.operator) in IDENTITIES and joint.term[node.inputs[0]] == term:
+        return Because(f"right {node.name}", names[term], "identity", (node.inputs[0].name,))
+    shown = _shown(term, names, joint, True)
+    nodes = (known.get(frozenset((part,))) for part in joint.egraph.arguments(term))
+    return Because(shown, shown, "one term", tuple(dict.fromkeys(part.name for part in nodes if part is not None)))
 
 
 def _because(

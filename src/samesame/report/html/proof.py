@@ -84,6 +84,10 @@ def _carried(step: Because, links: Links) -> Step:
     since = f", by {steps} {listed(list(map(str, step.since)))}" if step.since else ""
     if step.reason == "congruence":
         return Step("congruence", f"{step.left}; {step.right}: one operator on equal tensors{since}", rests)
+    if step.reason == "one term":
+        return Step("congruence", f"{step.left}: both programs apply this to the same", rests)
+    if step.reason == "identity":
+        return Step("identity", f"{step.left} is {step.right}: over the reals a cast or a copy changes nothing", rests)
     if step.reason == "constant":
         return Step("constant", f"{step.left} and {step.right} are the same constant, bit for bit")
     return Step("relation", f"{step.left} = {step.right}", rests)
