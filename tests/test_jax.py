@@ -42,6 +42,7 @@ FILE = """
 import functools
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 W = jnp.arange(12, dtype=jnp.float32).reshape(4, 3) / 7 - 0.5
 
@@ -76,6 +77,30 @@ def clipped(x, i):
 
 def padded(x):
     return jnp.pad(x, ((1, 0), (0, 2)))[::-1, 1:] + jnp.where(x.sum() > 0, 1.0, 0.0) * jnp.ones((4, 5))
+
+ONES, SCALE = jnp.ones(4), np.ones(4, dtype="float32")
+
+@jax.jit
+def scaled(x):
+    return x * ONES * SCALE
+
+def calls(x):
+    return jax.lax.scan(lambda state, row: (state + scaled(row), state), jnp.zeros(4), x)[1]
+
+def literal(x):
+    return x * np.ones(4, dtype="float32") + 0 * ONES
+
+class Held:
+    def __init__(self):
+        self.parts = {"a": ONES}
+
+    def __call__(self, x):
+        return x * self.parts["a"]
+
+held = Held()
+
+def least(x):
+    return jnp.where(x > 0, x, jnp.finfo("float32").min)
 """
 
 
@@ -90,9 +115,9 @@ ROWS = torch.randn(3, 4, generator=torch.Generator().manual_seed(2))
 
 
 @pytest.mark.parametrize("name, words", [
-    ("draws", r"strange\.py:9 draws random numbers"),
-    ("by_data", r"strange\.py:12 .*so the graph depends on data"),
-    ("unknown", r"strange\.py:15 uses JAX's digamma, which samesame has no meaning for"),
+    ("draws", r"strange\.py:10 draws random numbers"),
+    ("by_data", r"strange\.py:13 .*so the graph depends on data"),
+    ("unknown", r"strange\.py:16 uses JAX's digamma, which samesame has no meaning for"),
 ])
 def test_what_cannot_be_walked_is_said_with_its_line(file, name, words):
     with pytest.raises(Refused, match=words):
@@ -103,6 +128,30 @@ def test_weights_that_are_bound_have_the_names_of_their_places(file):
     graph = capture(load_target(f"jax:{file}:partial"), (ROWS,))
     assert [node.origin.parameter for node in graph.sources("parameter")] == ["0.a.0"]
     assert {name for name, _ in graph.roots} == {"y", "best.0", "best.1"}
+
+
+@pytest.mark.parametrize("name, weights", [
+    ("scaled", ["ONES", "SCALE"]),                                      # inside of jit
+    ("calls", ["ONES", "SCALE"]),                                       # of a function that a scan's step calls
+    ("held", ["parts.a"]),                                              # an attribute of no pytree
+    ("least", []),
+])
+def test_weights_are_found_where_they_are_held(file, name, weights):
+    graph = capture(load_target(f"jax:{file}:{name}"), (ROWS,))         # JAX computes what its graph does
+    assert sorted(node.origin.parameter for node in graph.sources("parameter")) == weights
+
+
+def test_a_literal_is_no_weight_that_holds_equal_numbers(file):
+    class Scale(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = torch.nn.Parameter(torch.ones(4))
+
+        def forward(self, x):
+            return x * self.w
+
+    verdict = check(Scale(), load_target(f"jax:{file}:literal"), (ROWS,))
+    assert verdict.verdict == "different" or "for these weights" in verdict.only
 
 
 def test_loops_and_slices(file):

@@ -450,6 +450,10 @@ claim("layer norm with E[x²] − E[x]²", dict(T=2, D=3), dict(x="T D", w="D", 
       lambda s, x, w, b: layer_norm(x, w, b),
       lambda s, x, w, b: (x - x.mean(-1, True)) * ((x * x).mean(-1, True) - x.mean(-1, True) ** 2 + EPS).rsqrt() * w + b,
       lambda s, x, w, b: (x - x.mean(-1, True)) * ((x * x).mean(-1, True) + EPS).rsqrt() * w + b)
+claim("a variance is never cut off at zero", dict(T=2, D=3), dict(x="T D", w="D", b="D"),
+      lambda s, x, w, b: layer_norm(x, w, b),
+      lambda s, x, w, b: (x - x.mean(-1, True)) * (((x * x).mean(-1, True) - x.mean(-1, True) ** 2).map(relu) + EPS).rsqrt() * w + b,
+      lambda s, x, w, b: (x - x.mean(-1, True)) * (((x * x).mean(-1, True) - 2 * x.mean(-1, True) ** 2).map(relu) + EPS).rsqrt() * w + b)
 claim("layer norm with the biased variance", dict(T=2, D=3), dict(x="T D", w="D", b="D"),
       lambda s, x, w, b: layer_norm(x, w, b),
       lambda s, x, w, b: (x - x.mean(-1, True)) / (x.var(-1, True) + EPS).sqrt() * w + b,

@@ -9,3 +9,25 @@ SHAPES = {
     "table": (11, 8),
 }
 WEIGHTS = {name: DICE.normal(size=shape).astype("float32") for name, shape in SHAPES.items()}
+
+
+def random_like(tree):
+    """A pytree with random numbers in the place of its arrays: fresh norms and biases are all alike."""
+    import jax
+
+    dice = np.random.default_rng(1)
+
+    def drawn(leaf):
+        if not isinstance(leaf, jax.Array):
+            return leaf
+        return jax.numpy.asarray(dice.normal(size=leaf.shape) * 0.5, leaf.dtype)
+
+    return jax.tree_util.tree_map(drawn, tree)
+
+
+def to_torch(tree):
+    """A pytree's arrays as tensors."""
+    import jax
+    import torch
+
+    return jax.tree_util.tree_map(lambda leaf: torch.from_numpy(np.array(leaf)), tree)

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from samesame.formula.effort import assume, remember
-from samesame.formula.functions import is_nonnegative, is_positive
 from samesame.formula.poly import Atom, Element
 from samesame.formula.rewrite import as_text, positive
 from samesame.formula.scalars import SCALARS
+from samesame.formula.signs import is_nonnegative, is_positive
 from samesame.formula.terms import Apply, Form, OpaqueAtom, inner_atoms, next_open, of_atom, opened
 
 

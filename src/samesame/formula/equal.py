@@ -21,13 +21,14 @@ from samesame.formula.boundaries import at_boundaries
 from samesame.formula.counting import never_counts, never_differs
 from samesame.formula.effort import Budget, Effort, OutOfBudget, assume, current, limited, remember, spending, step
 from samesame.formula.expr import Expr, Extremum, Fn, Fold, Index, Load, Num, Pow, Unsupported, index, numeric, walk
-from samesame.formula.functions import BY_SIGN, exp, is_positive, never_vanishes, piece_of, power, truth_of
+from samesame.formula.functions import BY_SIGN, exp, power, truth_of
 from samesame.formula.guards import Guards, at, bounds, conjunction, solved, zero_literal
 from samesame.formula.labelling import labellings
 from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
 from samesame.formula.refine import refined
 from samesame.formula.rewrite import SMALL, BinderEscape, Draft, multiply, replaced, rewritten, substitute, under
+from samesame.formula.signs import is_positive, never_vanishes, piece_of
 from samesame.formula.sizes import size_text
 from samesame.formula.tensor import Dim, Tensor
 from samesame.formula.terms import (

@@ -19,19 +19,17 @@ from samesame.formula.functions import (
     common_number,
     content,
     exp,
-    has_point,
     is_minus_infinity,
-    is_nonnegative,
     liftable,
     minus_infinity,
     piece,
-    piece_of,
     positive_part,
     restricted,
 )
 from samesame.formula.guards import NO_GUARDS, Guards, Literal, conjunction, infeasible, negation
 from samesame.formula.poly import Var
 from samesame.formula.rewrite import Draft, positive, rewritten, under
+from samesame.formula.signs import has_point, is_nonnegative, piece_of
 from samesame.formula.terms import (
     UNDEFINED,
     Apply,

@@ -19,18 +19,17 @@ from samesame.formula.guards import (
     NO_GUARDS,
     Guards,
     Literal,
-    at,
     at_least_zero_literal,
-    bounds,
     conjunction,
     implied,
     infeasible,
     negation,
     zero_literal,
 )
-from samesame.formula.poly import Atom, IntegerAtom, Poly, Var, at_least, collect, divide, number, variable
+from samesame.formula.poly import Atom, IntegerAtom, Poly, collect, divide, number
 from samesame.formula.rewrite import Draft, as_text, guarded, leave_root, multiply, positive, rewritten, under
 from samesame.formula.scalars import EVEN, ODD, ROUNDING
+from samesame.formula.signs import has_point, is_generic, is_nonnegative, is_positive
 from samesame.formula.terms import (
     MINUS_INFINITY,
     UNDEFINED,
@@ -109,90 +108,6 @@ def is_minus_infinity(form: Form) -> bool:
                 raise Unsupported("a sum is −∞ only where its domain is not empty")
             return True
     return False
-
-
-# ------------------------------------------------------------------------------------------------------ signs and zeros
-
-
-def has_point(term: Term) -> bool:
-    """Whether the term's domain is provably not empty, for every value of its free variables."""
-    bound, guards, _ = opened(term, next_open(term.free))
-    return _has_point(bound, guards)
-
-
-def _has_point(bound: tuple[Var, ...], guards: Guards) -> bool:
-    if any(g.poly is None for g in guards):
-        return False
-    if not bound:
-        return all(implied(NO_GUARDS, g) for g in guards)
-    v, *rest = bound
-    lows, highs, _ = bounds(v, guards)
-    for end, _ in (*lows, *highs):
-        there = conjunction(at(g, ((v, end),)) for g in guards)
-        if there is not None and _has_point(tuple(rest), there):
-            return True
-    return False
-
-
-@remember
-def is_positive(form: Form) -> bool:
-    """Whether the form is provably > 0 wherever it is defined."""
-    if not is_nonnegative(form):
-        return False
-    return any(all(positive(a) for a, _ in _inside(t)) and has_point(t) for t, _ in form.terms)
-
-
-@remember
-def is_nonnegative(form: Form) -> bool:
-    """Whether the form is provably ≥ 0 wherever it is defined."""
-    return all(c > 0 and all(_nonnegative(a, e) for a, e in _inside(t)) for t, c in form.terms)
-
-
-def _inside(term: Term) -> Factors:
-    """The factors, under variables that carry their ranges."""
-    return opened(term, next_open(term.free))[2]
-
-
-def _nonnegative(atom: Atom, exponent: Fraction) -> bool:
-    if exponent.numerator % 2 == 0 or exponent.denominator % 2 == 0 or positive(atom):
-        return True
-    if isinstance(atom, Apply):
-        return atom.head in ("fn:abs",) or (atom.head == "max" and _has_nonnegative_piece(atom.argument))
-    return isinstance(atom, IntegerAtom) and atom.integer and at_least(variable(atom), 0)
-
-
-def _has_nonnegative_piece(pieces: Form) -> bool:
-    return any(t.plain and is_nonnegative(piece_of(t)) for t, _ in pieces.terms)
-
-
-@remember
-def is_generic(atom: Atom) -> bool:
-    """Whether an atom is nonzero but for special values of the real inputs: integers must be so everywhere."""
-    if positive(atom):
-        return True
-    if isinstance(atom, Apply) and atom.head in ("prod", "held prod"):
-        return all(is_generic(a) for t, _ in atom.argument.terms for a, _ in _inside(t))
-    if isinstance(atom, Apply) and atom.head == "factor":
-        return bool(atom.argument.terms) and (value_of(atom.argument) is not None or never_vanishes(atom.argument))
-    if isinstance(atom, Apply):
-        return atom.head != "sum" or never_vanishes(atom.argument)
-    if isinstance(atom, IntegerAtom) and atom.integer:
-        return at_least(variable(atom), 1) or at_least(-variable(atom), 1)
-    return not isinstance(atom, Symbol)
-
-
-@remember
-def never_vanishes(form: Form) -> bool:
-    """Whether some term survives on every cell of the free variables. Such a sum is nonzero but for special values of
-    the real inputs; one that may be empty, or consists of integers only, may not be cleared from a denominator."""
-    shapes = [(t.bound, t.factors) for t, _ in form.terms]
-    sign_known = is_positive(form)
-    return any(
-        (sign_known or shapes.count((t.bound, t.factors)) == 1)
-        and has_point(t)
-        and all(is_generic(a) for a, _ in _inside(t))
-        for t, _ in form.terms
-    )
 
 
 # --------------------------------------------------------------------------------------------------------------- powers
@@ -533,12 +448,6 @@ def piece(form: Form) -> Form:
     return of_atom(Apply("piece", form))
 
 
-def piece_of(term: Term) -> Form:
-    (atom, _), *_ = term.factors
-    assert isinstance(atom, Apply) and atom.head == "piece"
-    return atom.argument
-
-
 # ---------------------------------------------------------------------------------------------------- booleans of forms
 
 
@@ -569,10 +478,10 @@ def boolean(head: str, form: Form) -> Atom | bool:
     if exponents is not None:
         return boolean(head, exponents)
     _, _, rest = content(form, positive)
-    if is_positive(rest) or is_positive(scale(rest, -1)):
+    if is_positive(rest):
         _assume_defined(form)
-        return head == "positive" and rest.terms[0][1] > 0
-    if head == "positive" and is_nonnegative(scale(rest, -1)):
+        return head == "positive"
+    if is_positive(scale(rest, -1)) or (head == "positive" and is_nonnegative(scale(rest, -1))):
         _assume_defined(form)
         return False
     if head == "zero" and rest.terms[0][1] < 0:

@@ -50,8 +50,6 @@ from samesame.formula.functions import (
     by_cells,
     exp,
     is_minus_infinity,
-    is_nonnegative,
-    is_positive,
     log,
     named,
     piece,
@@ -89,6 +87,7 @@ from samesame.formula.poly import (
 )
 from samesame.formula.products import gather, logarithms, product_of
 from samesame.formula.rewrite import Draft, bind, guarded, multiply, substitute, under
+from samesame.formula.signs import is_nonnegative, is_positive
 from samesame.formula.terms import (
     MINUS_INFINITY,
     Body,

@@ -17,9 +17,10 @@ from functools import reduce
 
 from samesame.formula.effort import remember
 from samesame.formula.expr import Unsupported
-from samesame.formula.functions import HEADS, by_cells, content, exp, is_generic, log, power, prime_factors
+from samesame.formula.functions import HEADS, by_cells, content, exp, log, power, prime_factors
 from samesame.formula.poly import Atom
 from samesame.formula.rewrite import Draft, multiply, positive, under
+from samesame.formula.signs import is_generic
 from samesame.formula.terms import (
     MINUS_INFINITY,
     Apply,

@@ -408,8 +408,9 @@ def _attempts(
             yield position, times, _of_classes_if_any(block) if relating.of_classes else block, ways[-1][0]
     for way, claim_of in ways:
         for position, blocks in kept.items():
-            for times, block in enumerate(blocks):
-                claim = claim_of(block) if times >= first else None
+            last = sum(1 for _ in islice(blocks, first + 1)) - 1   # fewer, where over symbols no constants are opened
+            for times, block in islice(enumerate(blocks), max(last, 0), None):
+                claim = claim_of(block)
                 if claim is not None:
                     yield position, times, claim, way
 

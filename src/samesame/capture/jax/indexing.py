@@ -64,13 +64,13 @@ def gathered(equation: Any, read: list[Any], made: dict[Any, Any], value: Callab
         if sorted((*batching, dim)) != list(range(x.dim())) or numbers.offset_dims or \
                 tuple(numbers.start_indices_batching_dims) != tuple(range(len(batching))) or dim != x.dim() - 1:
             raise Unknown("it looks up in a batch along a dimension that is not the last")
-        return torch.gather(x, dim, kept_inside(index.squeeze(-1), x.shape[dim], params["mode"]).long())
-    if any(size != x.shape[d] for d, size in enumerate(sizes) if d != dim):
+        return torch.gather(x, dim, kept_inside(index.squeeze(-1), int(x.shape[dim]), params["mode"]).long())
+    if any(size != int(x.shape[d]) for d, size in enumerate(sizes) if d != dim):
         raise Unknown("it takes parts of rows")
     if "CLIP" not in str(params["mode"]):                  # torch adds the size itself
         index = unwrapped(equation.invars[1], index, int(x.shape[dim]), made, value)
     index = index.squeeze(-1) if isinstance(index, torch.Tensor) else index
-    index = kept_inside(index, x.shape[dim], params["mode"])
+    index = kept_inside(index, int(x.shape[dim]), params["mode"])
     rest = [d for d in range(x.dim()) if d != dim]
     if not isinstance(index, torch.Tensor) or index.dim() == 0:
         return x.select(dim, index) if not isinstance(index, torch.Tensor) else x.movedim(dim, 0)[index.long()]
@@ -111,9 +111,10 @@ def places(start: Any, size: int, most: int) -> Any:
 def sliced(equation: Any, read: list[Any], made: dict[Any, Any], value: Callable[[Any], Any]) -> Any:
     x, *starts = read
     for dim, (start, size) in enumerate(zip(starts, equation.params["slice_sizes"], strict=True)):
-        if size == x.shape[dim]:
+        most = int(x.shape[dim])
+        if size == most:
             continue
-        begin = places(start, size, x.shape[dim])
+        begin = places(start, size, most)
         if isinstance(begin, torch.Tensor):
             x = x.index_select(dim, begin + torch.arange(size))
         else:
@@ -123,7 +124,7 @@ def sliced(equation: Any, read: list[Any], made: dict[Any, Any], value: Callable
 
 def updated(equation: Any, read: list[Any], made: dict[Any, Any], value: Callable[[Any], Any]) -> Any:
     x, update, *starts = read
-    cut = [d for d in range(x.dim()) if update.shape[d] != x.shape[d]]
+    cut = [d for d in range(x.dim()) if int(update.shape[d]) != int(x.shape[d])]
     if not cut:
         return update
     if len(cut) > 1:

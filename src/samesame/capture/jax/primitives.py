@@ -36,7 +36,8 @@ def shortest(value: Any) -> Any:
         if abs(array) in (numpy.float32(known), numpy.float32(1 / known)):
             number = known if abs(array) == numpy.float32(known) else 1 / known
             return math.copysign(number, float(array))
-    return float(str(numpy.float32(array)))
+    number = float(str(numpy.float32(array)))
+    return number if abs(number) <= torch.finfo(torch.float32).max else float(array)
 
 
 def number(equation: Any, read: list[Any]) -> list[Any] | None:
@@ -151,7 +152,7 @@ def one_by_one(function: Callable[..., Any]) -> Callable[..., Any]:
 def sliced(params: Any, x: torch.Tensor) -> Any:
     steps = params["strides"] or (1,) * x.dim()
     for dim, (start, end, step) in enumerate(zip(params["start_indices"], params["limit_indices"], steps, strict=True)):
-        if (start, end, step) != (0, x.shape[dim], 1):
+        if (start, end, step) != (0, int(x.shape[dim]), 1):
             x = x[(slice(None),) * dim + (slice(int(start), int(end), int(step)),)]
     return x
 

@@ -7,10 +7,8 @@ JAX itself runs it on the CPU: so every check that a program computes what its g
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from types import CodeType
 from typing import Any
 
 import numpy
@@ -20,19 +18,14 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from samesame.capture.jax.indexing import Unknown
 from samesame.capture.jax.primitives import HELD, PRIMITIVES, number, shortest
+from samesame.capture.jax.weights import DTYPES, Weights, array_of, tensor_of
 from samesame.evidence import Refused
 from samesame.graph import Origin
-from samesame.graph.interface import path_name
 from samesame.programs.named import called, named
 from samesame.programs.origins import place
 
 PREFIX = "jax:"
 RANDOM = ("random_", "threefry", "rng_")
-DTYPES = {
-    "float32": torch.float32, "float64": torch.float64, "float16": torch.float16, "bfloat16": torch.bfloat16,
-    "int8": torch.int8, "int16": torch.int16, "int32": torch.int32, "int64": torch.int64, "uint8": torch.uint8,
-    "bool": torch.bool,
-}
 
 
 def is_jax(text: str) -> bool:
@@ -62,36 +55,18 @@ class Jaxed(nn.Module):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__()
         self.function, self.where = function, Origin()
-        self.places = dict(places_of(function))            # the names of its arrays, by id
-        self.weights: dict[str, torch.Tensor] = {}
+        self.weights = Weights(function)
         self.traces: dict[Any, Any] = {}
-        for name, array in self.places.values():
-            self.weights[name] = tensor_of(array)
-            self.weights[name].requires_grad_(self.weights[name].is_floating_point())
 
     @property
     def remembers(self) -> bool:
         return False                                       # functions of JAX leave nothing behind
 
-    def weight(self, array: Any) -> torch.Tensor | None:
-        """The tensor of an array that the function holds; None for one that it made."""
-        if id(array) in self.places:
-            return self.weights[self.places[id(array)][0]]
-        same = (name for name, held in self.places.values() if held.shape == array.shape and held.dtype == array.dtype
-                and numpy.array_equal(held, array))
-        name = next(same, None)
-        return None if name is None else self.weights[name]
-
-    def constant(self, array: Any) -> torch.Tensor:
-        """A weight, or what the function made while it was traced: a literal of the program."""
-        held = self.weight(array)
-        return torch.tensor(numpy.asarray(array).tolist(), dtype=DTYPES[str(array.dtype)]) if held is None else held
-
     def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[Any]:
-        return ((name, tensor) for name, tensor in self.weights.items() if tensor.is_floating_point())
+        return ((name, tensor) for name, tensor in self.weights.tensors.items() if tensor.is_floating_point())
 
     def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[Any]:
-        return ((name, tensor) for name, tensor in self.weights.items() if not tensor.is_floating_point())
+        return ((name, tensor) for name, tensor in self.weights.tensors.items() if not tensor.is_floating_point())
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         import jax
@@ -102,18 +77,15 @@ class Jaxed(nn.Module):
                                for t in leaves)
         if key not in self.traces:
             self.traces[key] = self.traced(leaves, structure)
-        trace, shapes, compiled = self.traces[key]
+        trace, shapes = self.traces[key]
         if _get_current_dispatch_mode() is None:
-            arrays = [array_of(self.constant(array)) for array in trace.consts]
-            found = compiled(arrays, [array_of(x) for x in tensors])
+            found = self.by_jax(trace, [array_of(x) for x in tensors])
             return jax.tree_util.tree_unflatten(shapes, [tensor_of(array) for array in found])
-        held = [self.constant(array) for array in trace.consts]
         given = [converted(x, v.aval) for x, v in zip(tensors, trace.jaxpr.invars, strict=True)]
-        return jax.tree_util.tree_unflatten(shapes, self.walk(trace.jaxpr, held, given))
+        return jax.tree_util.tree_unflatten(shapes, self.walk(trace, given))
 
-    def traced(self, leaves: Sequence[Any], structure: Any) -> tuple[Any, Any, Any]:
-        """The jaxpr of a call on tensors of these shapes, the structure of what it returns, and JAX's own code for
-        it."""
+    def traced(self, leaves: Sequence[Any], structure: Any) -> tuple[Any, Any]:
+        """The jaxpr of a call on tensors of these shapes, and the structure of what it returns."""
         import jax
 
         def flat(*arrays: Any) -> Any:
@@ -125,13 +97,27 @@ class Jaxed(nn.Module):
         examples = [numpy.zeros(tuple(map(int, x.shape)), str(x.dtype).removeprefix("torch."))
                     for x in leaves if isinstance(x, torch.Tensor)]
         trace, shapes = jax.make_jaxpr(flat, return_shape=True)(*examples)
-        whole = jax.jit(lambda held, given: jax.core.eval_jaxpr(trace.jaxpr, held, *given))
-        return trace, jax.tree_util.tree_structure(shapes), whole
+        return trace, jax.tree_util.tree_structure(shapes)
+
+    def by_jax(self, trace: Any, given: Sequence[Any]) -> list[Any]:
+        """What JAX itself computes, with the numbers that the weights have now."""
+        import jax
+        from jax.extend.core import jaxpr_as_fun
+
+        now = with_arrays(trace, lambda array: array if (w := self.weights.tensor(array)) is None else array_of(w))
+        found: list[Any] = jax.jit(jaxpr_as_fun(now))(*given)
+        return found
+
+    def constant(self, array: Any) -> torch.Tensor:
+        """A weight, or what the function made while it was traced: a literal of the program."""
+        held = self.weights.tensor(array)
+        return torch.tensor(numpy.asarray(array).tolist(), dtype=DTYPES[str(array.dtype)]) if held is None else held
 
     # -------------------------------------------------------------------------------------------------------- the walk
 
-    def walk(self, jaxpr: Any, constants: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+    def walk(self, closed: Any, given: Sequence[Any]) -> list[Any]:
         """What a jaxpr gives: tensors, and plain numbers where these are known."""
+        jaxpr, constants = getattr(closed, "jaxpr", closed), map(self.constant, getattr(closed, "consts", ()))
         values = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*constants, *given), strict=True))
         made: dict[Any, Any] = {}                          # the equation of each variable
 
@@ -156,8 +142,7 @@ class Jaxed(nn.Module):
         if name in LOOPS:
             return LOOPS[name](self, read, params)
         if inner is not None and name not in PRIMITIVES:
-            closed = getattr(inner, "jaxpr", inner)
-            return self.walk(closed, getattr(inner, "consts", ()), read)
+            return self.walk(inner, read)
         if all(not isinstance(part, torch.Tensor) for part in read) and read and name not in HELD:
             folded = number(equation, read)
             if folded is not None:
@@ -187,8 +172,7 @@ def scanned(program: Jaxed, read: list[Any], params: Any) -> list[Any]:
     given: list[list[Any]] = []
     steps = range(params["length"])
     for step in reversed(steps) if params["reverse"] else steps:
-        inner = params["jaxpr"]
-        found = program.walk(inner.jaxpr, inner.consts, [*held, *carried, *(row.select(0, step) for row in rows)])
+        found = program.walk(params["jaxpr"], [*held, *carried, *(row.select(0, step) for row in rows)])
         carried, each = found[: len(carried)], found[len(carried) :]
         given.append(each)
     ordered = given[::-1] if params["reverse"] else given
@@ -200,8 +184,8 @@ def repeated(program: Jaxed, read: list[Any], params: Any) -> list[Any]:
     asked, done = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
     of_cond, of_body, carried = read[:asked], read[asked:done], read[done:]
     cond, body = params["cond_jaxpr"], params["body_jaxpr"]
-    while bool(program.walk(cond.jaxpr, cond.consts, [*of_cond, *carried])[0]):
-        carried = program.walk(body.jaxpr, body.consts, [*of_body, *carried])
+    while bool(program.walk(cond, [*of_cond, *carried])[0]):
+        carried = program.walk(body, [*of_body, *carried])
     return carried
 
 
@@ -209,13 +193,29 @@ def chosen(program: Jaxed, read: list[Any], params: Any) -> list[Any]:
     """A branch that does not depend on data."""
     branches = params["branches"]
     which = branches[min(max(int(read[0]), 0), len(branches) - 1)]
-    return program.walk(which.jaxpr, which.consts, read[1:])
+    return program.walk(which, read[1:])
 
 
 LOOPS: dict[str, Callable[[Jaxed, list[Any], Any], list[Any]]] = {"scan": scanned, "while": repeated, "cond": chosen}
 
 
 # ------------------------------------------------------------------------------------------------------ between the two
+
+
+def with_arrays(part: Any, now: Callable[[Any], Any]) -> Any:
+    """A jaxpr, or what stands in its parameters, with other arrays in the place of those it holds."""
+    from jax.extend.core import ClosedJaxpr, Jaxpr
+
+    changed: dict[str, Any]
+    if isinstance(part, ClosedJaxpr):
+        changed = {"jaxpr": with_arrays(part.jaxpr, now), "consts": [now(array) for array in part.consts]}
+    elif isinstance(part, Jaxpr):
+        changed = {"eqns": [equation.replace(params={key: with_arrays(value, now)
+                                                     for key, value in equation.params.items()})
+                            for equation in part.eqns]}
+    else:
+        return tuple(with_arrays(inner, now) for inner in part) if type(part) is tuple else part
+    return part.replace(**changed)
 
 
 def converted(tensor: torch.Tensor, aval: Any) -> torch.Tensor:
@@ -226,56 +226,3 @@ def converted(tensor: torch.Tensor, aval: Any) -> torch.Tensor:
 def whole(value: Any, aval: Any) -> torch.Tensor:
     """A number as the tensor that it is in JAX."""
     return torch.full(tuple(aval.shape), value, dtype=DTYPES[str(aval.dtype)])
-
-
-def tensor_of(array: Any) -> torch.Tensor:
-    """JAX's array as a tensor of its own."""
-    name = str(array.dtype)
-    if name not in DTYPES:
-        raise Refused(f"a JAX array of {name} has no counterpart in torch")
-    plain = numpy.asarray(array.astype("float32") if name == "bfloat16" else array)
-    return torch.from_numpy(plain.copy()).to(DTYPES[name])
-
-
-def array_of(tensor: torch.Tensor) -> Any:
-    import jax.numpy
-
-    plain = tensor.detach()
-    array = jax.numpy.asarray((plain.float() if plain.dtype is torch.bfloat16 else plain).numpy())
-    return array.astype("bfloat16") if plain.dtype is torch.bfloat16 else array
-
-
-def places_of(function: Any) -> Iterator[tuple[int, tuple[str, Any]]]:
-    """The arrays that a function refers to, by id, each with the name of its place."""
-    import jax
-
-    for name, thing in held_by(function):
-        for path, leaf in jax.tree_util.tree_flatten_with_path(thing)[0]:
-            if isinstance(leaf, jax.Array):
-                keys = (getattr(key, "key", getattr(key, "idx", getattr(key, "name", key))) for key in path)
-                yield id(leaf), (path_name((name,) if name else (), tuple(map(str, keys))), leaf)
-
-
-def held_by(function: Any) -> Iterator[tuple[str, Any]]:
-    """What a callable refers to: the variables of closures, globals, arguments that are bound, the object itself."""
-    if isinstance(function, functools.partial):
-        yield from held_by(function.func)
-        yield from ((str(k), part) for k, part in enumerate(function.args))
-        yield from function.keywords.items()
-    elif inspect.ismethod(function):
-        yield "", function.__self__
-    elif inspect.isfunction(function):
-        scope = function.__globals__ | dict(inspect.getclosurevars(function).nonlocals)
-        yield from ((name, scope[name]) for name in dict.fromkeys(spoken_of(function.__code__)) if name in scope)
-    elif hasattr(function, "__wrapped__"):
-        yield from held_by(function.__wrapped__)
-    else:
-        yield "", function
-
-
-def spoken_of(code: CodeType) -> Iterator[str]:
-    """The names that a function speaks of, and the functions inside of it."""
-    yield from (*code.co_names, *code.co_freevars)
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            yield from spoken_of(part)

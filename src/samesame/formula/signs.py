@@ -1,0 +1,159 @@
+"""Signs and zeros: which forms are known to be positive, not negative, or nonzero but for special inputs.
+
+A form whose terms are all squares and positive things, with positive coefficients, is not negative. A variance has
+another sign in it, Σ f²/n − (Σ f)²/n², and is not negative either (Cauchy and Schwarz). So the variances in a form are
+taken out of it before the signs of the rest are asked."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from samesame.formula.effort import remember
+from samesame.formula.guards import NO_GUARDS, Guards, at, bounds, conjunction, implied
+from samesame.formula.poly import Atom, IntegerAtom, Var, at_least, variable
+from samesame.formula.rewrite import Draft, multiply, positive, rewritten, under
+from samesame.formula.terms import (
+    MINUS_INFINITY,
+    UNDEFINED,
+    Apply,
+    Factors,
+    Form,
+    Symbol,
+    Term,
+    laws,
+    next_open,
+    opened,
+    scale,
+    subtract,
+    value_of,
+)
+
+
+def has_point(term: Term) -> bool:
+    """Whether the term's domain is provably not empty, for every value of its free variables."""
+    bound, guards, _ = opened(term, next_open(term.free))
+    return _has_point(bound, guards)
+
+
+def _has_point(bound: tuple[Var, ...], guards: Guards) -> bool:
+    if any(g.poly is None for g in guards):
+        return False
+    if not bound:
+        return all(implied(NO_GUARDS, g) for g in guards)
+    v, *rest = bound
+    lows, highs, _ = bounds(v, guards)
+    for end, _ in (*lows, *highs):
+        there = conjunction(at(g, ((v, end),)) for g in guards)
+        if there is not None and _has_point(tuple(rest), there):
+            return True
+    return False
+
+
+@remember
+def is_positive(form: Form) -> bool:
+    """Whether the form is provably > 0 wherever it is defined."""
+    rest = _without_variances(form)
+    return _all_nonnegative(rest) and any(all(positive(a) for a, _ in _inside(t)) and has_point(t)
+                                          for t, _ in rest.terms)
+
+
+@remember
+def is_nonnegative(form: Form) -> bool:
+    """Whether the form is provably ≥ 0 wherever it is defined."""
+    return _all_nonnegative(_without_variances(form))
+
+
+def _all_nonnegative(form: Form) -> bool:
+    return all(c > 0 and all(_nonnegative(a, e) for a, e in _inside(t)) for t, c in form.terms)
+
+
+def _inside(term: Term) -> Factors:
+    """The factors, under variables that carry their ranges."""
+    return opened(term, next_open(term.free))[2]
+
+
+def _nonnegative(atom: Atom, exponent: Fraction) -> bool:
+    if exponent.numerator % 2 == 0 or exponent.denominator % 2 == 0 or positive(atom):
+        return True
+    if isinstance(atom, Apply):
+        return atom.head in ("fn:abs",) or (atom.head == "max" and _has_nonnegative_piece(atom.argument))
+    return isinstance(atom, IntegerAtom) and atom.integer and at_least(variable(atom), 0)
+
+
+def _has_nonnegative_piece(pieces: Form) -> bool:
+    return any(t.plain and is_nonnegative(piece_of(t)) for t, _ in pieces.terms)
+
+
+def piece_of(term: Term) -> Form:
+    """A piece of a maximum as a form."""
+    (atom, _), *_ = term.factors
+    assert isinstance(atom, Apply) and atom.head == "piece"
+    return atom.argument
+
+
+# ------------------------------------------------------------------------------------------------------------ variances
+
+
+def _without_variances(form: Form) -> Form:
+    """The form less what is known not to be negative of its sums of squares: each with the term c·Σ (Σ f)² that it
+    cancels."""
+    negative = [t for t, c in form.terms if c < 0]
+    if not negative or any(len(t.bound) < 2 for t in negative) or form.has(UNDEFINED) or form.has(MINUS_INFINITY):
+        return form
+    for term, c in form.terms:
+        if c < 0 or not term.bound:
+            continue
+        variance = _variance(term)
+        less = form if variance is None else subtract(form, scale(variance, c))
+        if sum(d < 0 for _, d in less.terms) < len(negative):
+            return _without_variances(less)
+    return form
+
+
+def _variance(term: Term) -> Form | None:
+    """w·(Σ f² − (Σ f)²/n) for a term w·Σ f² over n points, w ≥ 0; None where the term is no such sum."""
+    bound, guards, factors = opened(term, next_open(term.free))
+    if any(g.poly is None or not g.free & frozenset(bound) for g in guards):
+        return None                                        # how many points there are would hang on values
+    root = tuple((a, e / 2) for a, e in factors if e.denominator == 1 and e % 2 == 0)
+    weight = tuple((a, e) for a, e in factors if not (e.denominator == 1 and e % 2 == 0))
+    if any(a.free & frozenset(bound) or not _nonnegative(a, e) for a, e in weight):
+        return None
+    total, points = rewritten(Draft(bound, guards, root)), rewritten(Draft(bound, guards, ()))
+    if not (value_of(points) or is_positive(points)):
+        return None
+    mean = multiply(multiply(total, total), laws.power(points, Fraction(-1)))
+    return subtract(Form(((term, Fraction(1)),)), under(Draft((), NO_GUARDS, weight), mean))
+
+
+# --------------------------------------------------------------------------------------------------------------- zeros
+
+
+@remember
+def is_generic(atom: Atom) -> bool:
+    """Whether an atom is nonzero but for special values of the real inputs: integers must be so everywhere."""
+    if positive(atom):
+        return True
+    if isinstance(atom, Apply) and atom.head in ("prod", "held prod"):
+        return all(is_generic(a) for t, _ in atom.argument.terms for a, _ in _inside(t))
+    if isinstance(atom, Apply) and atom.head == "factor":
+        return bool(atom.argument.terms) and (value_of(atom.argument) is not None or never_vanishes(atom.argument))
+    if isinstance(atom, Apply):
+        return atom.head != "sum" or never_vanishes(atom.argument)
+    if isinstance(atom, IntegerAtom) and atom.integer:
+        return at_least(variable(atom), 1) or at_least(-variable(atom), 1)
+    return not isinstance(atom, Symbol)
+
+
+@remember
+def never_vanishes(form: Form) -> bool:
+    """Whether some term survives on every cell of the free variables. Such a sum is nonzero but for special values of
+    the real inputs; one that may be empty, or consists of integers only, may not be cleared from a denominator."""
+    shapes = [(t.bound, t.factors) for t, _ in form.terms]
+    sign_known = is_positive(form)
+    return any(
+        (sign_known or shapes.count((t.bound, t.factors)) == 1)
+        and has_point(t)
+        and all(is_generic(a) for a, _ in _inside(t))
+        for t, _ in form.terms
+    )

@@ -1,0 +1,59 @@
+"""A variance is not negative, may be zero, and what takes off a little more than one may be negative."""
+
+from fractions import Fraction
+
+import pytest
+
+from samesame.formula.effort import Budget, spending
+from samesame.formula.equal import Proved, prove_equal
+from samesame.formula.expr import Size, Sum, exp, lt, power, where
+from samesame.formula.normal import normal
+from samesame.formula.signs import is_nonnegative, is_positive
+from samesame.formula.tensor import leaf
+
+N, M = Size("N", 1), Size("M", 1)
+x, z, w = leaf("x", (N,)), leaf("z", (N, M)), leaf("w", ())
+ABOVE = Fraction(101, 100)
+OVER = {
+    "a row": (lambda f: Sum(N, f) / N, lambda i: x[i]),
+    "five elements": (lambda f: Sum(5, f) / 5, lambda i: x[i]),
+    "both dimensions": (lambda f: Sum((N, M), f) / (N * M), lambda i, j: z[i, j]),
+    "weighted by a square": (lambda f: Sum(N, f) * w[()] * w[()] / N, lambda i: x[i]),
+    "positive numbers": (lambda f: Sum(N, f) / N, lambda i: exp(x[i])),
+}
+
+
+def centred(mean, element, part=1):
+    """E[f²] − part·E[f]², weighted as the mean is."""
+    one = mean(lambda *i: 1)
+    squares, total = mean(lambda *i: element(*i) * element(*i)), mean(element)
+    return squares - part * total * total * power(one, -1)
+
+
+def signs(expr):
+    with spending(Budget()):
+        form = normal(expr)
+        return is_nonnegative(form), is_positive(form)
+
+
+@pytest.mark.parametrize("name", OVER)
+def test_a_variance_is_not_negative_and_no_more_is_known(name):
+    assert signs(centred(*OVER[name])) == (True, False)
+    assert signs(centred(*OVER[name], ABOVE)) == (False, False)
+    assert signs(centred(*OVER[name]) + Fraction(1, 10)) == (True, True)
+    assert signs(centred(*OVER[name], ABOVE) + Fraction(1, 10)) == (False, False)
+
+
+def test_two_variances_and_less_than_their_sum():
+    rows, other = OVER["a row"], OVER["both dimensions"]
+    assert signs(centred(*rows) + centred(*other)) == (True, False)
+    assert signs(centred(*rows) - centred(*other)) == (False, False)
+    assert signs(-centred(*rows)) == (False, False)
+
+
+@pytest.mark.parametrize("name", OVER)
+def test_a_comparison_with_a_variance_is_decided_the_right_way_round(name):
+    above = centred(*OVER[name]) + Fraction(1, 10)
+    assert isinstance(prove_equal(where(lt(0, above), 1, 0), 1), Proved)
+    assert isinstance(prove_equal(where(lt(above, 0), 1, 0), 0), Proved)
+    assert not isinstance(prove_equal(where(lt(0, centred(*OVER[name])), 1, 0), 1), Proved)
