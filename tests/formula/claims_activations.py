@@ -78,6 +78,8 @@ pointwise("GELU: erf(−u) = −erf(u)", lambda v: v / 2 * (1 + erf(v / sqrt(con
 pointwise("quick GELU as SiLU scaled", lambda v: v * sigmoid(Fraction(1702, 1000) * v), lambda v: (lambda u: u * sigmoid(u))(Fraction(1702, 1000) * v) / Fraction(1702, 1000), lambda v: (lambda u: u * sigmoid(u))(Fraction(1702, 1000) * v))
 pointwise("tanhshrink through exp", lambda v: v - tanh(v), lambda v: v - (1 - exp(-2 * v)) / (1 + exp(-2 * v)), lambda v: v - (1 + exp(-2 * v)) / (1 - exp(-2 * v)))
 pointwise("Huber loss, two spellings", lambda v: where(le(absolute(v), 1), v * v / 2, absolute(v) - Fraction(1, 2)), lambda v: (lambda c: c * absolute(v) - c * c / 2)(minimum(absolute(v), 1)), lambda v: (lambda c: c * absolute(v) - c * c)(minimum(absolute(v), 1)))
+claim("leaky relu of a matrix product, either piece at 0", dict(T=3, N=4, D=5), dict(x="T D", w="N D"),
+      *(lambda s, x, w, f=f: linear(x, w).map(f) for f in (lambda v: where(le(0, v), v, v / 100), lambda v: where(lt(0, v), v, v / 100), lambda v: where(le(0, v), v, v / 10))))
 claim("the maximum of a row through relu", dict(T=2, N=3), dict(x="T N", c="T"),
       lambda s, x, c: x.amax(1).map(maximum, c), lambda s, x, c: c + (x - c.unsqueeze(1)).map(relu).amax(1),
       lambda s, x, c: c + x.map(relu).amax(1))

@@ -34,6 +34,21 @@ def launch_copied(n=37):
 
 
 @triton.jit
+def halves_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n, other=0)
+    tl.store(out_ptr + offsets, (x >> 4).to(tl.int32) - (x & 15).to(tl.int32), mask=offsets < n)
+
+
+def launch_halves(n=37):
+    """The upper half of a byte, which is no sign, and the lower one."""
+    x = torch.randint(0, 256, (n,), device="cuda").to(torch.uint8)
+    out = torch.empty(n, dtype=torch.int32, device="cuda")
+    halves_kernel[(triton.cdiv(n, 16),)](x, out, n, BLOCK=16)
+    return out
+
+
+@triton.jit
 def below_kernel(out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + offsets, (offsets - 3).to(tl.uint32), mask=offsets < n)

@@ -21,6 +21,7 @@ FILE = Path(__file__).parent.parent / "launches" / "unsigned.py"
 FORMULAS = {
     "pixels": "out[i] = x[i] / 255",
     "copied": "out[i] = x[i]",
+    "halves": "out[i] = ⌊x[i] / 16⌋ − (x[i] mod 16)",
     "doubled": None,
     "below": "out[i] = {i − 3 if 3 ≤ i else i + 4294967293}",
 }

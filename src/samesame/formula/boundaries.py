@@ -3,11 +3,14 @@
 Where [i ≤ 0] holds of an index i ≥ 0, x[i] is x[0]. Where neither x − 1 > 0 nor 1 − x > 0 holds, x is 1, and erf(x) is
 erf(1): the point at which two pieces of a function meet, and at which its two spellings choose different pieces. Here a
 term's factors take that value; every comparison that occurs with both signs splits the terms into below, at and above
-first. Conditions stay as they are, so each term says what it said."""
+first. Conditions stay as they are, so each term says what it said. Of a sum that is compared no single element is
+known: there the terms at Σ = 0 that together are a multiple of Σ are left out."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from functools import reduce
 
 from samesame.formula.effort import step
 from samesame.formula.functions import power
@@ -18,6 +21,7 @@ from samesame.formula.terms import (
     Apply,
     Form,
     Term,
+    add,
     constant,
     laws,
     next_open,
@@ -42,8 +46,40 @@ def at_boundaries(form: Form) -> Form | None:
             changed = changed or whole is not None or guards is not term.guards
             for t, d in ((Term(term.bound, guards, term.factors), Fraction(1)),) if whole is None else whole.terms:
                 total[t] = total.get(t, Fraction(0)) + c * d
-    kept = sorted(((t, c) for t, c in total.items() if c), key=lambda item: item[0].key)
-    return Form(tuple(kept)) if changed else None
+    left = {t: c for t, c in total.items() if c}
+    kept = _without_multiples(left)
+    return Form(tuple(sorted(kept.items(), key=lambda item: item[0].key))) if changed or kept != left else None
+
+
+def _without_multiples(terms: Mapping[Term, Fraction]) -> dict[Term, Fraction]:
+    """The terms without those under d = 0 that add up to a multiple of d, under each other condition by themselves."""
+    left = dict(terms)
+    said = ((_sum_of(g), g, t.guards) for t in terms for g in t.guards)
+    zeros = {d for d, g, guards in said if d is not None and _says_zero(g, guards)}
+    for d in sorted(zeros, key=lambda d: d.key):
+        parts: dict[Guards, list[tuple[Term, Form]]] = {}
+        for term, c in left.items():
+            if any(_sum_of(g) == d and _says_zero(g, term.guards) for g in term.guards):
+                bound, guards, factors = opened(term, next_open(term.free))
+                inside = tuple(g for g in guards if g.free & frozenset(bound))
+                others = tuple(g for g in guards if g not in inside and _sum_of(g) != d)
+                alone = scale(under(Draft(bound, inside, factors), constant(1)), c)
+                parts.setdefault(others, []).append((term, alone))
+        for group in parts.values():
+            whole = reduce(add, (alone for _, alone in group))
+            ratios = {c / k for (_, c), (_, k) in zip(whole.terms, d.terms, strict=False)}
+            if not whole.terms or (len(ratios) == 1 and whole == scale(d, ratios.pop())):
+                for term, _ in group:
+                    del left[term]
+    return left
+
+
+def _sum_of(literal: Literal) -> Form | None:
+    """d, of a condition on d or on −d; the one of the two that comes first."""
+    atom = literal.subject
+    if not isinstance(atom, Apply) or atom.head not in ("zero", "positive"):
+        return None
+    return min((atom.argument, scale(atom.argument, -1)), key=lambda d: d.key)
 
 
 # ------------------------------------------------------------------------------------------------------------ splitting

@@ -53,11 +53,11 @@ from samesame.kernels.granted import Granted, without_quotient
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.ranges import holds_by_ranges
 from samesame.kernels.indices.solver import Facts, IndexProver, with_fact
-from samesame.kernels.launch import Launch, Memory
+from samesame.kernels.launch import Launch, Memory, whole_numbers
 from samesame.kernels.loops.carried import ALL_MEANS, Means
 from samesame.kernels.loops.closed import MoreThanOnce
 from samesame.kernels.loops.steps import COMBINED
-from samesame.kernels.obligations import LIMITS, Kernel, Limit, whole_numbers
+from samesame.kernels.obligations import LIMITS, Kernel, Limit
 from samesame.kernels.stated import Apart, Distinct
 from samesame.kernels.tiles.detile import Solution, Write, reached, value_at
 from samesame.kernels.tiles.memory import flat_range, offset_of, with_elements

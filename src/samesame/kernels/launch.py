@@ -45,6 +45,12 @@ class Memory:
 Argument = Memory | Expr | int | float
 
 
+def whole_numbers(element: str) -> tuple[int, int]:
+    """The least and greatest number of an integer dtype, by Triton's name."""
+    bits = int(element.lstrip("ui"))
+    return (0, (1 << bits) - 1) if element.startswith("u") else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
 @dataclass(frozen=True)
 class Launch:
     """One launch of one kernel. `arguments` are by the kernel's parameter names; `order` are those that the TTIR's

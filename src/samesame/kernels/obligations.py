@@ -45,7 +45,7 @@ from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.ranges import greatest
 from samesame.kernels.indices.solver import Facts, with_fact
-from samesame.kernels.launch import Memory
+from samesame.kernels.launch import Memory, whole_numbers
 from samesame.kernels.tiles.detile import (
     Solution,
     Write,
@@ -545,12 +545,6 @@ def counted(e: Expr) -> Expr | None:
         return None
     lengths = [v.extent if isinstance(v.extent, Num) else integers.flattened("max", (v.extent, ZERO)) for v in e.bound]
     return None if any(n.free & set(e.bound) for n in lengths) else reduce(integers.times_, lengths, most)
-
-
-def whole_numbers(element: str) -> tuple[int, int]:
-    """The least and greatest number of an integer dtype, by Triton's name."""
-    bits = int(element.lstrip("ui"))
-    return (0, (1 << bits) - 1) if element.startswith("u") else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
 
 
 # ------------------------------------------------------------------------------------------------------------ aliasing

@@ -50,7 +50,7 @@ from samesame.graph import Graph, Node, at
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.launch import with_sizes
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
-from samesame.lift.joined import in_one_range
+from samesame.lift.joined import in_one_range, written_out
 from samesame.lift.numerics import by_numpy
 from samesame.operators import explain
 from samesame.operators.numbers import constant
@@ -205,8 +205,7 @@ def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequ
         first = replace(tries, sizes=tries.sizes[:1])
         case = difference(number_, left, right, first, DRAWS)
         if case is None:
-            again = prove_tensors_equal(in_one_way(in_one_range(left, assumed)), wanted, budget=BUDGET)
-            outcome = again if isinstance(again, Proved) else outcome
+            outcome = proved_otherwise(in_one_way(in_one_range(left, assumed)), wanted) or outcome
         if case is None and not isinstance(outcome, Proved):
             case = difference(number_, left, right, tries, SEEDS)
         if case is not None:
@@ -214,6 +213,15 @@ def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequ
     if isinstance(outcome, Proved):
         return Comparison("same", f"proved by {outcome.method}: {outcome.detail}", conditions=outcome.conditions)
     return Comparison("undecided", f"output {number_} is not proved: {not_proved(outcome.reason, left, right)}")
+
+
+def proved_otherwise(left: Tensor, right: Tensor) -> Proved | None:
+    """A proof of two formulas, as they are or with what folds over a few elements written out."""
+    for way in (lambda whole: whole, written_out):
+        found = prove_tensors_equal(way(left), way(right), budget=BUDGET)
+        if isinstance(found, Proved):
+            return found
+    return None
 
 
 def not_proved(reason: str, left: Tensor, right: Tensor) -> str:

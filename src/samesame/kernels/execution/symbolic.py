@@ -62,7 +62,7 @@ from samesame.kernels.execution.operations import (
 )
 from samesame.kernels.execution.shapes import AXES, SHAPES
 from samesame.kernels.execution.ttir import Function, Operation, Place, Region, Type
-from samesame.kernels.execution.unsigned import unsigned_in
+from samesame.kernels.execution.unsigned import bits_of, is_unsigned, unsigned_in
 from samesame.kernels.execution.values import (
     ADDRESS,
     Chosen,
@@ -84,7 +84,7 @@ from samesame.kernels.execution.values import (
 )
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver
-from samesame.kernels.launch import Argument, Launch, Memory
+from samesame.kernels.launch import Argument, Launch, Memory, whole_numbers
 from samesame.kernels.loops.carried import ALL_MEANS, Means
 from samesame.kernels.loops.closed import summarised, summarised_while
 
@@ -142,6 +142,9 @@ class Machine:
 
     def argument(self, name: str, kind: Type, given: Argument) -> Value:
         if isinstance(given, Memory):
+            if given.kind == "int" and (is_unsigned(given) or bits_of(given) < WHOLE):
+                low, high = map(const, whole_numbers(given.element))
+                self.prover.dtypes |= {given.name: (low, high), f"{given.name}*": (low, high)}
             return Pointers(given, same_everywhere(integers.tidied(const(self.launch.starts.get(name, 0)))))
         if isinstance(given, bool) or kind.kind == "bool":
             return same_everywhere(const(bool(given)) if not isinstance(given, Expr) else given)

@@ -199,7 +199,7 @@ def across_tiles(
         others = tuple(u for u in bound if u is not t and u is not lane)
         if lane in t.extent.free or {t, lane} & frozenset().union(*(u.extent.free for u in others)):
             continue
-        ends = least_of(lane.extent)
+        ends = least_of(without_zero(lane.extent))
         for width in (e for e in ends if t not in e.free):
             limits = [integers.times_(t.extent, width)]
             limits += [integers.plus_(e, integers.times_(t, width)) for e in ends if e is not width]
@@ -214,6 +214,14 @@ def across_tiles(
 def ends_by(tile: Index, lane: Index) -> bool:
     """Whether how many lanes there are depends on the tile."""
     return tile is not lane and tile in lane.extent.free
+
+
+def without_zero(extent: Expr) -> Expr:
+    """The end of a range: one that ends below 0 is as empty as one that ends at 0."""
+    match extent:
+        case Extremum("max", (end, least)) | Extremum("max", (least, end)) if least is ZERO:
+            return end
+    return extent
 
 
 def least_of(extent: Expr) -> tuple[Expr, ...]:

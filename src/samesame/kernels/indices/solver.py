@@ -15,6 +15,7 @@ Each query has its own time limit, and all of them together have a deadline; `un
 from __future__ import annotations
 
 import time
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,6 +56,7 @@ from samesame.kernels.stated import Apart, followed
 
 Facts = tuple[Expr, ...]
 Ranges = dict[str, tuple[Expr, Expr]]
+Known = Mapping[str, tuple[Expr, Expr]]
 LINEAR_MS = 400
 
 
@@ -81,7 +83,8 @@ class IndexProver:
     queries: int = 0
     spent: float = 0.0
     assumed: list[Expr] = field(default_factory=list)  # preconditions, which hold in every question
-    ranges: Ranges = field(default_factory=dict)  # inclusive, of the elements of leaves
+    ranges: Ranges = field(default_factory=dict)  # inclusive, of the elements of leaves, as they are assumed
+    dtypes: Ranges = field(default_factory=dict)  # the same as their dtypes tell, where nothing is assumed
     excepted: dict[str, tuple[int, ...]] = field(default_factory=dict)  # numbers outside of them that elements may be
     distinct: dict[str, Apart] = field(default_factory=dict)  # leaves whose elements are
     exhausted: bool = False
@@ -92,8 +95,13 @@ class IndexProver:
         self.terms_anew()
 
     def terms_anew(self) -> None:
-        self._linear, self._full = (Terms(self.ranges, linear, self.excepted) for linear in (True, False))
-        self._points = Points(self.ranges)
+        self._linear, self._full = (Terms(self.known, linear, self.excepted) for linear in (True, False))
+        self._points = Points(self.known)
+
+    @property
+    def known(self) -> Known:
+        """What the elements of leaves lie in, by assumption or by their dtypes."""
+        return ChainMap(self.ranges, self.dtypes)
 
     def assume(self, condition: Expr) -> None:
         """A precondition from here on: earlier answers that found it missing are forgotten."""
@@ -184,7 +192,7 @@ class Terms:
     """Z3 terms for integers and booleans, and what is known of the atoms in them. `linear`: a product of unknowns is
     one unknown."""
 
-    def __init__(self, ranges: Ranges, linear: bool, excepted: Mapping[str, tuple[int, ...]]) -> None:
+    def __init__(self, ranges: Known, linear: bool, excepted: Mapping[str, tuple[int, ...]]) -> None:
         self.ranges, self.linear, self.excepted = ranges, linear, excepted
         self._terms: dict[Expr, Translated] = {}
         self._names: dict[Expr, Any] = {}

@@ -147,7 +147,7 @@ class Translation:
 
     def __init__(self, t: Index, given: list[Expr], prover: IndexProver, plain: bool) -> None:
         self.t, self.given, self.prover, self.plain = t, given, prover, plain
-        self.terms = Terms(prover.ranges, False, prover.excepted)
+        self.terms = Terms(prover.known, False, prover.excepted)
         self.facts: list[Any] = []
         self.numbers: dict[Expr, Extended] = {}
         self.named: dict[tuple[Expr, str], Any] = {}
