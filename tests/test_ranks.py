@@ -12,7 +12,6 @@ from torch import multiprocessing, nn
 from torch.distributed import _functional_collectives as functional
 from torch.distributed._local_tensor import LocalTensorMode
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.distributed.tensor.placement_types import _StridedShard
@@ -267,17 +266,6 @@ def test_a_reducers_buckets_are_seen_and_averaged():
 def test_a_communication_hook_is_refused():
     with pytest.raises(Refused, match="DistributedDataParallel has a communication hook"):
         data_parallel(hook=lambda state, bucket: None)
-
-
-def test_a_schedule_of_torchs_own_pipelines_is_refused_with_the_reason():
-    def program(rank, size):
-        x = torch.zeros(1, 2)
-        stage = PipelineStage(nn.Linear(2, 2), rank, size, torch.device("cpu"), input_args=(x,), output_args=(x,))
-        schedule = ScheduleGPipe(stage, n_microbatches=2)
-        return lambda x: schedule.step(*(() if rank else (x,)))
-
-    with pytest.raises(Refused, match=r"torch.distributed.pipelining settles .* send and receive between stages"):
-        capture_ranks(program, (torch.ones(2, 2),), 2)
 
 
 def test_a_process_that_belongs_to_a_group_is_refused():

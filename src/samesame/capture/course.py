@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
 from samesame.capture.again import TURNED, Draw, departure, movable, put, same
 from samesame.evidence import Refused, SamesameError
-from samesame.graph import Graph, Origin
+from samesame.graph import Graph, Node, Origin, map_nodes
 
 G = TypeVar("G", bound=Graph)
 
@@ -40,13 +40,15 @@ def drawn(
     return put(changes, [], {})
 
 
-def of_one_course(record: Callable[[Draw], G], again: bool) -> G:
-    """The graph that `record` makes as the values are given; if `again`, once it has made the same on others. Raises
-    Refused, with the line at which the two part, where it does not."""
+def of_one_course(record: Callable[[Draw], G], again: bool, in_turn: Callable[[str], bool]) -> G:
+    """The graph that `record` makes as the values are given; if `again`, once it has made the same on others, with the
+    operators that come `in_turn` in the same order. Raises Refused, with the line at which the two part, where it does
+    not."""
     graph = record(AS_GIVEN)
     for draw in TURNED[:-1] if again else ():
         try:
-            place = departure(graph, record(draw))
+            other = record(draw)
+            place = None if woven_alike(graph, other, in_turn) else departure(graph, other)
         except Departs as why:
             place = why.origin
         except SamesameError:                              # outside of the program's domain
@@ -59,3 +61,26 @@ def of_one_course(record: Callable[[Draw], G], again: bool) -> G:
             )
         break
     return graph
+
+
+def woven_alike(graph: Graph, other: Graph, in_turn: Callable[[str], bool]) -> bool:
+    """Whether two recordings apply the same operators to the same operands, whichever of two comes first that do not
+    read each other. Those `in_turn`, by operator, come one after another."""
+    numbers: dict[Any, int] = {}
+
+    def woven(side: Graph) -> list[Any]:
+        key: dict[Node, int] = {}
+        turns: list[int] = []
+        for node in side.nodes:
+            told: Any = node.name if node.operator in ("input", "parameter") else len(turns)
+            if node.operator == "constant":
+                told = side.tensors[node.name].cpu().reshape(-1).view(torch.uint8).numpy().tobytes()
+            elif node.operator not in ("input", "parameter") and not in_turn(node.operator):
+                told = ""
+            operands = map_nodes(key.__getitem__, (node.args, tuple(sorted(node.kwargs.items()))))
+            key[node] = numbers.setdefault((node.operator, repr(node.type), repr(operands), told), len(numbers))
+            if in_turn(node.operator):
+                turns.append(key[node])
+        return [turns, *((name, key[node]) for name, node in side.roots)]
+
+    return woven(graph) == woven(other)

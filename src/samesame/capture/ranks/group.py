@@ -13,6 +13,7 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from typing import Any
 from unittest.mock import patch
 
@@ -54,7 +55,7 @@ def one_of(rank: int, world_size: int) -> Iterator[None]:
     try:
         log.setLevel(logging.CRITICAL)
         named = patch.dict(os.environ, {name: str(value) for name, value in environment.items()})
-        with named, forgotten(), of_any_backend(), on_the_cpu():
+        with named, forgotten(), of_any_backend(), telling_objects(), on_the_cpu():
             yield
     finally:
         log.setLevel(level)
@@ -72,6 +73,23 @@ def of_any_backend() -> Iterator[None]:
         return make(size, rank, ranks, "fake", *more, **{**options, "backend_options": None})
 
     with patch.object(distributed_c10d, "_new_process_group_helper", alone):
+        yield
+
+
+@contextmanager
+def telling_objects() -> Iterator[None]:
+    """Inside, an object that ranks send each other is bytes in a tensor like others, which a recorder can follow: the
+    same ones for equal objects, whichever of their parts are one."""
+
+    def to_tensor(thing: Any, device: Any, group: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        written = BytesIO()
+        pickler = distributed_c10d._pickler(written)
+        pickler.fast = True                                # writes a part that occurs twice twice
+        pickler.dump(thing)
+        told = torch.tensor(list(written.getvalue()), dtype=torch.uint8)
+        return told, torch.tensor([told.numel()])
+
+    with patch.object(distributed_c10d, "_object_to_tensor", to_tensor):
         yield
 
 

@@ -17,7 +17,6 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from math import prod
-from traceback import walk_tb
 from typing import Any
 
 import torch
@@ -26,7 +25,6 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.distributed._functional_collectives import AsyncCollectiveTensor
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.pipelining import schedules
 from torch.distributed.tensor import DTensor, Partial, Replicate
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import _disable_current_modes
@@ -110,7 +108,7 @@ def capture_ranks(
 def _one_of_all(record: Callable[[Draw], RankGraph], again: bool, rank: int, world_size: int) -> RankGraph:
     """The graph of a rank. Where the program itself fails, the number of ranks is often to blame."""
     try:
-        return of_one_course(record, again)
+        return of_one_course(record, again, is_collective)
     except Refused as why:
         if why.__cause__ is None or isinstance(why.__cause__, SamesameError) or world_size == 1:
             raise
@@ -127,7 +125,7 @@ def capture_sequential(
     rank give what they are given."""
 
     def record(rank: int, heard: Hearing) -> RankGraph:
-        return of_one_course(partial(_recorded, program, inputs, backward, name, 0, 1, heard), again)
+        return of_one_course(partial(_recorded, program, inputs, backward, name, 0, 1, heard), again, is_collective)
 
     return alone(*all_heard(record, 1))
 
@@ -263,11 +261,6 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             return outputs
 
     def failure(self, error: BaseException) -> SamesameError:
-        if is_of_schedule(error):
-            return Refused(
-                "torch.distributed.pipelining settles by messages how its stages run, and each stage reads what the "
-                "others say, who are not there; send and receive between stages yourself (torch.distributed.send, recv)"
-            )
         return self.refused or refusal_in(error) or super().failure(error)
 
     def source(self, tensor: torch.Tensor) -> Node:
@@ -550,11 +543,6 @@ def answer(operation: OpOverload, given: Mapping[str, Any], pending: Pending) ->
 def imagined(types: Any) -> bool:
     """Whether an operator runs on no values: DTensor asks for shapes this way."""
     return torch._C._get_dispatch_mode(FAKE) is not None or any(issubclass(kind, FakeTensor) for kind in types)
-
-
-def is_of_schedule(error: BaseException) -> bool:
-    """Whether this was raised inside one of torch's pipeline schedules, while it speaks with other stages."""
-    return any(frame.f_code.co_filename == schedules.__file__ for frame, _ in walk_tb(error.__traceback__))
 
 
 def refusal_in(error: BaseException | None) -> SamesameError | None:
