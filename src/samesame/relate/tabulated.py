@@ -27,7 +27,7 @@ from samesame.operators.execute import closed, execute
 from samesame.operators.table import movements, packet
 from samesame.relate.joint import is_table, kind_of, widened
 
-ELEMENTS = 1 << 22                                         # of a table that is worked out
+ELEMENTS = 1 << 24                                         # of a table that is worked out
 
 
 def tabulated(found: Family) -> Family | None:
