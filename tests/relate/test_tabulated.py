@@ -55,6 +55,42 @@ class Kept(nn.Module):
         return torch.cat((x[..., :3] * rows[:, :3], x[..., 3:] * rows[:, :3]), -1)
 
 
+def halves(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x[..., :3], x[..., 3:]
+
+
+def rotated(x: Tensor) -> Tensor:
+    """Angles that are said twice, as Transformers' models say them."""
+    angles = torch.outer(torch.arange(x.shape[1], dtype=torch.float), FREQUENCIES)
+    angles = torch.cat((angles, angles), -1)
+    first, second = halves(x)
+    return x * angles.cos() + torch.cat((-second, first), -1) * angles.sin()
+
+
+def turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    first, second = halves(x)
+    return torch.cat((first * cos - second * sin, second * cos + first * sin), -1)
+
+
+def rotated_by_halves(x: Tensor) -> Tensor:
+    angles = torch.outer(torch.arange(x.shape[1], dtype=torch.float), FREQUENCIES)
+    return turned(x, angles.cos(), angles.sin())
+
+
+class Sliced(nn.Module):
+    """The first rows of two tables."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        angles = torch.outer(torch.arange(ROWS, dtype=torch.float), FREQUENCIES)
+        self.register_buffer("cos", angles.cos(), persistent=False)
+        self.register_buffer("sin", angles.sin(), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        length = x.shape[1]
+        return turned(x, self.cos[:length], self.sin[:length])
+
+
 INPUTS = (torch.randn(2, 5, 6),)
 
 
@@ -92,3 +128,13 @@ def test_a_table_is_made_of_what_hangs_on_its_place_alone() -> None:
     assert [tuple(node.shape) for node in found.graphs[0].sources("constant")] == [(3,), (ROWS, 3), (ROWS, 3)]
     assert tabulated(bounded(Anew(), 5, None)) is None
     assert tabulated(bounded(Anew(relative=True), ROWS, ROWS)) is None
+
+
+def test_a_table_that_says_all_twice_is_looked_through() -> None:
+    """Both halves of a tensor, and it whole, stand at the frontier: they are opened where the tables cannot be."""
+    assert check(rotated, rotated_by_halves, INPUTS).evidence is Rung.PROVED
+
+
+def test_the_first_rows_of_a_table_are_as_many_as_it_has() -> None:
+    verdict = check(rotated, Sliced(), INPUTS)
+    assert verdict.covers({"x": (3, ROWS, 6)}) and not verdict.covers({"x": (3, ROWS + 1, 6)})

@@ -461,18 +461,25 @@ class _Kept:
 
 
 def _frontiers(joint: JointGraph, left: int, right: int, layout: Layout, limit: int) -> Iterator[Block]:
-    """The claim down to ever later frontiers."""
-    opened, constants = frozenset[int](), 0
+    """The claim down to ever later frontiers. Constants that are too large to look into, or are defined by pieces of
+    themselves, stay as they are."""
+    opened, constants, most = frozenset[int](), 0, 2
+    block: Block | None = None
     for _ in range(_FRONTIERS):
         try:
             block = cut(joint, left, right, layout, opened=opened, constants=constants, limit=limit)
         except TooLarge:
-            return
-        yield block
-        if block.untold and constants < 2:
-            constants += 1
-            continue
+            if block is None or constants == 0 or most < 2:
+                return
+            constants = most = constants - 1
+        else:
+            yield block
+            if block.untold and constants < most:
+                constants += 1
+                continue
         inner = {name for name in block.frontier.values() if not _is_source(joint, name)} - opened
+        if most < 2:
+            inner = {name for name in inner if joint.constant_value(name) is None}
         if not inner:
             return
         opened |= inner

@@ -4,7 +4,8 @@ One program computes the cosines of positions 0 … T − 1 anew at every length
 made once, for 32 positions. At each length the two are compared by what they hold; but over a symbol T the first is a
 formula in cosines and the second a table of numbers. So where T is bounded (the table says by what), the first is
 worked out for the greatest T, as the program writes it, and stands for its first T rows. That is right where an
-element's formula does not hang on T, which is looked at over symbols.
+element's formula does not hang on T, which is looked at over symbols. And a slice `table[:T]`, which takes all there
+is where that is less, takes T rows then.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from samesame.capture.sizes.family import Family
 from samesame.evidence import Refused
 from samesame.formula.expr import Expr, Opaque, Size, Unsupported, walk
 from samesame.formula.sizes import symbols
-from samesame.formula.tensor import leaf
+from samesame.formula.tensor import Dim, leaf
 from samesame.graph import Dtype, Graph, Node, TensorType, at, rewritten, with_roots
 from samesame.operators import explain
 from samesame.operators.execute import closed, execute
@@ -31,8 +32,8 @@ ELEMENTS = 1 << 24                                         # of a table that is 
 
 
 def tabulated(found: Family) -> Family | None:
-    """The family with tables for what its programs compute of one bounded size alone; None where there is no such
-    constant."""
+    """The family with tables for what its programs compute of one bounded size alone, and slices that end where they
+    say; None where there is nothing of the kind."""
     left, right = (_with_tables(graph, found) for graph in found.graphs)
     if left is None and right is None:
         return None
@@ -42,33 +43,46 @@ def tabulated(found: Family) -> Family | None:
 def _with_tables(graph: Graph, found: Family) -> Graph | None:
     worked_out = ((node, _table(graph, node, symbol, found)) for node, symbol in _constants(graph))
     tables = {node: table for node, table in worked_out if table is not None}
-    if not tables:
+    slices = {node for node in graph.nodes if _ends_inside(node, found)}
+    if not tables and not slices:
         return None
-    names = {node: f"table of {node.name}" for node, table in tables.items()}
+    names = {node: f"table of {node.name}" for node in tables}
 
     def make(node: Node, now: Node) -> Sequence[Node]:
-        if node not in tables:
-            return [now]
-        return list(_rows(node, names[node], tuple(tables[node].shape)))
+        if node in tables:
+            whole = Node(names[node], "constant", (), {}, _type(node, tuple(tables[node].shape)), node.origin)
+            return [whole, *_rows(node, whole, [d for d, n in enumerate(node.shape) if isinstance(n, Expr)])]
+        return list(_rows(node, now.inputs[0], [node.args[1]])) if node in slices else [now]
 
     held = {names[node]: table for node, table in tables.items()}
     return replace(rewritten(graph, make), tensors=graph.tensors | held)
 
 
-def _rows(node: Node, name: str, shape: tuple[int, ...]) -> Iterator[Node]:
-    """The table, and its first rows dimension by dimension; the last of these has the node's name."""
-    assert isinstance(node.type, TensorType)
-    part = Node(name, "constant", (), {}, TensorType(shape, node.type.dtype), node.origin)
-    yield part
-    cut = [d for d, size in enumerate(node.shape) if isinstance(size, Expr)]
-    for d in cut:
-        rows = Node(f"{name}, rows {d}", "aten.arange.default", (node.shape[d],), {"dtype": Dtype("int64")},
-                    TensorType((node.shape[d],), "int64"), node.origin)
+def _rows(node: Node, part: Node, dims: Sequence[int]) -> Iterator[Node]:
+    """The first rows of `part` along these dimensions, as many as the node has; the last has the node's name."""
+    for d in dims:
+        rows = Node(f"rows of {node.name} along {d}", "aten.arange.default", (node.shape[d],),
+                    {"dtype": Dtype("int64")}, TensorType((node.shape[d],), "int64"), node.origin)
         yield rows
-        type_ = TensorType((*node.shape[: d + 1], *part.shape[d + 1 :]), node.type.dtype)
-        own = node.name if d == cut[-1] else f"{name}, along {d}"
-        part = Node(own, "aten.index_select.default", (part, d, rows), {}, type_, node.origin)
+        name = node.name if d == dims[-1] else f"{node.name} along {d}"
+        type_ = _type(node, (*part.shape[:d], node.shape[d], *part.shape[d + 1 :]))
+        part = Node(name, "aten.index_select.default", (part, d, rows), {}, type_, node.origin)
         yield part
+
+
+def _type(node: Node, shape: tuple[Dim, ...]) -> TensorType:
+    assert isinstance(node.type, TensorType)
+    return TensorType(shape, node.type.dtype)
+
+
+def _ends_inside(node: Node, found: Family) -> bool:
+    """Is it a slice of the first T, of no less than T can be?"""
+    if node.operator != "aten.slice.Tensor" or len(node.args) != 4 or node.kwargs:
+        return False
+    part, d, start, end = node.args
+    whole = part.shape[d]
+    most = found.region.bounds.get(end.name, (0, None))[1] if isinstance(end, Size) else None
+    return start == 0 and isinstance(whole, int) and most is not None and most <= whole and node.shape[d] == end
 
 
 def _constants(graph: Graph) -> Iterator[tuple[Node, Size]]:
