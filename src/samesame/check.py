@@ -63,7 +63,7 @@ _PATIENCE = 4.0             # seconds for what cannot be proved, where the outpu
 _APART = 8.0                # seconds for all proofs then
 RANDOM, AS_GIVEN = "random", "as-given"
 _NOT_NEAR = "Not every neighbouring region of sizes was tried, for lack of time."
-_NOT_CAPTURED = "The programs were not captured at other sizes, for lack of time: nothing is proved for all sizes."
+_NOT_CAPTURED = "Not every choice of sizes that may vary was tried, for lack of time."
 
 
 def check(

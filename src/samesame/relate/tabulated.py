@@ -72,7 +72,7 @@ def _rows(node: Node, part: Node, dims: Sequence[int]) -> Iterator[Node]:
 
 def _type(node: Node, shape: tuple[Dim, ...]) -> TensorType:
     assert isinstance(node.type, TensorType)
-    return TensorType(shape, node.type.dtype)
+    return TensorType(shape, node.type.dtype)  # type: ignore[arg-type]
 
 
 def _ends_inside(node: Node, found: Family) -> bool:
