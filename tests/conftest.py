@@ -12,6 +12,12 @@ settings.register_profile("house", deadline=None)
 settings.load_profile("house")
 
 
+@pytest.fixture(autouse=True)
+def no_heartbeat(monkeypatch):
+    """Lines of progress in a log are for those who wait for minutes: a busy machine changes no output."""
+    monkeypatch.setattr("samesame.cli.progress.EVERY", float("inf"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_store(tmp_path_factory):
     os.environ["SAMESAME_STORE"] = str(tmp_path_factory.mktemp("store") / "rules.db")

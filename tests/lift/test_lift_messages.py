@@ -160,7 +160,6 @@ def test_a_loop_without_an_end_is_told_once_with_the_users_line(tmp_path) -> Non
 @pytest.mark.parametrize(
     "name, words",
     [
-        ("{file}", "is a file; add the name of the function that launches"),
         ("{file}:add_kernel", "is a Triton kernel; give a function that launches it"),
         ("{file}:tensors", "asks for n; give example inputs (--inputs file.py:inputs)"),
         ("kernels", "names no function; write file.py:launch"),

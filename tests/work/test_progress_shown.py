@@ -11,6 +11,11 @@ from samesame.cli.progress import Log, progress_of, terminated_gently
 from samesame.work.progress import Progress
 
 
+@pytest.fixture(autouse=True)
+def every_half_minute(no_heartbeat, monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 30.0)
+
+
 class Clock:
     now = 0.0
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samesame.evidence import SamesameError
@@ -26,6 +26,7 @@ def test_what_is_done_comes_back_and_what_comes_is_added(tmp_path):
     assert opened(path).done.keys() == {"gelu", "relu", "tanh"}
 
 
+@settings(max_examples=10)
 @given(st.integers(1, 20))
 def test_a_line_that_was_cut_short_is_dropped(tmp_path_factory, cut):
     path = tmp_path_factory.mktemp("record") / "record.jsonl"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json as json_
+import os
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samesame.cli.files import demand_exchange, demand_page, demand_writable, in_format, write_answers
+from samesame.cli.files import all_in_format, demand_exchange, demand_page, demand_writable, in_format, write_answers
 from samesame.cli.options import (
     Format,
     FormatOption,
@@ -22,14 +25,22 @@ from samesame.cli.options import (
     option,
     require_positive,
 )
-from samesame.cli.streams import reported, to_stdout
+from samesame.cli.progress import progress_of, terminated_gently
+from samesame.cli.streams import INTERRUPTED, reported, to_stdout
+from samesame.evidence import SamesameError
+
+if TYPE_CHECKING:
+    from samesame.lift.many import Many
 
 EPILOG = (
     "Exit codes: 0 verified (and same), 1 violated or different, 2 usage or unusable input, 3 undecided, "
     "130 interrupted by Ctrl-C."
 )
 
-Target = Annotated[str, argument("TARGET", "file.py:launch, or a .ttir file.")]
+TARGETS = "file.py:launch, or a .ttir file; file.py for all its functions that launch a kernel. Several may be given."
+Targets = Annotated[list[str], argument("TARGET…", TARGETS)]
+Jobs = Annotated[int, option("--jobs", "-j", min=1, words="Launch functions that are lifted at the same time.")]
+JOBS = max(1, min(4, os.cpu_count() or 1))
 Against = Annotated[
     str | None,
     option("--against", metavar="TARGET", words="A PyTorch function with the launch's tensors as parameters."),
@@ -62,7 +73,7 @@ Quiet = Annotated[bool, option("--quiet", "-q", words="One line for each kernel.
 
 
 def lift(
-    target: Target,
+    targets: Targets,
     against: Against = None,
     inputs: Inputs = None,
     explain: Explain = False,
@@ -77,14 +88,25 @@ def lift(
     elements: Elements = 0,
     synthesis: Synthesis = True,
     timeout: Timeout = 10.0,
+    jobs: Jobs = JOBS,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """What does the kernel compute, for every size, and is it safe?
 
     samesame lift softmax.py:launch --against softmax.py:reference
+
+    samesame lift kernels.py norms.py:launch --jobs 2
     """
     require_positive("--timeout", timeout)
+    if len(targets) > 1 or targets[0].endswith(".py"):
+        options = {"seconds": timeout, "elements": elements, "synthesis": synthesis, "explain": explain,
+                   "latex": latex, "numerics": numerics}
+        with reported(verbose):
+            demand_one({"--against": against, "--inputs": inputs, "--assume": assume, "--html": html})
+            found = many(targets, options, jobs, json, junit, sarif, quiet=quiet, form=format_)
+        raise typer.Exit(INTERRUPTED if found.interrupted else found.exit_code)
+    [target] = targets
     with reported(verbose):
         with redirect_stdout(sys.stderr):
             from samesame.capture import load_inputs
@@ -116,3 +138,35 @@ def lift(
 
             write_lift(verdict, Path(html))
     raise typer.Exit(verdict.exit_code)
+
+
+def demand_one(given: Mapping[str, Any]) -> None:
+    """Raises SamesameError for an option that is of one launch function."""
+    name = next((name for name, value in given.items() if value), None)
+    if name is not None:
+        raise SamesameError(f"{name} is of one launch function; name that one alone, as file.py:launch")
+
+
+def many(
+    targets: Sequence[str], options: Mapping[str, Any], jobs: int, json: str | None, junit: str | None,
+    sarif: str | None, *, quiet: bool, form: Format,
+) -> Many:
+    """Lift several, and say what came of them."""
+    demand_writable(json)
+    demand_exchange(junit, sarif)
+    with terminated_gently(), progress_of(quiet) as shown, redirect_stdout(sys.stderr):
+        from samesame.lift.many import lift_many
+        from samesame.report.json import write_text
+
+        found = lift_many(targets, options, jobs=jobs, progress=shown.far if shown else None)
+    write_answers(found.answers, junit, sarif)
+    text = json_.dumps(found.to_json(), indent=2, allow_nan=False)
+    if json == "-":
+        to_stdout(text)
+    elif form is not Format.text:
+        to_stdout(all_in_format(found.headline, found.exit_code, found.answers, found.text(), form))
+    else:
+        to_stdout(found.text(short=quiet))
+    if json not in (None, "-"):
+        write_text(text + "\n", Path(json))
+    return found

@@ -1,0 +1,92 @@
+"""Many launch functions in one run: those that are named, and all of a file; one that ends its process costs itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("triton")
+
+from typer.testing import CliRunner
+
+from samesame.cli import app
+
+KERNELS = """
+import os
+import torch, triton, triton.language as tl
+
+@triton.jit
+def copy_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+
+def copied(x, grid=None):
+    out = torch.empty_like(x)
+    copy_kernel[grid or (triton.cdiv(x.numel(), 64),)](x, out, x.numel(), BLOCK=64)
+    return out
+
+def launch_ends(n=100):
+    os._exit(4)
+    return copied(torch.randn(n, device="cuda"))
+
+def launch_one(n=100):
+    return copied(torch.randn(n, device="cuda"))
+
+def launch_half(n=100):
+    return copied(torch.randn(n, device="cuda"), (1,))
+
+def beside(n=100):
+    return torch.randn(n)
+
+def _hidden():
+    return launch_one()
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    return tmp_path / "kernels.py"
+
+
+def run(*words):
+    found = CliRunner().invoke(app, ["lift", *map(str, words)])
+    return found.exit_code, found.stdout, found.stderr
+
+
+def test_a_file_is_all_its_functions_that_launch_a_kernel_and_need_no_arguments(file):
+    junit = file.with_suffix(".xml")
+    code, out, err = run(file, "-j", "2", "--json", file.with_suffix(".json"), "--junit", junit)
+    assert code == 1 and not err
+    assert out.startswith("3 launch functions: 1 verified, 1 violated, 1 could not be looked at   ")
+    places = [out.index(part) for part in (f"{file}:launch_ends\n  a program ended the process (exit code 4)",
+                                           f"{file}:launch_one\n  copy_kernel   verified",
+                                           f"{file}:launch_half\n  copy_kernel   violated")]
+    assert places == sorted(places)
+    assert out.endswith(f"not lifted, since they need arguments (--inputs): {file}:copied\n")
+    form = json.loads(file.with_suffix(".json").read_text())
+    assert form["exit_code"] == 1 and [part["verdict"] for part in form["launches"]] == [
+        "unusable", "verified", "violated"]
+    assert junit.read_text().count("<testcase") == 3
+
+
+def test_several_are_in_the_order_in_which_they_were_named(file):
+    code, out, _ = run(f"{file}:launch_one", f"{file}:missing", "--quiet")
+    assert code == 2 and [line.partition("   ")[0] for line in out.splitlines()] == [
+        "2 launch functions: 1 verified, 1 could not be looked at", f"{file}:launch_one", f"{file}:missing"]
+
+
+@pytest.mark.parametrize("text, words, message", [
+    ("x = 1", [], "has no function that launches a kernel and needs no arguments"),
+    (KERNELS.partition("def launch_ends")[0], [], r"; these launch some, and need arguments: {file}:copied"),
+    ("x =", [], "cannot be imported: {file}:1 raises SyntaxError"),
+    ("import os; os._exit(3)", [], "{file}: a program ended the process (exit code 3)"),
+    (KERNELS, ["--against", "a.py:f"], "--against is of one launch function; name that one alone, as file.py:launch"),
+    (KERNELS, ["{file}:launch_one", "--html", "a.html"], "--html is of one launch function"),
+])
+def test_what_cannot_be_lifted_is_one_sentence(file, text, words, message):
+    file.write_text(text)
+    code, out, err = run(file, *(word.format(file=file) for word in words))
+    assert code == 2 and not out and len(err.splitlines()) == 1
+    assert err.startswith("samesame: ") and message.format(file=file) in err, err
