@@ -9,7 +9,7 @@ from typing import Any
 
 from samesame.evidence import Refused
 from samesame.kernels.host.device import KernelInterface, pretended
-from samesame.kernels.host.trace import about_import
+from samesame.kernels.host.failures import about_import
 from samesame.programs.named import module_of_file
 
 
