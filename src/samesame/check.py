@@ -276,14 +276,19 @@ def _followed(programs: tuple[Any, Any], how: str, example: Any, graphs: tuple[G
 
 def _meant(weighed: Weighed, seed: int) -> Meant | None:
     """The programs with stored numbers read as they are meant: asked only where they differ, or where weights have no
-    partner; taken only where they come together by that, or where all that is stored is read and they still part."""
+    partner; taken only where they come together by that, or where all that is stored is read and they still part, by
+    more than rounding: what a reading leaves may be its own."""
     relation, differ = weighed.relation, apart(weighed.graphs, weighed.values)
     if not differ and not relation.unpaired_left and not relation.unpaired_right:
         return None
     found = meant(weighed.graphs, relation, seed)
-    if found is None or (found.is_read_whole if found.differs else differ or found.readings):
+    if found is None or not found.differs and (differ or found.readings):
         return found
-    relation.suspects, relation.refused = found.unknown, found.wrong
+    near = max(difference_of_roots(found.graphs, found.values)) <= ROUNDED
+    if found.differs and found.is_read_whole and not near:
+        return found
+    read = frozenset(one.node.name for one in found.stored if near and found.differs)
+    relation.suspects, relation.refused = found.unknown | read, found.wrong
     return None
 
 
