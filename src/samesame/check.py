@@ -282,7 +282,7 @@ def _meant(weighed: Weighed, seed: int) -> Meant | None:
     if not differ and not relation.unpaired_left and not relation.unpaired_right:
         return None
     found = meant(weighed.graphs, relation, seed)
-    if found is None or not found.differs and (differ or found.readings):
+    if found is None or (not found.differs and (differ or found.readings)):
         return found
     near = max(difference_of_roots(found.graphs, found.values)) <= ROUNDED
     if found.differs and found.is_read_whole and not near:

@@ -1,4 +1,4 @@
-"""What a reading of stored numbers leaves of a difference may be its own rounding, and makes no two programs different."""
+"""What a reading of stored numbers leaves may be its own rounding, and makes no two programs different."""
 
 from __future__ import annotations
 
