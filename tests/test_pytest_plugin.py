@@ -90,6 +90,16 @@ def test_markers_give_options_and_what_one_test_proves_is_kept_for_others(run, p
     assert len(list((pytester.path / "pages").glob("*test_port*.html"))) == 2
 
 
+def test_without_pytests_cache_rules_are_kept_for_the_run_only(run, pytester):
+    said, counts = run("""
+    def test_port(samesame):
+        assert samesame.store is not None
+        samesame.assert_same(left, right, X)
+    """, "-p", "no:cacheprovider")
+    assert counts == {"passed": 1}, said
+    assert not (pytester.path / ".pytest_cache").exists()
+
+
 def test_pages_are_written_of_jobs_and_kernels_too_whether_they_hold_or_not(run, pytester):
     _, counts = run(f"""
     def test_holds(samesame):

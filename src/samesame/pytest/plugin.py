@@ -50,11 +50,11 @@ def samesame_store(pytestconfig: pytest.Config) -> Iterator[Store | None]:
     from samesame.versions import versions
 
     prover, semantics = versions()
-    cache = pytestconfig.cache
-    if named is None and cache is None:
+    cache: pytest.Cache | None = getattr(pytestconfig, "cache", None)            # None: -p no:cacheprovider
+    path = named or (cache and cache.mkdir("samesame") / "rules.sqlite")
+    if path is None:
         yield Store.in_memory(prover=prover, semantics=semantics)
         return
-    path = named or cache.mkdir("samesame") / "rules.sqlite"
     with Store.open_or_go_without(path, prover=prover, semantics=semantics) as store:
         yield store
 

@@ -18,6 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from samesame.report.words import counted
 from samesame.sweep.outcome import NEITHER, SAMESAME, Outcome, Place, Sweep, to_json
 from samesame.sweep.probe import brief
 
@@ -33,7 +34,7 @@ def headline(sweep: Sweep) -> str:
     parts += [f"{counts[name]} {word}" for name, word in
               (("refused", "refused"), ("unsupported", "not supported"), ("undecided", "undecided"),
                ("waived", "waived"), ("not reached", "not reached")) if counts[name]]
-    return f"{sweep.kind}: {len(sweep.plan.probes)} probes: {', '.join(parts)}   {sweep.seconds:.0f} s"
+    return f"{sweep.kind}: {counted(len(sweep.plan.probes), 'probe')}: {', '.join(parts)}   {sweep.seconds:.0f} s"
 
 
 def _with(number: int, word: str, quiet: int) -> str:
