@@ -94,6 +94,7 @@ RUNS = {
     "samesame fuzz [TARGET --inputs TARGET]":
         Ends(0, "compiled rightly", run="samesame fuzz model.py:module --inputs model.py:inputs"),
     "samesame optimize TARGET --inputs TARGET": Ends((0, 3), "side by side", run=f"samesame {GATED} --minutes 1"),
+    "samesame lift FILE.py… --jobs 2": Ends(0, "verified", run="samesame lift softmax.py --jobs 2", needs=TRITON),
     "samesame lift FILE.py:LAUNCH": Ends(0, "verified", run="samesame lift softmax.py:launch", needs=TRITON),
     "samesame suite FILE.toml --jobs N": Ends(0, "as expected", run="samesame suite suite.toml --jobs 2", needs=TRITON),
     "samesame rules list | show KEY | verify | export FILE | import FILE | clear":
