@@ -95,7 +95,7 @@ def asserting(test: Any) -> Refinement:
 def test_an_answer_that_is_the_same_on_all_data_is_a_condition() -> None:
     found = asserting(lambda part, x: part.isfinite())
     assert found.verdict == "refines", plain_text(found)
-    assert len(found.provided) == 1 and found.provided[0].endswith("gets True"), found.provided
+    assert len(found.provided) == 1 and found.provided[0].endswith("gives True"), found.provided
     assert found.provided[0].startswith("`assert test(part, x)`")
 
 

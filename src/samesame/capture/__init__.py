@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from samesame.capture.calls import Recorded, record_calls
-from samesame.capture.exits import Differentiates
+from samesame.capture.exits import Differentiates, may_want_gradients
 from samesame.capture.files import load_graph, save_graph
 from samesame.capture.program import Program
 from samesame.capture.record import record
@@ -42,13 +42,6 @@ WAYS: dict[str, Callable[[Program, str, bool], Graph]] = {
     "export": _export,
     "export+decompose": partial(_export, decompose=True),
 }
-
-
-def may_want_gradients(error: Refused) -> bool:
-    """Whether a program that was refused without gradients may run with them: it computes some, or torch misses them.
-    """
-    missed = str(error.__cause__)
-    return isinstance(error, Differentiates) or ("require" in missed and "grad" in missed)
 
 
 def capture_calls(

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import torch
 
 from samesame.capture.again import TURNED, Draw, departure, movable, put, same
+from samesame.capture.ranks.graphs import answers
 from samesame.evidence import Refused, SamesameError
 from samesame.graph import Graph, Node, Origin, map_nodes
 
@@ -48,7 +49,10 @@ def of_one_course(record: Callable[[Draw], G], again: bool, in_turn: Callable[[s
     for draw in TURNED[:-1] if again else ():
         try:
             other = record(draw)
-            place = None if woven_alike(graph, other, in_turn) else departure(graph, other)
+            asked = zip(answers(graph), answers(other), strict=False)
+            place = next((mine.origin for mine, yours in asked if mine.value != yours.value), None)
+            if place is None and not woven_alike(graph, other, in_turn):
+                place = departure(graph, other)
         except Departs as why:
             place = why.origin
         except SamesameError:                              # outside of the program's domain

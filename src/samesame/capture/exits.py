@@ -83,6 +83,13 @@ class Differentiates(Refused):
 OFF = "computes gradients, and these are off where a program is exported; record it instead"
 
 
+def may_want_gradients(error: Refused) -> bool:
+    """Whether a program that was refused without gradients may run with them: it computes some, or torch misses them.
+    """
+    missed = str(error.__cause__)
+    return isinstance(error, Differentiates) or ("require" in missed and "grad" in missed)
+
+
 class Watcher(Protocol):
     """What exits ask of a recorder."""
 

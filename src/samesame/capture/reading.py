@@ -30,8 +30,11 @@ LETS_OUT = {
     "aten.tensor_split.tensor_indices_or_sections": "splits at places that a tensor holds",
 }
 
-# Where one number leaves, which may be an answer: whether a mask is full, whether all agree.
-ANSWERS = frozenset(("calls .item() on a tensor", "uses a tensor as a condition", "calls int() on a tensor"))
+# How many elements may leave so as an answer: whether a mask is full, whether all agree, which ranks have something.
+ANSWERS = {
+    "calls .item() on a tensor": 1, "uses a tensor as a condition": 1, "calls int() on a tensor": 1,
+    LETS_OUT["aten.index.Tensor"]: 64,
+}
 
 # What to write in place of it.
 AS_ARGUMENT = "pass the value as an argument instead"

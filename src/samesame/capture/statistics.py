@@ -47,8 +47,71 @@ def batch_norm(
     return y, mean, scale
 
 
+# What SyncBatchNorm computes with, of x: [N, C, …]; a mean and an 1/√(variance + eps) of [C] for each rank's part, from
+# which it makes those of all parts, and two sums for the way back.
+
+
+def over_channels(values: Tensor, x: Tensor) -> Tensor:
+    return values.view(1, -1, *[1] * (x.dim() - 2))
+
+
+def all_but_channels(x: Tensor) -> list[int]:
+    return [dim for dim in range(x.dim()) if dim != 1]
+
+
+def statistics_of_part(x: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    dims = all_but_channels(x)
+    mean = x.mean(dims)
+    return mean, torch.rsqrt((x - over_channels(mean, x)).square().mean(dims) + eps)
+
+
+def statistics_of_all(
+    x: Tensor, means: Tensor, scales: Tensor, running_mean: Tensor | None, running_var: Tensor | None, momentum: float,
+    eps: float, counts: Tensor,
+) -> tuple[Tensor, Tensor]:
+    """Those of all parts together, of which each has so many elements a channel."""
+    number, weights = counts.sum(), counts.unsqueeze(1)
+    mean = (means * weights).sum(0) / number
+    squares = ((scales.pow(-2) - eps + (means - mean).square()) * weights).sum(0)
+    if running_mean is not None and running_var is not None:
+        running_mean.mul_(1 - momentum).add_(mean, alpha=momentum)
+        running_var.mul_(1 - momentum).add_(squares / (number - 1), alpha=momentum)
+    return mean, torch.rsqrt(squares / number + eps)
+
+
+def normalised(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, scale: Tensor, eps: float
+) -> Tensor:
+    y = (x - over_channels(mean, x)) * over_channels(scale, x)
+    y = y if weight is None else y * over_channels(weight, x)
+    return y if bias is None else y + over_channels(bias, x)
+
+
+def sums_of_part(
+    grad: Tensor, x: Tensor, mean: Tensor, scale: Tensor, weight: Tensor | None, *wanted: bool
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    dims = all_but_channels(x)
+    plain, weighed = grad.sum(dims), (grad * (x - over_channels(mean, x))).sum(dims)
+    return plain, weighed, weighed * scale, plain.clone()
+
+
+def grad_of_normalised(
+    grad: Tensor, x: Tensor, mean: Tensor, scale: Tensor, weight: Tensor | None, plain: Tensor, weighed: Tensor,
+    counts: Tensor,
+) -> Tensor:
+    number = counts.sum()
+    straight = grad - over_channels(plain / number, x)
+    bent = (x - over_channels(mean, x)) * over_channels(scale.square() * weighed / number, x)
+    return (straight - bent) * over_channels(scale if weight is None else scale * weight, x)
+
+
 KEEPING: dict[str, Callable[..., Any]] = {
     "aten._native_batch_norm_legit.default": batch_norm,
+    "aten.batch_norm_stats.default": statistics_of_part,
+    "aten.batch_norm_gather_stats_with_counts.default": statistics_of_all,
+    "aten.batch_norm_elemt.default": normalised,
+    "aten.batch_norm_backward_reduce.default": sums_of_part,
+    "aten.batch_norm_backward_elemt.default": grad_of_normalised,
 }
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from samesame.capture.ranks.graphs import Answer, answers
+from samesame.capture.ranks.graphs import Answer, answers, told_by
 from samesame.evidence import Refused
 from samesame.refine.sides import Sides
 from samesame.relate.propose import Values
@@ -23,19 +23,20 @@ def conditions(sides: Sides, values: tuple[Values, Values]) -> list[str]:
     not, on some draw."""
     told: dict[str, None] = {}
     for name, answer, side in _asked(sides):
-        if any(run[name] != answer.value for run in values[side]):
+        if any(told_by(run[name]) != answer.value for run in values[side]):
             raise Refused(
                 f"{answer.origin.spoken} {answer.does}, so the graph depends on data; pass the value as an argument "
                 "instead"
             )
         place, code = answer.origin.spoken, answer.origin.code.strip()
-        told[f"{f'`{code}` ({place})' if code else place} gets {answer.value}"] = None
+        line = f"`{code}` ({place})" if code else f"what {place} asks of data"
+        told[f"{line} gives {', '.join(map(str, answer.value))}"] = None
     return [*told]
 
 
 def answered_alike(sides: Sides, runs: tuple[Run, Run]) -> bool:
     """Whether on these values every question is answered as on the example, as far as they tell."""
-    return all(name in runs[side] and bool(runs[side][name] == answer.value) for name, answer, side in _asked(sides))
+    return all(name in runs[side] and told_by(runs[side][name]) == answer.value for name, answer, side in _asked(sides))
 
 
 def _asked(sides: Sides) -> Iterator[tuple[str, Answer, int]]:

@@ -21,6 +21,7 @@ from samesame.refine.job import Job
 from samesame.refine.outputs import Found, output_relation
 from samesame.refine.placement import Mesh, held_part, holders, parsed
 from samesame.refine.sources import Source, input_relation
+from samesame.refine.vanishing import lying_anyhow, zero_outputs
 from samesame.relate.layout import Layout, wholes
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values
@@ -33,7 +34,8 @@ Pairs = dict[str, tuple[Node, dict[int, Node]]]
 @dataclass(frozen=True, slots=True)
 class Sides:
     """Both graphs, and the ranks one by one; what the world's sources are of sequential ones; the outputs in `pairs`,
-    each with where it is due; and the names by which the world's roots go in place of the ranks' own."""
+    each with where it is due; the names by which the world's roots go in place of the ranks' own; and the outputs that
+    are `zero`, but for rounding."""
 
     met: World
     left: Graph
@@ -45,15 +47,22 @@ class Sides:
     due: Mapping[str, Due]
     names: Mapping[str, str]
     mesh: Mesh
+    zero: frozenset[str] = frozenset()
 
     def lying(self, values: tuple[Values, Values]) -> dict[str, Found]:
         """How each output lies on the ranks, by values."""
         return {name: self._lying(name, root, held, values) for name, (root, held) in self.pairs.items()}
 
+    def without_noise(self, values: tuple[Values, Values]) -> Sides:
+        """The same, once these values have told which outputs are zero."""
+        return replace(self, zero=zero_outputs(self.left, self.right, self.pairs, self.due, values, self.mesh))
+
     def _lying(self, name: str, root: Node, held: Mapping[int, Node], values: tuple[Values, Values]) -> Found:
         wanted = [run[root.name] for run in values[0]]
         theirs = {rank: [run[node.name] for run in values[1]] for rank, node in held.items()}
         due = self.due[name]
+        if name in self.zero:
+            return lying_anyhow(due, list(held), self.mesh)
         found = output_relation(wanted, theirs, len(self.ranks), due.own, due.times)
         if found.kind != "none":
             return found

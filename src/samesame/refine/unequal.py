@@ -48,7 +48,7 @@ def try_unequal(
         conditions(sides, values)
     except SamesameError:                                  # sizes are written into a program, or decide, say
         return
-    off = [name for name, lies in sides.lying(values).items() if not sides.due[name].holds(lies)]
+    off = [name for name, lies in sides.without_noise(values).lying(values).items() if not sides.due[name].holds(lies)]
     ran = f"Where the last rank has less of {some_of(list(even))} than the others"
     if off:
         verdict.notes.append(f"{ran}, {some_of(off)} is not where it should be.")

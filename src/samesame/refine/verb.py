@@ -41,6 +41,7 @@ from samesame.refine.sides import (
 )
 from samesame.refine.unequal import try_unequal
 from samesame.refine.uneven import uneven
+from samesame.refine.vanishing import with_zeros
 from samesame.relate.carried import carried
 from samesame.relate.draws import take_draws
 from samesame.relate.joint import Typed, moved_type
@@ -192,6 +193,7 @@ def establish(
     with run.during("execute"):
         taken, values = take_draws((left, right), sides.relation.layouts, verdict.seed)
         verdict.provided += conditions(sides, values)
+        sides = sides.without_noise(values)
         outputs = sides.lying(values)
         ignorable = list[str]()
         for more in uneven(left, right, sides.sources, sides.relation.layouts, taken[0]):
@@ -214,6 +216,9 @@ def establish(
         outputs |= without_gradient(sides)
         left, right = with_outputs(left, right, sides.pairs, outputs, due, stated)
         values = with_values(left, values[0]), with_values(right, values[1])
+        zero = [{node.name for title, node in side.roots if any(is_root_of(title, name) for name in sides.zero)}
+                for side in (left, right)]
+        values = with_zeros(values[0], zero[0]), with_zeros(values[1], zero[1])
         verdict.outputs = [_output(lies, due[name], []) for name, lies in outputs.items()]
         if any(output.evidence.rung is Rung.REFUTED for output in verdict.outputs):
             verdict.verdict, verdict.evidence = "does not refine", Rung.REFUTED    # whatever proofs will tell
@@ -365,10 +370,15 @@ _NO_ROOT = Evidence(Rung.REFUTED, "values", detail="nothing that the ranks retur
 _NOT_YET = Evidence(Rung.UNDECIDED, "values", detail="equal on every draw, and nothing was proved yet")
 
 
+def is_root_of(title: str, name: str) -> bool:
+    """Whether a root that was added stands for the output of this name."""
+    return title == name or title.startswith((f"{name} on rank ", f"{name} with rank "))
+
+
 def _output(found: Found, due: Due, roots: Sequence[Root]) -> Output:
     """An output with the weakest evidence of its roots, one a rank; before there are `roots`, by values alone."""
-    name, ranks = due.name, (f"{due.name} on rank ", f"{due.name} with rank ")
-    own = [root for root in roots if root.name == name or root.name.startswith(ranks)]
+    name = due.name
+    own = [root for root in roots if is_root_of(root.name, name)]
     none = _NO_ROOT if roots else _NOT_YET
     weakest = min((root.evidence for root in own), key=lambda evidence: evidence.rung, default=none)
     holds = due.holds(found)

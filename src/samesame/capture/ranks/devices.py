@@ -21,6 +21,15 @@ def _stay(thing: Any, *_: Any, **__: Any) -> Any:
     return thing
 
 
+def _synchronised(self: nn.SyncBatchNorm, x: torch.Tensor) -> torch.Tensor:
+    """The layer as on a GPU: it asks for one, or for what torch calls a backend of private use."""
+    with patch.object(torch._C, "_get_privateuse1_backend_name", lambda: CPU.type):
+        return _FORWARD(self, x)
+
+
+_FORWARD = nn.SyncBatchNorm.forward
+
+
 @contextmanager
 def on_the_cpu() -> Iterator[None]:
     """Inside, the current GPU is the CPU, and what is moved there stays where it is."""
@@ -28,6 +37,7 @@ def on_the_cpu() -> Iterator[None]:
         for where, name, put in (
             (torch.cuda, "current_device", lambda: CPU), (torch.cuda, "set_device", lambda device: None),
             (torch.Tensor, "cuda", _stay), (nn.Module, "cuda", _stay),
+            (nn.SyncBatchNorm, "forward", _synchronised),
         ):
             stack.enter_context(patch.object(where, name, put))
         yield

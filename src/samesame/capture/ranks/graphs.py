@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import torch
+
 from samesame.capture.ranks.placements import Placed
 from samesame.graph import Graph, Origin
 
@@ -11,12 +13,17 @@ from samesame.graph import Graph, Origin
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a program asked of data, and decided by: the node that holds it, by name, what it did to see it (`calls
-    .item() on a tensor`), where, and what it was told."""
+    .item() on a tensor`), where, and what it was told: a number or a truth, or several."""
 
     node: str
     does: str
     origin: Origin
-    value: float                                           # a truth or a whole number
+    value: tuple[float, ...]
+
+
+def told_by(tensor: torch.Tensor) -> tuple[float, ...]:
+    """What a tensor tells who asks it."""
+    return tuple(tensor.detach().flatten().tolist())
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from samesame.capture.again import Draw, confirm
 from samesame.capture.alive import tensors_known
 from samesame.capture.course import drawn, of_one_course
 from samesame.capture.eager import eagerly
-from samesame.capture.exits import Exits, guarded
+from samesame.capture.exits import Exits, guarded, may_want_gradients
 from samesame.capture.memory import address, extent, has_memory
 from samesame.capture.ordinary import general_kernels, random_states
 from samesame.capture.program import failed
@@ -53,15 +53,16 @@ from samesame.capture.ranks.collectives import (
 )
 from samesame.capture.ranks.ddp import bucket_of, place_in
 from samesame.capture.ranks.fsdp import PACKING, strided, unscattered
-from samesame.capture.ranks.graphs import Answer, RankGraph
+from samesame.capture.ranks.graphs import Answer, RankGraph, told_by
 from samesame.capture.ranks.group import dealing, one_of
 from samesame.capture.ranks.heard import Hearing, Unheard, all_heard
 from samesame.capture.ranks.placements import placed
 from samesame.capture.ranks.program import RankProgram, local_of
 from samesame.capture.ranks.waiting import Begun, Pending, UnderWay, touched
 from samesame.capture.ranks.world import alone
-from samesame.capture.reading import ANSWERS, AS_ARGUMENT
+from samesame.capture.reading import ANSWERS, AS_ARGUMENT, INSTEAD, LETS_OUT
 from samesame.capture.record import UNSEEN, Recorder
+from samesame.capture.snapshot import kept
 from samesame.capture.tape import dtype_of, type_of
 from samesame.evidence import Refused, SamesameError
 from samesame.graph import Graph, Node, Origin, TensorType, rewritten
@@ -72,6 +73,7 @@ from samesame.programs.origins import name_of_value, running_modules
 FAKE = torch._C._TorchDispatchModeKey.FAKE
 SIMPLER = {"aten.as_strided.default": strided}             # in other operators, if it can be said in them
 AFTER = " after the call"                                  # ends the name of what a program leaves in memory of others
+WITH_A_MASK = LETS_OUT["aten.index.Tensor"], INSTEAD["aten.index.Tensor"]
 WRAPPERS = (DTensor, AsyncCollectiveTensor)                # tensors that are operators on other tensors
 
 
@@ -167,10 +169,18 @@ def _called(function: Callable[..., Any], rank: int, world_size: int, *more: Any
 def _recorded(
     program: Any, inputs: Any, backward: bool, name: str, rank: int, ranks: int, heard: Hearing, draw: Draw
 ) -> RankGraph:
-    target = RankProgram(program, inputs, alone=ranks == 1)
-    own = target.inputs.values(), target.places.values()
-    with few_threads(tensor.numel() for tensor in target.held), drawn(draw, *own):
-        return Ranks(target, rank, backward, heard).graph(name, rank, ranks)
+    def once(gradients: bool) -> RankGraph:
+        target = RankProgram(program, inputs, alone=ranks == 1)
+        own = target.inputs.values(), target.places.values()
+        with kept(target), few_threads(tensor.numel() for tensor in target.held), drawn(draw, *own):
+            return Ranks(target, rank, backward, heard).graph(name, rank, ranks, gradients=gradients)
+
+    try:
+        return once(backward or not isinstance(program, nn.Module))
+    except Refused as why:
+        if backward or not may_want_gradients(why):
+            raise
+    return once(True)                                      # a module that takes a step of training itself
 
 
 # ------------------------------------------------------------------------------------------------------- the recorder
@@ -203,12 +213,12 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
                 lambda value: isinstance(value, torch.Tensor) and touched(value, [tensor])
             )
 
-    def graph(self, name: str, rank: int, world_size: int) -> RankGraph:
-        """Run the program; its graph, with every collective and what it depends on."""
+    def graph(self, name: str, rank: int, world_size: int, *, gradients: bool) -> RankGraph:
+        """Run the program, with or without gradients; its graph, with every collective and what it depends on."""
         dice = random_states()
         try:
             try:
-                outputs = self.run()
+                outputs = self.traced(gradients)
             finally:
                 if self.under_way.found is not None:       # whatever came of it, it came of that
                     raise self.under_way.found
@@ -241,11 +251,10 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         nodes = tuple(node for node in cut.nodes if node.type != NOTHING)
         return replace(cut, nodes=nodes, tensors=graph.tensors | self.arrived)
 
-    def run(self) -> list[tuple[str, torch.Tensor]]:
+    def traced(self, gradients: bool) -> list[tuple[str, torch.Tensor]]:
         program = self.program
         with ExitStack() as stack:
-            forward_only = isinstance(program.program, nn.Module) and not self.backward
-            stack.enter_context(torch.no_grad() if forward_only else torch.enable_grad())
+            stack.enter_context(torch.set_grad_enabled(gradients))
             for state in (eagerly(), general_kernels(), sdpa_kernel(SDPBackend.MATH)):
                 stack.enter_context(state)
             self.modules = stack.enter_context(running_modules(program.modules))
@@ -360,6 +369,9 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             self.introduce_buckets(tensors_in((*args, *kwargs.values())))
         if operation.namespace in NAMESPACES:
             return self.collective(operation, args, kwargs)
+        if str(operation) == "aten.index.Tensor" and any(map(is_mask, args[1])):
+            self.demand_closed(filter(is_mask, args[1]), *WITH_A_MASK)
+            args = args[0], [one for index in args[1] for one in (self.positions(index) if is_mask(index) else [index])]
         self.under_way.watch(operation, bound(operation, args, kwargs))
         if str(operation) in PACKING:
             with self:
@@ -469,17 +481,25 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             self.unheard.add(node)
 
     def demand_closed(self, tensors: Iterable[torch.Tensor], doing: str, instead: str = AS_ARGUMENT) -> None:
-        """What hangs on data may still decide if it is an answer, one number or truth, that is the same on all data:
-        that is left to whoever has the world to run (refine/asked.py)."""
+        """What hangs on data may still decide if it is an answer, a number or truth, that is the same on all data: that
+        is left to whoever has the world to run (refine/asked.py)."""
         for tensor in tensors:
             node = self.memory.read(tensor)
             if node in self.unheard:
                 raise self.stopped()
-            if node in self.tape.open and doing in ANSWERS and tensor.numel() == 1 and not tensor.is_floating_point():
+            if node in self.tape.open and tensor.numel() <= ANSWERS.get(doing, 0) and not tensor.is_floating_point():
                 with _disable_current_modes():
-                    self.answers.setdefault(node, Answer(node.name, doing, self.here(), tensor.detach().item()))
+                    self.answers.setdefault(node, Answer(node.name, doing, self.here(), told_by(tensor)))
             else:
                 super().demand_closed(iter([tensor]), doing, instead)
+
+    def positions(self, mask: torch.Tensor) -> list[torch.Tensor]:
+        """Where a mask is true, over each of its dimensions, as constants."""
+        with _disable_current_modes():
+            found = [torch.tensor(place, dtype=torch.long) for place in mask.nonzero().t().tolist()]
+        for place in found:
+            self.memory.fresh(place, self.tape.source("constant", "positions", place, self.here()))
+        return found
 
     def stopped(self) -> SamesameError:
         """The rank goes no further: it needs what others tell it."""
@@ -522,6 +542,10 @@ def plausible(given: Sequence[torch.Tensor], shape: tuple[int, ...], like: torch
     if elements.numel() == 0:
         return like.new_zeros(shape)
     return elements.repeat(-(-count // elements.numel()))[:count].reshape(shape).clone()
+
+
+def is_mask(index: Any) -> bool:
+    return isinstance(index, torch.Tensor) and index.dtype == torch.bool
 
 
 def demand_contiguous(one: Collective) -> None:

@@ -1,0 +1,52 @@
+"""Whole steps of training: what the optimizer leaves in the weights, of which each rank steps a share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.distributed.optim import ZeroRedundancyOptimizer
+from torch.nn.parallel import DistributedDataParallel
+
+from samesame.refine import refine
+from samesame.report.refinement import plain_text
+
+
+class Step(nn.Module):
+    """A module that takes a step itself: it is recorded with gradients, and always from where it began."""
+
+    def __init__(self, model: nn.Module, optimizer: Any) -> None:
+        super().__init__()
+        self.model, self.optimizer = model, optimizer
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> dict[str, torch.Tensor]:
+        self.optimizer.zero_grad()
+        (self.model(x) - y).square().mean().backward()
+        self.optimizer.step()
+        return {name.removeprefix("module."): weight.detach().clone() for name, weight in self.model.named_parameters()}
+
+
+def verdict(averaged: bool) -> Any:
+    def sequential() -> Step:
+        model = nn.Linear(3, 2)
+        return Step(model, torch.optim.Adam(model.parameters(), lr=0.1))
+
+    def distributed(rank: int, ranks: int) -> Step:
+        model = DistributedDataParallel(nn.Linear(3, 2)) if averaged else nn.Linear(3, 2)
+        return Step(model, ZeroRedundancyOptimizer(model.parameters(), torch.optim.Adam, lr=0.1))
+
+    given = torch.randn(4, 3), torch.randn(4, 2)
+    return refine(sequential, distributed, given, world_size=2, relations={"x": "shard(0)", "y": "shard(0)"})
+
+
+def test_ranks_that_step_a_share_of_the_weights_each_refine() -> None:
+    found = verdict(averaged=True)
+    assert found.verdict == "refines", plain_text(found)
+    assert any(output.name == "model.weight after the call" for output in found.outputs)
+
+
+@pytest.mark.long
+def test_steps_by_gradients_of_the_own_part_fail() -> None:
+    assert verdict(averaged=False).verdict == "does not refine"

@@ -1,0 +1,26 @@
+"""What is zero but for rounding tells nothing; what only looks small does."""
+
+from __future__ import annotations
+
+import torch
+
+from samesame.capture.ranks.record import capture_sequential
+from samesame.operators.execute import execute
+from samesame.refine.vanishing import Whole, vanishing
+
+
+def zero(program: object) -> bool:
+    """Whether the output of a program of x is zero."""
+    graph = capture_sequential(program, (torch.randn(8, 3),))
+    (_, root), run = graph.roots[0], execute(graph, graph.tensors)
+    return bool(vanishing(graph, {"0": [Whole((root.name,))]}, [run]))
+
+
+def test_a_sum_that_cancels_is_zero():
+    assert zero(lambda x: (x - x.mean(0)).sum(0))
+
+
+def test_a_small_number_is_not():
+    assert not zero(lambda x: x.sum(0))
+    assert not zero(lambda x: (x * 1e-12).sum(0))
+    assert not zero(lambda x: (x - x.mean(0)).sum(0) + 1e-12 * x.sum(0))
