@@ -10,6 +10,7 @@ from samesame.report.answers import HOLDS, OPEN, of_check, to_form
 from samesame.suite import asking, verb
 from samesame.suite.entries import read_suite
 from samesame.suite.kept import Kept
+from samesame.suite.reads import Reads
 from samesame.suite.verb import CHECKED, ELSEWHERE, suite
 from samesame.work.tasks import Done, NotAccepted
 
@@ -65,7 +66,10 @@ def arrived(folder, told, **changed):
     entry = read_suite(folder / "suite.toml")[0]
     entry = type(entry)(**{**{name: getattr(entry, name) for name in entry.__slots__},
                            "options": {**entry.options, **changed}})
-    return asking.arrived(entry, *told)
+    reads = Reads(0.0, {})
+    found = asking.arrived(entry, reads, *told)
+    assert reads.over
+    return found
 
 
 def sealed(certificate):
@@ -171,6 +175,7 @@ def test_a_suite_on_two_nodes_is_that_of_one_machine_though_a_node_is_lost(folde
         there = suite(folder / "suite.toml", ray=nodes.address, jobs=None, progress=lose)
     finally:
         nodes.shutdown()
+    assert not any(row.not_kept for row in there.rows)
     here = suite(folder / "suite.toml")
     assert lost and [(row.entry.name, row.state, row.answer.verdict) for row in there.rows] == [
         (row.entry.name, row.state, row.answer.verdict) for row in here.rows]

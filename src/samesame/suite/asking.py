@@ -63,7 +63,7 @@ def asker(folder: str, store: str | None, environment: Mapping[str, str], began:
         reads.watch()
         if "arrived" in content:
             try:
-                return told(entry, reads, lambda: (arrived(entry, **content["arrived"]), None))
+                return told(entry, reads, lambda: (arrived(entry, reads, **content["arrived"]), None))
             except NotAccepted as why:
                 return {"refused": str(why)}
         with _opened(store) as rules:
@@ -121,16 +121,17 @@ def anchored(answer: Answer) -> Answer:
         replace(finding, places=tuple(map(anchor, finding.places))) for finding in answer.findings))
 
 
-def arrived(entry: Entry, answer: dict[str, Any], certificate: Any) -> Answer:
+def arrived(entry: Entry, reads: Reads, answer: dict[str, Any], certificate: Any) -> Answer:
     """The answer of another machine, once its certificate holds for the programs that lie here. Raises NotAccepted."""
     from samesame.capture.targets import programs_of
-    from samesame.certificate.arrival import accepted_for
+    from samesame.certificate.arrival import accepted, recorded
 
     found, given = from_form(answer), dict(entry.options)
     with programs_of([given["left"], given["right"]], given.get("inputs"), tiny=given.get("tiny", False),
                      seed=given.get("seed", 0)) as (programs, example):
-        checked, trusted = accepted_for(programs, example, certificate, found.evidence, given.get("how", "record"),
-                                        given.get("ignore", ()))
+        graphs = recorded(programs, example, given.get("how", "record"), given.get("ignore", ()))
+        reads.over = True                                   # a solver's process is ours
+        checked, trusted = accepted(certificate, found.evidence, graphs)
     lines = [f"  checked   {line}" for line in checked] + [f"  trusted   {line}" for line in trusted]
     return replace(found, report="\n".join([found.report, "", "its certificate, replayed here", *lines]))
 

@@ -51,15 +51,18 @@ class Reads:
     variables: set[str] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)
     unseen: str = ""
+    over: bool = False                      # what is done from now on is ours, and the program has no part in it
 
     def watch(self) -> None:
-        """Begin to listen, to the end of this process."""
+        """Begin to listen, until it is over."""
         heard: dict[str, Callable[..., None]] = {
             "open": self._opened, "import": self._imported, "os.listdir": self._listed, "os.scandir": self._listed,
             "ctypes.dlopen": lambda name: self._opened(name, "r", 0),
         }
 
         def hook(event: str, values: tuple[Any, ...]) -> None:
+            if self.over:
+                return
             if event in heard:
                 heard[event](*values)
             elif event in UNSEEN:

@@ -200,12 +200,12 @@ def laboratory(left: str, right: str, seed: int, per_probe: float, store: str | 
 
 def arrived(room: Laboratory, probe: Probe, outcome: dict[str, Any], certificate: Any) -> Outcome:
     """The outcome that another machine found, once its certificate holds for the models that are built here."""
-    from samesame.certificate.arrival import accepted_for
+    from samesame.certificate.arrival import accepted, recorded
 
     found = replace(from_json(outcome), probe=probe)
     try:
         with room.built(probe) as (programs, inputs):
-            accepted_for(programs, inputs, certificate, found.evidence, "record", ())
+            accepted(certificate, found.evidence, recorded(programs, inputs, "record", ()))
     except NotAccepted as why:
         told = f"not accepted from a machine of the cluster, which says {found.outcome}, {found.evidence}: {why}"
         return replace(found, outcome="undecided", by=SAMESAME, message=told, evidence="")
