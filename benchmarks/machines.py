@@ -34,7 +34,8 @@ from suite import written
 
 HEADS = {"num_attention_heads": 32, "num_key_value_heads": 8}
 KINDS = {"llama": HEADS, "qwen3": HEADS, "gemma2": HEADS, "mistral": HEADS, "granite": HEADS, "qwen2": HEADS}
-FIELDS = ("rms_norm_eps", "attention_bias", "rope_theta", "tie_word_embeddings")
+FIELDS = ("rms_norm_eps", "rope_parameters.rope_theta", "num_key_value_heads", "tie_word_embeddings", "use_cache",
+          "attention_dropout")
 WAYS = ("1 job", "2 jobs", "Ray, 2 nodes")
 MARK = "SAMESAME_BENCHMARK"
 TICK = os.sysconf("SC_CLK_TCK")

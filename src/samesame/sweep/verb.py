@@ -36,6 +36,7 @@ BUILDING = 60.0                             # seconds more for building both mod
 ATTENTION = "eager"                         # Transformers' attention that computes every field of a config
 
 TASKS = 100                                 # after which a worker makes room for a fresh one: libraries keep things
+QUIET = {"PYTHONWARNINGS": "ignore:resource_tracker"}    # of what a library leaves behind in a process that is ended
 LABORATORY = "samesame.sweep.verb:laboratory"
 
 
@@ -77,13 +78,13 @@ def sweep(
     }, from_json)
     given = left, right, seed, per_probe
     here = min(jobs or 1, os.cpu_count() or 1) if ray else jobs or 1
-    threads = str(max(1, (os.cpu_count() or 1) // here))
+    threads = os.environ.get("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // here)))
     nearby = Local(LABORATORY, (*given, store, False), here, tasks_each=TASKS,
-                   environment={} if "OMP_NUM_THREADS" in os.environ else {"OMP_NUM_THREADS": threads})
+                   environment={**QUIET, "OMP_NUM_THREADS": threads})
     try:
         places: list[Workplace] = [nearby]
         if ray:
-            one = {"OMP_NUM_THREADS": "1"}
+            one = {**QUIET, "OMP_NUM_THREADS": "1"}
             places = [Cluster(ray, jobs, LABORATORY, (*given, "-", True), environment=one), nearby]
         with Crew(places) as crew:
             sweeping = _Sweeping(crew, record, plan, 1.5 * per_probe + BUILDING, until, progress)
