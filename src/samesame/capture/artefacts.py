@@ -29,6 +29,10 @@ def program_of(thing: Any) -> Any:
         return scripted(thing)
     if type(thing).__name__ == "ExportedProgram" and isinstance(thing, torch.export.ExportedProgram):
         return thing.module()
+    if hasattr(thing, "get_compiler_config"):              # torch.compile was here
+        from samesame.capture.inductor import compiled  # loads the compiler, which few need
+
+        return compiled(thing) or thing
     return thing
 
 

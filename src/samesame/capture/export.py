@@ -190,16 +190,19 @@ class Exported(Program):
 class Replay(fx.Interpreter):
     """Runs an exported graph and keeps `program.where` at the line that the running node comes from."""
 
-    def __init__(self, graph: fx.GraphModule, program: Exported) -> None:
+    def __init__(self, graph: fx.GraphModule, program: Any) -> None:
         super().__init__(graph)
         self.program, self.extra_traceback = program, False
 
     def run_node(self, n: fx.Node) -> Any:
-        modules = list((n.meta.get("nn_module_stack") or {}).values())
         trace = n.meta.get("stack_trace") or ""
         if n.op == "call_function" and trace:
-            self.program.where = line_in_text(trace, modules[-1][0] if modules else "")
+            self.program.where = line_in_text(trace, self.module_of(n))
         return super().run_node(n)
+
+    def module_of(self, node: fx.Node) -> str:
+        modules = list((node.meta.get("nn_module_stack") or {}).values())
+        return str(modules[-1][0]) if modules else ""
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         """Regions of another gradient mode or autocast are graphs of their own, inside a higher-order operator."""

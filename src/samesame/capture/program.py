@@ -34,12 +34,28 @@ def signature(target: Any) -> inspect.Signature:
         return inspect.signature(lambda *inputs, **options: None)
 
 
+def taking(like: Callable[..., Any], run: Callable[..., Any]) -> Callable[..., Any]:
+    """What runs `run`, and tells the parameters of another callable, so that inputs have that one's names."""
+
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        return run(*args, **kwargs)
+
+    forward.__signature__ = signature(like)                # type: ignore[attr-defined]
+    return forward
+
+
 class Foreign(nn.Module):
     """A program that another tool runs: `itself` runs it there, and what torch sees of it must compute the same.
     `where` is the place in its file that runs now. It returns tensors in order and leaves nothing behind."""
 
     itself: Callable[..., Any]
     where: Origin
+
+
+class StandIn(nn.Module):
+    """What runs in the place of another `program`, on its weights and with its state."""
+
+    program: Callable[..., Any]
 
 
 class Program:

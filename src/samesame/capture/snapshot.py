@@ -25,8 +25,9 @@ import torch
 from torch import nn
 from torch.utils._mode_utils import no_dispatch
 
+from samesame.capture.jax.program import Jaxed
 from samesame.capture.memory import has_memory, place_of
-from samesame.capture.program import Program
+from samesame.capture.program import Foreign, Program, StandIn
 from samesame.capture.torchscript import Scripted
 from samesame.graph.interface import Key, path_name
 from samesame.programs.origins import INSTALLED, is_users
@@ -183,6 +184,14 @@ class _Walk:
             self.visit(value, (*steps, Key(key) if keyed else key))
 
 
+def _stand_in(walk: _Walk, thing: Any, steps: Steps) -> bool:
+    """A program that we run in another's place: what that one holds."""
+    if not isinstance(thing, StandIn):
+        return False
+    walk.visit(thing.program, steps)
+    return True
+
+
 def _module(walk: _Walk, thing: Any, steps: Steps) -> bool:
     """A module: its own attributes, and its parameters, buffers and parts as attributes too."""
     if not isinstance(thing, nn.Module):
@@ -197,9 +206,10 @@ def _module(walk: _Walk, thing: Any, steps: Steps) -> bool:
     return True
 
 
-def _script(walk: _Walk, thing: Any, steps: Steps) -> bool:
-    """A scripted module: its tensors, and what it sets of its attributes, which TorchScript keeps."""
-    if not isinstance(thing, Scripted | torch.jit.ScriptModule):
+def _elsewhere(walk: _Walk, thing: Any, steps: Steps) -> bool:
+    """A program that is walked or run elsewhere: its tensors, and what a scripted one sets of its attributes, which
+    TorchScript keeps. What we keep there to run it is no state of it."""
+    if not isinstance(thing, Scripted | torch.jit.ScriptModule | Foreign | Jaxed):
         return False
     for name, tensor in (*thing.named_parameters(), *thing.named_buffers()):
         walk.visit(tensor, (*steps, *name.split(".")))
@@ -359,7 +369,7 @@ def _listed(names: Any) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-LOOKS = (_script, _module, _container, _optimizer, _array, _function, _object)
+LOOKS = (_stand_in, _elsewhere, _module, _container, _optimizer, _array, _function, _object)
 
 
 # --------------------------------------------------------------------------------------------------------- putting back

@@ -3,9 +3,9 @@
 `file.py:name` and `package.module:name` name a module, a function over tensors, or a class or function that makes one
 when called without arguments. A file that ends in .json or .json.gz is a saved graph, one in .pt2 what torch.export
 saved, one in .pt what torch.jit did, and one in .onnx a model in ONNX. `hf:DIR` and `vllm:DIR` are the model of a
-checkpoint folder as Transformers and as vLLM run it, with options after a question mark. Everything is imported and
-called under a fixed seed of torch, so that the same target has the same weights each time; inputs have a seed of their
-own.
+checkpoint folder as Transformers and as vLLM run it, with options after a question mark; `jax:` and `inductor:` before
+a name mean a function of JAX, and what Inductor receives of a program. Everything is imported and called under a fixed
+seed of torch, so that the same target has the same weights each time; inputs have a seed of their own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from samesame.graph import Graph
 from samesame.programs.named import called, named
 from samesame.programs.outputs import kind_of_value
 
-ONNX = ".onnx"
+ONNX, INDUCTOR = ".onnx", "inductor:"
 LOADERS: dict[str, Callable[[Checkpoint], Any]] = {"hf": load_hf, "vllm": load_vllm}
 
 
@@ -45,6 +45,8 @@ def load_target(text: str | Checkpoint) -> Any:
         return load_graph(text)
     if is_jax(text):
         return load_jax(text)
+    if text.startswith(INDUCTOR):
+        return load_inductor(text)
     if is_artefact_file(text):
         return load_artefact(text)
     if text.endswith(ONNX):
@@ -56,6 +58,13 @@ def load_target(text: str | Checkpoint) -> Any:
     if not callable(found):
         raise Refused(f"{text} is {kind_of_value(found)}, not a module or a function over tensors")
     return found
+
+
+def load_inductor(text: str) -> Any:
+    """The program that `inductor:TARGET` names, as Inductor receives it."""
+    from samesame.capture.inductor import received
+
+    return received(load_target(text.removeprefix(INDUCTOR)))
 
 
 def load_onnx(path: str) -> Any:

@@ -19,6 +19,7 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 from samesame.capture.jax.indexing import Unknown
 from samesame.capture.jax.primitives import HELD, PRIMITIVES, number, shortest
 from samesame.capture.jax.weights import DTYPES, Weights, array_of, tensor_of
+from samesame.capture.program import taking
 from samesame.evidence import Refused
 from samesame.graph import Origin
 from samesame.programs.named import called, named
@@ -57,6 +58,7 @@ class Jaxed(nn.Module):
         self.function, self.where = function, Origin()
         self.weights = Weights(function)
         self.traces: dict[Any, Any] = {}
+        self.forward = taking(function, self.called)
 
     @property
     def remembers(self) -> bool:
@@ -68,7 +70,7 @@ class Jaxed(nn.Module):
     def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[Any]:
         return ((name, tensor) for name, tensor in self.weights.tensors.items() if not tensor.is_floating_point())
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def called(self, *args: Any, **kwargs: Any) -> Any:
         import jax
 
         leaves, structure = jax.tree_util.tree_flatten((args, kwargs))
