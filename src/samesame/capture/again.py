@@ -246,8 +246,10 @@ def run_on(draws: Sequence[Draw], program: Program, graph: Graph, ways: Ways) ->
             pairs = zip(graph.sources("input"), program.inputs.values(), strict=True)
             values = graph.tensors | {node.name: changes[tensor].cpu() for node, tensor in pairs}
             values |= {name: tensor.detach().cpu() for name, tensor in ways.weights.items()}
+            if half_filled := unfilled(program, graph, values):
+                raise half_filled
             if not computes(graph, values, found):
-                raise unfilled(program, graph, values) or explained(program, graph, found, draw, ways, begin)
+                raise explained(program, graph, found, draw, ways, begin)
             if draws is LARGER:
                 return ()
             if "chance" in asked or "clock" in asked or keeps_dice(program):

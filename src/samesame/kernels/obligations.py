@@ -515,7 +515,7 @@ def ranges_in(kernel: Kernel, expr: Expr) -> Iterator[Expr]:
     for e in walk(expr):
         if e.kind != "int" or e.free & under_binders(expr):
             continue
-        if isinstance(e, Load) and e.leaf.name in elements and e.leaf.name not in kernel.simplify.prover.ranges:
+        if isinstance(e, Load) and e.leaf.name in elements:
             if elements[e.leaf.name] == "i1":  # as the byte that it is
                 elements[e.leaf.name] = "i8"
             low, high = whole_numbers(elements[e.leaf.name])
