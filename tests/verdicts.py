@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from samesame.evidence import (
-    Divergence,
-    Edit,
-    Effect,
-    Evidence,
-    Numeric,
-    Relation,
-    Root,
-    Rung,
-    Site,
-    Verdict,
-)
+from samesame.evidence import Divergence, Edit, Effect, Evidence, Numeric, Relation, Root, Rung, Site, Verdict
 from samesame.graph import Origin
 
 GIVEN = Evidence(Rung.PROVED_HERE, "input")

@@ -9,19 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from formula_claims import (
-    EPS,
-    array,
-    attention,
-    claims_of,
-    gather_rows,
-    layer_norm,
-    linear,
-    one_hot,
-    relu,
-    rms,
-    silu,
-)
+from formula_claims import EPS, array, attention, claims_of, gather_rows, layer_norm, linear, one_hot, relu, rms, silu
 from gradients import gradient
 
 from samesame.formula.expr import (

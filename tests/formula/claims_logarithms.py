@@ -11,22 +11,7 @@ from fractions import Fraction
 
 from formula_claims import EPS, array, cat, claims_of, clamp, gather_rows, one_hot, pointwise_of, relu
 
-from samesame.formula.expr import (
-    Sum,
-    absolute,
-    cos,
-    erf,
-    exp,
-    fn,
-    le,
-    log,
-    lt,
-    maximum,
-    power,
-    sigmoid,
-    sqrt,
-    where,
-)
+from samesame.formula.expr import Sum, absolute, cos, erf, exp, fn, le, log, lt, maximum, power, sigmoid, sqrt, where
 
 CLAIMS, claim = claims_of("logarithms and shared arguments")
 pointwise = pointwise_of(claim)

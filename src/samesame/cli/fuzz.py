@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from samesame.cli.files import (
-    all_in_format,
-    demand_exchange,
-    demand_page,
-    demand_writable,
-    in_format,
-    write_answers,
-)
+from samesame.cli.files import all_in_format, demand_exchange, demand_page, demand_writable, in_format, write_answers
 from samesame.cli.options import (
     Format,
     FormatOption,

@@ -31,16 +31,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from samesame.egraph.matcher import Matcher, compiled
-from samesame.egraph.pattern import (
-    Apply,
-    Attribute,
-    Family,
-    Literal,
-    Made,
-    Several,
-    Substitution,
-    Variable,
-)
+from samesame.egraph.pattern import Apply, Attribute, Family, Literal, Made, Several, Substitution, Variable
 from samesame.egraph.terms import EGraphError
 
 

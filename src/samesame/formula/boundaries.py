@@ -17,19 +17,7 @@ from samesame.formula.functions import power
 from samesame.formula.guards import Guards, Literal, conjunction, negated, solved
 from samesame.formula.poly import Atom, Element, Poly, Var, linear
 from samesame.formula.rewrite import Draft, guarded, multiply, replaced, under
-from samesame.formula.terms import (
-    Apply,
-    Form,
-    Term,
-    add,
-    constant,
-    laws,
-    next_open,
-    of_atom,
-    opened,
-    scale,
-    subtract,
-)
+from samesame.formula.terms import Apply, Form, Term, add, constant, laws, next_open, of_atom, opened, scale, subtract
 
 MOST = 3        # comparisons, and conditions on indices, by which terms are split
 

@@ -11,21 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeGuard
 
-from samesame.formula.expr import (
-    NEG_INF,
-    Expr,
-    Unsupported,
-    add,
-    and_,
-    const,
-    eq,
-    floordiv,
-    le,
-    lt,
-    mod,
-    mul,
-    where,
-)
+from samesame.formula.expr import NEG_INF, Expr, Unsupported, add, and_, const, eq, floordiv, le, lt, mod, mul, where
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import reshape
 from samesame.operators.shapes import (

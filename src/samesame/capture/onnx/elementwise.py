@@ -11,16 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from samesame.capture.onnx.known import Known, meant
-from samesame.capture.onnx.table import (
-    ROWS,
-    Application,
-    Value,
-    number,
-    numbers,
-    operand,
-    row,
-    tensor,
-)
+from samesame.capture.onnx.table import ROWS, Application, Value, number, numbers, operand, row, tensor
 
 Tensor = torch.Tensor
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)

@@ -28,14 +28,7 @@ from triton.runtime.jit import mangle_type
 
 from samesame.evidence import Refused
 from samesame.graph import Origin
-from samesame.kernels.host.device import (
-    TimeUp,
-    compiled,
-    configurations,
-    jit_of,
-    limited,
-    pretended,
-)
+from samesame.kernels.host.device import TimeUp, compiled, configurations, jit_of, limited, pretended
 from samesame.kernels.host.language import Rewriter, interpreted, kernels_line, undefined
 from samesame.kernels.host.launch import UNDEFINED
 from samesame.kernels.host.trace import ADDRESSES, CONTENTS, VALUES, call, elsewhere, is_pointer, loaded, users_frames
