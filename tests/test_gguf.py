@@ -1,19 +1,26 @@
 """A GGUF file is the checkpoint's weights up to what llama.cpp does to them and rounding; planted faults are named."""
 
 import json
+import xml.etree.ElementTree as ET
 
 import numpy
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from typer.testing import CliRunner
 
+from report import pictured
+from report.pages import sound, text_only
+from samesame.cli import app
 from samesame.evidence import Refused
 
 gguf = pytest.importorskip("gguf", reason="the extra gguf is not installed")
 
 from samesame.cli.gguf import compare_weights  # noqa: E402
-from samesame.gguf.formats import compared  # noqa: E402
-from samesame.gguf.verb import compare  # noqa: E402
+from samesame.gguf.formats import Compared, compared  # noqa: E402
+from samesame.gguf.names import Source  # noqa: E402
+from samesame.gguf.page import weights_html  # noqa: E402
+from samesame.gguf.verb import Answer, Tensor, compare  # noqa: E402
 
 Q = gguf.GGMLQuantizationType
 LLAMA = {"model_type": "llama", "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
@@ -165,6 +172,38 @@ def test_what_cannot_be_compared(tmp_path):
 
 def test_on_the_command_line(tmp_path, capsys):
     file = write(tmp_path / "m.gguf", llama(tmp_path), kind=Q.Q8_0)
-    assert compare_weights(f"hf:{tmp_path}", file, str(tmp_path / "out.json"), quiet=False, verbose=True) == 0
+    assert compare_weights(f"hf:{tmp_path}", file, json=str(tmp_path / "out.json"), verbose=True) == 0
     assert capsys.readouterr().out.startswith("same   the checkpoint's weights (16 quantised, 5 equal)")
     assert json.loads((tmp_path / "out.json").read_text())["verdict"] == "same"
+
+
+def test_other_tools_and_a_page_name_each_wrong_tensor(tmp_path):
+    right = llama(tmp_path)
+    right |= scaled(right, {}) | {"<script>.weight": right["blk.0.attn_v.weight"]}
+    file = write(tmp_path / "m.gguf", {name: part for name, part in right.items() if name != "blk.1.attn_k.weight"})
+    names = {name: str(tmp_path / name) for name in ("json", "html", "junit", "sarif")}
+    result = CliRunner().invoke(app, ["check", f"hf:{tmp_path}", file, "--format", "github", *(
+        word for name, path in names.items() for word in (f"--{name}", path))])
+    assert result.exit_code == 1, result.output
+    assert result.output.startswith("❌ **different** 2 of 22 tensors are not the checkpoint's")
+    told = json.loads((tmp_path / "sarif").read_text())["runs"][0]["results"]
+    assert [r["ruleId"] for r in told] == ["weights-differ", "weights-missing", "undecided"]
+    assert all("m.gguf" in r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in told)
+    (case,) = ET.parse(names["junit"]).iter("testcase")
+    assert case.find("failure").get("type") == "weights-differ"
+    page = sound((tmp_path / "html").read_text())
+    rows = [given["data-search"] for tag, given in page.elements if tag == "tr" and "data-search" in given]
+    assert len(rows) == 22 and [row.split()[-1] for row in rows[:3]] == ["wrong", "missing", "unknown"]
+    assert "blk.0.attn_v.weight (F32) is 1.05 times what it should be" in page.said
+    assert "<script>.weight (F32) has no partner in the checkpoint" in page.said
+
+
+def test_text_of_a_file_stays_text():
+    evil, quotes, hidden, long, template = pictured.NASTY
+    tensor = Tensor(evil, quotes, Source((hidden, template)), Compared("wrong", 1.0, (0,), 1), long)
+    text_only(weights_html(Answer(evil, template, [tensor], [hidden])))
+
+
+def test_what_is_of_programs_is_refused(tmp_path):
+    refused = CliRunner().invoke(app, ["check", f"hf:{tmp_path}", "gguf:m.gguf", "--certificate", str(tmp_path / "c")])
+    assert refused.exit_code == 2 and "leave out other programs, --inputs and --certificate" in refused.output

@@ -12,8 +12,10 @@ from fuzz.campaigns import campaign, finding
 from report import pictured
 from report.pages import sound, text_only
 from samesame.cli import app
+from samesame.fuzz import single
 from samesame.fuzz.corpus import read_campaign
-from samesame.fuzz.page import campaign_html, own_html
+from samesame.fuzz.finding import write_finding
+from samesame.fuzz.page import campaign_html, own_html, replayed_html
 from samesame.fuzz.single import OwnResult
 
 
@@ -50,12 +52,28 @@ def test_text_of_findings_stays_text(tmp_path):
     kept = read_campaign(campaign(folder, hurt))
     text_only(campaign_html(replace(kept, settings={**kept.settings, "backends": [evil]}), folder / template))
     text_only(own_html(OwnResult(evil, quotes, 0, (template,), 0, 1.0, hidden), long, evil))
+    text_only(replayed_html(hurt, folder / template, True, {evil: {"status": quotes, "detail": hidden + long}}))
 
 
 def test_the_command_writes_it(tmp_path):
     folder, page = campaign(tmp_path / "found", finding()), tmp_path / "page.html"
     result = CliRunner().invoke(app, ["fuzz", "--list", str(folder), "--html", str(page)])
     assert result.exit_code == 1 and "1 fault, shown by 1 program" in page.read_text()
+
+
+@pytest.mark.parametrize("last, word, colour", [
+    ({"status": "found", "kind": "wrong value", "where": "output 0"}, "it still shows", "cell refuted"),
+    ({"status": "agrees"}, "it does not show here", "cell all"),
+])
+def test_a_finding_that_is_run_again_has_what_each_back_end_does(tmp_path, monkeypatch, last, word, colour):
+    stages = [("eager", {"status": "agrees"}), ("inductor", last)]
+    monkeypatch.setattr(single, "replay", lambda _: stages)
+    folder, page = write_finding(tmp_path, finding()), tmp_path / "page.html"
+    result = CliRunner().invoke(app, ["fuzz", "--replay", str(folder), "--html", str(page)])
+    shown = sound(page.read_text())
+    assert result.exit_code == (word == "it still shows") and shown.said.count(word) == 2
+    cells = [given["class"] for tag, given in shown.elements if tag == "td"]
+    assert cells == ["cell all", colour] and f"a script that shows it {folder}/script.py" in shown.said
 
 
 @pytest.mark.parametrize("options, sentence", [

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 from pooled import inputs, module
@@ -92,3 +95,18 @@ def test_the_command_writes_it(tmp_path, monkeypatch):
     result = CliRunner().invoke(app, ["optimize", "model.py:module", "--html", str(tmp_path / "page.html")])
     assert result.exit_code == 0 and "<math" in (tmp_path / "page.html").read_text()
     assert CliRunner().invoke(app, ["optimize", "model.py:module", "--html", "-"]).exit_code == 2
+
+
+def test_the_command_tells_other_tools(tmp_path, monkeypatch):
+    found = optimized(candidate())
+    monkeypatch.setattr(command, "found_for", lambda *_, **__: found)
+    names = [str(tmp_path / name) for name in ("report.xml", "report.sarif")]
+    asked = ["optimize", "model.py:module", "--junit", names[0], "--sarif", names[1], "--format", "github"]
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 0 and result.output.startswith("✅ **faster** 3.14 × as fast as torch.compile")
+    assert "<details><summary>the whole report</summary>" in result.output
+    (case,) = ET.parse(names[0]).iter("testcase")
+    assert case.get("classname") == "samesame.optimize" and not len(case)
+    (told,) = json.loads(Path(names[1]).read_text())["runs"][0]["results"]
+    assert (told["ruleId"], told["level"]) == ("can-be-faster", "note")
+    assert CliRunner().invoke(app, ["optimize", "model.py:module", "--sarif", "-"]).exit_code == 2

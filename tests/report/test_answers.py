@@ -20,6 +20,8 @@ from samesame.fuzz.single import OwnResult
 from samesame.graph import Origin
 from samesame.graph.interface import KINDS, Difference
 from samesame.kernels.verdict import KernelVerdict, LiftVerdict, Obligation
+from samesame.optimize.answers import of_optimize
+from samesame.optimize.report import FASTER, NOT_TIMED, NOTHING, Report
 from samesame.report.answers import (
     FAILS,
     from_form,
@@ -77,6 +79,12 @@ def swept():
     return Sweep("hf:.", "vllm:.", "llama", Outcome(probe, "same"), Plan([probe], []), [other, said])
 
 
+def searched():
+    """A search that found a faster program, one that found none, and one that timed none."""
+    return [of_optimize(Report(f"port.py:left {HOSTILE}", verdict), "port.py:left")
+            for verdict in (FASTER, NOTHING, NOT_TIMED)]
+
+
 def everything():
     """An answer of every kind, some with names that nobody should have."""
     fault = Fault(7, "inductor", "wrong value", "output 0", "1 of 2 elements", "", "x = 1")
@@ -86,7 +94,8 @@ def everything():
     differs.differences = [Difference(name, HOSTILE) for name in KINDS]
     return [of_check(verdicts.same()), of_check(differs), of_check(verdicts.undecided()), of_refine(lost()),
             *of_lift(kernels()), *of_sweep(swept()), *of_findings([fault], Path("found")),
-            of_own(own, "port.py:left", "inductor"), unusable("check", HOSTILE, f"{HOSTILE} does not exist")]
+            of_own(own, "port.py:left", "inductor"), *searched(),
+            unusable("check", HOSTILE, f"{HOSTILE} does not exist")]
 
 
 def test_sarif_keeps_to_its_schema(repository):
@@ -99,7 +108,8 @@ def test_sarif_keeps_to_its_schema(repository):
     for result in run["results"]:
         assert rules[result["ruleIndex"]] == result["ruleId"]
     kinds = ["different-numbers", "different-dtype", "undecided", "lost-on-ranks", "kernel-bounds", "kernel-undecided",
-             "kernel-differs", "config-field-ignored", "compiled-wrong-value", "compiled-wrongly", "unusable"]
+             "kernel-differs", "config-field-ignored", "compiled-wrong-value", "compiled-wrongly", "unusable",
+             "can-be-faster", "nothing-faster", "not-timed"]
     assert {*kinds} <= {*rules}
 
 
@@ -120,7 +130,8 @@ def test_junit_is_as_ci_reads_it(repository):
             assert {child.tag for child in case} <= {"failure", "error", "skipped"}
             assert all(child.get("message") for child in case)
     passed = [case.get("name") for case in document.iter("testcase") if not len(case)]
-    assert passed == ["LlamaForCausalLM and examples/fused_llama.py:FusedLlama", "llama: the config as it is"]
+    assert [name[:25] for name in passed] == ["LlamaForCausalLM and exam", "llama: the config as it i",
+                                              "port.py:left a\"<script>&\u202e"]
 
 
 @pytest.mark.parametrize("folded", [False, True])

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sized
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -36,6 +36,11 @@ told = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode       # 1,
 
 class Broken(Exception):
     """A certificate that does not establish what it says; the message is one sentence."""
+
+
+def counted(things: Sized, word: str) -> str:
+    """`1 output`, `2 outputs`."""
+    return f"{len(things)} {word}{'s' * (len(things) != 1)}"
 
 
 def require(holds: Any, sentence: str) -> None:

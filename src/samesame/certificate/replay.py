@@ -30,7 +30,19 @@ import torch
 
 from samesame import evaluator
 from samesame.certificate import forms, questions, stored
-from samesame.certificate.forms import NARROW, WIDEST, Broken, Node, digest, digest_of, kind_of, require, told, widened
+from samesame.certificate.forms import (
+    NARROW,
+    WIDEST,
+    Broken,
+    Node,
+    counted,
+    digest,
+    digest_of,
+    kind_of,
+    require,
+    told,
+    widened,
+)
 from samesame.certificate.runs import DRAWS, Runs
 
 __all__ = ["Broken", "Unreadable", "digest", "read", "replay"]
@@ -130,13 +142,14 @@ class _Replay:
         self.trusted += ["z3, which answers the questions"] if whole or others else []
         of_outputs = form.get("of_outputs", [])                # of no proof: that what is compared is a number
         self.trusted += ["that no other condition on numbers that are compared is needed"] if of_outputs else []
-        self.trusted += [f"that the {len(others)} questions of the first prover are the right ones"] if others else []
+        self.trusted += ["that the first prover's own questions are the right ones"] if others else []
         checked = [f"every output {form['evidence']}: {self.scope()}",
                    *(f"provided that {condition}" for condition in (*conditions, *of_outputs)),
-                   f"{len(form['roots'])} outputs equal by {len(form['steps'])} steps over {len(self.terms)} terms",
-                   f"{len(proofs)} proofs by the second prover, and their formulas against torch's operators",
+                   f"{counted(form['roots'], 'output')} equal by {counted(form['steps'], 'step')} over "
+                   f"{counted(self.terms, 'term')}",
+                   f"{counted(proofs, 'proof')} by the second prover, and their formulas against torch's operators",
                    f"{len(settled)} of them by a fresh solver process, from their formulas alone",
-                   f"{len(others)} other questions by that process"]
+                   f"{counted(others, 'other question')} by that process"]
         return checked + (["both graphs and their tensors against the files given"] if graphs else []), self.trusted
 
     def scope(self) -> str:

@@ -101,17 +101,18 @@ def check(
         from samesame.report.answers import of_check
 
         *targets, inputs = pair(left, right, inputs)
-        if any(target.startswith("gguf:") for target in [*targets, *(more or [])]):
-            if more or inputs or html or certificate or junit or sarif or format_ is not Format.text:
-                raise SamesameError("gguf: compares the weights of hf:DIR and gguf:FILE; leave out other programs, "
-                                    "--inputs, --html, --junit, --sarif, --format and --certificate")
-            demand_writable(json)
-            raise typer.Exit(compare_weights(targets[0], targets[1], json, quiet=quiet, verbose=verbose))
-        if more and certificate is not None:
-            raise SamesameError("a certificate is of two programs; give --certificate with two")
         demand_writable(json, certificate)
         demand_page(html)
         demand_exchange(junit, sarif)
+        if any(target.startswith("gguf:") for target in [*targets, *(more or [])]):
+            if more or inputs or certificate:
+                raise SamesameError("gguf: compares the weights of hf:DIR and gguf:FILE; leave out other programs, "
+                                    "--inputs and --certificate")
+            first, second = targets
+            raise typer.Exit(compare_weights(first, second, json=json, html=html, junit=junit, sarif=sarif,
+                                             form=format_, quiet=quiet, verbose=verbose))
+        if more and certificate is not None:
+            raise SamesameError("a certificate is of two programs; give --certificate with two")
         settings = {
             "seed": seed, "timeout": timeout, "how": how.value, "certify": certificate is not None,
             "weights": weights.value, "ignore": ignored_kinds(ignore), "picture": html is not None,

@@ -105,8 +105,8 @@ def fuzz(
         demand_writable(json)
         demand_page(html)
         demand_exchange(junit, sarif)
-        if html is not None and (backend == "list" or replay is not None):
-            raise SamesameError("a page is of a campaign, of --list, or of a program of one's own; leave --html out")
+        if html is not None and backend == "list":
+            raise SamesameError("a page is of what was found; leave --html out of --backend list")
         if backend == "list":
             told = backends_in_words()
         elif list_ is not None:
@@ -117,7 +117,7 @@ def fuzz(
             settings = settings_of(backend, generators, llm, model)
             settings.seed, settings.jobs, settings.twins = seed, jobs, not no_twins
             settings.minutes, settings.cases = minutes, cases
-            settings.ray, settings.store = ray or "", store or ""
+            settings.ray, settings.store = ray or "", "" if store in (None, "-") else store
             if target is not None and ray is not None:
                 raise SamesameError("a program of one's own is judged on this machine; leave --ray out")
             if target is not None:
@@ -191,10 +191,12 @@ def on_own(target: str, inputs: str | None, settings: Settings) -> Answer:
         raise SamesameError("a program of one's own is compiled by one back end at a time; give --backend one name")
     from samesame.fuzz.answers import of_own
     from samesame.fuzz.single import fuzz_own
+    from samesame.report.words import counted
 
     with redirect_stdout(sys.stderr):
         found = fuzz_own(target, inputs, settings)
-    twins = f"{found.twins} equal twins by {len(found.rewrites)} rewrites agree"
+    agree = "agrees" if found.twins == 1 else "agree"
+    twins = f"{counted(found.twins, 'equal twin')} by {counted(len(found.rewrites), 'rewrite')} {agree}"
     silent = f", {found.silent} said nothing" if found.silent else ""
     text = f"{found.verdict}   {target}, {settings.backends[0]}: {found.why or twins + silent}"
     told = "\n\n".join(filter(None, (text, found.text)))
@@ -211,15 +213,17 @@ def on_generated(out: Path, settings: Settings, resume: bool, quiet: bool) -> An
     """A campaign."""
     from samesame.fuzz.answers import of_findings
     from samesame.fuzz.campaign import fuzz
+    from samesame.report.words import counted
 
     with terminated_gently(), progress_of(quiet) as shown, redirect_stdout(sys.stderr):
         told = (lambda progress: shown.far(progress.far)) if shown else None
         progress = fuzz(out, settings, resume=resume, told=told)
     rows = [progress.line, "", findings_in_words(progress.findings, out)]
     if failed := progress.statuses["failed"]:
-        rows.append(f"{failed} programs say nothing because samesame itself failed on them; {out} keeps what it said")
+        rows.append(f"samesame itself failed on {counted(failed, 'program')}, which say nothing; "
+                    f"{out} keeps what it said")
     if wrong := progress.statuses["wrong twin"]:
-        rows.append(f"{wrong} twins were not equal in eager torch: their rewrites are wrong, and accuse nobody")
+        rows.append(f"not equal in eager torch: {counted(wrong, 'twin')}, of wrong rewrites, which accuse nobody")
     findings = [asdict(finding) for finding in progress.findings]
     data = {"cases": progress.cases, "statuses": progress.statuses, "seconds": progress.seconds, "findings": findings}
     code = FOUND if findings else 0 if progress.decided else UNDECIDED
@@ -282,6 +286,7 @@ def replayed(folder: Path) -> Answer:
     from samesame.fuzz.answers import of_replay
     from samesame.fuzz.campaign import told
     from samesame.fuzz.corpus import Finding
+    from samesame.fuzz.page import AGAIN, replayed_html
     from samesame.fuzz.single import replay
 
     try:
@@ -292,7 +297,8 @@ def replayed(folder: Path) -> Answer:
         stages = replay(finding)
     rows = [finding.text.rstrip(), "", *(f"{name:30} {told(result)}" for name, result in stages)]
     shows = any((result.get("kind") or result["status"]) == finding.kind for _, result in stages)
-    rows += ["", "it still shows" if shows else "it does not show here"]
+    rows += ["", AGAIN[shows]]
     text = "\n".join(rows)
     data = {"shows": shows, "stages": dict(stages)}
-    return Answer(FOUND if shows else 0, text, data, [of_replay(finding, folder, shows, text)])
+    return Answer(FOUND if shows else 0, text, data, [of_replay(finding, folder, shows, text)],
+                  page=partial(replayed_html, finding, folder, shows, dict(stages)))

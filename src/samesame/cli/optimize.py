@@ -10,11 +10,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samesame.cli.files import demand_page, demand_writable
-from samesame.cli.options import Html, Inputs, Json, OwnStore, Quiet, Seed, Verbose, argument, option, require_positive
+from samesame.cli.files import demand_exchange, demand_page, demand_writable, in_format, write_answers
+from samesame.cli.options import (
+    Format,
+    FormatOption,
+    Html,
+    Inputs,
+    Json,
+    Junit,
+    OwnStore,
+    Quiet,
+    Sarif,
+    Seed,
+    Verbose,
+    argument,
+    option,
+    require_positive,
+)
 from samesame.cli.progress import progress_of
 from samesame.cli.rules import rules_of
-from samesame.cli.streams import reported, stdout_guarded
+from samesame.cli.streams import reported, stdout_guarded, to_stdout
 from samesame.evidence import SamesameError
 
 if TYPE_CHECKING:
@@ -46,6 +61,9 @@ def optimize(
     explain: Explain = False,
     json: Json = None,
     html: Html = None,
+    junit: Junit = None,
+    sarif: Sarif = None,
+    format_: FormatOption = Format.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
     seed: Seed = 0,
@@ -61,12 +79,14 @@ def optimize(
     require_positive("--minutes", minutes)
     require_positive("--timeout", timeout)
     with reported(verbose):
+        from samesame.optimize.answers import of_optimize
         from samesame.report.json import write_text
 
         if on not in ("cpu", "cuda"):
             raise SamesameError(f"--target {on}: there is no such target; give cpu or cuda")
         demand_writable(json)
         demand_page(html)
+        demand_exchange(junit, sarif)
         if out is not None:
             from samesame.optimize.saved import require_room
 
@@ -75,7 +95,12 @@ def optimize(
         settings = {"threads": threads, "target": on, "seed": seed, "out": out}
         found = found_for(target, inputs, module, seconds, settings, quiet=quiet, store=store)
         found.report.title = f"{target} {module}" if module else target
-        show(found.report, as_json=json == "-", quiet=quiet, explain=explain)
+        answers = [of_optimize(found.report, target)]
+        write_answers(answers, junit, sarif)
+        if format_ is not Format.text and json != "-":
+            to_stdout(in_format(answers, format_))
+        else:
+            show(found.report, as_json=json == "-", quiet=quiet, explain=explain)
         if json not in (None, "-"):
             write_text(json_.dumps(found.report.form(), indent=1) + "\n", Path(json))
         if html is not None:

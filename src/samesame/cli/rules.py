@@ -11,6 +11,7 @@ import typer
 
 from samesame.cli.options import argument, option
 from samesame.cli.streams import INTERRUPTED, complain, reported
+from samesame.evidence import SamesameError
 from samesame.store import Entry, Store, StoreError
 from samesame.versions import versions
 
@@ -64,8 +65,11 @@ def in_full(entry: Entry) -> str:
 @contextmanager
 def opened(path: str | None) -> Iterator[Store]:
     prover, semantics = versions()
-    with reported(False), Store.open(path, prover=prover, semantics=semantics) as store:
-        yield store
+    with reported(False):
+        if path == "-":
+            raise SamesameError("--store -: a store is a file; name one, or leave --store out for your own")
+        with Store.open(path, prover=prover, semantics=semantics) as store:
+            yield store
 
 
 @app.command("list", epilog=EPILOG)

@@ -127,7 +127,7 @@ class Progress:
     def line(self) -> str:
         """One line: programs a minute, and what was found."""
         pace = 60 * self.cases / self.seconds if self.seconds else 0.0
-        return f"{self.cases} programs, {pace:.0f}/min, {self.found}"
+        return f"{counted(self.cases, 'program')}, {pace:.0f}/min, {self.found}"
 
     @property
     def found(self) -> str:

@@ -1,13 +1,14 @@
 """What fuzzing found as a page: each fault with the script that shows it, the line after which eager and compiled
-part, the equal program that is compiled rightly, and who is guilty; and what the campaign did besides."""
+part, the equal program that is compiled rightly, and who is guilty; and what the campaign did besides, or, where one
+finding was run again, what each back end does."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from samesame.fuzz.campaign import SAYS_NOTHING, summary, table
+from samesame.fuzz.campaign import SAYS_NOTHING, summary, table, told
 from samesame.fuzz.corpus import Finding, Kept
 from samesame.fuzz.finding import files_of, headline
 from samesame.fuzz.single import OwnResult
@@ -16,6 +17,7 @@ from samesame.report.html.plots import Bar, bars
 from samesame.report.words import counted
 
 WORDS = {0: "nothing found", 1: "found", 3: "nothing decided"}            # by exit code
+AGAIN = {True: "it still shows", False: "it does not show here"}
 STATUSES = {
     "agrees": "eager and compiled agree",
     "found": "the compiler does something else",
@@ -40,7 +42,6 @@ def campaign_html(kept: Kept, folder: Path) -> str:
     groups = table(kept.findings)
     decided = any(status not in SAYS_NOTHING for status in kept.statuses)
     code = 1 if groups else 0 if decided or not kept.statuses else 3
-    told = summary(kept.findings) if groups else ""
     kinds = choices((finding.kind, "refuted") for group in groups for finding in group)
     settings = kept.settings
     generators = ", ".join(f"{name} {share:g}" for name, share in settings["generators"].items())
@@ -49,12 +50,13 @@ def campaign_html(kept: Kept, folder: Path) -> str:
         title=f"{WORDS[code]}: {folder}",
         code=code,
         word=WORDS[code],
-        headline=told,
+        headline=summary(kept.findings) if groups else "",
         sides=[("folder", folder), ("back ends", ", ".join(settings["backends"])), ("generators", generators)],
-        faults=[{**_fault(number, group, folder), "states": kinds[group[0].kind]["key"]}
-                for number, group in enumerate(groups, 1)],
+        faults=[{**_fault(number, [(finding, folder / f"{finding.number:04d}") for finding in group]),
+                 "states": kinds[group[0].kind]["key"]} for number, group in enumerate(groups, 1)],
         states=kinds.values(),
         own=None,
+        stages=[],
         plots=[plot] if (plot := _cases(kept)) else [],
         footer=f"seed {settings['seed']}",
     )
@@ -73,16 +75,35 @@ def own_html(found: OwnResult, target: str, backend: str) -> str:
         states=[],
         own={"twins": counted(found.twins, "equal twin"), "silent": found.silent, "rewrites": found.rewrites,
              "wrong": _numbered(found.text)},
+        stages=[],
         plots=[],
         footer=f"{found.seconds:.0f} s",
     )
 
 
-def _fault(number: int, group: Sequence[Finding], folder: Path) -> dict[str, Any]:
-    """Findings that may well be one fault, the shortest first."""
-    first = group[0]
-    times = sum(finding.times for finding in group)
-    findings = [_finding(finding, folder) for finding in group]
+def replayed_html(finding: Finding, folder: Path, shows: bool, stages: Mapping[str, dict[str, Any]]) -> str:
+    """The page of a finding that was run again: what each back end does with it now."""
+    return page(
+        "fuzz.html",
+        title=f"{AGAIN[shows]}: {folder}",
+        code=int(shows),
+        word=AGAIN[shows],
+        headline=headline(finding),
+        sides=[("finding", folder), ("back end", finding.backend)],
+        faults=[{**_fault(1, [(finding, folder)]), "states": ""}],
+        states=[],
+        own=None,
+        stages=[{"name": name, "kind": COLOURS.get(result["status"], "undecided"), "words": told(result)}
+                for name, result in stages.items()],
+        plots=[],
+    )
+
+
+def _fault(number: int, group: Sequence[tuple[Finding, Path]]) -> dict[str, Any]:
+    """Findings that may well be one fault, the shortest first, each with the folder that it lies in."""
+    first, _ = group[0]
+    times = sum(finding.times for finding, _ in group)
+    findings = [_finding(finding, folder) for finding, folder in group]
     return {
         "id": f"fault-{number}",
         "number": number,
@@ -95,7 +116,7 @@ def _fault(number: int, group: Sequence[Finding], folder: Path) -> dict[str, Any
 
 def _finding(finding: Finding, folder: Path) -> dict[str, Any]:
     files = files_of(finding)
-    told = [("what", f"{finding.kind}{f' in {finding.where}' if finding.where else ''}"), ("how", finding.detail),
+    facts = [("what", f"{finding.kind}{f' in {finding.where}' if finding.where else ''}"), ("how", finding.detail),
             ("operators", " · ".join(finding.calls)), ("dtypes", ", ".join(finding.dtypes)),
             ("found by", " as a ".join(filter(None, (finding.found_by, "twin" if finding.stage == "twin" else "")))),
             ("they part at", finding.first),
@@ -104,8 +125,8 @@ def _finding(finding: Finding, folder: Path) -> dict[str, Any]:
         "id": f"finding-{finding.number}",
         "headline": headline(finding),
         "kind": finding.kind,
-        "folder": folder / f"{finding.number:04d}",
-        "facts": [(name, words) for name, words in told if words],
+        "folder": folder,
+        "facts": [(name, words) for name, words in facts if words],
         "parts": bool(finding.first),
         "script": _numbered(files["script.py"], finding.first),
         "diff": [(SIGNS.get(line[:1], ""), line) for line in files.get("twin.diff", "").splitlines()],

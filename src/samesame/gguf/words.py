@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from samesame.gguf.verb import MISSING, UNKNOWN, WRONG, Answer, Tensor
+from samesame.report.words import counted
 
 LARGEST = 12                                               # wrong tensors that are shown without --verbose
 
@@ -69,7 +70,7 @@ def sentence(tensor: Tensor) -> str:
         words = f", {tensor.source.change.words}" if tensor.source.change else ""
         return f"{tensor.name} ({tensor.kind}) is {of}, {found.how}{words}; largest error {found.error:.2g}"
     place = f" at {list(found.place)}" if found.place else ""
-    off = f"{found.off} elements are off" if found.off else f"all of it is {found.factor:.4g} times as large"
+    off = f"{counted(found.off, 'element')} off" if found.off else f"all of it {found.factor:.4g} times as large"
     return f"{tensor.name} ({tensor.kind}) {tensor.instead or f'is not {of}'}: {off}, by up to {found.error:.2g}{place}"
 
 

@@ -16,6 +16,7 @@ from samesame.optimize.contract import C, Contract
 from samesame.optimize.dropin import DEFAULT, EAGER
 from samesame.report import headline
 from samesame.report.json import plain
+from samesame.report.words import counted
 
 SIDE_BY_SIDE = "side by side (lower quartile of a call; spread to the upper one)"
 CHANGED, STEPS, CONTRACT = "what was changed", "step by step", "numeric contract"
@@ -138,7 +139,7 @@ def in_full(report: Report, explain: bool = False) -> str:
 
 
 def aside(report: Report) -> Iterator[str]:
-    yield f"{report.title}   {report.threads} thread{'s' * (report.threads != 1)}, {report.machine}"
+    yield f"{report.title}   {counted(report.threads, 'thread')}, {report.machine}"
     if report.measured:
         yield f"as it was measured on {report.measured}; --store - measures again"
 
@@ -176,7 +177,7 @@ def table(report: Report) -> Iterator[str]:
         assert row.seconds is not None
         mark = "   ← this" if is_answer(report, row) else ""
         yield (f"{spoken(row):{width}}   {in_unit(row.seconds):>9}   +{100 * (row.spread or 0):3.0f} %   "
-               f"{against_best(report, row):>8}   {row.rounds} rounds{mark}")
+               f"{against_best(report, row):>8}   {counted(row.rounds, 'round')}{mark}")
     for row in report.rows:
         if row.seconds is None:
             yield f"{spoken(row):{width}}   {untimed(row)}"
@@ -209,8 +210,8 @@ def spoken(row: Row) -> str:
 
 
 def figures(held: Contract) -> Iterator[str]:
-    yield (f"{held.draws} draws, {held.elements} elements: each within max(2 × the original's error, {C:g} × what "
-           f"rounding may do); the nearest came to {100 * held.worst:.0f} % of it")
+    yield (f"{counted(held.draws, 'draw')}, {counted(held.elements, 'element')}: each within max(2 × the original's "
+           f"error, {C:g} × what rounding may do); the nearest came to {100 * held.worst:.0f} % of it")
     yield (f"largest error against float64, relative: {held.found_error:.1e}; the original's {held.original_error:.1e}"
            f"; {'the given weights' if held.weights == 1 else f'{held.weights} sets of weights'}; NaN and ±∞ agree")
 

@@ -22,7 +22,7 @@ from samesame.graph.interface import KINDS
 from samesame.kernels.verdict import KernelVerdict, LiftVerdict
 from samesame.report import refinement, terminal
 from samesame.report.lifted import in_words, lines
-from samesame.report.words import code_in_words
+from samesame.report.words import code_in_words, counted
 
 HOLDS, FAILS, OPEN, UNUSABLE, ASIDE = "holds", "fails", "open", "unusable", "left aside"
 STATES = {0: HOLDS, 1: FAILS, 2: UNUSABLE, 3: OPEN}                # by the exit code of a verb
@@ -115,7 +115,7 @@ def place_of_target(target: str) -> Place | None:
         if not Path(source).is_file():
             return None
         return Place(source, _line_of(source, name.split(".")[0]), words=target)
-    bare = target.partition("?")[0].removeprefix("hf:").removeprefix("vllm:")
+    bare = target.partition("?")[0].removeprefix("hf:").removeprefix("vllm:").removeprefix("gguf:")
     file = Path(bare) / "config.json" if Path(bare).is_dir() else Path(bare)
     return Place(str(file), words=target) if file.is_file() else None
 
@@ -218,7 +218,7 @@ def _edit(side: str, description: str) -> str:
 
 def of_refine(verdict: Refinement) -> Answer:
     line = refinement.headline(verdict).plain
-    return Answer("refine", f"{verdict.left} on {verdict.world_size} ranks", verdict.verdict,
+    return Answer("refine", f"{verdict.left} on {counted(verdict.world_size, 'rank')}", verdict.verdict,
                   STATES[verdict.exit_code], line, refinement.plain_text(verdict), terminal.seconds_of(verdict),
                   tuple(_of_ranks(verdict, _sentence(line))), str(verdict.evidence))
 

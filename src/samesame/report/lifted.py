@@ -14,6 +14,7 @@ from typing import Any
 
 from samesame.kernels.verdict import KernelVerdict, LiftVerdict, Obligation
 from samesame.report.json import plain
+from samesame.report.words import counted
 
 WIDTH = 11
 TITLE = 22
@@ -66,7 +67,7 @@ def of_numerics(kernel: KernelVerdict) -> Iterator[str]:
         found = [m for m in kernel.numerics if m.tensor == name]
         errors = ", ".join(f"{m.dtype} {m.error:.1e}" for m in found)
         sizes = ", ".join(f"{size} = {n}" for size, n in found[0].sizes.items())
-        drawn = f"{found[0].draws} draws" + (f" at {sizes}" if sizes else "")
+        drawn = counted(found[0].draws, "draw") + (f" at {sizes}" if sizes else "")
         yield row("error", f"{name}: {errors}   of the largest value; against float64, {drawn}, worst element")
     yield from (row("error", sentence) for sentence in kernel.unmeasured)
 
