@@ -66,7 +66,8 @@ def pages(tmp_path_factory):
     crash = replace(finding(), number=2, kind="crash", guilty={}, twin="", first="")
     found = campaign(folder / "found", finding(), crash)
     three = pictured.three()
-    others = {"suite": suite_html(suites.made()), "fuzz": campaign_html(read_campaign(found), found),
+    others = {"suite": suite_html(suites.made(), folder / "suite_files"),
+              "fuzz": campaign_html(read_campaign(found), found),
               "optimize": optimized_html(Optimized(None, Report("model.py:f", "faster", rows=ROWS, steps=(STEP,)))),
               "several": several_html(three, alone(three), agreeing(three), 1)}
     for name, text in others.items():

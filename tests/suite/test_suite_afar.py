@@ -118,7 +118,7 @@ def asked(folder, told):
     def answered(number, answer, certificate=None, here=False, files=(), **more):
         reads = {"files": dict(files), "unseen": ""}
         task = found.task(entries[number], **more)
-        result = {"answer": answer, "certificate": certificate, "reads": reads, "libraries": {}}
+        result = {"answer": answer, "certificate": certificate, "reads": reads, "libraries": {}, "page": None}
         result = {"refused": "it does not hold"} if answer is None else result
         return [*found.answered(entries[number], Done(task, result, 1.0, here))], found.rows
 

@@ -13,10 +13,12 @@ from samesame.suite.page import suite_html
 from samesame.suite.table import command
 from samesame.suite.verb import Row, Suite
 
+NOWHERE = Path("no_such_files")
+
 
 def test_each_entry_stands_in_the_table_and_has_its_report():
     suite = suites.made()
-    page = sound(suite_html(suite))
+    page = sound(suite_html(suite, NOWHERE))
     assert "1 as expected (1 of them unchanged), 1 not, 1 undecided, 1 not reached" in page.said
     names = [given["href"] for tag, given in page.elements if tag == "a" and "entry" in (given.get("href") or "")]
     assert names == ["#entry-1", "#entry-2", "#entry-3"] and page.said.count("not as expected") > 2
@@ -30,7 +32,8 @@ def test_each_entry_stands_in_the_table_and_has_its_report():
 
 
 def test_a_suite_that_was_interrupted_says_so():
-    assert "Interrupted: what was reached is here." in sound(suite_html(Suite(Path("s.toml"), [], [], 1.0, True))).said
+    assert "Interrupted: what was reached is here." in sound(suite_html(
+        Suite(Path("s.toml"), [], [], 1.0, True), NOWHERE)).said
 
 
 def test_text_of_a_suite_stays_text():
@@ -39,4 +42,5 @@ def test_text_of_a_suite_stays_text():
     finding = Finding(Rule(evil, "error", quotes), hidden, (Place(long, 1, template, evil),))
     answer = Answer("check", evil, quotes, FAILS, hidden, evil + long, 1.0, (finding,), template)
     late = replace(entry, name=template)
-    text_only(suite_html(Suite(Path(template), [entry, late], [Row(entry, answer, FAILS, evil, not_kept=long)])))
+    row = Row(entry, answer, FAILS, evil, not_kept=long)
+    text_only(suite_html(Suite(Path(template), [entry, late], [row]), NOWHERE))

@@ -5,16 +5,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import pytest
 import torch
 from safetensors.torch import save_file
 from typer.testing import CliRunner
 
+from report.pages import sound
 from samesame.cli import app
 from samesame.report.answers import FAILS, HOLDS, OPEN, UNUSABLE
 from samesame.store import Store
 from samesame.suite import reads, verb
+from samesame.suite.drawn import folder_beside
+from samesame.suite.page import write_suite
 from samesame.suite.table import command, dumps, text
 from samesame.suite.verb import suite
 from samesame.work.crew import Crew
@@ -236,6 +240,30 @@ def test_the_command_writes_its_files_and_exits_by_the_suite(folder):
     assert 'file="pair.py" line="12"' in (folder / "j.xml").read_text()
     assert json.loads((folder / "s.sarif").read_text())["runs"][0]["results"]
     assert "different, expected same" in (folder / "s.html").read_text()
+
+
+def drawn(folder):
+    """By entry, the page that the suite's page leads to, which says what the suite says."""
+    links = re.findall('href="(s_files/(.*?)-[0-9a-f]+.html)"', (folder / "s.html").read_text())
+    return {name: sound((folder / link).read_text()) for link, name in links}
+
+
+def test_each_entry_leads_to_its_report_as_its_verb_draws_it(ask, folder):
+    def pages(*entries):
+        found, unchanged = ask(*entries, pages=folder_beside(folder / "s.html"))
+        write_suite(found, folder / "s.html")
+        return drawn(folder), unchanged
+
+    both = entry("left"), entry("other", expect="different")
+    first, _ = pages(*both)
+    assert [*first] == ["left", "other"] and "same every output proved" in first["left"].said
+    assert "both programs, side by side" in first["other"].said and "return x * 1.5" in first["other"].said
+    again, unchanged = pages(*both)
+    assert all(unchanged.values()) and [page.said for page in again.values()] == [page.said for page in first.values()]
+    touch(folder / "pair.py", PAIR.replace("x * 1.5", "x * 1.0"))
+    asked, _ = ask(*both)
+    write_suite(asked, folder / "s.html")
+    assert not drawn(folder), "an answer that was not drawn does not lead to the page of another"
 
 
 def test_a_suite_is_pasted_with_a_row_for_each_entry(folder):

@@ -69,6 +69,7 @@ def suite(
     """
     with reported(verbose):
         from samesame.report.json import write_text
+        from samesame.suite.drawn import folder_beside
         from samesame.suite.table import dumps, headline, text
         from samesame.suite.verb import suite as run
 
@@ -79,6 +80,7 @@ def suite(
         with terminated_gently(), shows as shown, redirect_stdout(sys.stderr), rules_of(store) as rules:
             found = run(Path(file), jobs=jobs if ray else jobs or JOBS, ray=ray or "", store=rules,
                         resume=None if resume is None else Path(resume), only=only or (), anew=anew,
+                        pages=None if html is None else folder_beside(Path(html)),
                         progress=shown.far if shown else None)
         write_answers(found.answers, junit, sarif)
         with stdout_guarded():

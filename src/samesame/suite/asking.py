@@ -11,7 +11,8 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -28,6 +29,9 @@ from samesame.report.answers import (
     to_form,
     unusable,
 )
+from samesame.report.html.check import check_html
+from samesame.report.html.lift import lift_html
+from samesame.report.html.refine import refine_html
 from samesame.store import Store
 from samesame.suite.entries import Entry
 from samesame.suite.reads import Reads
@@ -39,6 +43,24 @@ from samesame.work.tasks import NotAccepted
 CHECKPOINT = re.compile("(hf|vllm):")
 KERNELS = 20.0                              # a launch has no more of them that need all their time
 GRACE = 60.0                                # seconds beyond its time limit, for loading; then its process is ended
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of an entry: its answer, the certificate where there is one, and how its report is drawn as a page."""
+
+    answer: Answer
+    certificate: Any = None
+    draw: Callable[[], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How entries are asked: with rules from a store, so that what is the same has a certificate, to be drawn."""
+
+    store: Store | None
+    certify: bool
+    drawn: bool
 
 
 def limit_of(entry: Entry) -> float:
@@ -63,11 +85,12 @@ def asker(folder: str, store: str | None, environment: Mapping[str, str], began:
         reads.watch()
         if "arrived" in content:
             try:
-                return told(entry, reads, lambda: (arrived(entry, reads, **content["arrived"]), None))
+                return told(entry, reads, lambda: Asked(arrived(entry, reads, **content["arrived"])))
             except NotAccepted as why:
                 return {"refused": str(why)}
         with _opened(store) as rules:
-            return told(entry, reads, lambda: VERBS[entry.verb](entry, rules, certify))
+            how = How(rules, certify, content["drawn"])
+            return told(entry, reads, lambda: VERBS[entry.verb](entry, how), how.drawn)
 
     return ask
 
@@ -91,18 +114,21 @@ def _opened(path: str | None) -> Iterator[Store | None]:
         yield store
 
 
-def told(entry: Entry, reads: Reads, ask: Callable[[], tuple[Answer, Any]]) -> dict[str, Any]:
-    """The answer, its certificate where there is one, and what was read for it, as data."""
+def told(entry: Entry, reads: Reads, ask: Callable[[], Asked], drawn: bool = False) -> dict[str, Any]:
+    """The answer, its certificate where there is one, what was read for it, and its page if it is to be drawn, as
+    data."""
     started = time.perf_counter()
     targets = [str(entry.options[key]) for key in ("left", "right", "job", "target") if key in entry.options]
     try:
-        answer, certificate = ask()
+        asked = ask()
     except SamesameError as error:
-        certificate = None
-        answer = unusable(entry.verb, entry.name, str(error), places=map(place_of_target, targets))
-    answer = replace(answer, name=entry.name, seconds=time.perf_counter() - started)
+        asked = Asked(unusable(entry.verb, entry.name, str(error), places=map(place_of_target, targets)))
+    answer = replace(asked.answer, name=entry.name, seconds=time.perf_counter() - started)
     form, libraries = reads.form([*entry.reads, *filter(os.path.exists, map(_file_of, targets))])
-    return {"answer": to_form(anchored(answer)), "reads": form, "libraries": libraries, "certificate": certificate}
+    reads.over = True                                       # drawing is ours
+    page = asked.draw() if drawn and asked.draw is not None else None
+    return {"answer": to_form(anchored(answer)), "reads": form, "libraries": libraries,
+            "certificate": asked.certificate, "page": page}
 
 
 def _file_of(target: str) -> str:
@@ -136,31 +162,32 @@ def arrived(entry: Entry, reads: Reads, answer: dict[str, Any], certificate: Any
     return replace(found, report="\n".join([found.report, "", "its certificate, replayed here", *lines]))
 
 
-def _check(entry: Entry, store: Store | None, certify: bool) -> tuple[Answer, Any]:
+def _check(entry: Entry, how: How) -> Asked:
     from samesame.capture.targets import programs_of
     from samesame.check import check
 
     given = dict(entry.options)
     names, inputs, tiny = [given.pop("left"), given.pop("right")], given.pop("inputs", None), given.pop("tiny", False)
     with programs_of(names, inputs, tiny=tiny, seed=given.get("seed", 0)) as ((left, right), example):
-        verdict = check(left, right, example, timeout=entry.timeout, store=store, certify=certify, **given)
+        verdict = check(left, right, example, timeout=entry.timeout, store=how.store, certify=how.certify,
+                        picture=how.drawn, **given)
     verdict.left, verdict.right = names
-    return of_check(verdict), verdict.certificate
+    return Asked(of_check(verdict), verdict.certificate, partial(check_html, verdict))
 
 
-def _refine(entry: Entry, store: Store | None, certify: bool) -> tuple[Answer, Any]:
+def _refine(entry: Entry, how: How) -> Asked:
     from samesame.budget import Run
     from samesame.refine import arguments_of, refine
 
     given = dict(entry.options)
     run, job, seed = Run(entry.timeout), given.pop("job"), given.get("seed", 0)
     with run.bounded():
-        verdict = refine(**arguments_of(job, **given), seed=seed, run=run, store=store)
+        verdict = refine(**arguments_of(job, **given), seed=seed, run=run, store=how.store)
     verdict.left = job
-    return of_refine(verdict), None
+    return Asked(of_refine(verdict), draw=partial(refine_html, verdict))
 
 
-def _lift(entry: Entry, store: Store | None, certify: bool) -> tuple[Answer, Any]:
+def _lift(entry: Entry, how: How) -> Asked:
     """One answer for all kernels and the reference."""
     from samesame.capture import load_inputs
     from samesame.lift import Settings, lift
@@ -173,9 +200,10 @@ def _lift(entry: Entry, store: Store | None, certify: bool) -> tuple[Answer, Any
     parts = of_lift(verdict)
     line = "; ".join(part.headline for part in parts)
     findings = tuple(finding for part in parts for finding in part.findings)
-    return Answer("lift", given["target"], verdict.verdict, STATES[verdict.exit_code], line,
-                  "\n".join(lines(verdict)), findings=findings), None
+    answer = Answer("lift", given["target"], verdict.verdict, STATES[verdict.exit_code], line,
+                    "\n".join(lines(verdict)), findings=findings)
+    return Asked(answer, draw=partial(lift_html, verdict))
 
 
-Verb = Callable[[Entry, Store | None, bool], tuple[Answer, Any]]
+Verb = Callable[[Entry, How], Asked]
 VERBS: dict[str, Verb] = {"check": _check, "refine": _refine, "lift": _lift}

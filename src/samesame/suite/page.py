@@ -1,15 +1,18 @@
 """A suite as a page: the table of its entries, filtered by what came of them, and each entry folded, with the command
-that asks it alone, what was found at which lines, and its report as the terminal has it."""
+that asks it alone, what was found at which lines, its report as the terminal has it, and the way to the page that its
+verb draws of it, where there is one."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from samesame.report.answers import FAILS, HOLDS, OPEN, UNUSABLE, Finding
 from samesame.report.html.page import choices, page, write_page
 from samesame.report.html.wording import lines_around
 from samesame.report.words import seconds_in_words
+from samesame.suite.drawn import folder_beside, page_of
 from samesame.suite.table import HEADINGS, command, headline, place_in_words
 from samesame.suite.verb import Row, Suite
 from samesame.versions import versions_of_packages
@@ -19,8 +22,8 @@ WORDS = {**HEADINGS, HOLDS: "as expected"}
 PLACES = 4                                           # of a finding, that are shown
 
 
-def suite_html(suite: Suite) -> str:
-    """The whole page."""
+def suite_html(suite: Suite, pages: Path) -> str:
+    """The whole page; those of entries lie in the folder `pages` beside it."""
     order = list(COLOURS)
     rows = sorted(suite.rows, key=lambda row: order.index(row.state))
     states = choices((WORDS[row.state], COLOURS[row.state]) for row in rows)
@@ -30,7 +33,8 @@ def suite_html(suite: Suite) -> str:
         title=f"{headline(suite)}",
         code=suite.exit_code,
         headline=" ".join(headline(suite).split()),
-        entries=[{**_entry(number, row, suite), **states[WORDS[row.state]]} for number, row in enumerate(rows, 1)],
+        entries=[{**_entry(number, row, suite, pages), **states[WORDS[row.state]]}
+                 for number, row in enumerate(rows, 1)],
         states=states.values(),
         unreached=[entry.name for entry in suite.entries if entry.name not in reached],
         interrupted=suite.interrupted,
@@ -41,11 +45,12 @@ def suite_html(suite: Suite) -> str:
 
 def write_suite(suite: Suite, path: Path) -> None:
     """Write the page to `path` in one step. Raises SamesameError if the disk does not let it."""
-    write_page(suite_html(suite), path)
+    write_page(suite_html(suite, folder_beside(path)), path)
 
 
-def _entry(number: int, row: Row, suite: Suite) -> dict[str, Any]:
+def _entry(number: int, row: Row, suite: Suite, pages: Path) -> dict[str, Any]:
     entry, answer = row.entry, row.answer
+    drawn = page_of(answer, pages)
     expected = " ".join(filter(None, (entry.expect, entry.at_least and f"at least {entry.at_least}")))
     return {
         "id": f"entry-{number}",
@@ -60,6 +65,7 @@ def _entry(number: int, row: Row, suite: Suite) -> dict[str, Any]:
         "headline": answer.headline if answer.headline != row.why else "",
         "place": f"{suite.path}:{entry.line}",
         "command": command(entry),
+        "drawn": quote(f"{pages.name}/{drawn.name}") if drawn.exists() else "",
         "findings": [_finding(finding) for finding in answer.findings],
         "report": answer.report,
         "search": f"{entry.name} {entry.verb} {answer.verdict} {answer.evidence} {answer.headline}"[:2000],

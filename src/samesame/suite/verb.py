@@ -31,6 +31,7 @@ from samesame.report.answers import (
 )
 from samesame.store import Store
 from samesame.suite.asking import limit_of, load
+from samesame.suite.drawn import write_drawn
 from samesame.suite.entries import AT_LEAST, Entry, read_suite
 from samesame.suite.kept import InRecord, InStore, Kept, key_of, read_alike
 from samesame.supervised import without_answer
@@ -105,15 +106,17 @@ def suite(
     resume: Path | None = None,
     only: Sequence[str] = (),
     anew: bool = False,
+    pages: Path | None = None,
     progress: Told | None = None,
 ) -> Suite:
     """Ask every entry of the file, `jobs` at a time, here or on the Ray cluster at the address `ray` (None: as many as
     it has processors).
 
-    What an earlier run decided is taken from the `store` where nothing that it hangs on has changed, unless all is to
-    be asked `anew`; the file `resume` keeps everything, for a run that goes on. `only` are parts of names. `progress`
-    is called as it goes, at least once a second. Ctrl-C ends the run and keeps what is done. Raises SamesameError for a
-    file that is no suite, and for a cluster that does not answer.
+    What an earlier run decided is taken from the `store` where nothing that it hangs on has changed, unless all is
+    to be asked `anew`; the file `resume` keeps everything, for a run that goes on. `only` are parts of names.
+    Reports of what is asked here are drawn, as `pages` of this folder. `progress` is called as it goes, at least
+    once a second. Ctrl-C ends the run and keeps what is done. Raises SamesameError for a file that is no suite, and
+    for a cluster that does not answer.
     """
     started = time.monotonic()
     here = min(jobs or 1, os.cpu_count() or 1) if ray else jobs or 1
@@ -127,7 +130,7 @@ def suite(
     record = open_record(resume, {"record": "suite"}, dict)
     kept = Kept(InStore(store) if store else None, InRecord(record) if resume else None)
     keys = {entry.name: key_of(entry, Path(folder)) for entry in entries}
-    asking = _Asking(found, kept, keys, bool(ray))
+    asking = _Asking(found, kept, keys, bool(ray), pages)
     try:
         for entry in entries if not anew else ():
             if (answer := kept.get(keys[entry.name])) is not None:
@@ -163,6 +166,7 @@ class _Asking:
     kept: Kept
     keys: dict[str, str]
     afar: bool
+    pages: Path | None = None
     rows: dict[str, Row] = field(default_factory=dict)
 
     def all(self, crew: Crew, waiting: Sequence[Entry], progress: Told | None) -> None:
@@ -184,7 +188,8 @@ class _Asking:
     def task(self, entry: Entry, **more: Any) -> Task:
         """The entry as a task; with more to it, or where it has no certificates, for this machine alone."""
         here = bool(more) or not self.afar or entry.verb != "check"
-        return Task(entry.name, {"entry": asdict(entry), **more}, entry.name, limit_of(entry), here)
+        content = {"entry": asdict(entry), "drawn": here and self.pages is not None, **more}
+        return Task(entry.name, content, entry.name, limit_of(entry), here)
 
     def answered(self, entry: Entry, done: Done) -> Iterator[Task]:
         """Make the entry's row of a result; or what is still to be done about it."""
@@ -198,7 +203,7 @@ class _Asking:
             answer = from_form(done.task.content["arrived"]["answer"])
             self.rows[entry.name] = replace(judged(entry, not_accepted(answer, result["refused"])), told=ELSEWHERE)
             return
-        answer, certificate = from_form(result["answer"]), result.pop("certificate")
+        answer, certificate, page = from_form(result["answer"]), result.pop("certificate"), result.pop("page")
         if not done.here and answer.verdict == "same":
             arrived = {"answer": result["answer"], "certificate": certificate}
             yield self.task(entry, **({"arrived": arrived} if certificate else {"again": True}))
@@ -208,6 +213,8 @@ class _Asking:
         else:
             told = CHECKED if "arrived" in done.task.content else "" if done.here else ELSEWHERE
             not_kept = self.kept.keep(key, answer, result)
+            if page is not None and done.here and self.pages is not None:
+                write_drawn(page, answer, self.pages)
             self.rows[entry.name] = replace(judged(entry, answer), not_kept=not_kept, told=told)
 
 
