@@ -362,9 +362,72 @@ def attention() -> Samples:
     yield S("RotaryEmbedding", (real(2, 3, 5, 8), unit(2, 5, 2), unit(2, 5, 2)), {"rotary_embedding_dim": 4}, 23)
 
 
+def recurrent() -> Samples:
+    for name, gates, states in (("RNN", 1, 1), ("GRU", 3, 1), ("LSTM", 4, 2)):
+        for ways, direction in ((1, "forward"), (1, "reverse"), (2, "bidirectional")):
+            x, w, r = real(4, 3, 5), real(ways, gates * 2, 5), real(ways, gates * 2, 2)
+            b, start = real(ways, gates * 4), [real(ways, 3, 2) for _ in range(states)]
+            lengths = np.array([4, 1, 3], np.int32)
+            how = {"hidden_size": 2, "direction": direction}
+            yield S(name, (x, w, r), how, 14, outputs=1 + states)
+            yield S(name, (x, w, r, b, lengths, *start), how, 14, outputs=1 + states)
+            yield S(name, (x, w, r, b, None, *start), how, 22, outputs=1)
+            others = ["Relu", "Softsign", "Softplus"][: {"RNN": 1, "GRU": 2, "LSTM": 3}[name]] * ways
+            yield S(name, (x, w * 0.3, r * 0.3, b), {**how, "activations": others}, 11, outputs=1 + states)
+            if name == "GRU":
+                yield S(name, (x, w, r, b, lengths, *start), {**how, "linear_before_reset": 1}, 14, outputs=2)
+                yield S(name, (x, w, r), {**how, "linear_before_reset": 1}, 14, outputs=2)
+            if name == "LSTM":
+                yield S(name, (x, w, r, b, None, *start, real(ways, 6)), how, 14, outputs=3)
+        x, w, r = real(4, 3, 5), real(1, gates * 2, 5), real(1, gates * 2, 2)
+        yield S(name, (x, w, r), {"hidden_size": 2, "clip": 0.3}, 14, outputs=1, opaque=True)
+    leaky = {"hidden_size": 2, "activations": ["LeakyRelu"], "activation_alpha": [0.3]}
+    yield S("RNN", (real(4, 3, 5), real(1, 2, 5), real(1, 2, 2)), leaky, 14, outputs=1, opaque=True)
+
+
+def bytes_of(kind: Any, *shape: int) -> np.ndarray[Any, Any]:
+    bounds = np.iinfo(kind)
+    return DICE.integers(bounds.min, bounds.max + 1, size=shape).astype(kind)
+
+
+def quantised() -> Samples:
+    scale, scales, x = above(0.01, 1)[0] * 0.02, above(0.01, 3) * 0.02, real(2, 3, 4)
+    for kind in (np.uint8, np.int8):
+        zero, zeros = bytes_of(kind, 1)[0], bytes_of(kind, 3)
+        yield S("QuantizeLinear", (x, scale, zero), version=13)
+        yield S("QuantizeLinear", (x * 100, scale, zero), version=13)
+        yield S("QuantizeLinear", (x, scales, zeros), {"axis": 1}, 19)
+        yield S("QuantizeLinear", (real(4, 2, 3), scales, zeros), {"axis": -1}, 13)
+        yield S("DequantizeLinear", (bytes_of(kind, 2, 3, 4), scale, zero), version=13)
+        yield S("DequantizeLinear", (bytes_of(kind, 2, 3, 4), scales, zeros), version=19)
+        yield S("DequantizeLinear", (bytes_of(kind, 2, 3, 4), scale), version=13)
+        yield S("MatMulInteger", (bytes_of(np.uint8, 2, 3, 4), bytes_of(kind, 4, 5)), version=10 + 1)
+        yield S("MatMulInteger", (bytes_of(np.uint8, 3, 4), bytes_of(kind, 4, 5), bytes_of(np.uint8, 1)[0], zero))
+        yield S("MatMulInteger", (bytes_of(np.uint8, 3, 4), bytes_of(kind, 4, 3), bytes_of(np.uint8, 1)[0], zeros))
+        yield S("QLinearMatMul", (bytes_of(np.uint8, 3, 4), scale, bytes_of(np.uint8, 1)[0], bytes_of(kind, 4, 3),
+                                  scale, zero, np.float32(0.03), bytes_of(np.uint8, 1)[0]))
+        yield S("QLinearMatMul", (bytes_of(np.uint8, 2, 3, 4), scale, bytes_of(np.uint8, 1)[0], bytes_of(kind, 4, 3),
+                                  scales, zeros, np.float32(0.03), bytes_of(np.uint8, 1)[0]))
+    halves = np.array([0.5, 1.5, 2.5, -0.5, -1.5, 300, -300, 0], np.float32)
+    yield S("QuantizeLinear", (halves, np.float32(1)), version=13)
+    yield S("QuantizeLinear", (real(4, 4), above(0.1, 2, 4), bytes_of(np.uint8, 2, 4)),
+            {"axis": 0, "block_size": 2}, 21, opaque=True)
+    yield S("DequantizeLinear", (DICE.integers(-999, 999, size=(2, 3)).astype(np.int32), scale), version=13)
+    yield from (S("DynamicQuantizeLinear", (x,), outputs=3)
+                for x in (real(3, 4), above(0.5, 4), -above(0.5, 4), np.zeros((2, 3), np.float32), halves))
+    x, zero = bytes_of(np.uint8, 2, 4, 6, 5), bytes_of(np.uint8, 1)[0]
+    for attributes in ({}, {"pads": [1, 1, 1, 1]}, {"pads": [0, 1, 1, 0], "strides": [2, 1]}, {"dilations": [2, 1]}):
+        yield S("ConvInteger", (x, bytes_of(np.uint8, 3, 4, 2, 3), zero), attributes)
+        given = scale, zero, bytes_of(np.int8, 3, 4, 2, 3), scale, np.int8(0), np.float32(0.05), zero
+        yield S("QLinearConv", (x, *given), attributes)
+    yield S("ConvInteger", (x, bytes_of(np.uint8, 3, 4, 2, 3)))
+    yield S("QLinearConv", (x, scale, zero, bytes_of(np.int8, 3, 4, 2, 3), scales, np.zeros(3, np.int8),
+                            np.float32(0.05), zero, DICE.integers(-999, 999, size=3).astype(np.int32)))
+
+
 FAMILIES: dict[str, Callable[[], Samples]] = {
     "elementwise": elementwise, "movement": movement, "reductions": reductions, "neural": neural,
-    "attention": attention,
+    "attention": attention, "recurrent": recurrent, "quantised": quantised,
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from samesame.capture.onnx import attention, elementwise, movement, neural, reductions
+from samesame.capture.onnx import attention, elementwise, movement, neural, quantised, recurrent, reductions
 from samesame.capture.onnx.arithmetic import FEW, known
 from samesame.capture.onnx.file import Input, Model, Part, read
 from samesame.capture.onnx.known import Known, literal
@@ -23,7 +23,7 @@ from samesame.capture.program import Foreign
 from samesame.evidence import Refused
 from samesame.graph import Origin
 
-TABLES = (elementwise, movement, reductions, neural, attention)
+TABLES = (elementwise, movement, reductions, neural, attention, recurrent, quantised)
 GENERATED = re.compile(r"|val_\d+|\d+|scalar.*|.*[Cc]onst.*|onnx::[A-Z]\w*_\d+|_?inlfunc.*|.*_output_\d+")
 COUNTED = (torch.bool, torch.int32, torch.int64)
 CONSTANT = "Constant"
