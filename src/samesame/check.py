@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from samesame.budget import Progress, Run
+from samesame.capture.alive import tensors_known
 from samesame.capture.program import Foreign, Program
 from samesame.capture.sizes.family import Apart, Family, Following, Recording
 from samesame.capture.sizes.following import follow
@@ -102,7 +103,7 @@ def check(
         raise ValueError(f"weights is {weights!r}; give {RANDOM!r} or {AS_GIVEN!r}")
     run = run or Run(timeout, progress)
     verdict = Verdict("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed)
-    with run.bounded():
+    with run.bounded(), tensors_known():
         sides = Sides((left, right), how, ignore)
         _establish(verdict, sides, inputs, weights, run, Rulebook(store, closed=certify), picture)
     verdict.notes += run.notes()

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from samesame.budget import Progress, Run
+from samesame.capture.alive import tensors_known
 from samesame.capture.ranks.waiting import Unawaited
 from samesame.capture.ranks.world import Mismatch, World
 from samesame.evidence import Collective, Evidence, Output, Refinement, Root, Rung
@@ -103,7 +104,7 @@ def refine(
     """
     run = run or Run(timeout, progress)
     verdict = Refinement("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed, world_size=world_size)
-    with run.bounded():
+    with run.bounded(), tensors_known():
         with run.during("capture"):
             job = Job(sequential, distributed, inputs, world_size, mesh, relations or {})
             try:
