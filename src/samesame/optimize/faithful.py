@@ -9,16 +9,17 @@ settled by their normal forms at once. What is not settled within the budget sta
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from samesame.formula.equal import Budget, Proved, prove_equal
-from samesame.formula.expr import Expr, Leaf, Unsupported, add, index, mul
-from samesame.formula.tensor import leaf, tensor
+from samesame.formula.expr import Expr, Leaf, Load, Unsupported, add, floordiv, index, mod, mul
+from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.graph import Graph, Node
 from samesame.operators import explain
 from samesame.operators.numbers import constant
 from samesame.optimize.forms import Form, formula
-from samesame.optimize.specification import Specification
+from samesame.optimize.specification import Dims, Specification
 
 BUDGET = Budget(seconds=4.0)
 
@@ -35,7 +36,7 @@ def faithful(graph: Graph, specification: Specification, forms: Sequence[Form]) 
             if node.name in kept:                            # proved by itself; for what follows it is any tensor
                 output, form = kept[node.name]
                 pairs.append(_elements(specification, output.dims, known[node], form))
-                known[node] = leaf(node.name, node.shape, specification.tensors[node.name].kind)
+                known[node] = _kept(specification, node, output.dims)
         pairs += [_elements(specification, output.dims, known[node], form)
                   for (_, node), (output, form) in zip(graph.roots, roots[len(kept) :], strict=True)]
     except Unsupported:
@@ -56,6 +57,22 @@ def _source(graph: Graph, specification: Specification, node: Node) -> Any:
         return leaf(node.name, node.shape)
     number = value.item()
     return tensor((), lambda: constant(number) if isinstance(number, float) else number)
+
+
+def _kept(specification: Specification, node: Node, dims: Dims) -> Tensor:
+    """A node's value as what is kept of it: a tensor that has a dimension for each axis."""
+    source, extents = specification.tensors[node.name], specification.extents
+
+    def element(*at: Expr) -> Expr:
+        places: list[Expr] = []
+        for position, dim in zip(at, dims, strict=True):
+            inner = prod(extents[axis] for axis in dim)
+            for axis in dim:
+                inner //= extents[axis]
+                places.append(mod(floordiv(position, inner), extents[axis]))
+        return Load(Leaf(node.name, source.shape, source.kind), tuple(places))
+
+    return tensor(tuple(node.shape), element)
 
 
 def _elements(specification: Specification, dims: Any, meaning: Any, form: Form) -> tuple[Expr, Expr]:

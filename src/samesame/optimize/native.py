@@ -182,8 +182,6 @@ def in_stages(specification: Specification, forms: Sequence[Form]) -> tuple[Spec
     before = len(specification.calls)
     kept = tuple(replace(output, form=form, name=call.results[0]) for call, output, form
                  in zip(specification.calls, specification.roots(), forms, strict=False))
-    if any(len(dim) != 1 for output in kept for dim in output.dims):
-        raise NoSchedule("a value that is read whole and in parts has several axes along one dimension")
     outputs = tuple(replace(output, form=form, name=f"result {output.name}")           # no input is called so
                     for output, form in zip(specification.outputs, forms[before:], strict=True))
     return replace(specification, outputs=outputs, calls=()), kept

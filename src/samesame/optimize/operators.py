@@ -437,12 +437,13 @@ def cut(r: Reader, x: Value, dim: int = 0, start: int | None = None, end: int | 
 
 
 def _window(r: Reader, x: Value, d: int, start: int, length: int, step: int = 1) -> Value:
-    """`length` elements from `start` on along one axis."""
-    if len(x.dims[d]) != 1 or not length:
+    """`length` elements from `start` on: along one axis, or of several whole rounds of all but the first."""
+    axis, *inner = x.dims[d] or ("",)
+    rounds = r.size(inner)
+    if not axis or not length or (inner and (start % rounds or length % rounds or step != 1)):
         raise Unsupported("a slice of a dimension of several axes")
-    (axis,) = x.dims[d]
-    part = r.window(axis, length, step)
-    return r.read_at(x, {axis: Place((Part(part, step),), start)}, [*x.dims[:d], (part,), *x.dims[d + 1 :]])
+    part, first = r.window(axis, length // rounds, step), start // rounds
+    return r.read_at(x, {axis: Place((Part(part, step),), first)}, [*x.dims[:d], (part, *inner), *x.dims[d + 1 :]])
 
 
 @row("aten.select.int")

@@ -136,13 +136,17 @@ class Reader:
         return Value(load(name, *axes), tuple((axis,) for axis in axes), tensor.dtype)
 
     def _kept(self, node: Node) -> Value:
-        """A value that is read whole and in parts is computed once, as a tensor: a part of a form is no part of what
-        computes it."""
-        output = self.output(node.name, self.values[node])
+        """A value that is read whole and in parts is computed once, as a tensor with a dimension for each axis: a part
+        of a form is no part of what computes it."""
+        value = self.values[node]
+        output = self.output(node.name, value)
         self.arguments.append(output)
         self.calls.append(Call(KEPT, (output,), (), (node.name,)))
-        self.tensors[node.name] = Tensor(node.name, self.shape(self.values[node]), output.dtype, "result")
-        return self._loaded(node.name)
+        shape = tuple(self.size([axis]) for dim in value.dims for axis in dim)
+        self.tensors[node.name] = Tensor(node.name, shape, output.dtype, "result")
+        loaded = self._loaded(node.name)
+        axes = iter(loaded.dims)
+        return Value(loaded.form, tuple(sum((next(axes) for _ in dim), ()) for dim in value.dims), value.dtype)
 
     def _boundary(self, node: Node) -> Any:
         """The operator as torch has it, on values that forms compute; its results are new tensors."""

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from samesame.formula.expr import Expr, Leaf, Size
 from samesame.optimize.forms import Form
 
-KEPT = "aten.alias.default"                          # the call that computes its argument once, and changes nothing
+KEPT = "aten.alias.default"                          # computes its argument once; the result has a dimension an axis
 Dims = tuple[tuple[str, ...], ...]                   # the axes of each dimension, the last fastest; () has one element
 
 

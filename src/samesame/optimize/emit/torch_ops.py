@@ -130,12 +130,15 @@ class Printer:
                 return "(" + "".join(f"{argument(part)}, " for part in value) + ")"
             return f"torch.{value.name}" if isinstance(value, Dtype) else literal(value)
 
-        given = [argument(value) for value in call.arguments]
-        given += [f"{name}={argument(value)}" for name, value in call.keywords]
+        if call.operator == KEPT:
+            applied = self.output(call.arguments[0], apart=True)
+        else:
+            given = [argument(value) for value in call.arguments]
+            given += [f"{name}={argument(value)}" for name, value in call.keywords]
+            applied = f"torch.ops.{call.operator}({', '.join(given)})    # as it was"
         names = [self.new() for _ in call.results]
-        applied = f"torch.ops.{call.operator}({', '.join(given)})    # as it was"
         targets = f"{names[0]}," if call.several and len(names) == 1 else ", ".join(names)
-        self.lines.append(f"{targets} = {given[0] if call.operator == KEPT else applied}")
+        self.lines.append(f"{targets} = {applied}")
         self.read.update(zip(call.results, names, strict=True))
         self.shown.update(zip(call.results, names, strict=True))
 
@@ -560,11 +563,11 @@ class Printer:
 
     # ---------------------------------------------------------------------------------------------------------- results
 
-    def output(self, output: Output) -> str:
-        """The form as a tensor of the program's shape and dtype."""
+    def output(self, output: Output, apart: bool = False) -> str:
+        """The form as a tensor of the program's shape and dtype; with a dimension for each axis, if they stay apart."""
         v = self.variable(self.roots[output])
         flat = [axis for dim in output.dims for axis in dim]
-        expression = self.shaped(v, output.dims, flat)
+        expression = self.shaped(v, tuple((axis,) for axis in flat) if apart else output.dims, flat)
         if v.dtype != output.dtype:
             expression = f"{unit(expression)}.to(torch.{output.dtype})"
         return expression
