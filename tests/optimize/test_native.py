@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from optimize.test_reassociation import written
 from tests.optimize.programs_as_forms import attention, gated_mlp, tensor
 from torch import nn
 from torch.nn import functional as F
 
+from optimize.test_reassociation import written
 from samesame.capture import capture
 from samesame.optimize.compiled import compile_program
 from samesame.optimize.emit.places import reserved

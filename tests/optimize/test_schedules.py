@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 
 import pytest
-from tests.optimize.programs_as_forms import PROGRAMS, attention, gated_mlp, low_rank, rms_norm_then_linear
+from tests.optimize.programs_as_forms import PROGRAMS, attention, gated_mlp, low_rank, rms_norm_then_linear, tensor
 
 from samesame.formula.expr import Expr, Index, Load, add, index, mul, rebuild
+from samesame.formula.tensor import Tensor
 from samesame.optimize.emit.cpp import function
+from samesame.optimize.forms import fold, load, times
 from samesame.optimize.ir import Accumulate, Kernel, Local, Loop, Program, Statement, Store, When, bound, statements
 from samesame.optimize.meaning import proved
 from samesame.optimize.partition import stages
+from samesame.optimize.pruning import pruned
 from samesame.optimize.schedule import Scheduled, Space, alternatives
-from samesame.optimize.specification import Specification
+from samesame.optimize.specification import Output, Specification
 
 EVERYTHING = 130                              # mutants, of which a tenth in the fast suite
 
@@ -26,11 +30,52 @@ def all_of(specification: Specification) -> Iterator[Scheduled]:
         yield from several
 
 
+def every_map_is_proved(several: Iterable[Scheduled]) -> None:
+    for scheduled in several:
+        checked = scheduled.proved()
+        assert checked.proved and not checked.conditions, (scheduled.map, checked.reason)
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_every_map_is_proved(program: Callable[[], Specification]) -> None:
-    for scheduled in all_of(program()):
-        checked = proved(scheduled.program, scheduled.holds, scheduled.claims)
-        assert checked.proved and not checked.conditions, (scheduled.map, checked.reason)
+    every_map_is_proved(s for s in all_of(program()) if not s.map.startswith("parts"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_every_map_in_parts_is_proved(program: Callable[[], Specification]) -> None:
+    every_map_is_proved(s for s in all_of(program()) if s.map.startswith("parts"))
+
+
+def test_parts_of_a_depth_are_found_and_summed_up() -> None:
+    """Where there are threads for them; and refused without their sum."""
+    some = Specification("dots", {"x": tensor("x", 3, 800, role="input"), "w": tensor("w", 5, 800)},
+                         dict(m=3, n=5, k=800), (Output("y", fold("sum", "k", times(load("x", "m", "k"),
+                                                        load("w", "n", "k"))), (("m",), ("n",)), "float32"),))
+    space, cut = Space(some, stages(some.outputs, some.extents), threads=8), Counter[str]()
+    (several,) = alternatives(space)
+    kept = [s for s in pruned(several, space, cut) if s.map == "parts of k, lanes along n"]
+    assert len(kept) == 1 and kept[0].proved().proved
+    *before, last = kept[0].program.kernels
+    for wrong in (mutated(last, first_element, 0, random.Random(0)), mutated(last, nothing, 1, random.Random(0)),
+                  mutated(last, one_round_less, 2, random.Random(0))):
+        assert wrong is not None and not replace(kept[0], program=Program((*before, wrong))).proved().proved
+    one = Space(some, space.stages, threads=1)
+    assert not any(s.map.startswith("parts") for s in pruned(several, one, cut))
+    assert cut["schedules in parts with enough to do"]
+
+
+def test_what_is_packed_is_what_the_sum_is_over() -> None:
+    """Each kernel holds what is said of it; what they make together is another sum."""
+    scheduled = next(s for s in all_of(rms_norm_then_linear()) if s.map == "lanes along n")
+    pack = next(kernel for kernel in scheduled.program.kernels if kernel.ahead)
+    (name,) = [buffer.name for buffer in pack.writes]
+    held, twice = scheduled.holds[name], mutated(pack, doubled, 0, random.Random(0))
+    assert twice is not None
+    kernels = tuple(twice if kernel is pack else kernel for kernel in scheduled.program.kernels)
+    wrong = replace(scheduled, program=replace(scheduled.program, kernels=kernels),
+                    holds={**scheduled.holds, name: Tensor(held.shape, lambda *at: mul(2, held[at]))})
+    assert "another sum" in wrong.proved().reason
 
 
 def test_what_is_shared_is_kept_once() -> None:
@@ -148,6 +193,8 @@ def mutants() -> list[tuple[str, Kernel, Scheduled]]:
     dice, found = random.Random(0), []
     for program in PROGRAMS:
         for scheduled in all_of(program()):
+            if scheduled.map.startswith("parts"):        # they have a test of their own
+                continue
             for kernel in scheduled.program.kernels:
                 for mutation in MUTATIONS:
                     number = 0

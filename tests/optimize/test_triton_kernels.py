@@ -45,7 +45,7 @@ made = cache(printed)
 def test_every_map_for_a_gpu_is_proved(program: Callable[[], Specification]) -> None:
     space = Space(program(), stages(program().outputs, program().extents))
     for scheduled in (each for several in alternatives(space, gpu=True) for each in several):
-        checked = proved(scheduled.program, scheduled.holds, scheduled.claims)
+        checked = scheduled.proved()
         assert checked.proved and not checked.conditions, (scheduled.map, checked.reason)
 
 

@@ -5,19 +5,19 @@ tiles, and what both operands have are batches. In `lanes` each lane of a regist
 packed ahead, so that a tile's part of it is read from front to back. In `dots` the depth runs in lanes, and each sum is
 kept in as many parts: for operands that lie along the depth in memory and are no weights. In `blocks`, for a GPU, tiles
 of rows run in parallel, too, and rows, columns and depth of a tile are all lanes; a left operand is computed as it is
-read.
+read. In `parts` (split-K) parts of the depth are summed up in parallel, and their sums by a second kernel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from samesame.formula.expr import TRUE, ZERO, Expr, Leaf, Load, compare, floordiv, index, mul, where
 from samesame.formula.expr import Fold as Folded
 from samesame.formula.tensor import Tensor as Formula
-from samesame.optimize.forms import Form, along, finite, load, times, walk
+from samesame.optimize.forms import Form, along, finite, fold, load, times, walk
 from samesame.optimize.ir import Accumulate, Buffer, Dim, Kernel, Kind, Local, Program, Statement, Store, Tile, When
 from samesame.optimize.meaning import Claim
 from samesame.optimize.partition import Stage, factors
@@ -51,9 +51,9 @@ class Product:
 def products(stage: Stage, column: str) -> list[Product]:
     """The folds as products, with the column axis on the right. Raises NoSchedule where they are none."""
     found = []
-    for name, fold in stage.folds.items():
-        monoid, axes = fold.attributes
-        parts = factors(fold.arguments[0])
+    for name, form in stage.folds.items():
+        monoid, axes = form.attributes
+        parts = factors(form.arguments[0])
         right = [x for x in parts if column in x.axes]
         if monoid != "sum" or len(right) != 1 or right[0].operator != "load":
             raise NoSchedule(f"{column} runs through more than one operand, or through none that is a tensor")
@@ -81,7 +81,7 @@ def columns(stage: Stage) -> list[str]:
 @dataclass
 class _Grid:
     """The loops around a tile of the result: batches and tiles of columns in parallel, tiles of rows `rows`; `inside`,
-    a tile's own rows."""
+    a tile's own rows. `part` is an axis of the depth of which parts run in parallel."""
 
     nest: Nest
     at: dict[str, Expr]
@@ -89,6 +89,7 @@ class _Grid:
     row: tuple[str, Tiled] | None
     tiles: list[Tile]
     inside: Kind
+    part: tuple[str, Tiled] | None = None
 
     @property
     def shape(self) -> tuple[Dim, Dim]:
@@ -99,6 +100,14 @@ class _Grid:
         ends = [(self.column, j), *([(self.row, i)] if self.row else [])]
         return {**self.at, **{axis: tiled.at(within) for (axis, tiled), within in ends}}
 
+    def down(self, space: Space, nest: Nest, axis: str) -> Expr:
+        """A loop along the depth, in a part of it only its own."""
+        if self.part is None or axis != self.part[0]:
+            return nest.loop("serial", space.size(axis))
+        within = nest.loop("serial", self.part[1].size)
+        nest.when(self.part[1].inside(within))
+        return self.part[1].at(within)
+
     def tile(self, nest: Nest, columns: Kind) -> tuple[Expr, Expr, Expr]:
         """Loops over the tile: row, column, and the condition that there is such a column."""
         i = nest.loop(self.inside, self.shape[0]) if self.row else ZERO
@@ -107,31 +116,45 @@ class _Grid:
         return i, j, self.column[1].inside(j)
 
 
-def _grid(space: Space, stage: Stage, column: str, several: list[Product], role: str) -> _Grid:
+def _grid(space: Space, stage: Stage, column: str, several: list[Product], role: str, split: str) -> _Grid:
     rows: Kind = "parallel" if role == "blocks" else "serial"
     inside: Kind = "vector" if role == "blocks" else "unrolled"
     free = [axis for axis in stage.axes if axis != column and all(axis not in p.right.axes for p in several)]
     row = max(free, key=space.extent, default=None)
     nest, chosen = Nest(), [tile_of(space, stage, column, role)]
+    part = None
+    if split:
+        chosen.append(tile_of(space, stage, split, "parts"))
+        part = split, in_tiles(space, split, chosen[-1], nest, "parallel")
     at: dict[str, Expr] = {axis: nest.loop("parallel", space.size(axis))
                            for axis in stage.axes if axis != column and axis not in free}
     across = in_tiles(space, column, chosen[0], nest, "parallel")
     at |= {axis: nest.loop(rows, space.size(axis)) for axis in free if axis != row}
     if row is None:
-        return _Grid(nest, at, (column, across), None, chosen, inside)
+        return _Grid(nest, at, (column, across), None, chosen, inside, part)
     chosen.append(tile_of(space, stage, row, "rows"))
-    return _Grid(nest, at, (column, across), (row, in_tiles(space, row, chosen[1], nest, rows)), chosen, inside)
+    return _Grid(nest, at, (column, across), (row, in_tiles(space, row, chosen[-1], nest, rows)), chosen, inside, part)
 
 
-def lanes(space: Space, stage: Stage, column: str) -> Scheduled:
+def lanes(space: Space, stage: Stage, column: str, split: str = "") -> Scheduled:
     """Columns in lanes: each lane of a tile has its own sum."""
 
     def fold(grid: _Grid, nest: Nest, at: dict[str, Expr], depth: list[str]) -> _Step:
-        at |= {axis: nest.loop("serial", space.size(axis)) for axis in depth}
+        at |= {axis: grid.down(space, nest, axis) for axis in depth}
         i, j, there = grid.tile(nest, "vector")
         return _Step(i, j, there, {**grid.reached(i, j), **at})
 
-    return _contraction(space, stage, column, "lanes", "vector", fold)
+    return _contraction(space, stage, column, "lanes", "vector", fold, split)
+
+
+def parts(space: Space, stage: Stage, column: str) -> Scheduled:
+    """Lanes, of parts of the depth in parallel; a second kernel sums these up."""
+    return lanes(space, stage, column, max(common_depth(stage, column), key=lambda axis: (space.extent(axis), axis)))
+
+
+def common_depth(stage: Stage, column: str) -> set[str]:
+    """The axes that all products sum over."""
+    return set.intersection(*(set(p.depth) for p in products(stage, column)))
 
 
 def dots(space: Space, stage: Stage, column: str) -> Scheduled:
@@ -171,10 +194,10 @@ class _Step:
 
 def _contraction(
     space: Space, stage: Stage, column: str, role: str, kind: Kind,
-    fold: Callable[[_Grid, Nest, dict[str, Expr], list[str]], _Step],
+    fold: Callable[[_Grid, Nest, dict[str, Expr], list[str]], _Step], split: str = "",
 ) -> Scheduled:
     several = products(stage, column)
-    grid = _grid(space, stage, column, several, role)
+    grid = _grid(space, stage, column, several, role, split)
     ahead, operands = _operands(space, stage, several, grid)
     nest = grid.nest
     sums = {p.name: Buffer(_sums(stage, p), grid.shape) for p in several}
@@ -189,23 +212,63 @@ def _contraction(
                 sure = step.there is TRUE or p.name in operands.packed
                 body.add(add_it if sure else When(step.there, (add_it,)))
         nest.add(*body.done())
+    claims = {_sums(stage, p): _claim(stage, p, operands, grid) for p in several}
+    at = {axis: index(space.size(axis)) for axis in stage.axes}
+    whole = {p.name: space.expression(stage.folds[p.name], at) for p in several}
+    if grid.part is not None:
+        return _in_parts(space, stage, operands, grid, sums, claims, ahead, at, whole)
     nest.add(*_result(space, stage, operands, sums, grid, kind))
     kernel = _kernel(space, role, stage, operands, nest)
-    claims = {_sums(stage, p): _claim(stage, p, operands, grid) for p in several}
     held = {**operands.holds, stage.target: operands.held(stage, claims)}
-    return Scheduled(Program((*ahead, kernel), tuple(grid.tiles)), held, f"{role} along {column}", claims, (stage,))
+    made = [operands.scaled(p, Load(claims[_sums(stage, p)].leaf, tuple(at.values()))) for p in several]
+    return Scheduled(Program((*ahead, kernel), tuple(grid.tiles)), held, f"{role} along {column}", claims, (stage,),
+                     tuple(zip(made, whole.values(), strict=True)))
+
+
+def _in_parts(
+    space: Space, stage: Stage, operands: Operands, grid: _Grid, sums: Mapping[str, Buffer],
+    claims: Mapping[str, Claim], ahead: list[Kernel], at: Mapping[str, Expr], whole: Mapping[str, Expr],
+) -> Scheduled:
+    """The sums of parts side by side, and a kernel that sums these up."""
+    assert grid.part is not None
+    split, part = grid.part
+    axis = f"parts of {split} in {stage.target}"
+    space.sizes[axis] = tiles(part.length, part.size)
+    folds, some = dict[str, Form](), dict[str, Buffer]()
+    out = Nest()
+    i, j, there = grid.tile(out, "vector")
+    out.when(there)
+    here = grid.reached(i, j)
+    for p in operands.several:
+        buffer = Buffer(f"{_sums(stage, p)} in parts", (*map(space.size, stage.axes), space.size(axis)))
+        some[buffer.name] = space.buffers[buffer.name] = buffer
+        out.add(Store(buffer, (*(here[a] for a in stage.axes), part.tile), sums[p.name][i, j]))
+        operands.holds[buffer.name] = Formula(buffer.shape, partial(_claimed, claims[_sums(stage, p)].leaf))
+        folds[p.name] = fold("sum", [axis], times(p.scale, load(buffer.name, *stage.axes, axis)))
+    grid.nest.add(*out.done())
+    kernel = _kernel(space, "parts", stage, operands, grid.nest, tuple(some.values()))
+    last_one = rows(space, [replace(stage, folds=folds)], [stage.target])
+    program = Program((*ahead, kernel, *last_one.program.kernels), tuple(grid.tiles))
+    made = [(space.expression(folds[name], at), whole[name]) for name in folds]
+    return Scheduled(program, {**operands.holds, **last_one.holds}, f"parts of {split}, lanes along {grid.column[0]}",
+                     claims, (stage,), tuple(made))
+
+
+def _claimed(leaf: Leaf, *at: Expr) -> Expr:
+    return Load(leaf, at)
 
 
 def _sums(stage: Stage, p: Product) -> str:
-    return f"{p.name} of {stage.target}"
+    return f"{p.name} in {stage.target}"
 
 
 def _claim(stage: Stage, p: Product, operands: Operands, grid: _Grid) -> Claim:
     """That a tile's sums are the product's, each at its place."""
-    total = operands.total(stage, p)
+    total = operands.total(stage, p, grid.part)
     i, j = (index(size) for size in grid.shape)
     at = grid.reached(i, j)
-    return Claim(Leaf(f"Σ {_sums(stage, p)}", total.shape), (i, j), tuple(at[axis] for axis in stage.axes), total)
+    place = [at[axis] for axis in stage.axes] + ([grid.part[1].tile] if grid.part else [])
+    return Claim(Leaf(f"Σ {_sums(stage, p)}", total.shape), (i, j), tuple(place), total)
 
 
 def _result(
@@ -222,12 +285,14 @@ def _result(
     return out.done()
 
 
-def _kernel(space: Space, map: str, stage: Stage, operands: Operands, nest: Nest) -> Kernel:
-    names = {x.attributes[0] for form in (*operands.left.values(), stage.value) for x in walk(form)
-             if x.operator == "load"} - set(stage.folds)
+def _kernel(
+    space: Space, map: str, stage: Stage, operands: Operands, nest: Nest, writes: tuple[Buffer, ...] = ()
+) -> Kernel:
+    forms = (*operands.left.values(), *([] if writes else [stage.value]))
+    names = {x.attributes[0] for form in forms for x in walk(form) if x.operator == "load"} - set(stage.folds)
     names |= {p.right.attributes[0] for p in operands.several if p.name not in operands.packed}
     reads = [space.buffers[name] for name in sorted(names)] + list(operands.packed.values())
-    return Kernel(f"{map}_{stage.target}", tuple(reads), (space.buffers[stage.target],), nest.done())
+    return Kernel(f"{map}_{stage.target}", tuple(reads), writes or (space.buffers[stage.target],), nest.done())
 
 
 @dataclass
@@ -252,16 +317,22 @@ class Operands:
                 (*(at[a] for a in self.order[p.name]), tile, *(at[a] for a in self.deep(p)), step.column)]
         return self.space.expression(p.right, step.at)
 
-    def total(self, stage: Stage, p: Product) -> Formula:
-        """What a product's sum is at each place of the stage's axes."""
+    def total(self, stage: Stage, p: Product, part: tuple[str, Tiled] | None) -> Formula:
+        """What a product's sum is at each place of the stage's axes; of a part of it, by its number."""
 
         def element(*indices: Expr) -> Expr:
             bound = {axis: index(self.space.size(axis)) for axis in p.depth}
-            at = {**dict(zip(stage.axes, indices, strict=True)), **bound}
+            at: dict[str, Expr] = {**dict(zip(stage.axes, indices, strict=False)), **bound}
+            if part is not None:
+                axis, mine = part[0], replace(part[1], tile=indices[-1])
+                bound[axis] = index(mine.size)
+                at[axis] = mine.at(bound[axis])
             body = mul(self.space.expression(self.left[p.name], at), self.whole(p, at))
+            body = body if part is None else where(mine.inside(bound[axis]), body, 0)
             return Folded("sum", tuple(bound.values()), body)
 
-        return Formula(tuple(map(self.space.size, stage.axes)), element)
+        parts = [tiles(part[1].length, part[1].size)] if part is not None else []
+        return Formula((*map(self.space.size, stage.axes), *parts), element)
 
     def held(self, stage: Stage, claims: Mapping[str, Claim]) -> Formula:
         """What the stage's target holds, over the sums that are claimed."""

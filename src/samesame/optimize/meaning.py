@@ -16,7 +16,7 @@ of it or by two loops. That all accesses are in range, and that what is read was
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from samesame.evidence import SamesameError
@@ -497,24 +497,46 @@ class Checked:
 
 def proved(
     program: Program, holds: Mapping[str, Tensor], claims: Mapping[str, Claim] | None = None,
-    budget: Budget | None = None,
+    sums: Iterable[tuple[Expr, Expr]] = (), budget: Budget | None = None,
 ) -> Checked:
     """Whether each written buffer holds its formula in `holds`, over the tensors that its kernel reads, for all sizes.
 
     Sizes and tiles that are symbols may be any positive integers. Buffers written by one kernel and read by a later one
-    are leaves there, so a program is what its formulas are, put into one another.
+    are leaves there, so a program is what its formulas are, put into one another: the first of each two `sums` is what
+    kernels and claims make together, the second what it should be.
     """
     budget = budget or Budget(seconds=4.0)
     conditions: list[str] = []
+    made = {**holds, **{claim.leaf.name: claim.definition for claim in (claims or {}).values()}}
     try:
         for kernel in program.kernels:
             for name, reason, answer in _questions(kernel, holds, claims or {}, budget):
                 if isinstance(answer, NotProved):
                     return Checked(False, tuple(conditions), f"kernel {kernel.name}, {name}: {reason}{answer.reason}")
                 conditions.extend(answer.conditions)
+        for together, whole in sums:
+            answer = prove_equal(put_together(together, made), whole, budget=budget)
+            if isinstance(answer, NotProved):
+                return Checked(False, tuple(conditions), f"the kernels together make another sum; {answer.reason}")
+            conditions.extend(answer.conditions)
     except (Malformed, Unsupported) as error:
         return Checked(False, tuple(conditions), str(error))
     return Checked(True, tuple(dict.fromkeys(conditions)))
+
+
+def put_together(value: Expr, made: Mapping[str, Tensor]) -> Expr:
+    """The value with formulas in place of elements of the tensors that hold them, and so on within these."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            if isinstance(e, Load) and e.leaf.name in made:
+                memo[e] = go(made[e.leaf.name][tuple(map(go, e.indices))])
+            else:
+                memo[e] = rebuild(e, go)
+        return memo[e]
+
+    return go(value)
 
 
 def require_order(program: Program, made: Collection[str], weights: Collection[str]) -> None:

@@ -29,7 +29,7 @@ from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import Form
 from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
-from samesame.optimize.meaning import Malformed, proved, require_order
+from samesame.optimize.meaning import Malformed, require_order
 from samesame.optimize.partition import Stage, in_pairs, orders, stages, together
 from samesame.optimize.pruning import pruned
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
@@ -219,8 +219,7 @@ def _fastest(
 ) -> tuple[Scheduled, Tuned, Sequence[str]]:
     """The schedule that runs fastest among those that are proved."""
     counts["schedules"] += len(several)
-    checked = [(scheduled, proved(scheduled.program, scheduled.holds, scheduled.claims))
-               for scheduled in pruned(several, space, counts)]
+    checked = [(scheduled, scheduled.proved()) for scheduled in pruned(several, space, counts)]
     sure = [(scheduled, answer.conditions) for scheduled, answer in checked if answer.proved]
     counts["schedules proved"] += len(sure)
     if not sure:

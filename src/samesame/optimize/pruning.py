@@ -2,20 +2,36 @@
 
 The cost of a schedule is what every choice of its tiles must pay: operations (rounds of innermost statements) and
 elements (each tensor read or written once), as polynomials over sizes. One schedule is *dominated* by another if both
-its costs are at least the other's for all sizes, which the solver decides, and one is more at these. Of the rest, what
-would take many times as long here as the best, by a rough model of a machine, is *costly* and left out as well. Tiles
-that do not fit the machine's registers are cut by the tuner.
+its costs are at least the other's for all sizes, which the solver decides, and one is more at these; where it has more
+to do in parallel, since it takes the depth in parts, only by another that does so, too. Of the rest, what would take
+many times as long here as the best, by a rough model of a machine, is *costly* and left out as well; so are parts of a
+depth where there is enough to do in parallel without. Tiles that do not fit the machine's registers are cut by the
+tuner.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import prod
 
 from samesame.formula.equal import Budget, Proved, prove_equal
-from samesame.formula.expr import ZERO, Add, Expr, Index, Load, add, compare, mul, walk, where
-from samesame.formula.sizes import value_at
-from samesame.optimize.ir import Accumulate, Loop, Program, Rescaled, Statement, Store, When, bound, expressions
+from samesame.formula.expr import ZERO, Add, Expr, Index, Load, add, compare, const, mul, walk, where
+from samesame.formula.sizes import replaced, value_at
+from samesame.optimize.ir import (
+    Accumulate,
+    Loop,
+    Program,
+    Rescaled,
+    Statement,
+    Store,
+    When,
+    bound,
+    expressions,
+    statements,
+    symbols,
+)
+from samesame.optimize.machine import here
 from samesame.optimize.schedule import Scheduled, Space
 
 COSTLY = 4.0                                     # times the best by the model
@@ -37,12 +53,14 @@ class Cost:
 
 
 def cost(program: Program) -> Cost:
-    """What a program costs at least; kernels that run ahead cost nothing."""
-    whole = bound(program, {tile.size.name: 1 for tile in program.tiles})
+    """What a program costs at least, with parts as long as can be; kernels that run ahead cost nothing."""
+    whole = bound(program, {tile.size.name: 1 for tile in program.tiles if tile.role != "parts"})
     kernels = [kernel for kernel in whole.kernels if not kernel.ahead]
     tensors = {buffer for kernel in kernels for buffer in (*kernel.reads, *kernel.writes)}
     rounds = [add(*_rounds(kernel.body)) for kernel in kernels]
-    return Cost(add(*rounds), add(*(mul(*buffer.shape) for buffer in sorted(tensors, key=lambda b: b.name))))
+    one = {tile.size.name: tile.of for tile in program.tiles if tile.role == "parts"}
+    elements = (mul(*buffer.shape) for buffer in sorted(tensors, key=lambda b: b.name))
+    return Cost(*(const(replaced(add(*several), one)) for several in (rounds, elements)))
 
 
 def _rounds(body: tuple[Statement, ...]) -> list[Expr]:
@@ -57,6 +75,19 @@ def _rounds(body: tuple[Statement, ...]) -> list[Expr]:
             case Store() | Accumulate():
                 found.append(add(1))
     return found
+
+
+def rounds(program: Program, numbers: dict[str, int], lanes: int) -> int | None:
+    """How many rounds a kernel whose depth is in parts would have in parallel were it one, with tiles of one register's
+    lanes; None where there is no such kernel."""
+    parts = [tile for tile in program.tiles if tile.role == "parts"]
+    if not parts:
+        return None
+    width = {tile.size.name: lanes if tile.role == "lanes" else 1 for tile in program.tiles}
+    width |= {tile.size.name: value_at(tile.of, numbers) for tile in parts}
+    kernel = next(kernel for kernel in program.kernels if parts[0].size.name in symbols(kernel))
+    loops = (s.variable for s in statements(kernel.body) if isinstance(s, Loop) and s.kind == "parallel")
+    return prod(value_at(variable.extent, {**numbers, **width}) for variable in loops)
 
 
 def is_at_most(a: Expr, b: Expr) -> bool:
@@ -97,6 +128,7 @@ def _apart(load: Load, v: Index) -> bool:
 def pruned(several: list[Scheduled], space: Space, cut: Counter[str]) -> list[Scheduled]:
     """What is left to be tuned, the most promising first; `cut` counts what was left out and why."""
     numbers = space.numbers()
+    busy = [rounds(scheduled.program, numbers, here().lanes) for scheduled in several]
     costs = [cost(scheduled.program) for scheduled in several]
     estimates = [each.here(numbers) for each in costs]
     beside = [not gathers(scheduled.program) for scheduled in several]
@@ -104,7 +136,10 @@ def pruned(several: list[Scheduled], space: Space, cut: Counter[str]) -> list[Sc
     for n, scheduled in enumerate(several):
         if not beside[n] and any(beside):
             cut["schedules that gather"] += 1
-        elif any(dominated(costs[n], other, numbers) for other in costs):
+        elif (busy[n] or 0) >= space.threads:
+            cut["schedules in parts with enough to do"] += 1
+        elif any(dominated(costs[n], other, numbers) for other, rounds_of_parts in zip(costs, busy, strict=True)
+                 if busy[n] is None or rounds_of_parts is not None):
             cut["schedules dominated"] += 1
         elif estimates[n] > COSTLY * min(estimates):
             cut["schedules too costly"] += 1

@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
+import torch
+
 from samesame.formula.expr import TRUE, Expr, Index, Load, Size, add, and_, compare, floordiv, mul, rebuild
 from samesame.formula.sizes import replaced
 from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, Place, along, base, formula, walk
 from samesame.optimize.ir import Buffer, Dim, Kind, Program, Statement, Tile, When
 from samesame.optimize.ir import loop as new_loop
-from samesame.optimize.meaning import Claim
+from samesame.optimize.meaning import Checked, Claim, proved
 from samesame.optimize.partition import Stage, factors, together
 from samesame.optimize.specification import Specification
 
@@ -29,13 +31,19 @@ class NoSchedule(Exception):
 
 @dataclass(frozen=True)
 class Scheduled:
-    """Kernels for neighbouring stages; what each buffer should hold, over what is claimed of sums; how, in a word."""
+    """Kernels for neighbouring stages; what each buffer should hold, over what is claimed of sums; how, in a word; the
+    stages' sums, as the kernels make them and as they should be."""
 
     program: Program
     holds: Mapping[str, Formula]
     map: str
     claims: Mapping[str, Claim] = field(default_factory=dict)
     group: tuple[Stage, ...] = ()
+    sums: tuple[tuple[Expr, Expr], ...] = ()
+
+    def proved(self) -> Checked:
+        """Whether the kernels compute the stages, for all sizes and tiles."""
+        return proved(self.program, self.holds, self.claims, self.sums)
 
     def formulas(self, space: Space) -> dict[str, Formula]:
         """What each of the stages' buffers should hold, over what the group reads."""
@@ -52,13 +60,15 @@ NARROW = "bfloat16"                              # what machines multiply in pai
 
 @dataclass
 class Space:
-    """The tensors of one partition as buffers, over size symbols where the program's own sizes allow it."""
+    """The tensors of one partition as buffers, over size symbols where the program's own sizes allow it; and on how
+    many threads kernels are to run."""
 
     specification: Specification
     stages: list[Stage]
     sizes: dict[str, Dim] = field(default_factory=dict)
     buffers: dict[str, Buffer] = field(default_factory=dict)
     alike: dict[str, str] = field(default_factory=dict)
+    threads: int = field(default_factory=torch.get_num_threads)
 
     def __post_init__(self) -> None:
         self._find_shapes()

@@ -122,8 +122,8 @@ def choices(tile: Tile, length: int, machine: Machine) -> list[int]:
             return sorted({min(k, length) for k in (1, 2, 4, 6, 8)} | ({length} if length <= 16 else set()))
         case "depth":
             return sorted({min(w * k, -(-length // w) * w) for k in (1, 4, 16)})
-        case "parts":
-            return sorted({min(k, length) for k in (1, 2, 4, 8)})
+        case "parts":                                # how long they are
+            return sorted({-(-length // k) for k in (2, 4, 8)})
     return [min(length, w)]
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
 from importlib.util import find_spec
@@ -109,7 +110,7 @@ def optimize(
         attempt = kind(module, example, recorded, Path(place), threads or os.cpu_count() or 1, seed, run, store)
         optimized = attempt.recalled() if candidates is None else None
         if optimized is None:
-            with run.during("search"):
+            with run.during("search"), attempt.on_threads():
                 found = list(attempt.listed(candidates(module, example, run) if candidates else attempt.searched()))
             optimized = attempt.decide(found)
             optimized.report.seconds = time.monotonic() - begun
@@ -189,6 +190,16 @@ class Attempt:
             if self.run.over:
                 return
 
+    @contextmanager
+    def on_threads(self) -> Iterator[None]:
+        """The job's threads in place of this process's own: kernels are made and tuned for them."""
+        before = torch.get_num_threads()
+        torch.set_num_threads(self.threads)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
     def searched(self) -> Iterable[Candidate]:
         """What our own search finds, the most promising first."""
         try:
@@ -210,14 +221,9 @@ class Attempt:
         return algebraic(specification, found, multiplications(self.module, self.example))
 
     def tuned(self, programs: Sequence[Kernels], sizes: Mapping[str, int], share: float) -> Tuned:
-        """Numbers for one group of kernels, by measuring with the job's threads."""
-        before = torch.get_num_threads()
-        torch.set_num_threads(self.threads)
-        try:
-            seconds = min(max(share * SEARCHING * self.left, LEAST), TUNING)
-            found = tune(programs, sizes, self.tensors, seconds, self.tiles.won)
-        finally:
-            torch.set_num_threads(before)
+        """Numbers for one group of kernels, by measuring."""
+        seconds = min(max(share * SEARCHING * self.left, LEAST), TUNING)
+        found = tune(programs, sizes, self.tensors, seconds, self.tiles.won)
         self.tiles.won_by(found.roles)
         return found
 
