@@ -183,6 +183,14 @@ OWN: Samples = {
     "aten.type_as.default": lambda: [(ints(4, 3), r(2)), (r(3) * 5, ints(3, 2)), (bools(3), r(3))],
     "aten._to_copy.default": lambda: [(ints(4, 3), {"dtype": torch.float64}), (r(3) * 5, {"dtype": torch.int32})],
     "prims.convert_element_type.default": lambda: [(ints(4, 3), torch.float64), (r(3), torch.bool)],
+    "aten._weight_norm_interface.default": lambda: [(r(3, 4, 2), pos(3, 1, 1)), (r(3, 4), pos(1, 4), 1)],
+    "aten._cdist_forward.default": lambda: [(r(2, 3, 4), r(1, 5, 4), p, None) for p in (2.0, 1.0, 3.0)],
+    "aten.isin.Tensor_Tensor": lambda: [(ints(9, 3, 4), ints(9, 3)), (ints(9, 5), ints(9, 4), {"invert": True})],
+    "aten.special_logit.default": lambda: [(pos(4) - 0.5, 0.1)],
+    "aten.scatter_reduce.two": lambda: [
+        (r(4, 3), 0, ints(4, 5, 2), r(6, 3), reduce, {"include_self": include})
+        for reduce in ("sum", "mean", "prod", "amax", "amin") for include in (True, False)
+    ],
     # movement
     "aten.view.default": lambda: [
         (r(2, 3, 4), s) for s in ([6, 4], [2, 12], [2, 3, 2, 2], [4, 6], [24], [-1, 3], [2, 1, 3, 4, 1], [3, 8],
@@ -220,6 +228,8 @@ OWN: Samples = {
                                  ([r(2, 3)], 0), ([c(2), c(1)],)],
     "aten.stack.default": lambda: [([r(2, 3), r(2, 3)], -1), ([r(), r()],)],
     "aten.meshgrid.default": lambda: [([r(2), r(3), r()],)],
+    **{f"aten.{kind}_pad{axes}d.default": lambda axes=axes: [(r(2, *(4, 3, 5)[:axes]), [1, 2, 0, 2, 1, 1][: 2 * axes])]
+       for kind in ("reflection", "replication") for axes in (1, 2, 3)},
     "aten.repeat.default": lambda: [(r(2, 3), [2, 1, 2]), (r(3), [0])],
     "aten.repeat_interleave.self_int": lambda: [(r(2, 3), 2), (r(2, 3), 3, -1), (r(3, 1), 2, 0)],
     "aten.roll.default": lambda: [(r(3, 4), [1, -1], [0, 1]), (r(3, 4), [5]), (r(4), [6], [0]), (r(0, 2), [1], [0])],

@@ -12,6 +12,7 @@ from __future__ import annotations
 from samesame.operators import (  # noqa: F401  each enters its operators into the table
     attention,
     backward,
+    borders,
     complex,
     constants,
     contraction,
@@ -24,6 +25,7 @@ from samesame.operators import (  # noqa: F401  each enters its operators into t
     quantisation,
     reduction,
     shuffles,
+    special,
     vllm,
     windows,
 )

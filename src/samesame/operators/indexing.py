@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from samesame.formula.expr import (
+    NEG_INF,
     Add,
     Expr,
     Index,
@@ -25,6 +26,8 @@ from samesame.formula.expr import (
     eq,
     index,
     lt,
+    maximum,
+    mul,
     numeric,
     or_,
     where,
@@ -32,7 +35,7 @@ from samesame.formula.expr import (
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import moved, ravel, replaced, reshape
 from samesame.operators.numbers import constant
-from samesame.operators.pointwise import cast_like, masked_fill
+from samesame.operators.pointwise import cast_like, masked_fill, times
 from samesame.operators.shapes import (
     agreeing,
     as_tensor,
@@ -380,3 +383,49 @@ def scatter_value(x: Tensor, dim: int, index: Tensor, value: float | Expr) -> Te
         return where(and_(*inside, or_(hit)), new, x[i])
 
     return tensor(x.shape, element, x.kind)
+
+
+@meaning("aten.scatter_reduce.two")
+def scatter_reduce(
+    x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """x[.., index[.., s, ..], ..] reduced with src at [.., s, ..], and with what was there if `include_self`. Where
+    nothing arrives, x stays."""
+    if _needs_vectors(x, index, src):
+        flat = scatter_reduce(vector(x), dim, vector(index), vector(src), reduce, include_self=include_self)
+        return reshape(flat, x.shape)
+    if reduce == "amin":
+        return times(scatter_reduce(times(x, -1), dim, index, times(src, -1), "amax", include_self=include_self), -1)
+    d = dimension(dim, x.rank)
+    _covered(index, src)
+    _covered(index, x, d)
+    if x.kind != "real" or reduce not in ARRIVING:
+        raise Unsupported(f"{reduce} of {x.kind} tensors at indices")
+    monoid, nothing, combine = ARRIVING[reduce]
+
+    def element(*i: Expr) -> Expr:
+        inside = [lt(i[k], n) for k, n in enumerate(index.shape) if k != d and not same_size((n,), (x.shape[k],))]
+
+        def over(monoid: str, value: Callable[[Any], Any], nothing: Any) -> Expr:
+            def arriving(s: Expr) -> Expr:
+                at = replaced(i, d, s)
+                return where(and_(*inside, eq(index[at], i[d])), value(at), nothing)
+
+            return folded(monoid, (index.shape[d],), arriving)
+
+        new = over(monoid, lambda at: numeric(src[at]), nothing)
+        new = combine(x[i], new) if include_self else new
+        if reduce == "mean":
+            new = new / add(over("sum", lambda at: 1, 0), int(include_self))
+        return new if include_self else where(over("any", lambda at: True, False), new, x[i])
+
+    return tensor(x.shape, element)
+
+
+# What `scatter_reduce` folds with, what counts for nothing there, and how what was there is joined.
+ARRIVING: dict[str, tuple[str, Expr | int, Callable[..., Expr]]] = {
+    "sum": ("sum", 0, add),
+    "mean": ("sum", 0, add),
+    "prod": ("prod", 1, mul),
+    "amax": ("max", NEG_INF, maximum),
+}

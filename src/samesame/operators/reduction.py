@@ -241,7 +241,7 @@ def logsumexp(x: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
 # ------------------------------------------------------------------------------------------------------ running folds
 
 
-def running(monoid: str, identity: int, x: Tensor, dim: int, of: Callable[[Expr], Any] = lambda e: e) -> Tensor:
+def running(monoid: str, identity: Expr | int, x: Tensor, dim: int, of: Callable[[Expr], Any] = lambda e: e) -> Tensor:
     """The fold of all elements up to and including each, along one dimension."""
     d = dimension(dim, x.rank)
     if not x.rank:
