@@ -29,7 +29,7 @@ from samesame.formula.expr import (
     maximum,
     mul,
     numeric,
-    or_,
+    rebuild,
     where,
 )
 from samesame.formula.tensor import Dim, Tensor, tensor
@@ -249,7 +249,40 @@ def _not_zero(e: Expr) -> bool:
 
 def _check_distinct(positions: Callable[..., Sequence[Expr]], extents: Sequence[Dim]) -> None:
     if not distinct(positions, extents):
-        raise Unsupported("a write whose positions may repeat: the last one would win")
+        raise Unsupported(REPEATED)
+
+
+REPEATED = "a write whose positions may repeat: the last one would win"
+
+
+def overwritten(
+    x: Tensor,
+    extents: Sequence[Dim],
+    positions: Callable[..., Callable[..., Sequence[tuple[Expr, Expr]]]],
+    value: Callable[..., Callable[..., Expr]],
+    inside: Callable[..., Expr] = lambda *i: const(True),
+) -> Tensor:
+    """x with values written at positions that may repeat, where a value hangs on its position alone: then it does not
+    matter which of them wins. `positions(*i)(*s)` pairs each position of s with where it would have to be to hit i, and
+    nothing hits what is not `inside`. A penalty on the tokens that occurred is written so."""
+
+    def element(*i: Expr) -> Expr:
+        s = [const(0) if plain(n) == 1 else index(n) for n in extents]
+        here = dict(positions(*i)(*s))
+        known: dict[Expr, Expr] = {}
+
+        def put(e: Expr) -> Expr:
+            if e not in known:
+                known[e] = here[e] if e in here else rebuild(e, put)
+            return known[e]
+
+        new = put(value(*i)(*s))
+        if new.free & frozenset(s):
+            raise Unsupported(REPEATED)
+        hit = folded("any", extents, lambda *s: and_(*(eq(place, own) for place, own in positions(*i)(*s))))
+        return where(and_(inside(*i), hit), new, x[i])
+
+    return tensor(x.shape, element, x.kind)
 
 
 @meaning("aten.index_put.default", "aten._unsafe_index_put.default")
@@ -259,8 +292,6 @@ def index_put(x: Tensor, indices: Indices, values: Tensor, accumulate: bool = Fa
         return _masked(x, indices[0], values)
     place = _Places(x, indices)
     given = cast_like(values, x)
-    if not accumulate:
-        _check_distinct(place.source, place.shape)
     end = place.start + len(place.block)
     fits(given.shape, place.shape, "values are written at indices")
 
@@ -276,6 +307,11 @@ def index_put(x: Tensor, indices: Indices, values: Tensor, accumulate: bool = Fa
         return hit
 
     assert len(place.shape) - len(place.kept) == end - place.start
+    if not accumulate and not distinct(place.source, place.shape):
+        def positions(*i: Expr) -> Callable[..., list[tuple[Expr, Expr]]]:
+            return lambda *s: [(place.source(*full(i, s))[d], i[d]) for d in place.at]
+
+        return overwritten(x, place.block, positions, lambda *i: lambda *s: at(given, full(i, s)))
     return written(x, place.block, hits, lambda *i: lambda *s: at(given, full(i, s)), accumulate)
 
 
@@ -338,12 +374,14 @@ def _scattered(x: Tensor, dim: int, index: Tensor, value: Callable[..., Expr], a
     _covered(index, x, d)
 
     def hits(*i: Expr) -> Callable[..., Expr]:
-        inside = [
-            lt(i[k], n) for k, n in enumerate(index.shape) if k != d and not same_size((n,), (x.shape[k],))
-        ]
-        return lambda s: and_(*inside, eq(index[replaced(i, d, s)], i[d]))
+        return lambda s: and_(*_beside(index, x, d, i), eq(index[replaced(i, d, s)], i[d]))
 
     return written(x, (index.shape[d],), hits, lambda *i: lambda s: value(*replaced(i, d, s)), add_to)
+
+
+def _beside(index: Tensor, x: Tensor, d: int, i: Sequence[Expr]) -> list[Expr]:
+    """That i lies beside the index, which may be smaller than x in all dimensions but d."""
+    return [lt(i[k], n) for k, n in enumerate(index.shape) if k != d and not same_size((n,), (x.shape[k],))]
 
 
 def _needs_vectors(*tensors: Tensor) -> bool:
@@ -356,8 +394,16 @@ def scatter(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         return reshape(scatter(vector(x), dim, vector(index), vector(src)), x.shape)
     d = dimension(dim, x.rank)
     _covered(index, src)
-    _check_distinct(lambda *s: [index[s], *replaced(s, d)], index.shape)
-    return _scattered(x, dim, index, lambda *i: src[i], add_to=False)
+    if distinct(lambda *s: [index[s], *replaced(s, d)], index.shape):
+        return _scattered(x, dim, index, lambda *i: src[i], add_to=False)
+    _covered(index, x, d)
+    return overwritten(
+        x,
+        (index.shape[d],),
+        lambda *i: lambda s: [(index[replaced(i, d, s)], i[d])],
+        lambda *i: lambda s: src[replaced(i, d, s)],
+        lambda *i: and_(*_beside(index, x, d, i)),
+    )
 
 
 @meaning("aten.scatter_add.default")
@@ -378,9 +424,8 @@ def scatter_value(x: Tensor, dim: int, index: Tensor, value: float | Expr) -> Te
     new = cast_like(as_tensor(value), x)[()]
 
     def element(*i: Expr) -> Expr:
-        inside = [lt(i[k], n) for k, n in enumerate(index.shape) if k != d and not same_size((n,), (x.shape[k],))]
         hit = folded("any", [index.shape[d]], lambda s: eq(index[replaced(i, d, s)], i[d]))
-        return where(and_(*inside, or_(hit)), new, x[i])
+        return where(and_(*_beside(index, x, d, i), hit), new, x[i])
 
     return tensor(x.shape, element, x.kind)
 
@@ -404,12 +449,10 @@ def scatter_reduce(
     monoid, nothing, combine = ARRIVING[reduce]
 
     def element(*i: Expr) -> Expr:
-        inside = [lt(i[k], n) for k, n in enumerate(index.shape) if k != d and not same_size((n,), (x.shape[k],))]
-
         def over(monoid: str, value: Callable[[Any], Any], nothing: Any) -> Expr:
             def arriving(s: Expr) -> Expr:
                 at = replaced(i, d, s)
-                return where(and_(*inside, eq(index[at], i[d])), value(at), nothing)
+                return where(and_(*_beside(index, x, d, i), eq(index[at], i[d])), value(at), nothing)
 
             return folded(monoid, (index.shape[d],), arriving)
 

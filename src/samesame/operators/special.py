@@ -34,7 +34,9 @@ from samesame.operators.reduction import running, vector_norm
 from samesame.operators.shapes import agreeing, at, broadcast, dimension, folded, pointwise, untold
 from samesame.operators.table import meaning
 
-FUNCTIONS: dict[str, Callable[[Expr], Any]] = {            # of one real
+Special = Callable[..., Any]
+
+FUNCTIONS: dict[str, Special] = {                          # of one real
     "aten.asinh": lambda x: log(x + sqrt(x**2 + 1)),
     "aten.acosh": lambda x: log(x + sqrt(x**2 - 1)),
     "aten.atanh": lambda x: (log(1 + x) - log(1 - x)) / 2,
@@ -42,14 +44,14 @@ FUNCTIONS: dict[str, Callable[[Expr], Any]] = {            # of one real
     "aten.special_entr": lambda x: where(lt(x, 0), NEG_INF, where(eq(x, 0), 0, -x * log(x))),
 }
 
-PAIRS: dict[str, Callable[[Expr, Expr], Any]] = {          # of two reals
+PAIRS: dict[str, Special] = {                              # of two reals
     "aten.xlogy": lambda x, y: where(eq(x, 0), 0, x * log(y)),
     "aten.special_xlog1py": lambda x, y: where(eq(x, 0), 0, x * log(1 + y)),
     "aten.logaddexp2": lambda x, y: log(exp(x * log(2)) + exp(y * log(2))) / log(2),
 }
 
 
-def _applied(function: Callable[..., Any], *operands: Any) -> Tensor:
+def _applied(function: Special, *operands: Any) -> Tensor:
     return pointwise(lambda *e: function(*map(numeric, e)), *operands, kind="real")
 
 
