@@ -124,6 +124,13 @@ RUNS = {
         Ends(1, "1 fault", run="samesame fuzz --list found/ --html found.html", needs=("finding",)),
     "samesame suite FILE.toml --html FILE":
         Ends(0, "as expected", run="samesame suite suite.toml --html suite.html", needs=TRITON),
+    "samesame check hf:DIR gguf:FILE --html FILE":
+        Ends(0, "same", run="samesame check hf:DIR gguf:FILE --html weights.html", needs=("gguf",)),
+    "samesame fuzz --replay FINDING --html FILE":
+        Ends((0, 1), "it ", run="samesame fuzz --replay found/0007 --html finding.html", needs=("finding",)),
+    "samesame sweep hf:CONFIG vllm:CONFIG --jobs 2 --resume sweep.jsonl":
+        Ends(0, "probe", needs=VLLM,
+             run="samesame sweep hf:CONFIG vllm:CONFIG --jobs 2 --resume sweep.jsonl --only rms_norm_eps"),
     "samesame lift softmax.py:launch --explain": Ends(0, "as books write it", needs=TRITON),
     'samesame lift cache.py:launch --assume "distinct(slots)" --assume "N % 2 == 0 and K == 2 * N"':
         Ends(0, "verified, if", needs=TRITON),
@@ -152,6 +159,7 @@ ASIDE = {
     "pip install 'samesame[fuzz]'": "a network",
     "pip install 'samesame[onnx]'": "a network",
     "samesame fuzz --ray ADDRESS --jobs 16 --out found/": "a Ray cluster: tests/fuzz/test_cluster.py",
+    "samesame suite suite.toml --ray ADDRESS": "a Ray cluster: tests/suite/test_suite_afar.py",
     "python docs/tour.py": "tests/test_tour.py runs its stops",
     "python benchmarks/fuzz.py faults": "hours: it makes the figures beside it",
     "python benchmarks/sweep.py": "a quarter of an hour: it makes the figures beside it",

@@ -27,6 +27,7 @@ from samesame.cli.options import (
     Verbose,
     argument,
     option,
+    require_address,
 )
 from samesame.cli.progress import progress_of, terminated_gently
 from samesame.cli.streams import reported, stdout_guarded
@@ -99,6 +100,7 @@ def fuzz(
 
     samesame fuzz --replay found/0007
     """
+    require_address(ray)
     with reported(verbose):
         from samesame.report.json import write_text
 

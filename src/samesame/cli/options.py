@@ -64,7 +64,13 @@ Verbose = Annotated[bool, verbose("A traceback if samesame itself fails.")]
 AllRelations = Annotated[bool, verbose("Every relation; a traceback if samesame itself fails.")]
 
 
+def require_address(ray: str | None) -> None:
+    """Raises BadParameter where the address of a cluster is empty, as of a variable that is not set."""
+    if ray is not None and not ray.strip():
+        raise typer.BadParameter("give host:port of a Ray cluster, or auto", param_hint="--ray")
+
+
 def require_positive(name: str, seconds: float | None) -> None:
     """Raises BadParameter where a time is none."""
     if seconds is not None and not seconds > 0:
-        raise typer.BadParameter("give a number of seconds above 0", param_hint=name)
+        raise typer.BadParameter("give a number above 0", param_hint=name)

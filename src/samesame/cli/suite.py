@@ -23,6 +23,7 @@ from samesame.cli.options import (
     Sarif,
     argument,
     option,
+    require_address,
     verbose,
 )
 from samesame.cli.progress import progress_of, terminated_gently
@@ -67,6 +68,7 @@ def suite(
 
     What was decided is not asked again while the programs, what they import and read, options and versions are as then.
     """
+    require_address(ray)
     with reported(verbose):
         from samesame.report.json import write_text
         from samesame.suite.drawn import folder_beside

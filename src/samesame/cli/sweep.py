@@ -24,6 +24,7 @@ from samesame.cli.options import (
     Seed,
     argument,
     option,
+    require_address,
     require_positive,
     verbose,
 )
@@ -87,6 +88,7 @@ def sweep(
     """
     require_positive("--per-probe", per_probe)
     require_positive("--timeout", timeout)
+    require_address(ray)
     with reported(verbose):
         from samesame.report.json import write_text
 

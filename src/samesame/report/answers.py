@@ -99,7 +99,8 @@ def place_of(origin: Origin, words: str = "") -> Place | None:
 def place_of_site(site: Site | None) -> Place | None:
     if site is None:
         return None
-    return place_of(site.origin, f"{site.side} computes {site.operator}" if site.side else site.operator)
+    does = "compute" if site.side == "ranks" else "computes"
+    return place_of(site.origin, f"{site.side} {does} {site.operator}" if site.side else site.operator)
 
 
 def place_of_line(text: str, words: str = "") -> Place | None:

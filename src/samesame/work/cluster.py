@@ -53,7 +53,7 @@ class Cluster:
             demand_answer(address)
             ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False)
         except Exception as error:
-            told = f"no Ray cluster answers at {address}: {' '.join(str(error).split())[:200]}"
+            told = f"no Ray cluster answers at {address}: {' '.join(str(error).split())[:200].rstrip('.')}"
             raise SamesameError(f"{told}; start one with `ray start --head`, and give its address") from None
         processors = int(ray.cluster_resources().get("CPU", 0))
         self.jobs = processors if jobs is None else jobs
