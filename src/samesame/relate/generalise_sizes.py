@@ -25,6 +25,7 @@ from samesame.formula.sizes import size_text, symbols, value_at
 from samesame.formula.tensor import Dim
 from samesame.graph import Graph
 from samesame.operators.table import packet
+from samesame.relate.layout import Slice
 from samesame.relate.parameters import InputRelation
 from samesame.relate.pieces import PieceProposer
 from samesame.relate.propose import Proposer, Values
@@ -166,7 +167,7 @@ def _attempt(
     guide: Relating | None = None,
 ) -> Generalised:
     constants = closed_values(graphs[0], values[0]), closed_values(graphs[1], values[1])
-    proposer = PieceProposer if joins(graphs[1]) else Proposer
+    proposer = PieceProposer if joins(graphs[1]) or has_pieces(relation) else Proposer
     relating = relate(*graphs, relation, values, constants, prover, progress, guide, proposer)
     return Generalised(relating, compare_roots(relating, values))
 
@@ -176,6 +177,11 @@ def joins(graph: Graph) -> bool:
     of another program's."""
     return any(packet(node.operator) in JOINING and any(not part.is_source for part in node.inputs)
                for node in graph.nodes)
+
+
+def has_pieces(relation: InputRelation) -> bool:
+    """Has the right side pieces of weights, as a loop over heads does? Then it makes pieces of what these make."""
+    return any(isinstance(layout, Slice) for layout in relation.layouts.values())
 
 
 def lowest(settled: Generalised) -> Rung:
