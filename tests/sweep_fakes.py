@@ -78,7 +78,8 @@ def attempts(ends):
 
     def work(content):
         probe = Probe(**content["probe"])
-        return {**to_json(Outcome(probe, **ends(probe))), "certificate": None}
+        page = f"the report of {probe.spoken}" if content["drawn"] else None
+        return {**to_json(Outcome(probe, **ends(probe))), "certificate": None, "page": page}
 
     return work
 

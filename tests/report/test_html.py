@@ -197,7 +197,7 @@ def test_a_sweep_is_a_matrix_of_fields_and_values():
             Outcome(probes[2], "refused", "right", "no")]
     sweep = Sweep("hf:.", "vllm:.", "llama", Outcome(Probe("", None, {}), "same"),
                   Plan(tuple(probes), (("vocab_size", "weights would be others"),)), ends)
-    page = Page(sweep_html(sweep, {}))
+    page = Page(sweep_html(sweep, {}, Path("no_such_files")))
     squeezed = re.sub(r"\s", "", page.said)
     for line in text(sweep, {}).splitlines()[3:8]:
         assert re.sub(r"\s", "", line) in squeezed, line

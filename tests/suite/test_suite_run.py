@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 from report.pages import sound
 from samesame.cli import app
 from samesame.report.answers import FAILS, HOLDS, OPEN, UNUSABLE
+from samesame.report.html.beside import folder_beside
 from samesame.store import Store
 from samesame.suite import reads, verb
-from samesame.suite.drawn import folder_beside
 from samesame.suite.page import write_suite
 from samesame.suite.table import command, dumps, text
 from samesame.suite.verb import suite

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 
 import pytest
@@ -185,15 +186,35 @@ def test_a_config_that_no_library_knows(run, config, text, message):
     assert code == 2 and message in err and len(err.splitlines()) == 1
 
 
+def test_each_cell_leads_to_its_report_which_a_resumed_sweep_finds_again(run, tmp_path):
+    def leads():
+        page = (tmp_path / "s.html").read_text()
+        return {found[0]: (tmp_path / found[0]).read_text() for found in re.finditer(r's_files/[^"]*', page)}
+
+    told = "--html", str(tmp_path / "s.html"), "--resume", str(tmp_path / "record")
+    run(*told)
+    first = leads()
+    assert {*first.values()} == {"the report of the config as it is"} | {
+        f'the report of hidden_act = "{name}"' for name in ACTS if name != "mish"}
+    run(*told)
+    assert leads() == first
+    (tmp_path / "record").unlink()
+    run("--resume", str(tmp_path / "record"))
+    for page in (tmp_path / "s_files").iterdir():
+        page.unlink()
+    run(*told)
+    assert not leads(), "what was kept without a page has none"
+
+
 @pytest.fixture
-def made():
+def made(tmp_path):
     """What becomes of the result of a probe: what is still to be done about it, and what is kept."""
     probe = Probe("mlp_bias", True, {"mlp_bias": True})
 
     def made(outcome, certificate=None, here=False):
         record = Record()
-        sweeping = verb._Sweeping(None, record, Plan((probe,), ()), 60.0, math.inf, None)
-        result = {**to_json(Outcome(probe, outcome)), "certificate": certificate}
+        sweeping = verb._Sweeping(None, record, Plan((probe,), ()), 60.0, math.inf, None, tmp_path / "pages")
+        result = {**to_json(Outcome(probe, outcome)), "certificate": certificate, "page": "<script>"}
         return [*sweeping.made(probe, Done(sweeping.task(probe), result, 1.0, here))], [*record.done]
 
     return made
@@ -205,7 +226,8 @@ def made():
     ("same", None, True, None),
     ("different", None, False, None),
 ])
-def test_what_is_the_same_on_another_machine_is_checked_here_first(made, outcome, certificate, here, follows):
+def test_what_is_the_same_on_another_machine_is_checked_here_first(made, tmp_path, outcome, certificate, here, follows):
     more, kept = made(outcome, certificate, here)
     assert [task.here for task in more] == [True] * len(more) and bool(kept) == (follows is None)
     assert all(follows in task.content for task in more) and len(more) == (follows is not None)
+    assert (tmp_path / "pages").exists() is here, "a page of another machine is not believed"

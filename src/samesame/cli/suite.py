@@ -70,8 +70,8 @@ def suite(
     """
     require_address(ray)
     with reported(verbose):
+        from samesame.report.html.beside import folder_beside
         from samesame.report.json import write_text
-        from samesame.suite.drawn import folder_beside
         from samesame.suite.table import dumps, headline, text
         from samesame.suite.verb import suite as run
 

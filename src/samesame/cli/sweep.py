@@ -90,6 +90,7 @@ def sweep(
     require_positive("--timeout", timeout)
     require_address(ray)
     with reported(verbose):
+        from samesame.report.html.beside import folder_beside
         from samesame.report.json import write_text
 
         demand_writable(json)
@@ -106,7 +107,7 @@ def sweep(
             found = swept(
                 left, right, jobs=jobs if ray else jobs or JOBS, ray=ray or "", seed=seed, per_probe=per_probe,
                 timeout=timeout, only=only or [], resume=_path(resume), waive=_path(waive), store=store,
-                progress=shown.far if shown else None,
+                pages=None if html is None else folder_beside(Path(html)), progress=shown.far if shown else None,
             )
         from samesame.sweep.answers import answers
         from samesame.sweep.script import write_scripts

@@ -6,15 +6,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from samesame.report.answers import FAILS, HOLDS, OPEN, UNUSABLE, Finding
+from samesame.report.html.beside import folder_beside, link_to
 from samesame.report.html.page import choices, page, write_page
 from samesame.report.html.wording import lines_around
 from samesame.report.words import seconds_in_words
-from samesame.suite.drawn import folder_beside, page_of
 from samesame.suite.table import HEADINGS, command, headline, place_in_words
-from samesame.suite.verb import Row, Suite
+from samesame.suite.verb import Row, Suite, page_of_answer
 from samesame.versions import versions_of_packages
 
 COLOURS = {FAILS: "refuted", UNUSABLE: "rounded", OPEN: "undecided", HOLDS: "all"}      # the worst first
@@ -50,7 +49,6 @@ def write_suite(suite: Suite, path: Path) -> None:
 
 def _entry(number: int, row: Row, suite: Suite, pages: Path) -> dict[str, Any]:
     entry, answer = row.entry, row.answer
-    drawn = page_of(answer, pages)
     expected = " ".join(filter(None, (entry.expect, entry.at_least and f"at least {entry.at_least}")))
     return {
         "id": f"entry-{number}",
@@ -65,7 +63,7 @@ def _entry(number: int, row: Row, suite: Suite, pages: Path) -> dict[str, Any]:
         "headline": answer.headline if answer.headline != row.why else "",
         "place": f"{suite.path}:{entry.line}",
         "command": command(entry),
-        "drawn": quote(f"{pages.name}/{drawn.name}") if drawn.exists() else "",
+        "drawn": link_to(page_of_answer(answer, pages)),
         "findings": [_finding(finding) for finding in answer.findings],
         "report": answer.report,
         "search": f"{entry.name} {entry.verb} {answer.verdict} {answer.evidence} {answer.headline}"[:2000],

@@ -27,11 +27,12 @@ from samesame.report.answers import (
     Rule,
     from_form,
     in_order,
+    to_form,
     unusable,
 )
+from samesame.report.html.beside import page_of, write_beside
 from samesame.store import Store
 from samesame.suite.asking import limit_of, load
-from samesame.suite.drawn import write_drawn
 from samesame.suite.entries import AT_LEAST, Entry, read_suite
 from samesame.suite.kept import InRecord, InStore, Kept, key_of, read_alike
 from samesame.supervised import without_answer
@@ -214,8 +215,13 @@ class _Asking:
             told = CHECKED if "arrived" in done.task.content else "" if done.here else ELSEWHERE
             not_kept = self.kept.keep(key, answer, result)
             if page is not None and done.here and self.pages is not None:
-                write_drawn(page, answer, self.pages)
+                write_beside(page, page_of_answer(answer, self.pages))
             self.rows[entry.name] = replace(judged(entry, answer), not_kept=not_kept, told=told)
+
+
+def page_of_answer(answer: Answer, folder: Path) -> Path:
+    """Where the page of an answer lies, whatever its entry is called."""
+    return page_of(answer.name, to_form(replace(answer, name="")), folder)
 
 
 def not_accepted(answer: Answer, why: str) -> Answer:

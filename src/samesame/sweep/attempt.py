@@ -32,6 +32,7 @@ from samesame.capture.checkpoints.shrinking import TOKENS, merged
 from samesame.capture.targets import load_target
 from samesame.check import check
 from samesame.evidence import Refused, Rung, Site, Verdict
+from samesame.report.html.check import check_html
 from samesame.store import Store
 from samesame.sweep.outcome import NEITHER, SAMESAME, Outcome, Place
 from samesame.sweep.probe import Probe
@@ -49,7 +50,8 @@ Logits = dict[str, torch.Tensor]
 @dataclass(slots=True)
 class Laboratory:
     """Where a worker makes its attempts: the two sides, what both have in common, and what it keeps between them. To
-    `certify` everything is proved anew, and `certificate` is that of the last attempt, where it has one."""
+    `certify` everything is proved anew. Of the last attempt, where it has one: its `certificate`, and its report as a
+    `page`, where it was to be drawn."""
 
     sides: tuple[Checkpoint, Checkpoint]
     seed: int
@@ -57,6 +59,7 @@ class Laboratory:
     store: Store | None = None
     certify: bool = False
     certificate: Any = None
+    page: str | None = None
     given: dict[str, tuple[Logits, list[Logits]]] = field(default_factory=dict)
 
     @property
@@ -65,14 +68,14 @@ class Laboratory:
         mine, yours = (side.overrides for side in self.sides)
         return {name: value for name, value in mine.items() if name in yours and yours[name] == value}
 
-    def attempt(self, probe: Probe) -> Outcome:
-        """What comes of a probe."""
-        started, self.certificate = time.monotonic(), None
+    def attempt(self, probe: Probe, drawn: bool = False) -> Outcome:
+        """What comes of a probe, its report drawn or not."""
+        started, self.certificate, self.page = time.monotonic(), None, None
         with TemporaryDirectory(prefix="samesame-") as place:
-            found = self._attempted(probe, Path(place))
+            found = self._attempted(probe, Path(place), drawn)
         return replace(found, seconds=time.monotonic() - started)
 
-    def _attempted(self, probe: Probe, place: Path) -> Outcome:
+    def _attempted(self, probe: Probe, place: Path, drawn: bool) -> Outcome:
         try:
             folder = self.twin(probe, place)
         except Refused as error:
@@ -88,7 +91,7 @@ class Laboratory:
             return refused
         self.free(loaded)
         moved = self.moved(probe, folder, ran)
-        found = self.decided(probe, loaded, inputs, ran)
+        found = self.decided(probe, loaded, inputs, ran, drawn)
         return replace(found, moved=moved, config=config_for_script(folder), tokens=inputs["input_ids"].shape[1])
 
     @contextmanager
@@ -149,7 +152,9 @@ class Laboratory:
             failed = any(isinstance(found, Refused) for found in (*loaded, *ran))
             return load_file(folder / "model.safetensors"), [] if failed else ran
 
-    def decided(self, probe: Probe, programs: list[Any], inputs: Logits, ran: list[Logits]) -> Outcome:
+    def decided(
+        self, probe: Probe, programs: list[Any], inputs: Logits, ran: list[Logits], drawn: bool = False
+    ) -> Outcome:
         """The verdict of `check`, held against what both programs computed by themselves."""
         apart = any_apart(ran[0], ran[1], APART)
         broken = [name for name, logits in zip(SIDES, ran, strict=True) if not all_finite(logits)]
@@ -159,12 +164,15 @@ class Laboratory:
         by, what = (broken[0], "its logits are not numbers") if broken else ("", "by their values alone")
         try:
             verdict = check(programs[0], programs[1], inputs, seed=self.seed, timeout=self.seconds, store=self.store,
-                            certify=self.certify)
+                            certify=self.certify, picture=drawn)
             self.certificate = verdict.certificate
         except Refused as error:
             if apart:
                 return Outcome(probe, "different", by, f"{what}; {error}", evidence="values", direct_error=direct)
             return Outcome(probe, "unsupported", SAMESAME, _said(error), direct_error=direct)
+        if drawn:
+            verdict.left, verdict.right = (f"{side.text}, {probe.spoken}" for side in self.sides)
+            self.page = check_html(verdict)
         return outcome_of(probe, verdict, direct, apart)
 
 

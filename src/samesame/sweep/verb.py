@@ -18,6 +18,7 @@ from typing import Any
 from samesame.capture.checkpoints.folders import Checkpoint, is_checkpoint, parse
 from samesame.capture.checkpoints.shrinking import merged
 from samesame.evidence import Refused
+from samesame.report.html.beside import page_of, write_beside
 from samesame.sweep.attempt import Laboratory
 from samesame.sweep.outcome import SAMESAME, Outcome, Sweep, from_json, to_json
 from samesame.sweep.probe import AS_GIVEN, Plan, Probe
@@ -53,6 +54,7 @@ def sweep(
     waive: Path | None = None,
     only: Iterable[str] = (),
     store: str | None = "-",
+    pages: Path | None = None,
     progress: Told | None = None,
 ) -> Sweep:
     """Change one field at a time of the config that `left` and `right` name (`hf:CONFIG`, `vllm:CONFIG`), and check
@@ -61,7 +63,8 @@ def sweep(
     `jobs` worker processes, here or on the Ray cluster at the address `ray` (None: as many as it has processors), take
     `per_probe` seconds for each check; after `timeout` seconds no more is begun. Done probes are kept in the file
     `resume`, from which a later call goes on; `waive` is a file of known differences; `only` names fields. `store`
-    holds proved rules: a path, None for the user's own, "-" for none. `progress` is called as it goes, at least once a
+    holds proved rules: a path, None for the user's own, "-" for none. Reports of probes that are made here are drawn,
+    as `pages` of this folder. `progress` is called as it goes, at least once a
     second. Ctrl-C ends the sweep and keeps what is done. Raises SamesameError where the sides are not two readings of
     one config, where a library does not take it, where a file cannot be used, and where a cluster does not answer.
     """
@@ -87,7 +90,7 @@ def sweep(
             one = {**QUIET, "OMP_NUM_THREADS": "1"}
             places = [Cluster(ray, jobs, LABORATORY, (*given, "-", True), environment=one), nearby]
         with Crew(places) as crew:
-            sweeping = _Sweeping(crew, record, plan, 1.5 * per_probe + BUILDING, until, progress)
+            sweeping = _Sweeping(crew, record, plan, 1.5 * per_probe + BUILDING, until, progress, pages)
             _require_usable(sweeping.all([AS_GIVEN]))
             sweeping.all(plan.probes)
     except KeyboardInterrupt:
@@ -122,6 +125,7 @@ class _Sweeping:
     limit: float
     until: float
     progress: Told | None
+    pages: Path | None = None
 
     def all(self, probes: Iterable[Probe]) -> Outcome | None:
         """Make those that are not in the record yet; the outcome of the last one."""
@@ -148,7 +152,8 @@ class _Sweeping:
 
     def task(self, probe: Probe, **more: Any) -> Task:
         """A probe; with more to it, one for this machine alone."""
-        return Task(probe.key, {"probe": asdict(probe), **more}, probe.spoken, self.limit, bool(more))
+        content = {"probe": asdict(probe), "drawn": self.pages is not None, **more}
+        return Task(probe.key, content, probe.spoken, self.limit, bool(more))
 
     def made(self, probe: Probe, done: Done) -> Iterator[Task]:
         """Keep the outcome of a probe; or what is still to be done about it."""
@@ -156,13 +161,20 @@ class _Sweeping:
         if isinstance(result, Lost):
             self.record.add(probe.key, to_json(Outcome(probe, "undecided", SAMESAME, result.why)))
             return
-        certificate = result.pop("certificate")
+        certificate, page = result.pop("certificate"), result.pop("page")
+        if page is not None and done.here and self.pages is not None:
+            write_beside(page, page_of_outcome(from_json(result), self.pages))
         if done.here or result["outcome"] != "same":
             self.record.add(probe.key, result)
         elif certificate is None:
             yield self.task(probe, again=True)
         else:
             yield self.task(probe, arrived={"outcome": result, "certificate": certificate})
+
+
+def page_of_outcome(outcome: Outcome, folder: Path) -> Path:
+    """Where the page of an outcome lies, waived or not."""
+    return page_of(outcome.probe.spoken, to_json(replace(outcome, waived="")), folder)
 
 
 def plan_of(left: str, right: str, only: Iterable[str] = ()) -> Plan:
@@ -193,8 +205,9 @@ def laboratory(left: str, right: str, seed: int, per_probe: float, store: str | 
     def work(content: dict[str, Any]) -> dict[str, Any]:
         probe = Probe(**content["probe"])
         if "arrived" in content:
-            return {**to_json(arrived(room, probe, **content["arrived"])), "certificate": None}
-        return {**to_json(room.attempt(probe)), "certificate": room.certificate}
+            return {**to_json(arrived(room, probe, **content["arrived"])), "certificate": None, "page": None}
+        found = room.attempt(probe, content["drawn"] and not certify)
+        return {**to_json(found), "certificate": room.certificate, "page": room.page}
 
     return work
 
