@@ -13,6 +13,7 @@ import math
 import re
 import subprocess
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -55,6 +56,7 @@ from samesame.optimize.ir import (
 from samesame.optimize.job import loaded
 from samesame.optimize.lifted import NotLifted, lifted, require_values
 from samesame.optimize.native import Native
+from samesame.optimize.online import Softmax
 from samesame.optimize.partition import Stage
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
 from samesame.optimize.specification import Specification
@@ -296,7 +298,11 @@ class OnGpu(Native):
         return Space(specification, cut, dict[str, Dim](fixed)) if fixed else space
 
     @classmethod
-    def schedules(cls, space: Space) -> Iterator[list[Scheduled]]:
+    def means(cls, space: Space, counts: Counter[str]) -> list[Softmax]:
+        return []                                    # tiles with a running maximum are not printed as Triton
+
+    @classmethod
+    def schedules(cls, space: Space, means: Sequence[Softmax]) -> Iterator[list[Scheduled]]:
         """Of the maps of a contraction those whose columns lie side by side in what is stored, if there is one."""
         for several in alternatives(space, gpu=True):
             along = [each for each in several if each.map.endswith(f" along {each.group[0].axes[-1]}")]

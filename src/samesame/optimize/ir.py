@@ -79,7 +79,8 @@ class Local:
 
     With a `monoid` it is an accumulator: every element begins as the identity, and only `Accumulate` changes it.
     Without one, elements have no value before they are stored. `running` is the accumulator (of max) that its terms
-    are scaled by, exp(s − running)·w; its indices are the first ones of this buffer.
+    are scaled by, exp(s − running)·w; its indices are the first ones of this buffer. Terms may wait in a buffer without
+    monoid until they are folded, as long as the maximum is the same.
     """
 
     buffer: Buffer

@@ -74,11 +74,12 @@ class Frame:
 
 @dataclass
 class Write:
-    """A store or fold, in the `frames` that were opened since the buffer was declared."""
+    """A store or fold, in the `frames` that were opened since the buffer was declared; the how manieth of all."""
 
     frames: tuple[Frame, ...]
     indices: tuple[Expr, ...]
     value: Expr
+    number: int
 
     @property
     def loops(self) -> list[Loop]:
@@ -142,6 +143,7 @@ class _Execution:
         self.variables: set[Index] = set()
         self.obligations: list[tuple[Expr, str]] = []
         self.results: dict[str, Tensor] = {}
+        self.written = 0
 
     def body(self, body: tuple[Statement, ...], outliving: tuple[Local, ...] = ()) -> None:
         """Run statements; what they declare ends with them."""
@@ -197,7 +199,8 @@ class _Execution:
             raise Malformed(f"{name} folds with {local.monoid}; the monoids of kernels are {', '.join(IDENTITY)}")
         if local.running is not None:
             running = self._own(local.running)
-            if running.local.monoid != "max" or running.depth != len(self.stack) or local.monoid != "sum":
+            beside = not local.monoid or (local.monoid == "sum" and running.depth == len(self.stack))
+            if running.local.monoid != "max" or not beside:
                 raise Malformed(f"{name} must be a sum beside the running maximum {local.running.name}")
         self.held[name] = Held(local, len(self.stack))
 
@@ -221,9 +224,11 @@ class _Execution:
         seen = self.resolved(value, () if running is None else (running.name,))
         if running is not None:
             self._is_scaled(seen, running, indices)
+            self._is_steady(target)
         if any(frame in self.stack for frame in held.read_in):
             raise Malformed(f"{target.name} is read in a loop, and written later in the same loop")
-        write = Write(tuple(self.stack[held.depth :]), tuple(map(self.resolved, indices)), seen)
+        self.written += 1
+        write = Write(tuple(self.stack[held.depth :]), tuple(map(self.resolved, indices)), seen, self.written)
         self._is_once(target, held, write, folds)
         self._is_rescaled(target, write)
         held.writes.append(write)
@@ -242,7 +247,7 @@ class _Execution:
 
     def _is_rescaled(self, target: Buffer, write: Write) -> None:
         """Where a maximum changes, all sums scaled by it are rescaled; and none grows meanwhile."""
-        scaled = {name for name, held in self.held.items() if held.local.running == target}
+        scaled = {name for name, held in self.held.items() if held.local.running == target and held.local.monoid}
         open_ones = [f.statement for f in self.stack if isinstance(f.statement, Rescaled)]
         if scaled:
             last = open_ones[-1] if open_ones else None
@@ -276,7 +281,7 @@ class _Execution:
                 if isinstance(e, Load):
                     self._is_known(e.leaf)
                 if isinstance(e, Load) and e.leaf.name in self.held and e.leaf.name not in but:
-                    memo[e] = self.read(self.held[e.leaf.name], tuple(map(go, e.indices)))
+                    memo[e] = self.read(self.held[e.leaf.name], tuple(map(go, e.indices)), but)
                 else:
                     memo[e] = rebuild(e, go)
             return memo[e]
@@ -289,9 +294,9 @@ class _Execution:
         if buffer is None or buffer.leaf != leaf:
             raise Malformed(f"{leaf.name} is read{' in another shape' if buffer else ' and nobody gives it'}")
 
-    def read(self, held: Held, at: tuple[Expr, ...]) -> Expr:
+    def read(self, held: Held, at: tuple[Expr, ...], but: tuple[str, ...] = ()) -> Expr:
         """An element: what is claimed of it, where something is."""
-        found = self.element(held, at)
+        found = self.element(held, at, but)
         claim = self.claims.get(held.local.buffer.name)
         if claim is None:
             return found
@@ -304,12 +309,12 @@ class _Execution:
     def conditions(self) -> list[Expr]:
         return [frame.statement.condition for frame in self.stack if isinstance(frame.statement, When)]
 
-    def element(self, held: Held, at: tuple[Expr, ...]) -> Expr:
-        """What an element holds by now."""
+    def element(self, held: Held, at: tuple[Expr, ...], but: tuple[str, ...] = ()) -> Expr:
+        """What an element holds by now, over the running maxima in `but` as they are."""
         name, monoid = held.local.buffer.name, held.local.monoid
         held.read_in += [frame for frame in self.stack[held.depth :] if isinstance(frame.statement, Loop)]
-        if held.local.running is not None and any(isinstance(frame.statement, Rescaled) for frame in self.stack):
-            raise Malformed(f"{name} is read where a maximum is changing")
+        if held.local.running is not None:
+            self._is_steady(held.local.buffer)
         unwritten = Load(Leaf(f"{name} before any value", held.local.buffer.shape), at)
         found = IDENTITY[monoid] if monoid else unwritten
         for write in held.writes:
@@ -324,8 +329,27 @@ class _Execution:
             else:
                 found = where(rounds.condition, rounds.value, found)
         if held.local.running is not None:
-            found = self._at_the_end(found, self.held[held.local.running.name])
+            if not monoid:                           # that it was stored is asked of every read
+                self._is_fresh(held)
+                found = solved(held.writes[0], at).value
+            if held.local.running.name not in but:
+                found = self._at_the_end(found, self.held[held.local.running.name])
         return found
+
+    def _is_steady(self, target: Buffer) -> None:
+        if any(isinstance(frame.statement, Rescaled) for frame in self.stack):
+            raise Malformed(f"{target.name} is read or written where a maximum is changing")
+
+    def _is_fresh(self, held: Held) -> None:
+        """Terms that wait in a buffer were scaled, in one store, by the maximum as it still is."""
+        assert held.local.running is not None
+        changes = self.held[held.local.running.name].writes
+        if len(held.writes) != 1:
+            raise Malformed(f"{held.local.buffer.name} is to be stored once before it is read")
+        (write,) = held.writes
+        again = [frame for change in changes for frame in change.frames if any(frame is mine for mine in write.frames)]
+        if any(change.number > write.number for change in changes) or again:
+            raise Malformed(f"{held.local.buffer.name} is read after its maximum has changed")
 
     def _at_the_end(self, found: Expr, running: Held) -> Expr:
         """The sum with the maximum's last value in place of the maximum."""

@@ -30,6 +30,7 @@ from samesame.optimize.forms import Form
 from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import Malformed, require_order
+from samesame.optimize.online import Softmax, softmaxes
 from samesame.optimize.partition import Stage, in_pairs, orders, stages, together
 from samesame.optimize.pruning import pruned
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
@@ -66,8 +67,17 @@ class Native:
         return Space(specification, cut)
 
     @classmethod
-    def schedules(cls, space: Space) -> Iterator[list[Scheduled]]:
-        return alternatives(space)
+    def schedules(cls, space: Space, means: Sequence[Softmax]) -> Iterator[list[Scheduled]]:
+        return alternatives(space, means=means)
+
+    @classmethod
+    def means(cls, space: Space, counts: Counter[str]) -> list[Softmax]:
+        """The means under a softmax to be tried in one pass: what is kept of their rows is more than a core's fastest
+        memory."""
+        found = list(softmaxes(space.stages))
+        large = [mean for mean in found if 4 * prod(map(space.extent, mean.weights.axes)) > here().level1]
+        counts["online softmaxes of short rows"] += len(found) - len(large)
+        return large
 
     @classmethod
     def numbers(cls, space: Space) -> dict[str, int]:
@@ -138,16 +148,18 @@ def candidates(
     forms = sorted(found.candidates, key=lambda each: each.cost["time"])
     reason, seen, tune = "", list[dict[str, str]](), _once(tune)
     for each in forms[:FORMS]:
+        several = list[Native]()
         try:
-            whole, kept = in_stages(specification, each.outputs)
-            made = native(whole, tune, kept, kind)
             reference = in_torch(specification, each, "the form of the kernels")
+            for one in natives(*in_stages(specification, each.outputs), tune, kind):
+                several.append(one)
         except (NoSchedule, Unsupported, Refused, Malformed) as error:
             reason = str(error)
-            continue
-        for what, number in made.counts.items():
-            counts[what] = counts.get(what, 0) + number
-        if made.files not in seen:
+        for made in several:
+            for what, number in made.counts.items():
+                counts[what] = counts.get(what, 0) + number
+            if made.files in seen:
+                continue
             seen.append(made.files)
             meant = faithful(graph, specification, each.outputs)
             yield Candidate(
@@ -187,16 +199,26 @@ def in_stages(specification: Specification, forms: Sequence[Form]) -> tuple[Spec
     return replace(specification, outputs=outputs, calls=()), kept
 
 
+def natives(
+    specification: Specification, kept: Sequence[Output], tune: Tune, kind: type[Native] = Native
+) -> Iterator[Native]:
+    """The fastest kernels for a specification's outputs, with what is kept before them; and those with each mean under
+    a softmax in one pass, where a row is long. Raises NoSchedule where there are none that are proved."""
+    yield (first := native(specification, tune, kept, kind))
+    if means := kind.means(first.over, first.counts):
+        yield native(specification, tune, kept, kind, means)
+
+
 def native(
-    specification: Specification, tune: Tune, kept: Sequence[Output] = (), kind: type[Native] = Native
+    specification: Specification, tune: Tune, kept: Sequence[Output] = (), kind: type[Native] = Native,
+    means: Sequence[Softmax] = (),
 ) -> Native:
-    """The fastest kernels for a specification's outputs, with what is kept before them. Raises NoSchedule where there
-    are none that are proved."""
+    """The fastest kernels, these means in one pass. Raises NoSchedule where there are none that are proved."""
     cut = stages((*kept, *specification.outputs), specification.extents)
     space = kind.space(specification, cut)
     counts: Counter[str] = Counter()
     chosen, numbers, maps, conditions = list[Scheduled](), kind.numbers(space), list[str](), list[str]()
-    found = list(kind.schedules(space))
+    found = list(kind.schedules(space, means))
     for several in found:
         best = _fastest(several, space, tune, 1 / len(found), counts)
         chosen.append(best[0])

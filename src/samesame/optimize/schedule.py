@@ -1,16 +1,18 @@
 """Schedules: a group of stages becomes a kernel under a map of its axes, with symbols for sizes and tiles.
 
-Four maps, told apart by axes alone: `rows` for stages without a contraction (rows.py), `lanes`, `dots` and `parts` for
-a contraction (contraction.py); for a GPU `blocks`, of each kind. What every kernel should compute is said in `holds`
-from the forms; that it does is proved in `meaning.py`.
+Five maps, told apart by axes alone: `rows` for stages without a contraction (rows.py), `lanes`, `dots` and `parts` for
+a contraction (contraction.py), `online` for a mean under a softmax (online.py); for a GPU `blocks`, of rows and of
+contractions. What every kernel should compute is said in `holds` from the forms; that it does is proved in
+`meaning.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from samesame.optimize import contraction
 from samesame.optimize.contraction import columns, common_depth, dots, lanes, parts
+from samesame.optimize.online import Softmax, online
 from samesame.optimize.partition import Stage, groups, is_contraction
 from samesame.optimize.rows import blocks, rows
 from samesame.optimize.space import NoSchedule, Scheduled, Space
@@ -22,15 +24,21 @@ def contains_contraction(stage: Stage) -> bool:
     return any(map(is_contraction, stage.folds.values()))
 
 
-def alternatives(space: Space, gpu: bool = False) -> Iterator[list[Scheduled]]:
-    """For each group of neighbouring stages, every map that takes it. Raises NoSchedule where none does."""
+def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ()) -> Iterator[list[Scheduled]]:
+    """For each group of neighbouring stages, every map that takes it; each of the `means` is a group, in one pass.
+    Raises NoSchedule where there is no map."""
     of_rows, of_contractions = (blocks, (contraction.blocks,)) if gpu else (rows, (lanes, dots))
     outputs = {output.name for output in space.specification.roots()}
     contractions = {stage.target for stage in space.stages if contains_contraction(stage)}
-    for group in groups(space.stages, contractions):
+    in_one = {mean.mean.target: mean for mean in means}
+    within = {stage.target for mean in means for stage in mean.stages[:-1]}
+    for group in groups([stage for stage in space.stages if stage.target not in within], contractions):
         read_elsewhere = {name for stage in space.stages if stage not in group for name in stage.reads}
         if group[0].target not in contractions:
             yield [of_rows(space, group, outputs | read_elsewhere)]
+            continue
+        if group[0].target in in_one:
+            yield [online(space, in_one[group[0].target])]
             continue
         able = columns(group[0])
         found = [map(space, group[0], column) for column in able for map in of_contractions]

@@ -21,7 +21,7 @@ from samesame.formula.sizes import value_at
 from samesame.optimize.compiled import Compiled, Description, describe, driver, library
 from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import LANES, whole
-from samesame.optimize.ir import Accumulate, Buffer, Kernel, Loop, Program, Tile, bound, statements
+from samesame.optimize.ir import Accumulate, Buffer, Kernel, Loop, Program, Statement, Tile, bound, statements
 from samesame.optimize.machine import Machine, here
 
 TOGETHER = 16                                        # candidates in one compilation
@@ -122,22 +122,32 @@ def choices(tile: Tile, length: int, machine: Machine) -> list[int]:
             return sorted({min(k, length) for k in (1, 2, 4, 6, 8)} | ({length} if length <= 16 else set()))
         case "depth":
             return sorted({min(w * k, -(-length // w) * w) for k in (1, 4, 16)})
+        case "keys":                                 # blocks of columns
+            return [8, 16]
         case "parts":                                # how long they are
             return sorted({-(-length // k) for k in (2, 4, 8)})
     return [min(length, w)]
 
 
 def registers(kernel: Kernel, machine: Machine) -> int:
-    """About how many vector registers a kernel's accumulators and operands take at a time."""
+    """About how many vector registers a kernel's accumulators and operands take at a time: in one loop, whose rounds
+    are not written out."""
     vectors = {s.variable for s in statements(kernel.body) if isinstance(s, Loop) and s.kind == "vector"}
-    taken: dict[str, int] = {}
-    for s in statements(kernel.body):
-        if isinstance(s, Accumulate) and s.target.shape:
-            shape = [whole(size) for size in s.target.shape]
-            along = any(v in i.free for i in s.indices for v in vectors)
-            runs = -(-shape[-1] // machine.lanes) if along else shape[-1]
-            taken[s.target.name] = prod(shape[:-1]) * runs + (runs if along else 1)
-    return sum(taken.values()) + 1
+
+    def most(body: Sequence[Statement], taken: dict[str, int]) -> int:
+        found = 0
+        for s in body:
+            if isinstance(s, Accumulate) and s.target.shape:
+                shape = [whole(size) for size in s.target.shape]
+                along = any(v in i.free for i in s.indices for v in vectors)
+                runs = -(-shape[-1] // machine.lanes) if along else shape[-1]
+                taken[s.target.name] = prod(shape[:-1]) * runs + (runs if along else 1)
+            else:
+                apart = isinstance(s, Loop) and s.kind in ("serial", "parallel")
+                found = max(found, most(getattr(s, "body", ()), {} if apart else taken))
+        return max(found, sum(taken.values()))
+
+    return most(kernel.body, {}) + 1
 
 
 def _promise(candidate: Choice, learnt: Sequence[Mapping[str, int]]) -> tuple[int, int]:
