@@ -164,7 +164,7 @@ class _Online:
         """A tile of what is exponentiated, a block of keys after the other."""
         body, out, size = Nest(), Nest(), self.space.size
         deep = last(self.product, self.depth)
-        at = {axis: body.loop("serial", size(axis)) for axis in self.depth if axis != deep}
+        at: dict[str, Expr] = {axis: body.loop("serial", size(axis)) for axis in self.depth if axis != deep}
         along = in_tiles(self.space, deep, self.tiles[3], body, "serial")
         g, j = self.each_score(body)
         k = body.loop("vector", along.size)
