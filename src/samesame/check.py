@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ import torch
 from samesame.budget import Progress, Run
 from samesame.capture.alive import tensors_known
 from samesame.capture.program import Foreign, Program
-from samesame.capture.sizes.family import Apart, Family, Following, Recording
+from samesame.capture.sizes.family import Apart, Family, Following, Recording, family
 from samesame.capture.sizes.following import follow
 from samesame.certificate.certify import certificate
 from samesame.diagnose import diagnose, effect_of
@@ -40,6 +41,7 @@ from samesame.relate.draws import Draw, Extremes, at_extremes
 from samesame.relate.extremes import first_apart
 from samesame.relate.flags import flags_of
 from samesame.relate.generalise_sizes import families_of, generalise_sizes, lowest
+from samesame.relate.induction import families_by_induction
 from samesame.relate.masks import triangle
 from samesame.relate.named_numbers import Tried, with_named_numbers
 from samesame.relate.neighbours import SECONDS, TIMES, Here, Neighbourhood
@@ -154,11 +156,15 @@ def _establish(
 
     alone = any(isinstance(side, Graph) for side in programs) or bool(weighed.one) or bool(sides.differences)
 
-    def families(graphs: tuple[Graph, Graph], record: Recording) -> Iterator[Family]:
+    def families(
+        graphs: tuple[Graph, Graph], record: Recording, values: tuple[Values, Values]
+    ) -> Iterator[Family]:
         if run.over or differ or alone:
             return iter(())
         follow = partial(_followed, programs, sides.how, example, weighed.graphs)
-        return run.sparing(families_of(programs[0], example, record, graphs, follow), _SHARE, _NOT_CAPTURED)
+        looping = families_by_induction(graphs, values, record, partial(family, programs[0], example, tied=True))
+        found = chain(looping, families_of(programs[0], example, record, graphs, follow))
+        return run.sparing(found, _SHARE, _NOT_CAPTURED)
 
     with run.during("prove"):
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
@@ -167,19 +173,19 @@ def _establish(
         record = partial(_recorded_alike, alike)
         flags = None if differ else flags_of(graphs)
         prove = partial(generalise_sizes, relation=relation, prover=prover, progress=run.advance)
-        settled = prove(graphs, families(graphs, record), values=values, harder=flags is None)
+        settled = prove(graphs, families(graphs, record, values), values=values, harder=flags is None)
         flags = flags if lowest(settled) < Rung.ROUNDED else None
         if flags is not None and lowest(settled) is Rung.TESTED:
             verdict.only.append(flags.condition)                   # all draws were of zeros and ones
         elif flags is not None and not run.over:
             told = flags.rewrite(graphs), flags.values(values)
-            there = families(told[0], partial(_recorded_alike, lambda example: flags.rewrite(alike(example))))
+            there = families(told[0], partial(_recorded_alike, lambda example: flags.rewrite(alike(example))), told[1])
             again = prove(told[0], there, values=told[1])
             if lowest(again) > Rung.UNDECIDED:
                 settled, (graphs, values) = again, told
                 verdict.only.append(flags.condition)
             else:
-                settled = prove(graphs, families(graphs, record), values=values)
+                settled = prove(graphs, families(graphs, record, values), values=values)
         relating = settled.relating
         verdict.only += tried.of_classes if relating.of_classes else ()
         roots = qualified(settled.roots, relating, graphs, values)

@@ -25,6 +25,7 @@ from samesame.formula.sizes import size_text, symbols, value_at
 from samesame.formula.tensor import Dim
 from samesame.graph import Graph
 from samesame.operators.table import packet
+from samesame.relate.induction import Inductive
 from samesame.relate.layout import Slice
 from samesame.relate.parameters import InputRelation
 from samesame.relate.pieces import PieceProposer
@@ -129,6 +130,8 @@ def generalise_sizes(
         if not found.varying:
             fixed = fixed or found.fixed
             continue
+        if isinstance(found, Inductive) and prover.book.closed:
+            continue                                       # a certificate has no words for an induction
         general = replace(prover, sizes=found.example, alike=bool(found.lost), rules={}, seconds=0.0)
         general.learning, general.questions = 0.0, {}
         general.ideal, general.literal, general.hidden = set(), set(), set()
@@ -136,14 +139,18 @@ def generalise_sizes(
         general.budget = replace(prover.budget, seconds=SYMBOLIC_SECONDS)
         started = time.thread_time()
         general.until = started + left
-        there = _attempt(found.graphs, relation, values, general, progress, here.relating)
+        if isinstance(found, Inductive):
+            there = _by_induction(found, relation, general, progress, len(graphs[0].roots))
+        else:
+            there = _attempt(found.graphs, relation, values, general, progress, here.relating)
         left -= time.thread_time() - started
         seconds += general.seconds
         if lowest(there) >= Rung.PROVED_ALIKE:
-            there.sizes, best = _sizes_of(found), there
+            there.sizes, best = replace(_sizes_of(found), shapes=_shapes(graphs[0])), there
         elif best is not None:
             break
-        fixed = fixed or (*found.fixed, f"{', '.join(map(str, found.varying))}: {_why_not(there)}")
+        if not isinstance(found, Inductive):
+            fixed = fixed or (*found.fixed, f"{', '.join(map(str, found.varying))}: {_why_not(there)}")
     if best is None:
         best, here.sizes = here, Sizes(fixed=fixed, shapes=_shapes(graphs[0]))
     best.seconds, best.sizes = seconds, replace(best.sizes, apart=differ)
@@ -170,6 +177,24 @@ def _attempt(
     proposer = PieceProposer if joins(graphs[1]) or has_pieces(relation) else Proposer
     relating = relate(*graphs, relation, values, constants, prover, progress, guide, proposer)
     return Generalised(relating, compare_roots(relating, values))
+
+
+def _by_induction(
+    found: Inductive, relation: InputRelation, general: Prover, progress: Progress | None, outputs: int
+) -> Generalised:
+    """The outputs, so many, as far as all claims of the induction are proved: at the example's sizes, then at all."""
+    at_these = replace(general, sizes={}, alike=False, rules={})
+    there = _attempt(found.of_example, relation, found.values, at_these, progress)
+    if lowest(there) >= Rung.PROVED_HERE:
+        there = _attempt(found.graphs, relation, found.values, general, progress, there.relating)
+    for node in found.graphs[1].sources("input")[-found.added :]:
+        there.relating.related.pop(node, None)             # of the claims, and of no program
+    weakest = min((root.evidence for root in there.roots), key=lambda evidence: evidence.rung)
+    conditions = dict.fromkeys(condition for root in there.roots for condition in root.evidence.conditions)
+    detail = weakest.detail if weakest.rung < Rung.PROVED_HERE else f"induction over the loop at {found.place.spoken}"
+    there.roots = [replace(root, evidence=replace(root.evidence, rung=weakest.rung, detail=detail,
+                                                  conditions=tuple(conditions))) for root in there.roots[:outputs]]
+    return there
 
 
 def joins(graph: Graph) -> bool:

@@ -1,8 +1,9 @@
 """A function of JAX as a program: traced for the shapes it is given, and walked in torch.
 
-Calls inside (jit, custom derivatives, remat) are put in line, loops are unrolled at these sizes, plain numbers are
-computed as they come. Arrays that the function holds are its weights, named by where they stand. Where nobody watches,
-JAX itself runs it on the CPU: so every check that a program computes what its graph does is one of the translation.
+Calls inside (jit, custom derivatives, remat) are put in line, loops are gone through step by step (relate/rounds reads
+them back as loops), plain numbers, counters among them, are computed as they come. Arrays that the function holds are
+its weights, named by where they stand. Where nobody watches, JAX itself runs it on the CPU: so every check that a
+program computes what its graph does is one of the translation.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ class Jaxed(nn.Module):
             found = self.by_jax(trace, [array_of(x) for x in tensors])
             return jax.tree_util.tree_unflatten(shapes, [tensor_of(array) for array in found])
         given = [converted(x, v.aval) for x, v in zip(tensors, trace.jaxpr.invars, strict=True)]
-        return jax.tree_util.tree_unflatten(shapes, self.walk(trace, given))
+        found = [whole(value, v.aval) for value, v in zip(self.walk(trace, given), trace.jaxpr.outvars, strict=True)]
+        return jax.tree_util.tree_unflatten(shapes, found)
 
     def traced(self, leaves: Sequence[Any], structure: Any) -> tuple[Any, Any]:
         """The jaxpr of a call on tensors of these shapes, and the structure of what it returns."""
@@ -132,8 +134,7 @@ class Jaxed(nn.Module):
             found = self.results(equation, read, made, value)
             values.update(zip(equation.outvars, found, strict=True))
             made.update((variable, equation) for variable in equation.outvars)
-        return [tensor if isinstance(tensor := value(v), torch.Tensor) else whole(tensor, v.aval)
-                for v in jaxpr.outvars]
+        return list(map(value, jaxpr.outvars))
 
     def results(self, equation: Any, read: list[Any], made: dict[Any, Any], value: Callable[[Any], Any]) -> list[Any]:
         name, params = equation.primitive.name, equation.params
@@ -171,12 +172,13 @@ def scanned(program: Jaxed, read: list[Any], params: Any) -> list[Any]:
     """A scan, unrolled."""
     consts, first = params["num_consts"], params["num_consts"] + params["num_carry"]
     held, carried, rows = read[:consts], read[consts:first], read[first:]
+    kinds = params["jaxpr"].jaxpr.outvars[params["num_carry"] :]
     given: list[list[Any]] = []
     steps = range(params["length"])
     for step in reversed(steps) if params["reverse"] else steps:
         found = program.walk(params["jaxpr"], [*held, *carried, *(row.select(0, step) for row in rows)])
         carried, each = found[: len(carried)], found[len(carried) :]
-        given.append(each)
+        given.append([whole(value, v.aval) for value, v in zip(each, kinds, strict=True)])
     ordered = given[::-1] if params["reverse"] else given
     return [*carried, *(torch.stack(column) for column in zip(*ordered, strict=True))]
 
@@ -227,4 +229,6 @@ def converted(tensor: torch.Tensor, aval: Any) -> torch.Tensor:
 
 def whole(value: Any, aval: Any) -> torch.Tensor:
     """A number as the tensor that it is in JAX."""
+    if isinstance(value, torch.Tensor):
+        return value
     return torch.full(tuple(aval.shape), value, dtype=DTYPES[str(aval.dtype)])

@@ -1,0 +1,146 @@
+"""Programs that loop over a sequence: which graphs are read back as loops, and what is proved for every length."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+
+from samesame import check
+from samesame.capture import capture
+from samesame.capture.sizes.family import family
+from samesame.evidence import Rung
+from samesame.formula.expr import Size, add
+from samesame.formula.sizes import canonical
+from samesame.operators.execute import execute
+from samesame.relate.induction import AFTER, BEFORE, families_by_induction
+from samesame.relate.rounds import rounds_of
+
+X = torch.randn(5, 2, 3, generator=torch.Generator().manual_seed(0))
+
+
+def decay(x: Any) -> Any:
+    h, out = torch.zeros_like(x[0]), []
+    for row in x.unbind(0):
+        h = 0.5 * h + row
+        out.append(h)
+    return torch.stack(out)
+
+
+def decay_by_number(x: Any) -> Any:
+    out = [torch.zeros(1, *x.shape[1:])]
+    for t in range(x.shape[0]):
+        out.append(x[t : t + 1] + out[-1] / 2)
+    return torch.cat(out[1:])
+
+
+def decay_of_its_start(x: Any) -> Any:
+    """What is carried from the start is read in every round, too."""
+    first = h = torch.zeros_like(x[0])
+    out = []
+    for t in range(x.shape[0]):
+        h = 0.5 * h + x[t] + first
+        out.append(h)
+    return torch.stack(out)
+
+
+def backwards(x: Any) -> Any:
+    h, out = torch.zeros_like(x[0]), []
+    for t in range(x.shape[0] - 1, -1, -1):
+        h = h * x[t].sin() + x[t]
+        out.append(h)
+    return torch.stack(out[::-1]), h
+
+
+def turned(x: Any) -> Any:
+    h, out, rows = torch.zeros(1, *x.shape[1:]), [], x.flip(0)
+    sines = rows.sin()
+    for t in range(x.shape[0]):
+        h = rows[t] + sines[t] * h
+        out.append(h)
+    return torch.cat(out).flip(0), h[0]
+
+
+@pytest.mark.parametrize("left, right", [(decay, decay_by_number), (decay_of_its_start, decay), (backwards, turned)])
+def test_a_loop_is_proved_for_every_length(left: Any, right: Any) -> None:
+    found = check(left, right, (X,))
+    assert found.verdict == "same" and found.evidence is Rung.PROVED_ALIKE, found.notes
+    assert [said for said in found.sizes.varying if "x.shape[0]" in said], found.sizes
+    assert any("is read off these runs" in said for said in found.sizes.lost)
+    assert all("induction" in root.evidence.detail for root in found.roots)
+
+
+@pytest.mark.long
+def test_a_certificate_is_of_the_examples_length() -> None:
+    found = check(decay, decay_by_number, (X,), certify=True)
+    assert found.certificate is not None and not any("x.shape[0]" in said for said in found.sizes.varying)
+
+
+def without_a_step(x: Any) -> Any:
+    """The same as long as there are no more than five rows."""
+    return torch.cat([decay(x)[:5], decay(x)[5:] * 2])
+
+
+def test_what_differs_at_another_length_is_not_proved_for_it() -> None:
+    found = check(decay, without_a_step, (X,))
+    assert found.verdict == "different" or not any("x.shape[0]" in said for said in found.sizes.varying)
+
+
+# ------------------------------------------------------------------------------------------------------- what is a loop
+
+
+def squares(x: Any) -> Any:
+    h = torch.zeros_like(x[0])
+    for t in range(x.shape[0]):
+        h = h + x[t] * (t * t)
+    return h
+
+
+def but_for_one(x: Any) -> Any:
+    h = torch.zeros_like(x[0])
+    for t in range(x.shape[0]):
+        h = h + x[t if t != 3 else 2]
+    return h
+
+
+def two_back(x: Any) -> Any:
+    made = [x[0], x[1]]
+    for t in range(2, x.shape[0]):
+        made.append(made[-1] + made[-2] + x[t])
+    return made[-1]
+
+
+def each_kept(x: Any) -> Any:
+    made = [torch.zeros_like(x[0])]
+    for t in range(x.shape[0]):
+        made.append(made[-1] + x[t])
+    return made[2] + made[-1]
+
+
+@pytest.mark.parametrize("program", [squares, but_for_one, two_back, each_kept])
+def test_what_departs_from_round_to_round_is_no_loop(program: Any) -> None:
+    assert rounds_of(capture(program, (X,))) is None
+
+
+def test_the_round_of_the_claims_is_any_round() -> None:
+    programs = decay, decay_by_number
+
+    def record(example: Any) -> Any:
+        return tuple(capture(program, example) for program in programs)
+
+    graphs = record((X,))
+    values = tuple([execute(graph, graph.tensors)] for graph in graphs)
+    (found,) = families_by_induction(graphs, values, record, partial(family, decay, (X,), tied=True))
+    row = next(node for node in found.graphs[1].nodes if node.operator == "aten.slice.Tensor")
+    before, after = Size(BEFORE, 0), Size(AFTER, 0)
+    assert row.args[2:] == (before, add(before, 1)) and row.inputs[0].shape[0] == canonical(add(before, after, 1))
+    assert [name for name, _ in found.graphs[0].roots] == ["0", "start 0", "round 0 0"]
+
+
+def test_a_loop_is_read_back() -> None:
+    found = rounds_of(capture(backwards, (X,)))
+    assert found is not None and len(found.rounds) == 5 and len(found.initial) == 1
+    (stack,) = found.stacks.values()
+    assert stack.turned and stack.dim == 0
