@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 from typing import Any, ClassVar, TypeVar, cast, dataclass_transform
@@ -53,6 +53,8 @@ def node(cls: type[Kind]) -> type[Kind]:
 class Expr(metaclass=Interned):
     """Base of all expressions."""
 
+    __match_args__: ClassVar[tuple[str, ...]]              # the names of the fields, in order
+
     @property
     def kind(self) -> str:
         """"real", "int" or "bool"."""
@@ -81,8 +83,8 @@ class Expr(metaclass=Interned):
 
     def _find_children(self) -> tuple[Expr, ...]:
         found: list[Expr] = []
-        for f in fields(self):
-            value = getattr(self, f.name)
+        for name in self.__match_args__:
+            value = getattr(self, name)
             if isinstance(value, Expr):
                 found.append(value)
             elif isinstance(value, tuple):
@@ -90,8 +92,7 @@ class Expr(metaclass=Interned):
         return tuple(found)
 
     def __repr__(self) -> str:
-        name = type(self).__name__
-        return f"{name}({', '.join(repr(getattr(self, f.name)) for f in fields(self))})"
+        return f"{type(self).__name__}({', '.join(repr(getattr(self, name)) for name in self.__match_args__)})"
 
     # Arithmetic reads as mathematics; plain numbers are exact constants.
     def __add__(self, other: Expr | Scalar) -> Expr:

@@ -93,19 +93,18 @@ class Node:
     kwargs: dict[str, Any] = field(default_factory=dict)
     type: NodeType = TensorType((), "float32")
     origin: Origin = NOWHERE
+    inputs: tuple[Node, ...] = field(init=False, repr=False)    # the nodes this one reads, in order, repeats kept
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The nodes this one reads, in argument order, repeats kept."""
+    def __post_init__(self) -> None:
         found: list[Node] = []
         stack = [*reversed(self.kwargs.values()), *reversed(self.args)]
-        while stack:                                       # no generator: this is asked a million times
+        while stack:
             argument = stack.pop()
             if isinstance(argument, Node):
                 found.append(argument)
             elif isinstance(argument, tuple):
                 stack.extend(reversed(argument))
-        return tuple(found)
+        object.__setattr__(self, "inputs", tuple(found))   # here and no property: this is asked a million times
 
     @property
     def shape(self) -> tuple[int, ...]:
