@@ -82,14 +82,9 @@ class Expr(metaclass=Interned):
         return cast("tuple[Expr, ...]", self.__dict__["_children"])
 
     def _find_children(self) -> tuple[Expr, ...]:
-        found: list[Expr] = []
-        for name in self.__match_args__:
-            value = getattr(self, name)
-            if isinstance(value, Expr):
-                found.append(value)
-            elif isinstance(value, tuple):
-                found.extend(part for part in value if isinstance(part, Expr))
-        return tuple(found)
+        found = [getattr(self, name) for name in self.__match_args__]
+        parts = (value if isinstance(value, tuple) else (value,) for value in found)
+        return tuple(part for several in parts for part in several if isinstance(part, Expr))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(repr(getattr(self, name)) for name in self.__match_args__)})"
