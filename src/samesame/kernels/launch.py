@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
-from samesame.formula.expr import Expr, Size, const, rebuild
+from samesame.formula.binders import rebuilt
+from samesame.formula.expr import Expr, Size, const
 from samesame.formula.sizes import replaced, symbols
 from samesame.formula.tensor import Dim, Tensor
 from samesame.kernels.stated import Stated
@@ -119,4 +120,4 @@ def with_sizes(expr: Expr, sizes: Mapping[str, int]) -> Expr:
     """An expression with numbers in place of some sizes."""
     if isinstance(expr, Size):
         return const(sizes.get(expr.name, expr))
-    return rebuild(expr, lambda part: with_sizes(part, sizes))
+    return rebuilt(expr, lambda part: with_sizes(part, sizes))

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from samesame.formula.binders import rebuilt
 from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, prove_tensors_equal
-from samesame.formula.expr import Expr, Index, Load, Unsupported, rebuild, substitute
+from samesame.formula.expr import Expr, Index, Load, Unsupported, substitute
 from samesame.formula.tensor import Tensor
 from samesame.kernels.launch import Memory
 from samesame.kernels.obligations import STORES, Kernel, timed
@@ -89,7 +90,7 @@ def applied(expr: Expr, results: Mapping[str, tuple[tuple[Index, ...], Expr]]) -
     """An expression with results in place of elements of tensors. Raises Unsupported where one is read by offsets."""
     if isinstance(expr, Load) and expr.leaf.name.removesuffix("*") in results and expr.leaf.name.endswith("*"):
         raise Unsupported(f"{expr.leaf.name} is read by its offsets")
-    inner = rebuild(expr, lambda e: applied(e, results))
+    inner = rebuilt(expr, lambda e: applied(e, results))
     if isinstance(inner, Load) and inner.leaf.name in results:
         indices, result = results[inner.leaf.name]
         return substitute(result, dict(zip(indices, inner.indices, strict=True)))

@@ -11,7 +11,8 @@ from functools import reduce
 from typing import Any
 
 from samesame.evidence import Refused
-from samesame.formula.expr import Expr, Load, Unsupported, const, le, rebuild, substitute
+from samesame.formula.binders import rebuilt
+from samesame.formula.expr import Expr, Load, Unsupported, const, le, substitute
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.kernels.execution.unsigned import bits_of
@@ -134,7 +135,7 @@ def with_tensors(expr: Expr, tensors: Mapping[str, Tensor | None]) -> Expr:
             elif isinstance(e, Load) and e.leaf.name.endswith("*"):
                 raise Unsupported(f"{e.leaf.name[:-1]} is read as one line, not by its own indices")
             else:
-                memo[e] = rebuild(e, go)
+                memo[e] = rebuilt(e, go)
         return memo[e]
 
     return go(expr)

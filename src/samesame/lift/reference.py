@@ -20,6 +20,7 @@ import torch
 from samesame.capture import capture
 from samesame.capture.sizes.family import family
 from samesame.evidence import Refused
+from samesame.formula.binders import rebuilt
 from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
@@ -29,7 +30,6 @@ from samesame.formula.expr import (
     Expr,
     Fn,
     Fold,
-    Index,
     Lambda,
     Leaf,
     Load,
@@ -336,11 +336,4 @@ def held(expr: Expr, sizes: Mapping[str, Dim]) -> Expr:
             shape = tuple(replaced(n, sizes) for n in leaf.shape)
             bounds = None if leaf.bounds is None else tuple(replaced(n, sizes) for n in leaf.bounds)
             return Load(Leaf(leaf.name, shape, leaf.kind, bounds), tuple(held(i, sizes) for i in indices))  # type: ignore[arg-type]
-        case Fold(_, bound, body) | Lambda(bound, body):
-            fresh: dict[Index, Expr] = {}
-            for v in bound:
-                fresh[v] = index(held(substitute(v.extent, fresh), sizes))
-            inside = held(substitute(body, fresh), sizes)
-            new = tuple(fresh[v] for v in bound)
-            return Fold(expr.monoid, new, inside) if isinstance(expr, Fold) else Lambda(new, inside)  # type: ignore[arg-type]
-    return rebuild(expr, lambda e: held(e, sizes))
+    return rebuilt(expr, lambda e: held(e, sizes))

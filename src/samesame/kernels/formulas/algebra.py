@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from samesame.formula.binders import rebuilt
 from samesame.formula.expr import (
     FALSE,
     NEG_INF,
@@ -23,7 +24,6 @@ from samesame.formula.expr import (
     Opaque,
     Pow,
     mul,
-    rebuild,
     walk,
 )
 from samesame.formula.scalars import EVERYWHERE
@@ -66,7 +66,7 @@ def replaced(expr: Expr, values: dict[Expr, Expr]) -> Expr:
 
     def go(e: Expr) -> Expr:
         if e not in memo:
-            memo[e] = rebuild(e, go)
+            memo[e] = rebuilt(e, go)
         return memo[e]
 
     return go(expr)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from samesame.evidence import Refused
-from samesame.formula.expr import Expr, Index, Leaf, Load, rebuild, substitute
+from samesame.formula.binders import rebuilt
+from samesame.formula.expr import Expr, Index, Leaf, Load, substitute
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.ttir import Place
 from samesame.kernels.execution.values import Chosen, Descriptor, Pointers, Value, block
@@ -136,7 +137,7 @@ def with_closed(expr: Expr, solved: dict[Leaf, Closed], t: Expr) -> Expr:
             if isinstance(e, Load) and e.leaf in solved:
                 memo[e] = solved[e.leaf].at(t, tuple(map(go, e.indices)))
             else:
-                memo[e] = rebuild(e, go)
+                memo[e] = rebuilt(e, go)
         return memo[e]
 
     return go(expr)

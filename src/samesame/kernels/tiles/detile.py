@@ -289,6 +289,8 @@ def by_chunk(expr: Expr, i: Expr, indices: tuple[Index, ...], found: dict[Index,
         if len(unknown) != 1 or len(numerator) != 1 or unknown[0] in found:
             continue
         ((atoms, size),) = numerator.items()
+        if atoms.count(unknown[0]) != 1:
+            continue  # it stands inside another quotient, or is squared
         others = list(atoms)
         others.remove(unknown[0])
         width = integers.written({tuple(others): size})

@@ -10,22 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from samesame.formula.expr import (
-    ZERO,
-    Expr,
-    FloorDiv,
-    Fold,
-    Lambda,
-    Leaf,
-    Load,
-    Mod,
-    Num,
-    Where,
-    and_,
-    const,
-    not_,
-    rebuild,
-)
+from samesame.formula.binders import rebuilt
+from samesame.formula.expr import ZERO, Expr, FloorDiv, Fold, Lambda, Leaf, Load, Mod, Num, Where, and_, const, not_
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.integers import Polynomial, polynomial, written
@@ -235,7 +221,8 @@ def element(memory: Memory, offset: Expr, facts: Facts, simplify: Simplifier) ->
 
 
 def with_elements(expr: Expr, memories: dict[str, Memory], facts: Facts, simplify: Simplifier) -> Expr:
-    """The formula with tensors' own indices in place of offsets, wherever these are shown to be in the shape."""
+    """The formula with tensors' own indices in place of offsets, wherever these are shown to be in the shape; also
+    where they say how far a fold goes."""
     memo: dict[tuple[Expr, Facts], Expr] = {}
 
     def go(e: Expr, known: Facts) -> Expr:
@@ -258,6 +245,6 @@ def with_elements(expr: Expr, memories: dict[str, Memory], facts: Facts, simplif
                 return Load(leaf_of(memory), tuple(go(i, known) for i in indices))
             return Load(e.leaf, (go(offset, known),))
         inside = outside(known, e.bound) if isinstance(e, Fold | Lambda) else known
-        return rebuild(e, lambda part: go(part, inside))
+        return rebuilt(e, lambda part: go(part, inside))
 
     return go(expr, facts)

@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import cast
 
-from samesame.formula.expr import ZERO, Expr, FloorDiv, Index, Load, const, index, rebuild, substitute, walk
+from samesame.formula.binders import rebuilt
+from samesame.formula.expr import ZERO, Expr, FloorDiv, Index, Load, const, index, substitute, walk
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Dim
 from samesame.kernels.execution.values import line_of
@@ -127,7 +128,7 @@ def apart(expr: Expr, tensors: dict[str, Joined], facts: Facts, simplify: Simpli
         return memo[e]
 
     def visit(e: Expr) -> Expr:
-        new = rebuild(e, go)
+        new = rebuilt(e, go)
         if isinstance(new, Load) and new.leaf in leaves:
             joined = leaves[new.leaf]
             return Load(line_of(joined.before), (offset_of(joined.memory, new.indices),))
