@@ -12,6 +12,7 @@ from samesame.formula.expr import Expr, Leaf, Load, const
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Dim
 from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import with_fact
 from samesame.kernels.launch import Argument, Launch, Memory
 from samesame.kernels.stated import Distinct, Elements, Stated
 from samesame.kernels.tiles.memory import is_contiguous
@@ -52,7 +53,7 @@ def launch_of(recorded: Any, captured: Any, covered: Covered = frozenset()) -> L
         arguments=arguments,
         grid=tuple(recorded.grid),
         example=dict(captured.sizes),
-        guards=tuple(captured.guards),
+        guards=(*captured.guards, *(part for c in captured.chosen for part in with_fact((), c))),
         place=recorded.called.spoken,
         constants=constants,
         order=tuple(recorded.arguments),

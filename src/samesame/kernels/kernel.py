@@ -40,6 +40,7 @@ from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, Tensor
 from samesame.kernels import clock, concrete, explained, obligations
 from samesame.kernels.data import Conditions, uncounted
+from samesame.kernels.divisions import divisions
 from samesame.kernels.execution.descriptors import ALIGNED
 from samesame.kernels.execution.symbolic import Machine
 from samesame.kernels.execution.ttir import parse
@@ -225,6 +226,7 @@ class _Lifting:
         if again is not None:
             self.note(again)
         self.withhold(aliasing, alone)
+        self.verdict.divisions = divisions(self.kernel)
 
     def tell_conditions(self, machine: Machine) -> None:
         described = dict.fromkeys(a.pointers.memory.name for a in machine.accesses if a.pointers.demands)

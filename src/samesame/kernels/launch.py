@@ -116,8 +116,8 @@ class Launch:
         return const(self.grid[axis]) if axis < len(self.grid) else const(1)
 
 
-def with_sizes(expr: Expr, sizes: Mapping[str, int]) -> Expr:
-    """An expression with numbers in place of some sizes."""
+def with_sizes(expr: Expr, sizes: Mapping[str, int] | Mapping[str, Dim]) -> Expr:
+    """An expression with numbers, or other sizes, in place of some sizes."""
     if isinstance(expr, Size):
         return const(sizes.get(expr.name, expr))
     return rebuilt(expr, lambda part: with_sizes(part, sizes))

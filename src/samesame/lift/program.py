@@ -8,7 +8,7 @@ and what depends on shapes stays open.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from samesame.kernels.execution.ttir import parse
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.front import launch_of, scalar, times_written
 from samesame.kernels.indices.solver import with_fact
-from samesame.kernels.kernel import Settings, lift_launch
+from samesame.kernels.kernel import Settings, all_told, lift_launch
 from samesame.kernels.launch import Argument, Launch, Memory
 from samesame.kernels.verdict import KernelVerdict, LiftVerdict
 from samesame.lift.compose import made_before
@@ -36,6 +36,7 @@ from samesame.lift.together import cover_together, covered_by
 from samesame.lift.tried import Tried
 
 NAMING = 0.25  # of the time that a kernel may take
+MOST_DIVISIONS = 3  # contracts that are tried
 SUFFIXES = (".ttir", ".mlir")
 OF_A_FILE = (
     "TTIR says nothing of tensors' shapes and of the grid, and what depends on them stays undecided; lift the function "
@@ -73,22 +74,72 @@ def lift(
         kernel = named(lift_launch(launch_of_file(Path(target)), settings), settings)
         return LiftVerdict(title, [kernel], notes=[OF_A_FILE] if kernel.verdict == "undecided" else [])
     demand_triton()
+    first = attempted(target, against, settings, inputs, title, assume)
+    found = under_divisions(first, lambda more: attempted(target, against, settings, inputs, title, (*assume, *more)))
+    found.look_at_runs(target, inputs)
+    if numerics:
+        measure(target, inputs, found.captured, {call: one[0] for call, one in found.lifted.items()})
+    return found.verdict
+
+
+@dataclass
+class Attempt:
+    """What proofs make of a target under some contracts; `lifted` has the verdicts by the number of the launch, for
+    each of its configurations, and `launched` those that differ, with the launches as recorded."""
+
+    captured: Any
+    verdict: LiftVerdict
+    lifted: dict[int, list[KernelVerdict]] = field(default_factory=dict)
+    launched: list[tuple[KernelVerdict, Any]] = field(default_factory=list)
+    reference: Callable[..., Any] | None = None
+    configuration: str = ""
+
+    @property
+    def rank(self) -> tuple[bool, ...]:
+        """What is proved: of two attempts under different contracts, more of it counts first."""
+        kernels = [kernel for kernel, _ in self.launched]
+        proved = not self.verdict.unsupported and all(k.verdict == "verified" for k in kernels)
+        same = self.verdict.against in ("", "same")
+        return proved and same, proved, all(map(all_told, kernels)), same and not self.verdict.against_held
+
+    def look_at_runs(self, target: Any, inputs: Any) -> None:
+        """Run what the proofs call violated or different, and what they leave open."""
+        captured, verdict = self.captured, self.verdict
+        for kernel, recorded in self.launched:
+            replay(target, inputs, captured, recorded, kernel)
+        case = verdict.against_counterexample
+        if case is not None and self.reference is not None:
+            replay_difference(target, inputs, captured, case, self.reference, self.configuration)
+            if case["replayed"] != "yes":
+                verdict.against = "undecided"
+                verdict.against_detail += f", in a case that no run shows: {case['replayed'].removeprefix('no: ')}"
+        if verdict.verdict == "undecided" and not captured.refused:
+            assumed = (c for k, _ in self.launched for c in k.assumed)
+            conditions = dict.fromkeys((*captured.guards, *captured.chosen, *assumed))
+            tiles = tiles_of(captured) if is_free(captured) else ()
+            tried = Tried(target, inputs, captured, self.launched, verdict, self.reference, self.configuration)
+            tried.run(list(conditions), tiles)
+
+
+def attempted(
+    target: Any, against: Any, settings: Settings, inputs: Any, title: str, assume: Sequence[str]
+) -> Attempt:
+    """The proofs about a target under these contracts. Raises Refused."""
     from samesame.kernels.host.launches import capture_launches
 
     captured = capture_launches(target, inputs, assume=assume)
     verdict = LiftVerdict(title, unsupported=list(captured.refused))
-    lifted: dict[int, list[KernelVerdict]] = {}  # by the number of the launch, for each of its configurations
+    found = Attempt(captured, verdict)
     seen: dict[Any, KernelVerdict] = {}
-    launched: list[tuple[KernelVerdict, Any]] = []
     example = Example(target, inputs, captured)
     check_contracts(captured, example)
     layouts = layouts_needed(target, inputs, captured)
     for recorded in captured.launches:
         try:
-            launch = prepared(recorded, captured, lifted, example)
+            launch = prepared(recorded, captured, found.lifted, example)
         except Refused as refused:
             verdict.kernels.append(KernelVerdict(recorded.kernel, recorded.called.spoken, unsupported=[str(refused)]))
-            lifted.setdefault(recorded.call, []).append(verdict.kernels[-1])
+            found.lifted.setdefault(recorded.call, []).append(verdict.kernels[-1])
             continue
         written = times_written(captured, recorded)
         arguments = tuple(launch.arguments.items()), tuple(launch.starts.items())
@@ -98,28 +149,37 @@ def lift(
             seen[key].demand((*demands_of(captured), *layouts.get(recorded.call, ())))
             seen[key].configuration = recorded.configuration
             verdict.kernels.append(seen[key])
-            launched.append((seen[key], recorded))
-        lifted.setdefault(recorded.call, []).append(seen[key])
-    cover_together(captured, lifted)
-    for kernel, recorded in launched:
-        replay(target, inputs, captured, recorded, kernel)
-    reference, configuration = None, next((recorded.configuration for _, recorded in launched), "")
+            found.launched.append((seen[key], recorded))
+        found.lifted.setdefault(recorded.call, []).append(seen[key])
+    cover_together(captured, found.lifted)
+    found.configuration = next((recorded.configuration for _, recorded in found.launched), "")
     if against is not None:
-        reference, configuration = compare(verdict, captured, lifted, against)
-        case = verdict.against_counterexample
-        if case is not None:
-            replay_difference(target, inputs, captured, case, reference, configuration)
-            if case["replayed"] != "yes":
-                verdict.against = "undecided"
-                verdict.against_detail += f", in a case that no run shows: {case['replayed'].removeprefix('no: ')}"
-    if verdict.verdict == "undecided" and not captured.refused:
-        conditions = dict.fromkeys((*captured.guards, *captured.chosen, *(c for k, _ in launched for c in k.assumed)))
-        tiles = tiles_of(captured) if is_free(captured) else ()
-        tried = Tried(target, inputs, captured, launched, verdict, reference, configuration)
-        tried.run(list(conditions), tiles)
-    if numerics:
-        measure(target, inputs, captured, {call: found[0] for call, found in lifted.items()})
-    return verdict
+        found.reference, found.configuration = compare(verdict, captured, found.lifted, against)
+    return found
+
+
+def under_divisions(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -> Attempt:
+    """The attempt under contracts on what divides sizes, where more is proved with them, and as few as that takes. What
+    fails at the example's own sizes fails with them, too."""
+    offered = list(dict.fromkeys(c for kernel, _ in first.launched for c in kernel.divisions))[:MOST_DIVISIONS]
+    if not offered or all(first.rank) or breaks_at(first, first.captured.sizes):
+        return first
+    best, stated = first, 0
+    for contracts in (offered, *([one] for one in offered if len(offered) > 1)):
+        try:
+            found = again(contracts)
+        except Refused:
+            break  # the host code does not name these sizes
+        if (found.rank, -len(contracts)) > (best.rank, -stated):
+            best, stated = found, len(contracts)
+        if best is first:
+            break
+    return best
+
+
+def breaks_at(attempt: Attempt, sizes: Mapping[str, int]) -> bool:
+    cases = (o.counterexample for kernel, _ in attempt.launched for o in kernel.obligations)
+    return any(case is not None and case.get("sizes") == sizes for case in cases)
 
 
 def prepared(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]], example: Example) -> Launch:

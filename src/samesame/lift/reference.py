@@ -39,6 +39,7 @@ from samesame.formula.expr import (
     Where,
     const,
     index,
+    mul,
     rebuild,
     substitute,
     walk,
@@ -48,6 +49,8 @@ from samesame.formula.sizes import canonical, replaced, value_at
 from samesame.formula.tensor import Dim, Tensor, leaf, tensor
 from samesame.graph import Graph, Node, at
 from samesame.kernels.formulas.present import presentable
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.launch import with_sizes
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
 from samesame.lift.joined import in_one_range, written_out
@@ -100,24 +103,30 @@ def compare_with(
         return (capture(reference, given, name="reference", again=False),) * 2
 
     whole_family = family(reference, tensors, alike, (graph, graph), tied=True)
-    sizes, fixed = sizes_of(whole_family, inputs, example)
+    multiples = multiples_of(whole_family, inputs, assumed)
+    sizes, fixed = sizes_of(whole_family, inputs, example, multiples)
     held = {**held, **fixed}
     symbolic = at(whole_family.graphs[0], sizes)
-    if held:
-        inputs = {name: (view, holding(whole, held)) for name, (view, whole) in inputs.items()}
-        outputs = [holding(x, held) for x in outputs]
-        symbolic = at(symbolic, dict[str, Dim](held))
-        assumed = [with_sizes(condition, held) for condition in assumed]
+    others: dict[str, Dim] = {**{name: one.size for name, one in multiples.items()}, **held}
+    if others:
+        inputs = {name: (view, holding(whole, others)) for name, (view, whole) in inputs.items()}
+        outputs = [holding(x, others) for x in outputs]
+        symbolic = at(symbolic, others)
+        assumed = [with_sizes(condition, others) for condition in assumed]
     wanted = meanings(symbolic, inputs)
     if len(wanted) != len(outputs):
         return Comparison("different", f"the launch returns {len(outputs)} tensors, the reference {len(wanted)}")
-    rest = {name: n for name, n in example.items() if name not in held}
+    rest = {name: n for name, n in example.items() if name not in others}
+    rest |= {one.symbol.name: example[name] // one.step for name, one in multiples.items() if name not in held}
     sizes_ = list(sizes_to_try(rest, assumed, tiles)) if tiles else [rest]
     dtypes = {name: str(view.dtype).removeprefix("torch.") for name, (view, _) in inputs.items()}
     tries = Tries(sizes_, data or {}, dtypes)
     answers = [equal(k, x, y, tries, assumed) for k, (x, y) in enumerate(zip(outputs, wanted, strict=True))]
     worst = next((a for state in ("different", "undecided") for a in answers if a.state == state), answers[0])
     worst.held = held
+    if worst.counterexample is not None:
+        tried = worst.counterexample["sizes"]
+        tried |= {name: one.step * tried.pop(one.symbol.name) for name, one in multiples.items() if name not in held}
     worst.conditions = tuple(dict.fromkeys(c for a in answers for c in a.conditions))
     return worst
 
@@ -149,14 +158,49 @@ def example_tensor(view: Any, whole: Tensor, example: Mapping[str, int], seed: i
     return torch.randint(low, high + 1, shape, generator=generator).to(dtype)
 
 
-def sizes_of(found: Any, inputs: Inputs, example: Mapping[str, int]) -> tuple[dict[str, Dim], dict[str, int]]:
+@dataclass(frozen=True)
+class Multiple:
+    """A size that is `step` times a symbol, here and in the reference."""
+
+    symbol: Size
+    step: int
+
+    @property
+    def size(self) -> Dim:
+        return canonical(mul(self.step, self.symbol))
+
+
+def multiples_of(found: Any, inputs: Inputs, assumed: Sequence[Expr]) -> dict[str, Multiple]:
+    """The launch's sizes that the reference only takes in steps, where what is assumed says that they are such."""
+    prover = IndexProver()
+    for condition in assumed:
+        prover.assume(integers.tidied(condition))
+    multiples: dict[str, Multiple] = {}
+    for v in found.varying:
+        places = {inputs[name][0].shape[d] for name, d in v.places}
+        size = next(iter(places))
+        if v.step == 1 or len(places) > 1 or not isinstance(size, Size):
+            continue
+        if prover.proves((), integers.equal(integers.remainder(size, const(v.step)), ZERO)):
+            least = -(-size.minimum // v.step)
+            multiples[size.name] = Multiple(Size(f"{size.name}/{v.step}", least), v.step)
+    return multiples
+
+
+def sizes_of(
+    found: Any, inputs: Inputs, example: Mapping[str, int], multiples: Mapping[str, Multiple]
+) -> tuple[dict[str, Dim], dict[str, int]]:
     """What the family's symbols are in terms of the launch's sizes; and sizes that are numbers in the family."""
     sizes: dict[str, Dim] = {}
     held: dict[str, int] = {}
     varying: set[tuple[str, int]] = set()
     for v in found.varying:
         places = [inputs[name][0].shape[d] for name, d in v.places]
-        if v.step == 1 and len(set(places)) == 1:
+        multiple = multiples.get(getattr(places[0], "name", ""))
+        if multiple is not None:
+            sizes[v.symbol.name] = multiple.symbol
+            varying |= set(v.places)
+        elif v.step == 1 and len(set(places)) == 1:
             sizes[v.symbol.name] = canonical(places[0])
             varying |= set(v.places)
         else:

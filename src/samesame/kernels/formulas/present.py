@@ -56,6 +56,10 @@ def _shown(e: Expr, go: Callable[[Expr], Expr]) -> Expr:
             return go(integers.at_least_zero(integers.minus(-1, b)))
         case Compare(op, a, b) if a is ZERO and b.kind == "int":
             terms = polynomial(b)
+            for sign in (1, -1) if op == "=" else ():
+                rest = _remainder({m: sign * c for m, c in terms.items()})
+                if isinstance(rest, Mod):
+                    return Compare("=", rebuild(rest, go), ZERO)
             left = {m: -c for m, c in terms.items() if c < 0 and m}
             right = {m: c for m, c in terms.items() if c > 0 and m}
             offset = terms.get((), 0)

@@ -147,7 +147,8 @@ class HostSizes:
             if isinstance(replaced, sympy.Integer):
                 final[symbol] = int(replaced)
             else:
-                name = self.names.get(symbol) or next(fresh, f"size{len(used)}")
+                place = next(iter(self.places.get(symbol, ())), "")
+                name = self.names.get(symbol) or place or next(fresh, f"size{len(used)}")
                 name = name if name not in used else f"{name}_{len(used)}"
                 used.add(name)
                 final[symbol] = Size(name, LEAST)
