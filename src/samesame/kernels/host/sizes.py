@@ -37,6 +37,7 @@ from samesame.formula.expr import (
     not_,
     or_,
     power,
+    rebuild,
 )
 from samesame.formula.sizes import canonical, size_text
 from samesame.formula.tensor import Dim
@@ -235,6 +236,18 @@ class Reading:
             return found if isinstance(found, Expr) else float(found)
         except Unsupported:
             return self.host.choice(value)
+
+    def laid_out(self, shape: Sequence[Any], strides: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """A tensor's shape and strides. Torch has max{n, 1} in the strides for a dimension of n, which is n wherever
+        there are elements."""
+        numbers = tuple(map(self.number, shape))
+        some = {maximum(n, 1): n for n in numbers if isinstance(n, Expr)}
+
+        def dense(e: Expr) -> Expr:
+            return some.get(e) or rebuild(e, dense)
+
+        steps = (canonical(dense(s)) if isinstance(s, Expr) else s for s in map(self.number, strides))
+        return numbers, tuple(steps)
 
     def expression(self, e: Any) -> Any:
         """A sympy expression over the run's symbols: an Expr or an exact number. Raises Unsupported."""

@@ -464,8 +464,7 @@ def read(value: Any, reading: Reading) -> Any:
     """A recorded value with sizes in the place of torch's symbols."""
     match value:
         case View(memory, shape, strides, offset, dtype):
-            return View(memory, tuple(map(reading.number, shape)), tuple(map(reading.number, strides)),
-                        reading.number(offset), dtype)
+            return View(memory, *reading.laid_out(shape, strides), reading.number(offset), dtype)
         case tuple():
             return tuple(read(part, reading) for part in value)
         case list():

@@ -1,0 +1,87 @@
+"""Kernels that are right where one size divides another, or halves of a row are alike, and near misses."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def groups_kernel(x, y, largest, N, BLOCK: tl.constexpr):
+    row, g = tl.program_id(0), tl.program_id(1)
+    i = g * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + row * N + i)
+    m = tl.max(v, axis=0)
+    tl.store(y + row * N + i, v - m)
+    tl.store(largest + row * (N // BLOCK) + g, m)
+
+
+def run_groups(x, per):
+    M, N = x.shape
+    y = torch.empty_like(x)
+    largest = torch.empty(M, N // 16, device="cuda")
+    groups_kernel[(M, N // per)](x, y, largest, N, BLOCK=16)
+    return y, largest
+
+
+def launch_groups(M=3, N=96):
+    return run_groups(torch.randn(M, N, device="cuda"), 16)
+
+
+def launch_groups_left_over(M=3, N=100):
+    return run_groups(torch.randn(M, N, device="cuda"), 16)
+
+
+def launch_every_other_group(M=3, N=96):
+    return run_groups(torch.randn(M, N, device="cuda"), 32)
+
+
+def groups(x):
+    blocks = x.reshape(x.shape[0], -1, 16)
+    largest = blocks.amax(-1)
+    return (blocks - largest[..., None]).reshape(x.shape), largest
+
+
+@triton.jit
+def halves_kernel(x, y, D, UP: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    i = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    half = D // 2
+    left = tl.load(x + row * D + i, mask=i < half, other=0.0)
+    right = tl.load(x + row * D + half + i, mask=i < half, other=0.0)
+    tl.store(y + row * half + i, left * tl.sigmoid(right if UP else left) * right, mask=i < half)
+
+
+def run_halves(x, up):
+    M, D = x.shape
+    y = torch.empty(M, D // 2, device="cuda")
+    halves_kernel[(M, triton.cdiv(D // 2, 32))](x, y, D, UP=up, BLOCK=32)
+    return y
+
+
+def launch_halves(M=5, D=84):
+    x = torch.randn(M, D, device="cuda")
+    return run_halves(x, False)
+
+
+def launch_halves_turned(M=5, D=84):
+    x = torch.randn(M, D, device="cuda")
+    return run_halves(x, True)
+
+
+def halves(x):
+    gate, up = x.chunk(2, dim=-1)
+    return torch.nn.functional.silu(gate) * up
+
+
+@triton.jit
+def scaled_kernel(x, scale, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    row = tl.program_id(0)
+    tl.store(out + row * BLOCK + i, tl.load(x + row * BLOCK + i) * tl.load(scale + row))
+
+
+def launch_unnamed():
+    x, scale = torch.randn(6, 16, device="cuda"), torch.randn(6, device="cuda")
+    out = torch.empty_like(x)
+    scaled_kernel[(x.shape[0],)](x, scale, out, BLOCK=16)
+    return out

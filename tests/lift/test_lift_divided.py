@@ -1,0 +1,47 @@
+"""What has to divide a size is found, said in the user's words, and helps nothing that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+
+from lifted import Lifted
+from samesame.lift import lift, tried
+
+KERNELS = Lifted(Path(__file__).parents[1] / "launches" / "divided.py")
+
+
+@pytest.fixture(autouse=True)
+def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tried, "SECONDS", 1.0)
+
+
+def test_a_group_has_to_divide_the_row_and_the_headline_says_so() -> None:
+    found = KERNELS.kernel("groups")
+    assert found.verdict == "verified" and "N mod 16 = 0" in found.headline, KERNELS.open("groups")
+    assert len(KERNELS.texts("groups")) == 2 and KERNELS.error("groups") < 1e-6
+
+
+@pytest.mark.parametrize("name", ["groups_left_over", "every_other_group"])
+def test_no_contract_makes_up_for_what_is_not_written(name: str) -> None:
+    assert KERNELS.kernel(name).verdict == "violated", KERNELS.states(name)
+    assert "mod" not in KERNELS.kernel(name).headline
+
+
+def test_halves_are_the_reference_at_every_even_size() -> None:
+    found = lift(KERNELS.target("halves"), f"{KERNELS.file}:halves")
+    assert (found.verdict, found.against, found.against_held) == ("verified", "same", []), found.against_detail
+    assert "D mod 2 = 0" in found.kernels[0].headline
+
+
+def test_halves_in_turns_are_another_function_at_sizes_of_the_launch() -> None:
+    found = lift(KERNELS.target("halves_turned"), f"{KERNELS.file}:halves")
+    case = found.against_counterexample
+    assert found.against == "different" and case is not None and case["sizes"] == {"M": 5, "D": 84}
+
+
+def test_sizes_without_a_name_are_told_by_the_tensor() -> None:
+    assert "x.shape[0] ≥ 2" in KERNELS.kernel("unnamed").headline, KERNELS.kernel("unnamed").headline
