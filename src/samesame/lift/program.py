@@ -178,7 +178,9 @@ def under_divisions(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -
 
 
 def breaks_at(attempt: Attempt, sizes: Mapping[str, int]) -> bool:
-    cases = (o.counterexample for kernel, _ in attempt.launched for o in kernel.obligations)
+    """Whether an obligation fails, or the reference differs, at these sizes."""
+    cases = [o.counterexample for kernel, _ in attempt.launched for o in kernel.obligations]
+    cases.append(attempt.verdict.against_counterexample)
     return any(case is not None and case.get("sizes") == sizes for case in cases)
 
 

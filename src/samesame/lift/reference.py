@@ -127,6 +127,7 @@ def compare_with(
     if worst.counterexample is not None:
         tried = worst.counterexample["sizes"]
         tried |= {name: one.step * tried.pop(one.symbol.name) for name, one in multiples.items() if name not in held}
+        tried |= held
     worst.conditions = tuple(dict.fromkeys(c for a in answers for c in a.conditions))
     return worst
 
