@@ -8,7 +8,7 @@ element, where a lane of the example uses that element; where none does, or nobo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,7 +24,7 @@ from samesame.kernels.formulas.simplify import literals
 from samesame.kernels.indices import integers
 from samesame.kernels.obligations import Kernel, timed
 from samesame.kernels.tiles.detile import Write
-from samesame.kernels.tiles.memory import flat_range, is_contiguous
+from samesame.kernels.tiles.memory import flat_range, in_shape, is_contiguous
 from samesame.kernels.tiles.memory import readings as indices_at
 from samesame.kernels.verdict import Obligation
 
@@ -45,7 +45,10 @@ class Use:
 
     def __str__(self) -> str:
         others = "".join(f" or {self.name}[…] = {n}" for n in self.but)
-        return f"0 ≤ {self.name}[…] < {unicode(presentable(self.below))}{others}"
+        last = integers.minus(self.below, 1)
+        shorter = len(integers.polynomial(last)) < len(integers.polynomial(self.below))
+        sign, end = ("≤", last) if shorter else ("<", self.below)
+        return f"0 ≤ {self.name}[…] {sign} {unicode(presentable(end))}{others}"
 
 
 @dataclass
@@ -63,7 +66,9 @@ class Conditions:
         kernel = self.kernel
         for access in (*kernel.reads, *kernel.writes):
             if not obligations.is_inside(kernel, access):
-                self.take(*lookups(access))
+                self.take(*lookups(access, kernel))
+            if not obligations.is_inside(kernel, access):
+                self.take_ends(access)
         if kernel.simplify.prover.ranges:
             kernel.solve()
         for writes in kernel.outputs.values():
@@ -85,6 +90,19 @@ class Conditions:
                 self.tried.add(use.element.leaf.name)
                 self.failed.append(broken(self.kernel, use.access, ways[-1]))
         return len(self.kernel.simplify.prover.ranges) > before
+
+    def take_ends(self, access: Write) -> None:
+        """Assume that what data says of where rows begin and end lies in the tensor that has the rows, if that keeps
+        an access inside and the example's data does."""
+        for indices in indices_at(access.memory, access.offset):
+            pairs = list(zip(indices, access.memory.shape, strict=True))
+            uses = [Use(e, integers.plus_(integers.tidied(const(n)), 1)) for i, n in pairs for e in data_in(i)]
+            news = {use.element.leaf.name: use for use in uses if use.element.leaf.name not in self.tried}
+            if news and keeps_inside(self.kernel, access, indices, uses):
+                for use in news.values():
+                    if not self.is_made_so(use) and not self.example_keeps(use):
+                        return
+                return
 
     def is_made_so(self, use: Use) -> bool:
         """Whether the steps that made the tensor leave only such elements; then nothing is needed."""
@@ -165,16 +183,42 @@ def element_name(kernel: Kernel, name: str, offset: int) -> str:
     return f"{name}{list(map(int, at[0])) if at.size else [offset]}"
 
 
-def lookups(access: Write) -> Iterator[Use]:
+def lookups(access: Write, kernel: Kernel) -> list[Use]:
+    """What data is used as an index, read from the offset in the way in which that keeps the access inside; else in the
+    first one."""
+    ways = [(indices, list(lookups_at(access, indices))) for indices in indices_at(access.memory, access.offset)]
+    enough = (uses for indices, uses in ways if uses and keeps_inside(kernel, access, indices, uses))
+    return next(enough, ways[0][1] if ways else [])
+
+
+def lookups_at(access: Write, indices: tuple[Expr, ...]) -> Iterator[Use]:
     """Elements of integer tensors that are an index of what is accessed, each with the size it must lie below. None
     where a condition on the same element stands before the access, other than that it is not a certain number."""
-    for indices in list(indices_at(access.memory, access.offset))[:1]:
-        for i, n in zip(indices, access.memory.shape, strict=True):
-            if not isinstance(i, Load) or is_undefined(i):
-                continue
-            but = [left_out(fact, i) for fact in access.facts if i in set(walk(fact))]
-            if None not in but:
-                yield Use(i, integers.tidied(const(n)), access, tuple(n for n in but if n is not None))
+    for i, n in zip(indices, access.memory.shape, strict=True):
+        if not isinstance(i, Load) or is_undefined(i):
+            continue
+        but = [left_out(fact, i) for fact in access.facts if i in set(walk(fact))]
+        if None not in but:
+            yield Use(i, integers.tidied(const(n)), access, tuple(n for n in but if n is not None))
+
+
+def keeps_inside(kernel: Kernel, access: Write, indices: tuple[Expr, ...], uses: Iterable[Use]) -> bool:
+    """Whether an access stays in its tensor where these elements lie in their ranges."""
+    within = [
+        part for u in uses for part in (integers.at_least_zero(u.element), integers.less(u.element, u.below))
+    ]
+    return kernel.simplify.prover.proves((*access.facts, *within), in_shape(access.memory, indices))
+
+
+def data_in(e: Expr) -> Iterator[Load]:
+    """The elements of integer tensors that a number is worked out from, ranges of indices included; not those at which
+    others are looked up."""
+    if isinstance(e, Load):
+        if e.leaf.kind == "int" and e.indices and not is_undefined(e):
+            yield e
+        return
+    for part in e.children:
+        yield from data_in(part)
 
 
 def left_out(fact: Expr, element: Expr) -> int | None:

@@ -16,16 +16,10 @@ from typing import Any
 from samesame.evidence import Refused
 from samesame.formula.expr import (
     TRUE,
-    ZERO,
-    Add,
-    Compare,
     Expr,
-    FloorDiv,
     Fold,
     Index,
-    Mul,
     NegInf,
-    Num,
     Size,
     Unsupported,
     Where,
@@ -39,6 +33,7 @@ from samesame.formula.expr import (
 from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, Tensor
 from samesame.kernels import clock, concrete, explained, obligations
+from samesame.kernels.capacity import at_the_end, is_capacity, limits
 from samesame.kernels.data import Conditions, uncounted
 from samesame.kernels.divisions import divisions
 from samesame.kernels.execution.descriptors import ALIGNED
@@ -173,6 +168,7 @@ class _Lifting:
         self.preconditions: dict[Expr, None] = dict.fromkeys(once)
         self.doubtful: set[str] = set()  # tensors whose values may be no numbers
         self.demands: list[str] = []  # what is needed besides conditions on sizes
+        self.limits: dict[Expr, None] = {}  # on sizes, by what tensors hold
         self.partly: set[str] = set()  # tensors of which it is not known what is written
         self.state(launch)
 
@@ -339,13 +335,18 @@ class _Lifting:
                 if solution is not None:
                     value_at(solution, self.simplify)
         yield from self.simplify.wishes
+        for access in (*self.kernel.reads, *self.kernel.writes):
+            self.limits |= dict.fromkeys(limits(self.kernel, access))
+        yield from self.limits
         yield from (demand.condition for _, demand in obligations.unmet(self.kernel))
 
     def may_assume(self, condition: Expr) -> bool:
-        """An upper limit on one size, or what a descriptor demands of sizes, which the recorded launch keeps."""
+        """An upper limit on one size, what a tensor's length says of another size, or what a descriptor demands of
+        sizes, which the recorded launch keeps."""
         demands = (demand for access in self.machine.accesses for demand in access.pointers.demands)
         demanded = not condition.free and any(condition is demand.condition for demand in demands)
-        if condition in self.preconditions or not (demanded or is_capacity(condition)):
+        wished = demanded or condition in self.limits or is_capacity(condition)
+        if condition in self.preconditions or not wished:
             return False
         return bool(self.launch.example) and concrete.holds([condition], self.launch.example)
 
@@ -554,24 +555,3 @@ def renamed(covered: Expr, solutions: list[Solution | None], indices: tuple[Inde
     first = solutions[0]
     assert first is not None
     return substitute(covered, dict(zip(first.indices, indices, strict=True)))
-
-
-def at_the_end(condition: Expr) -> Iterator[Expr]:
-    """A condition on an output's index, as one on sizes: at the index's last value."""
-    if isinstance(condition, Compare) and condition.left is ZERO and condition.op == "≤":
-        p = condition.right
-        for v in list(p.free):
-            found = integers.linear(p, v)
-            falls = found is None or found[0] < 0  # of what is divided it is a guess, and a proof decides
-            p = integers.tidied(substitute(p, {v: integers.minus(v.extent, 1) if falls else ZERO}))
-        yield integers.at_least_zero(p)
-
-
-def is_capacity(condition: Expr) -> bool:
-    """c − k·n ≥ 0 for one size n, or a quotient of sizes, and numbers k, c > 0."""
-    if not isinstance(condition, Compare) or condition.left is not ZERO or condition.op != "≤":
-        return False
-    terms = integers.polynomial(condition.right)
-    sizes = [m for m in terms if m]
-    whole = all(isinstance(e, Size | Num | Add | Mul | FloorDiv) for m in sizes for a in m for e in walk(a))
-    return len(sizes) == 1 and whole and terms[sizes[0]] < 0 < terms.get((), 0)

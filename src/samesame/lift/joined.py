@@ -9,20 +9,38 @@ out what its window has, where a reference folds over it: max{x[2·i], x[2·i + 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import product
 from math import prod
 
 from samesame.evidence import Refused
-from samesame.formula.expr import Expr, Fold, Index, Num, Size, and_, const, index, rebuild, substitute, where
+from samesame.formula.expr import (
+    TRUE,
+    ZERO,
+    Expr,
+    Extremum,
+    Fold,
+    Index,
+    Load,
+    Num,
+    Size,
+    Where,
+    and_,
+    const,
+    index,
+    rebuild,
+    substitute,
+    walk,
+    where,
+)
 from samesame.formula.tensor import Tensor, tensor
 from samesame.kernels import clock
 from samesame.kernels.formulas.algebra import NEUTRAL
 from samesame.kernels.formulas.shorter import least_of
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import IndexProver
+from samesame.kernels.indices.solver import IndexProver, with_fact
 from samesame.kernels.loops.steps import COMBINED
 
 SECONDS = 10.0
@@ -38,23 +56,65 @@ def in_one_range(whole: Tensor, assumed: Sequence[Expr]) -> Tensor:
         prover.assume(integers.tidied(condition))
     try:
         with clock.limited(SECONDS):
-            found = by_conditions(Simplifier(prover)(whole[indices]))
+            found = by_conditions(Simplifier(prover)(whole[indices]), prover)
     except (Refused, RecursionError):
         return whole
     return Tensor(whole.shape, lambda *i: substitute(found, dict(zip(indices, i, strict=True))), whole.kind)
 
 
-def by_conditions(expr: Expr) -> Expr:
-    """The expression with ranges that end at a polynomial in sizes, where one of several numbers is the least."""
+def by_conditions(expr: Expr, prover: IndexProver) -> Expr:
+    """The expression with ranges that end at a polynomial in sizes, where one of several numbers is the least, or where
+    data says which rows of a tensor are taken."""
     memo: dict[Expr, Expr] = {}
 
     def go(e: Expr) -> Expr:
         if e not in memo:
             new = rebuild(e, go)
-            memo[e] = with_conditions(new) if isinstance(new, Fold) else new
+            memo[e] = with_conditions(over_rows(new, prover)) if isinstance(new, Fold) else new
         return memo[e]
 
     return go(expr)
+
+
+def over_rows(fold: Fold, prover: IndexProver) -> Fold:
+    """Σ_{k<e} f(x[a + k]) as Σ_{k<n} {f(x[k]) if a ≤ k < a + e else 0}, where data says a and e and all of these are
+    shown to be among the n rows that x has."""
+    neutral = NEUTRAL[fold.monoid]
+    condition, body = (TRUE, fold.body)
+    if isinstance(body, Where) and body.otherwise is neutral:
+        condition, body = body.condition, body.then
+    for v in fold.bound if not any(w.extent.free & frozenset(fold.bound) for w in fold.bound) else ():
+        if all(is_of_sizes(end) for end in least_of(v.extent)):
+            continue
+        facts = with_fact((), integers.tidied(condition))
+        for i, n in read_along(v, body):
+            start = integers.minus(i, v)
+            inside = and_(integers.at_least_zero(i), integers.less(i, n))
+            if start.free & frozenset(fold.bound) or not prover.proves(facts, inside):
+                continue
+            row = index(n)
+            here: dict[Index, Expr] = {v: integers.minus(row, start)}
+            within = [integers.less(here[v], end) for end in map(or_none, least_of(v.extent))]
+            whole = and_(integers.at_most(start, row), *within, integers.tidied(substitute(condition, here)))
+            new = where(whole, integers.tidied(substitute(body, here)), neutral)
+            return over_rows(Fold(fold.monoid, tuple(row if w is v else w for w in fold.bound), new), prover)
+    return fold
+
+
+def read_along(v: Index, body: Expr) -> Iterator[tuple[Expr, Expr]]:
+    """The indices a + v of elements, with the number of elements along there."""
+    for load in walk(body):
+        if isinstance(load, Load):
+            for i, n in zip(load.indices, load.leaf.shape, strict=True):
+                line = integers.linear(i, v)
+                if line is not None and line[0] == 1 and v in i.free:
+                    yield i, integers.tidied(const(n))
+
+
+def or_none(end: Expr) -> Expr:
+    """Below max{e, 0} lies, of what is never negative, what lies below e."""
+    others = [e for e in end.arguments if e is not ZERO] if isinstance(end, Extremum) and end.op == "max" else []
+    return others[0] if len(others) == 1 and isinstance(end, Extremum) and ZERO in end.arguments else end
 
 
 def written_out(whole: Tensor) -> Tensor:

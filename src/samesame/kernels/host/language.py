@@ -83,6 +83,7 @@ def interpreted(oracle: Oracle) -> Iterator[None]:
                              ("create_atomic_rmw", rmw), ("create_atomic_cas", cas)):
             replaced(stack, builder, name, access(oracle, getattr(builder, name)))
         replaced(stack, builder, "create_extern_elementwise", extern)
+        replaced(stack, builder, "binary_op", compared(builder.binary_op))
         replaced(stack, builder, "create_assume", lambda condition: None)      # a hint, of which a run takes no heed
         rounded_bfloats(stack)
         for name, function in vars(cuda_libdevice).items():
@@ -98,6 +99,15 @@ def interpreted(oracle: Oracle) -> Iterator[None]:
         replaced(stack, JITFunction, "__get__", lambda self, thing, owner=None: self if thing is None else
                  lambda *a, **k: inner(self, thing, *a, **k))
         yield
+
+
+def compared(original: Callable[..., Any]) -> Callable[..., Any]:
+    """A comparison of numbers gives truth values; Triton's leaves them the type of the numbers."""
+    def operation(left: Any, right: Any, op: Any) -> Any:
+        found = original(left, right, op)
+        return TensorHandle(found.data, tl.int1) if found.data.dtype == np.bool_ else found
+
+    return operation
 
 
 def constant_dtype(value: Any) -> Any:
