@@ -143,3 +143,51 @@ def launch_positions_before(T=6, L=50, D=20):
     out = torch.empty_like(x)
     positions_kernel[(T,)](x, table, out, D, SHIFT=-1, BLOCK=32)
     return out
+
+
+@triton.jit
+def in_turn(a, b, c, d):
+    return a * c, c * b + d
+
+
+@triton.jit
+def out_of_turn(a, b, c, d):
+    return a * c, a * b + d
+
+
+@triton.jit
+def recurrence_kernel(a, b, h, T, C, IN_TURN: tl.constexpr, BLOCK: tl.constexpr):
+    row, c = tl.program_id(0), tl.program_id(1)
+    t = tl.arange(0, BLOCK)
+    at = row * T * C + t * C + c
+    pair = tl.load(a + at, mask=t < T, other=1.0), tl.load(b + at, mask=t < T, other=0.0)
+    if IN_TURN:
+        _, found = tl.associative_scan(pair, axis=0, combine_fn=in_turn)
+    else:
+        _, found = tl.associative_scan(pair, axis=0, combine_fn=out_of_turn)
+    tl.store(h + at, found, mask=t < T)
+
+
+def run_recurrence(a, b, right):
+    B, T, C = a.shape
+    h = torch.empty_like(b)
+    recurrence_kernel[(B, C)](a, b, h, T, C, IN_TURN=right, BLOCK=8)
+    return h
+
+
+def launch_recurrence(B=2, T=6, C=5):
+    a, b = torch.rand(B, T, C, device="cuda"), torch.randn(B, T, C, device="cuda")
+    return run_recurrence(a, b, True)
+
+
+def launch_recurrence_out_of_turn(B=2, T=6, C=5):
+    a, b = torch.rand(B, T, C, device="cuda"), torch.randn(B, T, C, device="cuda")
+    return run_recurrence(a, b, False)
+
+
+def recurrence(a, b):
+    h, steps = torch.zeros_like(b[:, 0]), []
+    for t in range(b.shape[1]):
+        h = a[:, t] * h + b[:, t]
+        steps.append(h)
+    return torch.stack(steps, dim=1)

@@ -1,4 +1,4 @@
-"""Where data says which rows are taken: the formula, what is needed of the data, and what is nearly right."""
+"""Data says which rows are taken, or a row hangs on those before: formulas, needs, and what is nearly right."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 LATE = ["segments_late", "segments_one_more"]
-SAME = {"segments": "segments", "sums": "segments", "pages": "pages"}
+SAME = {"segments": "segments", "sums": "segments", "pages": "pages", "recurrence": "recurrence"}
 
 
-@pytest.mark.parametrize("name", ["sums", "pages", pytest.param("segments", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", ["sums", "pages", "recurrence", pytest.param("segments", marks=pytest.mark.long)])
 def test_it_is_verified_and_what_torch_computes(name: str) -> None:
     found = lift(KERNELS.target(name), f"{KERNELS.file}:{SAME[name]}")
     assert (found.verdict, found.against) == ("verified", "same"), (found.against_detail, found.kernels[0].obligations)
@@ -32,6 +32,12 @@ def test_it_is_verified_and_what_torch_computes(name: str) -> None:
 def test_the_range_of_a_sum_is_read_by_the_tensors_own_indices() -> None:
     assert "ends*" not in KERNELS.texts("segments")[0]
     assert KERNELS.error("segments") < 1e-5
+
+
+def test_a_scan_of_maps_in_turn_is_the_recurrence() -> None:
+    assert KERNELS.error("recurrence", {"T": 8}) < 1e-5
+    assert KERNELS.texts("recurrence") == ["h[i, j, k] = Σ_{l≤j} b[i, l, k]·∏_{m<j − l} a[i, l + m + 1, k]"]
+    assert KERNELS.kernel("recurrence_out_of_turn").unsupported
 
 
 def test_what_is_needed_of_data_is_said() -> None:

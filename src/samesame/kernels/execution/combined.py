@@ -4,8 +4,9 @@
     (a ⊕ a', b ⊗ b', …)                                 each value by itself
     (mean, count, M)                                    Welford's moments, as one adds what two parts have seen
     (m, s·exp(m − m*) + s'·exp(m' − m*))                a maximum, and sums relative to it
+    (a·a', a'·b + b')                                   maps x ↦ a·x + b one after the other: h[t] = a[t]·h[t−1] + b[t]
 
-In the last two the tuples stand for others that are added up: a part with count c, total S and squares Q has the mean
+Moments and relative sums stand for others that are added up: a part with count c, total S and squares Q has the mean
 S/c and M = Q − S²/c. That combining the tuples of two parts gives the tuple of both together is proved by Z3, and so is
 that each lane's tuple is that of its own count, total and squares; then any order of combining gives the same. Counts
 that are read from a tensor are taken to be at least 1, which is printed.
@@ -352,8 +353,43 @@ def only_compares(value: Expr, pair: Parts) -> bool:
     return False
 
 
+# --------------------------------------------------------------------------------------- maps that follow one another
+
+
+def followed(combining: Combining, blocks: list[Tensor]) -> tuple[Tensor, ...] | None:
+    """(a, b) as the map x ↦ a·x + b, combined into the left one and then the right one: of a scan, Π a and
+    Σ_s b[s]·Π_{r>s} a[r] up to each lane; None if the pairs are not of this kind."""
+    lanes = combining.lanes
+    if len(blocks) != 2 or not lanes.scan or lanes.reverse or any(x.kind != "real" for x in blocks):
+        return None
+    own = tuple(index(n) for n in lanes.shape)
+    if not all(is_number(integers.tidied(x[own])) for x in blocks):
+        return None
+    question = combining.question()
+    for factor, term in ((0, 1), (1, 0)):
+        (a, b), (c, d) = ((side[factor], side[term]) for side in (combining.left, combining.right))
+        wanted = ((factor, mul(a, c)), (term, add(mul(c, b), d)))
+        if all(question.equal(combining.made[k], e) for k, e in wanted):
+            break
+    else:
+        return None
+
+    def product(*i: Expr) -> Expr:
+        k, there = lanes.over(i)
+        return Fold("prod", (k,), blocks[factor][there])
+
+    def total(*i: Expr) -> Expr:
+        k, there = lanes.over(i)
+        later = index(integers.minus(i[lanes.axis], k))
+        beyond = (*i[: lanes.axis], integers.plus_(k, later, 1), *i[lanes.axis + 1 :])
+        return Fold("sum", (k,), mul(blocks[term][there], Fold("prod", (later,), blocks[factor][beyond])))
+
+    made = {factor: product, term: total}
+    return tuple(block(lanes.result, made[k], "real") for k in range(2))
+
+
 CHOICES = (Compare, And, Or, Not, Truth)
-KINDS = (one_by_one, placed, moments, relative)
+KINDS = (one_by_one, placed, moments, relative, followed)
 
 
 def combined(
@@ -368,5 +404,6 @@ def combined(
     word = "scan" if lanes.scan else "reduction"
     raise Refused(
         f"{operation.place}: a {word} of {len(blocks)} values at once that is no maximum with its position, no mean "
-        "with its spread, no sums beside a maximum, and does not combine each value by itself, is not supported"
+        "with its spread, no sums beside a maximum, no a·x + b in turn, and does not combine each value by itself, is "
+        "not supported"
     )
