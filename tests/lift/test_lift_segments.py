@@ -19,11 +19,10 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tried, "SECONDS", 1.0)
 
 
-LATE = ["segments_late", "segments_one_more"]
 SAME = {"segments": "segments", "sums": "segments", "pages": "pages", "recurrence": "recurrence"}
 
 
-@pytest.mark.parametrize("name", ["sums", "pages", "recurrence", pytest.param("segments", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", ["pages", *(pytest.param(name, marks=pytest.mark.long) for name in SAME if name != "pages")])
 def test_it_is_verified_and_what_torch_computes(name: str) -> None:
     found = lift(KERNELS.target(name), f"{KERNELS.file}:{SAME[name]}")
     assert (found.verdict, found.against) == ("verified", "same"), (found.against_detail, found.kernels[0].obligations)
@@ -46,11 +45,15 @@ def test_what_is_needed_of_data_is_said() -> None:
     assert "T ≤ L" in KERNELS.kernel("positions").headline
 
 
-@pytest.mark.parametrize("name", ["sums_one_more", *(pytest.param(name, marks=pytest.mark.long) for name in LATE)])
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["sums_one_more", "segments_late", "segments_one_more"])
 def test_segments_that_begin_or_end_elsewhere_are_another_function(name: str) -> None:
     assert lift(KERNELS.target(name), f"{KERNELS.file}:segments").against == "different"
 
 
-@pytest.mark.parametrize("name", ["sums_one_more", "sums_beyond", "pages_of_another_cache", "positions_before"])
+BEYOND = [pytest.param(name, marks=pytest.mark.long) for name in ("sums_beyond", "pages_of_another_cache")]
+
+
+@pytest.mark.parametrize("name", ["sums_one_more", "positions_before", *BEYOND])
 def test_rows_that_are_not_there_are_not_read_silently(name: str) -> None:
     assert KERNELS.kernel(name).verdict == "violated", KERNELS.states(name)

@@ -38,7 +38,7 @@ from samesame.kernels.indices.integers import polynomial
 from samesame.kernels.indices.products import least_of
 from samesame.kernels.indices.solver import Facts, with_fact
 from samesame.kernels.launch import Memory
-from samesame.kernels.tiles.digits import Change, joined, ratios, split
+from samesame.kernels.tiles.digits import Change, joined, ratios, split, turned
 from samesame.kernels.tiles.memory import element, magnitude
 
 FEW = 8  # values of a program id that are looked at one by one
@@ -186,10 +186,13 @@ def taken_as_one(write: Write, simplify: Simplifier) -> Write:
     write = changed(write, change, simplify)
     for _ in range(SPLITS):
         found = [e for e in ratios((write.offset,)) if _splits(e, write, simplify)]
-        if not found:
+        if found:
+            ratio = max(found, key=lambda e: magnitude(e.divisor))  # a whole row before a part of it
+            write = changed(write, digits_in(write, ratio), simplify)
+        elif (change := turn_in(write, (write.offset,))) is not None:
+            write = changed_in_turn(write, change, simplify)
+        else:
             break
-        ratio = max(found, key=lambda e: magnitude(e.divisor))  # a whole row before a part of it
-        write = changed(write, digits_in(write, ratio), simplify)
     return write
 
 
@@ -200,10 +203,10 @@ def taken_apart(write: Write, at: tuple[Expr, ...], simplify: Simplifier) -> tup
     """
     for _ in range(SPLITS):
         ratio = next((e for e in ratios(at) if _splits(e, write, simplify)), None)
-        if ratio is None:
+        change = turn_in(write, at) if ratio is None else digits_in(write, ratio)
+        if change is None:
             break
-        change = digits_in(write, ratio)
-        write = changed(write, change, simplify)
+        write = changed(write, change, simplify) if ratio is not None else changed_in_turn(write, change, simplify)
         at = tuple(simplify(change(i), write.facts) for i in at)
     return write, at
 
@@ -211,6 +214,15 @@ def taken_apart(write: Write, at: tuple[Expr, ...], simplify: Simplifier) -> tup
 def digits_in(write: Write, ratio: FloorDiv) -> Change:
     number = cast(Index, ratio.numerator)
     return split(number, ratio.divisor, write.within.get(number))
+
+
+def turn_in(write: Write, exprs: Sequence[Expr]) -> Change | None:
+    return next(filter(None, (turned(e, write.variables) for e in ratios(exprs))), None)
+
+
+def changed_in_turn(write: Write, change: Change, simplify: Simplifier) -> Write:
+    """The write over digits in another turn. Its value is told by the old ones first, of which more is known."""
+    return changed(replace(write, value=simplify(write.value, write.facts)), change, simplify)
 
 
 def changed(write: Write, change: Change, simplify: Simplifier) -> Write:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
-from samesame.formula.expr import TRUE, ZERO, Expr, FloorDiv, Index, const, index, substitute, walk
+from samesame.formula.expr import TRUE, ZERO, Expr, Extremum, FloorDiv, Index, const, index, substitute, walk
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.integers import polynomial
 from samesame.kernels.indices.products import least_of
@@ -56,12 +57,46 @@ def joined(exprs: Sequence[Expr], variables: Sequence[Index]) -> Change | None:
     number alone."""
     for e in exprs:
         for part in walk(e):
-            digits = digits_of(part.numerator, variables) if isinstance(part, FloorDiv) else ()
-            if len(digits) > 1:
-                change = as_one(digits)
-                if not any(divides_again(new, change) for new in map(change, exprs)):
-                    return change
+            if not isinstance(part, FloorDiv):
+                continue
+            digits = digits_of(part.numerator, variables)
+            change = as_one(digits) if len(digits) > 1 else in_turns(part.numerator, variables)
+            if change is not None and not any(divides_again(new, change) for new in map(change, exprs)):
+                return change
     return None
+
+
+def in_turns(number: Expr, variables: Sequence[Index]) -> Change | None:
+    """The number p + s·t below n that program p comes to in its turn t, as persistent kernels count tiles: t runs as
+    far as that is below n, and there are s programs, or n where that is less."""
+    for p, t in permutations(variables, 2):
+        if not isinstance(t.extent, FloorDiv):
+            continue
+        stride = t.extent.divisor
+        n = integers.plus_(t.extent.numerator, p, 1, integers.times_(stride, -1))
+        alone = not n.free & {p, t} and not any({p, t} & v.extent.free for v in variables if v is not t)
+        is_number = integers.minus(number, integers.plus_(p, integers.times_(stride, t))) is ZERO
+        if alone and is_number and (p.extent is stride or set(parts_of_least(p.extent)) == {stride, n}):
+            tile = index(n)
+            turn = integers.quotient(tile, stride)
+            return Change((tile,), {t: turn, p: integers.minus(tile, integers.times_(turn, stride))})
+    return None
+
+
+def turned(ratio: FloorDiv, variables: Sequence[Index]) -> Change | None:
+    """The digit w < s of (c + w) mod s as that remainder: whatever c is, each number below s comes once."""
+    for w in variables:
+        line = integers.linear(ratio.numerator, w)
+        ahead = line is not None and line[0] == 1 and line[1] is not ZERO and w.extent is ratio.divisor
+        if line is not None and ahead and not any(w in v.extent.free for v in variables):
+            rest = index(w.extent)
+            back = integers.minus(rest, line[1])
+            return Change((rest,), {w: integers.remainder(back, w.extent)})
+    return None
+
+
+def parts_of_least(e: Expr) -> tuple[Expr, ...]:
+    return e.arguments if isinstance(e, Extremum) and e.op == "min" else (e,)
 
 
 def digits_of(number: Expr, variables: Sequence[Index]) -> tuple[tuple[Index, Expr], ...]:
