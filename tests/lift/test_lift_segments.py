@@ -22,7 +22,10 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 SAME = {"segments": "segments", "sums": "segments", "pages": "pages", "recurrence": "recurrence"}
 
 
-@pytest.mark.parametrize("name", ["pages", *(pytest.param(name, marks=pytest.mark.long) for name in SAME if name != "pages")])
+LONG = [pytest.param(name, marks=pytest.mark.long) for name in SAME if name != "pages"]
+
+
+@pytest.mark.parametrize("name", ["pages", *LONG])
 def test_it_is_verified_and_what_torch_computes(name: str) -> None:
     found = lift(KERNELS.target(name), f"{KERNELS.file}:{SAME[name]}")
     assert (found.verdict, found.against) == ("verified", "same"), (found.against_detail, found.kernels[0].obligations)

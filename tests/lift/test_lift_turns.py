@@ -32,7 +32,8 @@ def test_it_is_verified_and_the_formula_knows_of_no_tiles(name: str) -> None:
     assert KERNELS.texts(name) == ["out[i, j] = 2·x[i, j]"]
 
 
-@pytest.mark.parametrize("name", ["wide_groups", pytest.param("too_few_programs", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["wide_groups", "too_few_programs"])
 def test_tiles_that_nobody_takes_are_not_written(name: str) -> None:
     assert KERNELS.states(name)["coverage"] == "violated", KERNELS.states(name)
 
