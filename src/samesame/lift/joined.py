@@ -80,7 +80,8 @@ def over_rows(fold: Fold, prover: IndexProver) -> Fold:
     """Σ_{k<e} f(x[a + k]) as Σ_{k<n} {f(x[k]) if a ≤ k < a + e else 0}, where data says a and e and all of these are
     shown to be among the n rows that x has."""
     neutral = NEUTRAL[fold.monoid]
-    condition, body = (TRUE, fold.body)
+    condition: Expr = TRUE
+    body = fold.body
     if isinstance(body, Where) and body.otherwise is neutral:
         condition, body = body.condition, body.then
     for v in fold.bound if not any(w.extent.free & frozenset(fold.bound) for w in fold.bound) else ():
