@@ -51,6 +51,11 @@ claim("an embedding with a padding row", dict(T=6, V=3, D=2), dict(i=("ids", "T"
 claim("a mean over the tokens that a mask keeps", dict(T=3, D=2, L=2), dict(x="T D"),
       lambda s, x: (x * array((s.T, 1), lambda t, _: where(lt(t, s.L), 1, 0))).sum(0) / s.L, lambda s, x: array((s.D,), lambda d: Sum(s.T, lambda t: where(le(s.L, t), 0, x[t, d])) / s.L),
       lambda s, x: x.mean(0))
+claim("a row that is looked up where it leads", TVD, ADD, lambda s, w, i, r: index_add(w * 0, i, r * w.take(i)), lambda s, w, i, r: w * index_add(w * 0, i, r), lambda s, w, i, r: w.flip(0) * index_add(w * 0, i, r))
+claim("the lookup inside a function and below a sum", TVD, ADD, lambda s, w, i, r: index_add(w * 0, i, (r + w.take(i)).map(exp) / (w.take(i).map(exp) + 1)),
+      lambda s, w, i, r: w.map(sigmoid) * index_add(w * 0, i, r.map(exp)), lambda s, w, i, r: w.map(sigmoid) * index_add(w * 0, i, (r * 2).map(exp)))
+claim("a lookup of a lookup where it leads", dict(T=2, V=3, D=2), dict(i=("ids", "T", "V"), j=("ids", "V", "V"), w="V D"),
+      lambda s, i, j, w: index_add(w * 0, i, w.take(j).take(i)), lambda s, i, j, w: w.take(j) * one_hot(i, s.V).sum(0).unsqueeze(1), lambda s, i, j, w: w * one_hot(i, s.V).sum(0).unsqueeze(1))
 claim("a permutation there and back", dict(T=3, D=2), dict(x="T D"), lambda s, x: x * 1, lambda s, x: x.take(array((s.T,), lambda t: s.T - 1 - t, "int")).flip(0), lambda s, x: x.take(array((s.T,), lambda t: s.T - 1 - t, "int")))
 
 CONVOLUTIONS, claim = claims_of("convolutions and pools")

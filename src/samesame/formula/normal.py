@@ -71,6 +71,7 @@ from samesame.formula.guards import (
     less,
     opposite,
 )
+from samesame.formula.lookups import told
 from samesame.formula.monotone import place
 from samesame.formula.poly import (
     Element,
@@ -106,7 +107,7 @@ from samesame.formula.terms import (
     subtract,
 )
 
-laws.gather, laws.merge_digits = gather, merge_digits  # rules that rewrite.py leaves to others
+laws.gather, laws.merge_digits, laws.told = gather, merge_digits, told  # rules that rewrite.py leaves to others
 UNROLLED = 16  # products over at most so many factors are written out
 
 

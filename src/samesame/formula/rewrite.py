@@ -567,11 +567,17 @@ def merge_digits(draft: Draft) -> Form | None:
     return laws.merge_digits(draft) if len(draft.bound) > 1 else None
 
 
+def know_lookups(draft: Draft) -> Form | None:
+    """Where [t[e] = i] holds, x[t[e]] is x[i]: lookups.py."""
+    return laws.told(draft)
+
+
 RULES: tuple[Rule, ...] = (
     combine_factors,
     gather,
     solve_equalities,
     contradiction,
+    know_lookups,
     give_ranges,
     pin,
     drop_quotients,

@@ -244,6 +244,7 @@ class Laws:
     positive: Callable[[Form], bool]  # is the form known to be > 0?
     gather: Callable[..., Form | None]  # factors of a draft whose exponents join; see products.py
     merge_digits: Callable[..., Form | None]  # see digits.py
+    told: Callable[..., Form | None]  # what equations tell of lookups; see lookups.py
     generic: Callable[[Atom], bool]  # is the atom nonzero but for special values of the real inputs?
 
 
