@@ -73,7 +73,7 @@ SAMPLED = {
     "sweep/test_sweep_models.py": 4,
     "optimize/test_torch_ops.py": 6,
     "optimize/test_reassociation.py": 6,
-    "suite/test_suite_run.py": 2,
+    "suite/test_suite_run.py": 4,
     "lift/test_lift_messages.py": 2,
     "lift/test_lift_pairs.py": 2,
     "capture/test_artefacts.py": 2,

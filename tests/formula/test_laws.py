@@ -199,7 +199,7 @@ zero_first = Prod(i + 1, lambda k: k)       # 0 · 1 · 2 · … = 0
         (Prod(i, lambda k: sqrt(x[k] * x[k])), Prod(i, lambda k: x[k])),
         (sqrt(x[i] * y[i]), sqrt(x[i]) * sqrt(y[i]) + 1),
         (log(x[i] * y[i]), log(absolute(x[i])) + log(absolute(y[i])) + 1),
-        (no_lanes(lambda k: x[k]), Sum(N, lambda k: x[k])),                 # where B = 1
+        pytest.param(no_lanes(lambda k: x[k]), Sum(N, lambda k: x[k]), marks=pytest.mark.long),    # where B = 1
         (Sum(i + 1, lambda k: x[k]) + x[i], Sum(i + 1, lambda k: x[k])),    # a sum counts its end twice, a maximum once
         (Max(N, lambda k: x[i] * y[k]), x[i] * Max(N, lambda k: y[k])),     # x may be negative
         (maximum(x[0], Max(N - 1, lambda k: x[k + 1])), Max(N - 1, lambda k: x[k + 1])),

@@ -126,6 +126,7 @@ def test_each_answer_is_judged_by_what_is_expected(ask, folder):
     assert (place.file, place.line) == (str(found.path.parent / "pair.py"), 12)
 
 
+@pytest.mark.long
 def test_what_was_expected_to_differ_and_does_not_is_a_finding_at_its_entry(ask):
     found, _ = ask(entry("other", expect="different"), entry("left", expect="different"))
     assert [row.state for row in found.rows] == [HOLDS, FAILS]
@@ -158,6 +159,7 @@ def test_a_change_of_what_it_read_is_seen(ask, folder, monkeypatch, right, chang
     assert ask(entry(right))[1] == {right: False}, f"then {then}"
 
 
+@pytest.mark.long
 def test_what_does_not_matter_is_no_change(ask, folder):
     assert ask(entry("left"))[1] == {"left": False}
     touch(folder / "beside.py", "x = 1")
@@ -166,6 +168,7 @@ def test_what_does_not_matter_is_no_change(ask, folder):
     assert ask(entry("left", seed=1))[1] == {"left": False}
 
 
+@pytest.mark.long
 def test_a_file_that_is_named_counts(ask, folder):
     assert ask(entry("left", reads=["factor.txt"]))[1] == {"left": False}
     assert ask(entry("left", reads=["factor.txt"]))[1] == {"left": True}
@@ -173,6 +176,7 @@ def test_a_file_that_is_named_counts(ask, folder):
     assert ask(entry("left", reads=["factor.txt"]))[1] == {"left": False}
 
 
+@pytest.mark.long
 def test_a_target_that_is_a_file_counts_whoever_opens_it(ask, folder):
     torch.jit.script(torch.nn.Linear(3, 3)).save(folder / "linear.pt")
     os.utime(folder / "linear.pt", (0, 0))

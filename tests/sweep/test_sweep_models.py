@@ -47,6 +47,7 @@ real = [pytest.mark.models, needs_vllm]
 class TestReal:
     pytestmark = real
 
+    @pytest.mark.long
     def test_a_field_that_changes_nothing_of_the_relation_is_the_same(self, attempt):
         found = attempt("rms_norm_eps", 0.1)
         assert found.outcome == "same" and found.moved == (True, True), found.message
@@ -80,6 +81,7 @@ class TestReal:
         found = attempt("rope_parameters.attention_factor", 1.5, "longrope")
         assert found.outcome == "different" and found.ignored_by == "right"
 
+    @pytest.mark.long
     def test_a_field_that_neither_side_reads_moves_nothing(self, attempt):
         found = attempt("use_cache", False)
         assert found.outcome == "same" and found.moves_nothing
