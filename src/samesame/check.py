@@ -162,7 +162,8 @@ def _establish(
         if run.over or differ or alone:
             return iter(())
         follow = partial(_followed, programs, sides.how, example, weighed.graphs)
-        looping = families_by_induction(graphs, values, record, partial(family, programs[0], example, tied=True))
+        tied = partial(family, programs[0], example, tied=True)
+        looping = families_by_induction(graphs, values, record, tied, relation.layouts)
         found = chain(looping, families_of(programs[0], example, record, graphs, follow))
         return run.sparing(found, _SHARE, _NOT_CAPTURED)
 

@@ -11,7 +11,8 @@ rounds hand on, and those that are collected, be paired; then
 Both programs are written anew as graphs of these claims: what is carried into the round, and what all rounds made, are
 inputs of which nothing is known, the same on both sides. Each round is there twice, as number 0 and as number 1, which
 tells how its numbers grow; in the family that is read off runs at several sizes, one of the two becomes number t of
-t + 1 + u rounds. So everything that proves a pair of programs for all sizes proves these.
+t + 1 + u rounds. Where only one of the two loops, a closed form stands for the other's (closed_forms.py). So everything
+that proves a pair of programs for all sizes proves these.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ from samesame.formula.sizes import canonical, plain, symbols, value_at
 from samesame.formula.tensor import Dim
 from samesame.graph import Dtype, Graph, Node, Origin, TensorType, at, map_nodes, with_roots
 from samesame.operators.execute import execute
+from samesame.relate.closed_forms import COPIED, ClosedForm, by_rows, closed_form, copied
+from samesame.relate.layout import Layout
 from samesame.relate.propose import Values, agree
-from samesame.relate.rounds import Rounds, Stack, rounds_of
+from samesame.relate.rounds import SELECTED, Rounds, Stack, rounds_of
 
 COUNT, CARRIED, MADE = "rounds", "carried", "made"         # inputs that are added
-FIRST, SECOND, START = "round 0", "round 1", "start"       # roots that are added
+FIRST, SECOND, START = "round", "next", "start"            # roots that are added
 BEFORE, AFTER = "rounds before", "rounds after"            # the symbols
 Pairs = tuple[tuple[int, int], ...]                        # places in a round of either side
 Loops = tuple[Rounds, Rounds]
@@ -61,13 +64,48 @@ class Inductive(Family):
         return self.numbers
 
 
-def loops_of(graphs: Graphs, values: tuple[Values, Values]) -> tuple[Loops, Pairs] | None:
-    """The loops of both programs over something that is given, of equally many rounds, and which tensors of a round are
-    paired; None where that cannot be."""
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How claims are made of two programs: the tensors of a round that are paired, how many operators a round has on
+    either side, and where only one of them loops, the closed form."""
+
+    pairs: Pairs
+    periods: tuple[int, int]
+    closed: ClosedForm | None = None
+
+    def loops(self, graphs: Graphs) -> Loops | None:
+        """The loops of both at some sizes; None where they are others there."""
+        if self.closed is None:
+            return _of_one_length(graphs, self.periods)
+        side, other = self.closed.side, graphs[1 - self.closed.side]
+        loop = rounds_of(graphs[side], period=self.periods[side])
+        if loop is None or other[self.closed.tensor].shape[self.closed.dim] != len(loop.rounds):
+            return None
+        rows = by_rows(other, self.closed.tensor, self.closed.dim)
+        return (loop, rows) if side == 0 else (rows, loop)
+
+    @property
+    def first(self) -> int:
+        """The first round that the claims about a round are about."""
+        return 0 if self.closed is None else 1
+
+
+def plan(graphs: Graphs, values: tuple[Values, Values], layouts: Mapping[str, Layout]) -> Plan | None:
+    """How claims can be made of two programs of which one or both loop over something that is given; None where they
+    cannot be."""
     sizes = {n - k for graph in graphs for node in graph.sources("input") for n in node.shape for k in (0, 1)}
     loops = _of_one_length(graphs, (None, None), sizes)
-    pairs = None if loops is None else _paired(loops, values)
-    return None if loops is None or pairs is None else (loops, pairs)
+    if loops is not None:
+        pairs = _paired(loops, values)
+        return None if pairs is None else Plan(pairs, (len(loops[0].rounds[0]), len(loops[1].rounds[0])))
+    closed = closed_form(graphs, values, layouts, sizes)
+    loop = None if closed is None else rounds_of(graphs[closed.side], among=sizes)
+    if closed is None or loop is None:
+        return None
+    period = len(loop.rounds[0])
+    if closed.side == 0:
+        return Plan(tuple((place, 0) for place in loop.read), (period, 1), closed)
+    return Plan(tuple((0, place) for place in loop.read), (1, period), closed)
 
 
 def _of_one_length(
@@ -124,15 +162,15 @@ def _same(a: Any, b: Any) -> bool:
     return isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor) and agree(a.squeeze(), b.squeeze())
 
 
-def recording_claims(record: Recording, here: Loops, pairs: Pairs) -> Recording:
+def recording_claims(record: Recording, planned: Plan) -> Recording:
     """The claims of both programs at other sizes."""
 
     def recorded(example: Any) -> Graphs:
         graphs = record(example)
-        loops = _of_one_length(graphs, [len(loop.rounds[0]) for loop in here])
+        loops = planned.loops(graphs)
         if loops is None:
-            raise Refused(f"the loop at {here[1].rounds[0][0].origin.spoken} is another one at other sizes")
-        return claims(loops, pairs)
+            raise Refused("the loop is another one at other sizes")
+        return claims(loops, planned)
 
     return recorded
 
@@ -140,24 +178,30 @@ def recording_claims(record: Recording, here: Loops, pairs: Pairs) -> Recording:
 # ----------------------------------------------------------------------------------------------------------- the claims
 
 
-def claims(loops: Loops, pairs: Pairs) -> Graphs:
+def claims(loops: Loops, planned: Plan) -> Graphs:
     """Both programs as graphs of the claims."""
-    classes = _classes(pairs)
+    classes, closed = _classes(planned.pairs), planned.closed
     begun = [pair for left, right in classes for pair in product(sorted(left), sorted(right))
              if all(place in loop.initial for place, loop in zip(pair, loops, strict=True))]
-    left, right = (_Claims(loops[side], [one[side] for one in classes], [pair[side] for pair in pairs],
-                           [pair[side] for pair in begun]).graph() for side in (0, 1))
+    other = None if closed is None else loops[1 - closed.side].graph
+    left, right = (_Claims(loops[side], [one[side] for one in classes], [pair[side] for pair in planned.pairs],
+                           [pair[side] for pair in begun], closed, other).graph() for side in (0, 1))
     return left, right
 
 
 class _Claims:
     """The graph of one side. `classes` are the places in a round whose tensors are taken to be the same; those at
-    `places` are compared, and the beginnings of those `begun`."""
+    `places` are compared, and the beginnings of those `begun`. With a `closed` form, which is a tensor of the graph
+    `other`, the first round is compared instead, and what is carried into the next ones is the row before."""
 
     def __init__(
-        self, loop: Rounds, classes: Sequence[frozenset[int]], places: Sequence[int], begun: Sequence[int]
+        self, loop: Rounds, classes: Sequence[frozenset[int]], places: Sequence[int], begun: Sequence[int],
+        closed: ClosedForm | None, other: Graph | None,
     ) -> None:
         self.loop, self.classes, self.places, self.begun = loop, classes, places, begun
+        self.closed, self.other = closed, other
+        self.carried: dict[int, Node] = {}                 # as an input
+        self.form: Node | None = None                      # the closed form, in this graph
         self.nodes: list[Node] = []
         self.tensors = dict(loop.graph.tensors)
         self.now: dict[Node, Node] = {}                    # of the program, as it stands here
@@ -168,19 +212,24 @@ class _Claims:
         inputs, count = graph.sources("input"), len(loop.rounds)
         self.nodes += inputs
         self.input(COUNT, TensorType((count,), "int64"))
-        carried: dict[int, Node] = {}
         made: dict[int, Node] = {}
         for k, places in enumerate(self.classes):
             kind = loop.rounds[0][min(places)].type
             assert isinstance(kind, TensorType)
             narrow = tuple(n for n in kind.shape if n != 1)
-            carried |= dict.fromkeys(places, self.input(f"{CARRIED} {k}", TensorType(narrow, kind.dtype)))
+            if self.closed is None:
+                self.carried |= dict.fromkeys(places, self.input(f"{CARRIED} {k}", TensorType(narrow, kind.dtype)))
             made |= dict.fromkeys(places, self.input(f"{MADE} {k}", TensorType((count, *narrow), kind.dtype)))
         self.nodes += [node for node in graph.nodes[:first] if node not in inputs]
-        roots = [(f"{START} {k}", self.narrowed(loop.initial[place], f"start of {k}"))
-                 for k, place in enumerate(self.begun)]
-        for number, name in ((0, FIRST), (1, SECOND)):
-            now = self.round(number, carried)
+        if self.closed is not None and self.other is not None and loop.initial:
+            self.copy(self.closed, self.other)
+        begun = [loop.initial[place] for place in self.begun]
+        if self.closed is not None:
+            now = self.round(0)
+            begun = [now[place] for place in self.places]
+        roots = [(f"{START} {k}", self.narrowed(node, f"start of {k}")) for k, node in enumerate(begun)]
+        for number, name in enumerate((FIRST, SECOND), 0 if self.closed is None else 1):
+            now = self.round(number)
             roots += [(f"{name} {k}", self.narrowed(now[place], f"{name}, {k}"))
                       for k, place in enumerate(self.places)]
         for place, every in made.items():
@@ -216,18 +265,40 @@ class _Claims:
         """Without dimensions of size one, in which the programs may differ."""
         return self.reshaped(node, tuple(n for n in node.shape if n != 1), name)
 
-    def round(self, number: int, carried: Mapping[int, Node]) -> list[Node]:
-        """A round with this number that reads what is carried from an input."""
-        before, second = self.loop.rounds[:2]              # what is carried is plain to see from round 1 on
-        now = {before[place]: self.reshaped(carried[place], before[place].shape, f"{CARRIED} to {place} of {number}")
-               for place in self.loop.initial}
+    def copy(self, closed: ClosedForm, other: Graph) -> None:
+        """The other side's closed form, of this side's inputs and weights."""
+        own = {node.name: node for node in self.nodes}
+        added = copied(other, f"{closed.tensor} itself", {name: own[mine] for name, mine in closed.names.items()})
+        self.tensors |= {node.name: other.tensors[node.name.removeprefix(COPIED)] for node in added
+                         if node.operator == "constant"}
+        self.nodes += added
+        self.form = added[-1]
+
+    def into(self, place: int, number: int) -> Node:
+        """What is carried into a round."""
+        kind = self.loop.rounds[0][place].type
+        assert isinstance(kind, TensorType)
+        if self.closed is None:
+            return self.reshaped(self.carried[place], kind.shape, f"{CARRIED} to {place} of {number}")
+        if number == 0 or self.form is None:
+            return self.loop.initial[place]
+        dim, shape = self.closed.dim, self.form.shape
+        row = TensorType((*shape[:dim], *shape[dim + 1 :]), kind.dtype)
+        before = self.add(f"row to {place} of {number}", SELECTED, (self.form, dim, number - 1), row, self.form.origin)
+        return self.reshaped(before, kind.shape, f"{CARRIED} to {place} of {number}")
+
+    def round(self, number: int) -> list[Node]:
+        """The round with this number."""
+        first, second = self.loop.rounds[:2]               # what is carried is plain to see from round 1 on
+        names = [node.name for node in (first, second)[number]] if number < 2 else [f"{n.name}, next" for n in second]
+        now = {first[place]: self.into(place, number) for place in self.loop.initial}
         made = []
-        for node, own in zip(second, self.loop.rounds[number], strict=True):
-            args = map_nodes(lambda part: now.get(part, part), _with_numbers(node.args, own.args))
-            kwargs = {name: map_nodes(lambda part: now.get(part, part), _with_numbers(value, own.kwargs[name]))
-                      for name, value in node.kwargs.items()}
-            now[node] = replace(own, args=args, kwargs=kwargs)
-            made.append(now[node])
+        for zero, one, name in zip(first, second, names, strict=True):
+            args = map_nodes(lambda part: now.get(part, part), _of_round(number, zero.args, one.args))
+            kwargs = {key: map_nodes(lambda part: now.get(part, part), _of_round(number, zero.kwargs[key], value))
+                      for key, value in one.kwargs.items()}
+            now[one] = replace(one, name=name, args=args, kwargs=kwargs)
+            made.append(now[one])
         self.nodes += made
         return made
 
@@ -253,47 +324,50 @@ class _Claims:
         return self.reshaped(placed, node.shape, node.name)
 
 
-def _with_numbers(argument: Any, numbers: Any) -> Any:
-    """An argument with the numbers of another round."""
-    if isinstance(argument, tuple):
-        return tuple(_with_numbers(a, b) for a, b in zip(argument, numbers, strict=True))
-    return argument if isinstance(argument, Node) else numbers
+def _of_round(number: int, zero: Any, one: Any) -> Any:
+    """An argument in the round of this number, from what it is in rounds 0 and 1: the tensors of the latter."""
+    if isinstance(one, tuple):
+        return tuple(_of_round(number, a, b) for a, b in zip(zero, one, strict=True))
+    whole = isinstance(one, int) and not isinstance(one, bool)
+    return zero + number * (one - zero) if whole else one
 
 
 # ------------------------------------------------------------------------------------------------- for any round number
 
 
-def inductive(found: Family, loops: Loops, pairs: Pairs, values: tuple[Values, Values]) -> Inductive | None:
-    """The family of the claims with one round in the place of two, number t of t + 1 + u; None where the number of
-    rounds does not vary, or not as one size does."""
+def inductive(found: Family, loops: Loops, planned: Plan, values: tuple[Values, Values]) -> Inductive | None:
+    """The family of the claims with one round in the place of two, number t of t + 1 + u (counted from the first that
+    they are about); None where the number of rounds does not vary, or not as one size does."""
     counts = {graph[COUNT].shape[0] for graph in found.graphs}
     own = {symbol for count in counts for symbol in symbols(count)}
     if len(counts) != 1 or len(own) != 1:
         return None
     (count,), (symbol,) = counts, own
     more = value_at(count, {symbol.name: 0})
-    if canonical(add(symbol, more)) != count or symbol.minimum + more < 1:
+    if canonical(add(symbol, more)) != count or symbol.minimum + more < 1 + planned.first:
         return None
     before, after = Size(BEFORE, 0), Size(AFTER, 0)
-    length = canonical(add(before, after, 1 - more))
-    left, right = (at(_any_round(graph, len(pairs), before), {symbol.name: length}) for graph in found.graphs)
+    length = canonical(add(before, after, 1 + planned.first - more))
+    left, right = (at(_any_round(graph, len(planned.pairs), before), {symbol.name: length}) for graph in found.graphs)
     rounds = len(loops[0].rounds)
     number = rounds // 2
-    numbers = {**found.example, BEFORE: number, AFTER: rounds - 1 - number}
+    numbers = {**found.example, BEFORE: number - planned.first, AFTER: rounds - 1 - number}
     sizes: dict[str, Dim] = dict(numbers)
     here = at(left, sizes), at(right, sizes)
-    place = loops[1].rounds[0][0].origin
+    side = 1 if planned.closed is None else planned.closed.side
+    place = loops[side].rounds[0][0].origin
     told = f"how often {place.spoken} goes round, and what is asked of sizes on the way, is read off these runs"
     fields = {name: getattr(found, name) for name in Family.__dataclass_fields__}
     fields |= {"graphs": (left, right), "lost": (*found.lost, told)}
-    return Inductive(**fields, of_example=here, values=_values(here, loops, pairs, values, number), numbers=numbers,
-                     place=place)
+    drawn = _values(here, loops[side], side, planned, values, number)
+    return Inductive(**fields, of_example=here, values=drawn, numbers=numbers, place=place)
 
 
 def _any_round(graph: Graph, pairs: int, number: Size) -> Graph:
-    """The graph with its round 0 as round `number`: what grows from round 0 to round 1 grows so from round to round."""
+    """The graph with one round, so many after the first, for two: what grows from one to the next grows so from round
+    to round."""
     by_root = dict(graph.roots)
-    twins: dict[Node, Node] = {}                           # of each node of round 0, the one of round 1
+    twins: dict[Node, Node] = {}                           # of each node of a round, the one of the next
     waiting = [(by_root[f"{FIRST} {k}"], by_root[f"{SECOND} {k}"]) for k in range(pairs)]
     while waiting:
         first, second = waiting.pop()
@@ -324,22 +398,23 @@ def _of(number: Dim) -> Expr:
 
 
 def _values(
-    graphs: Graphs, loops: Loops, pairs: Pairs, values: tuple[Values, Values], number: int
+    graphs: Graphs, loop: Rounds, side: int, planned: Plan, values: tuple[Values, Values], number: int
 ) -> tuple[Values, Values]:
-    """Values of the claims at the example's sizes: what is carried, and what all rounds make, as the left makes it."""
+    """Values of the claims at the example's sizes: what is carried, and what all rounds make, as one side makes it."""
     found: tuple[list[Any], list[Any]] = ([], [])
     for draw in range(len(values[0])):
-        mine, count = values[0][draw], len(loops[0].rounds)
+        mine, count = values[side][draw], len(loop.rounds)
         added: dict[str, torch.Tensor] = {COUNT: torch.zeros(count, dtype=torch.int64)}
-        for k, (places, _) in enumerate(_classes(pairs)):
-            of_round = [mine[nodes[min(places)].name] for nodes in loops[0].rounds]
-            shape = graphs[0][f"{CARRIED} {k}"].shape
-            added[f"{CARRIED} {k}"] = of_round[number - 1].reshape(shape)
+        for k, places in enumerate(_classes(planned.pairs)):
+            of_round = [mine[nodes[min(places[side])].name] for nodes in loop.rounds]
+            shape = graphs[0][f"{MADE} {k}"].shape[1:]
+            if planned.closed is None:
+                added[f"{CARRIED} {k}"] = of_round[number - 1].reshape(shape)
             added[f"{MADE} {k}"] = torch.stack([part.reshape(shape) for part in of_round])
-        for side, graph in enumerate(graphs):
-            own = {node.name: values[side][draw][node.name] for node in graph.nodes
-                   if node.is_source and node.name not in added}
-            found[side].append(execute(graph, {**own, **added}))
+        for k, graph in enumerate(graphs):
+            own = {node.name: values[k][draw][node.name] for node in graph.nodes
+                   if node.is_source and node.name in values[k][draw]}
+            found[k].append(execute(graph, {**own, **added}))
     return found
 
 
@@ -348,13 +423,14 @@ def families_by_induction(
     values: tuple[Values, Values],
     record: Recording,
     search: Callable[[Recording, Graphs], Family],
+    layouts: Mapping[str, Layout],
 ) -> Iterator[Family]:
     """The family of the claims of two programs that loop. `search` finds that of what records two graphs, and of
-    these."""
-    found = loops_of(graphs, values)
-    if found is None:
+    these; `layouts` are those of right weights."""
+    planned = plan(graphs, values, layouts)
+    loops = None if planned is None else planned.loops(graphs)
+    if planned is None or loops is None:
         return
-    loops, pairs = found
-    made = inductive(search(recording_claims(record, loops, pairs), claims(loops, pairs)), loops, pairs, values)
+    made = inductive(search(recording_claims(record, planned), claims(loops, planned)), loops, planned, values)
     if made is not None:
         yield made
