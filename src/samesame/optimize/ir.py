@@ -34,7 +34,6 @@ from samesame.formula.sizes import replaced
 
 Dim = int | Expr
 Kind = Literal["parallel", "serial", "vector", "unrolled"]
-MONOIDS = ("sum", "prod", "max", "min")
 
 
 @dataclass(frozen=True)

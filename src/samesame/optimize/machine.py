@@ -15,14 +15,12 @@ from samesame.evidence import SamesameError
 
 @dataclass(frozen=True)
 class Machine:
-    """`lanes`: float32 in a vector register; caches in bytes, 0 if unknown."""
+    """`lanes`: float32 in a vector register; `level1`: bytes of a core's fastest cache, 0 if unknown."""
 
     name: str
     lanes: int
     registers: int
-    cores: int
     level1: int
-    level2: int
     features: str = ""                               # what code compiled for this machine may use
 
 
@@ -34,7 +32,7 @@ def here() -> Machine:
     lanes = 16 if "avx512f" in flags else 8 if "avx2" in flags else 4
     registers = 32 if lanes == 16 or platform.machine() in ("aarch64", "arm64") else 16
     name = described.get("model name", platform.processor() or platform.machine())
-    return Machine(name, lanes, registers, os.cpu_count() or 1, _cache(1), _cache(2), features)
+    return Machine(name, lanes, registers, _level1(), features)
 
 
 def _first_cpu() -> dict[str, str]:
@@ -46,12 +44,11 @@ def _first_cpu() -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
-def _cache(level: int) -> int:
-    """The size of a core's data cache of this level."""
+def _level1() -> int:
     for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         try:
             said = {name: (folder / name).read_text().strip() for name in ("level", "type", "size")}
-            if said["level"] == str(level) and said["type"] != "Instruction":
+            if said["level"] == "1" and said["type"] != "Instruction":
                 return int(said["size"].removesuffix("K")) * 1024
         except (OSError, ValueError):
             continue

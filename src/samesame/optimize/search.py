@@ -65,8 +65,6 @@ class Found:
 
     candidates: tuple[Rewriting, ...]
     nodes: int = 0
-    seconds: float = 0.0
-    stopped: str = ""
 
 
 def candidates(
@@ -80,7 +78,7 @@ def searched(specification: Specification, budget: Budget = LIMITS, rules: Seque
     graph, known = EGraph(typed), dict[Form, int]()
     forms = tuple(root.form for root in specification.roots())
     roots = [add(graph, form, known) for form in forms]
-    report = graph.saturate(rules, budget)
+    graph.saturate(rules, budget)
     prices = Prices(specification.extents)
     found: dict[tuple[Form, ...], Rewriting] = {forms: Rewriting(forms, (), prices.of(forms))}
     shown: dict[int, Form] = {}
@@ -92,7 +90,7 @@ def searched(specification: Specification, budget: Budget = LIMITS, rules: Seque
             found[outputs] = Rewriting(outputs, explained(graph, roots, terms, shown, specification.extents), cost)
     first, *others = found.values()
     others.sort(key=lambda candidate: candidate.cost["time"])
-    return Found((first, *others), graph.node_count, report.seconds, report.stopped)
+    return Found((first, *others), graph.node_count)
 
 
 def alike(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
