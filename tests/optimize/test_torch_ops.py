@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -9,7 +11,6 @@ from torch.nn import functional as F
 
 from optimize.test_reassociation import written
 from samesame import check
-from samesame.evidence import Refused
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.operators import specification
 from samesame.optimize.search import candidates
@@ -143,7 +144,12 @@ def test_attention_is_found_again(name, tmp_path):
     torch.testing.assert_close(written(text, tmp_path)(*inputs), program(*inputs))
 
 
-def test_inputs_that_stand_inside_others_are_refused():
-    spec = specification(lambda pair: pair[0] + pair[1], ((x(3), x(3)),))
-    with pytest.raises(Refused, match="stands inside another"):
-        source(spec, [root.form for root in spec.roots()])
+def test_inputs_that_stand_inside_others_come_one_by_one(tmp_path):
+    """And each has a name of its own."""
+    def program(pair, pair_0):
+        return pair[0] - 2 * pair[1] / (pair_0 + pair_0.shape[0])
+
+    pair, other = (x(3), x(3)), x(3).abs()
+    graph = replace(specification(program, (pair, other)), arguments=("pair.0", "pair.1", "pair_0"))
+    fast = written(source(graph, [root.form for root in graph.roots()]), tmp_path, program)
+    torch.testing.assert_close(fast(*pair, other), program(pair, other))

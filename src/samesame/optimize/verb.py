@@ -51,6 +51,7 @@ HEAT = 6                                                   # rounds in which can
 NEAR = 1.15                                                # times the best incumbent, to be raced to the end
 TRIED = 4                                                  # candidates that race
 FASTEST = 2                                                # of these, for which a proof is looked for
+RACING = 0.6                                               # of all the time; no search begins in it
 COMPILING = 0.35                                           # of the time that is left, for one to be compiled
 SEARCHING = 0.25                                           # of the time that is left, for numbers to be chosen
 LEAST, TUNING = 0.5, 8.0                                   # seconds for one group of kernels
@@ -184,10 +185,10 @@ class Attempt:
         return self.module if way == EAGER else Compiled(self.module, way, self.job.weights)
 
     def listed(self, found: Iterable[Candidate]) -> Iterable[Candidate]:
-        """The candidates, for as long as there is time to look for them."""
+        """The candidates, for as long as there is time to look for them: the rest is for races and the proof."""
         for candidate in found:
             yield candidate
-            if self.run.over:
+            if self.left < RACING * (self.run.timeout or math.inf):
                 return
 
     @contextmanager

@@ -8,6 +8,7 @@ same up to the names of axes is computed once. The text is not trusted: `check` 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -110,10 +111,12 @@ class Printer:
                            body=body)
 
     def argument(self, name: str) -> str:
-        if not name.isidentifier():
-            raise Refused(f"the input {name} stands inside another; a module is only made for inputs that are tensors")
-        self.read[name] = name
-        return name
+        """A parameter for an input; of one that stands inside another, such as `pair.0`, too: they come one by one."""
+        taken = re.sub(r"\W", "_", name)
+        while taken in self.read.values():
+            taken += "_"
+        self.read[name] = taken
+        return taken
 
     def returned(self, results: list[str]) -> str:
         names = [output.name for output in self.specification.outputs]
@@ -225,7 +228,7 @@ class Printer:
             for places in self.loads.get(name, ()):
                 for d, place in enumerate(places):
                     if place.axis == axis and self.specification.tensors[name].shape[d] == self.extent(axis):
-                        return f"{name}.shape[{d}]"
+                        return f"{self.read[name]}.shape[{d}]"
         return str(self.extent(axis))
 
     @cached_property
@@ -295,7 +298,7 @@ class Printer:
         return f'self.get_submodule("{module}").{last}'
 
     def device(self) -> str:
-        return f"{self.specification.arguments[0]}.device" if self.specification.arguments else "None"
+        return f"{self.read[self.specification.arguments[0]]}.device" if self.specification.arguments else "None"
 
     # -------------------------------------------------------------------------------------------------------- pointwise
 
