@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -11,6 +12,7 @@ pytest.importorskip("triton")
 from typer.testing import CliRunner
 
 from samesame.cli import app
+from samesame.work import reads
 
 KERNELS = """
 import os
@@ -77,6 +79,39 @@ def test_several_are_in_the_order_in_which_they_were_named(file):
         "2 launch functions: 1 verified, 1 could not be looked at", f"{file}:launch_one", f"{file}:missing"]
 
 
+COUNTED = """
+import grids
+
+def launch_one(n=100):
+    with open(__file__ + ".asked", "a") as file:
+        file.write("x")
+    return copied(torch.randn(n, device="cuda"), (grids.programs,))
+"""
+
+
+@pytest.mark.long
+def test_a_run_that_goes_on_asks_what_it_has_not_or_what_has_changed(file, tmp_path):
+    file.write_text(KERNELS.partition("def launch_ends")[0] + COUNTED)
+    asked, helper = tmp_path / "kernels.py.asked", tmp_path / "grids.py"
+
+    def change(programs):
+        helper.write_text(f"programs = {programs}\n")
+        os.utime(helper, (programs, programs))                      # long ago: nothing changed while it ran
+        os.utime(file, (0, 0))
+        reads.digest.cache_clear()                                  # another process would begin without it
+
+    change(2)
+    first = run(file, "--resume", tmp_path / "record")
+    times = len(asked.read_text())
+    assert first[0] == 0 and first[1].startswith("1 launch function: 1 verified") and times
+    again = run(file, "--resume", tmp_path / "record")
+    assert again[0] == 0 and len(asked.read_text()) == times
+    assert again[1].partition("\n")[2] == first[1].partition("\n")[2]
+    change(1)
+    code, out, _ = run(file, "--resume", tmp_path / "record")
+    assert code == 1 and "1 violated" in out and len(asked.read_text()) > times, "a module that it imports is another"
+
+
 @pytest.mark.parametrize("text, words, message", [
     ("x = 1", [], "has no function that launches a kernel and needs no arguments"),
     (KERNELS.partition("def launch_ends")[0], [], r"; these launch some, and need arguments: {file}:copied"),
@@ -84,6 +119,7 @@ def test_several_are_in_the_order_in_which_they_were_named(file):
     ("import os; os._exit(3)", [], "{file}: a program ended the process (exit code 3)"),
     (KERNELS, ["--against", "a.py:f"], "--against is of one launch function; name that one alone, as file.py:launch"),
     (KERNELS, ["{file}:launch_one", "--html", "a.html"], "--html is of one launch function"),
+    (KERNELS, ["{file}", "--resume", "{file}"], "kernels.py is no record of a lift; give a file that --resume wrote"),
 ])
 def test_what_cannot_be_lifted_is_one_sentence(file, text, words, message):
     file.write_text(text)

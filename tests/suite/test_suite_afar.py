@@ -10,8 +10,8 @@ from samesame.report.answers import HOLDS, OPEN, of_check, to_form
 from samesame.suite import asking, verb
 from samesame.suite.entries import read_suite
 from samesame.suite.kept import Kept
-from samesame.suite.reads import Reads
 from samesame.suite.verb import CHECKED, ELSEWHERE, suite
+from samesame.work.reads import Reads
 from samesame.work.tasks import Done, NotAccepted
 
 PAIR = """
@@ -146,7 +146,7 @@ def test_what_is_not_accepted_is_no_verdict(asked, told):
 
 @pytest.mark.parametrize("digest, state", [("other", OPEN), (None, HOLDS)])
 def test_a_difference_counts_where_the_files_there_are_those_that_lie_here(asked, told, folder, digest, state):
-    from samesame.suite.reads import digest as digest_here
+    from samesame.work.reads import digest as digest_here
 
     file = str(folder / "pair.py")
     different = {**told[0], "verdict": "different", "evidence": "refuted", "state": "fails"}

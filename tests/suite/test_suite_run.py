@@ -17,10 +17,11 @@ from samesame.cli import app
 from samesame.report.answers import FAILS, HOLDS, OPEN, UNUSABLE
 from samesame.report.html.beside import folder_beside
 from samesame.store import Store
-from samesame.suite import reads, verb
+from samesame.suite import verb
 from samesame.suite.page import write_suite
 from samesame.suite.table import command, dumps, text
 from samesame.suite.verb import suite
+from samesame.work import reads
 from samesame.work.crew import Crew
 
 PAIR = """

@@ -26,7 +26,7 @@ from samesame.cli.options import (
     require_positive,
 )
 from samesame.cli.progress import progress_of, terminated_gently
-from samesame.cli.streams import INTERRUPTED, reported, to_stdout
+from samesame.cli.streams import INTERRUPTED, complain, reported, to_stdout
 from samesame.evidence import SamesameError
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ EPILOG = (
 TARGETS = "file.py:launch, or a .ttir file; file.py for all its functions that launch a kernel. Several may be given."
 Targets = Annotated[list[str], argument("TARGET…", TARGETS)]
 Jobs = Annotated[int, option("--jobs", "-j", min=1, words="Launch functions that are lifted at the same time.")]
+RESUME = "Of several: keep each launch here when it is done; go on from there if the file exists."
+Resume = Annotated[str | None, option("--resume", metavar="FILE", words=RESUME)]
 JOBS = max(1, min(4, os.cpu_count() or 1))
 Against = Annotated[
     str | None,
@@ -89,6 +91,7 @@ def lift(
     synthesis: Synthesis = True,
     timeout: Timeout = 10.0,
     jobs: Jobs = JOBS,
+    resume: Resume = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -104,10 +107,13 @@ def lift(
                    "latex": latex, "numerics": numerics}
         with reported(verbose):
             demand_one({"--against": against, "--inputs": inputs, "--assume": assume, "--html": html})
-            found = many(targets, options, jobs, json, junit, sarif, quiet=quiet, form=format_)
+            found = many(targets, options, jobs, json, junit, sarif, quiet=quiet, form=format_,
+                         resume=resume)
         raise typer.Exit(INTERRUPTED if found.interrupted else found.exit_code)
     [target] = targets
     with reported(verbose):
+        if resume is not None:
+            raise SamesameError("--resume is of several launch functions; name a file, or more than one of them")
         with redirect_stdout(sys.stderr):
             from samesame.capture import load_inputs
             from samesame.kernels.loops.carried import Means
@@ -149,7 +155,7 @@ def demand_one(given: Mapping[str, Any]) -> None:
 
 def many(
     targets: Sequence[str], options: Mapping[str, Any], jobs: int, json: str | None, junit: str | None,
-    sarif: str | None, *, quiet: bool, form: Format,
+    sarif: str | None, *, quiet: bool, form: Format, resume: str | None,
 ) -> Many:
     """Lift several, and say what came of them."""
     demand_writable(json)
@@ -158,7 +164,8 @@ def many(
         from samesame.lift.many import lift_many
         from samesame.report.json import write_text
 
-        found = lift_many(targets, options, jobs=jobs, progress=shown.far if shown else None)
+        found = lift_many(targets, options, jobs=jobs, resume=None if resume is None else Path(resume),
+                          progress=shown.far if shown else None)
     write_answers(found.answers, junit, sarif)
     text = json_.dumps(found.to_json(), indent=2, allow_nan=False)
     if json == "-":
@@ -169,4 +176,6 @@ def many(
         to_stdout(found.text(short=quiet))
     if json not in (None, "-"):
         write_text(text + "\n", Path(json))
+    if found.interrupted:
+        complain(f"interrupted: {found.goes_on}")
     return found

@@ -2,14 +2,17 @@
 
 Each is lifted in a fork of this process, which has loaded what all of them need; a program that ends or crashes its
 process costs that one launch. What comes back is data: the report's lines, the JSON, and the answers for other tools.
+A record keeps it together with what was read for it, so that a run that goes on asks what has changed once more.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from samesame.evidence import Refused, SamesameError
@@ -21,9 +24,12 @@ from samesame.report.json import plain
 from samesame.report.lifted import lines, quiet_lines
 from samesame.report.words import counted, seconds_in_words
 from samesame.supervised import without_answer
+from samesame.versions import versions_of_packages
 from samesame.work.crew import Crew
 from samesame.work.local import Local, Work
-from samesame.work.progress import Progress, Told
+from samesame.work.progress import Progress, Told, goes_on
+from samesame.work.reads import Reads, keep, recall
+from samesame.work.record import Record, open_record
 from samesame.work.tasks import Lost, Task
 
 LIFTING = "samesame.lift.many:lifting"
@@ -55,6 +61,7 @@ class Many:
     total: int = 0
     seconds: float = 0.0
     interrupted: bool = False
+    goes_on: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -92,21 +99,28 @@ class Many:
 
 
 def lift_many(
-    targets: Sequence[str], options: Mapping[str, Any], *, jobs: int = 1, progress: Told | None = None
+    targets: Sequence[str], options: Mapping[str, Any], *, jobs: int = 1, resume: Path | None = None,
+    progress: Told | None = None,
 ) -> Many:
     """Lift every launch function that `targets` name, `jobs` at a time: `file.py:launch`, a file of TTIR, or `file.py`
     for all its functions that launch a kernel and need no arguments. `options` are `seconds`, `elements`, `synthesis`,
-    `explain`, `latex` and `numerics`. `progress` is called at least once a second. Ctrl-C ends the run and keeps what
-    is done. Raises Refused where a file cannot be imported or launches nothing."""
+    `explain`, `latex` and `numerics`. What is done is kept in the file `resume`, from which a later call goes on.
+    `progress` is called at least once a second. Ctrl-C ends the run and keeps what is done. Raises Refused where a file
+    cannot be imported or launches nothing, and SamesameError where the record cannot be used."""
     demand_triton()
     started = time.monotonic()
     found = Many(targets)
-    with Crew([Local(LIFTING, (dict(options),), jobs, forks=True, tasks_each=1)], tries=1) as crew:
-        lifting = _Lifting(found, crew, KERNELS * options["seconds"] + GRACE, progress)
+    record = open_record(resume, {"record": "lift", "options": options, "versions": versions_of_packages()}, dict)
+    given = dict(options), time.time(), dict(os.environ) if resume else None
+    with Crew([Local(LIFTING, given, jobs, forks=True, tasks_each=1)], tries=1) as crew:
+        lifting = _Lifting(found, crew, KERNELS * options["seconds"] + GRACE, progress, record)
         try:
             lifting.all()
         except KeyboardInterrupt:
             found.interrupted = True
+        finally:
+            record.close()
+    found.goes_on = goes_on(len(lifting.done), found.total, "launches", str(resume or ""))
     found.found = [lifted for target in targets for lifted in lifting.under(target)]
     found.seconds = time.monotonic() - started
     return found
@@ -125,6 +139,7 @@ class _Lifting:
     crew: Crew
     limit: float
     progress: Told | None
+    record: Record
     names: dict[str, list[str]] = field(default_factory=dict)
     done: dict[str, Lifted] = field(default_factory=dict)
 
@@ -135,7 +150,10 @@ class _Lifting:
             self.read(done.task.content, done.result)
         names = [*dict.fromkeys(name for target in self.many.targets for name in self.names[target])]
         self.many.total = len(names)
-        far = Progress("launches", len(names))
+        for name in names:
+            if (kept := recall(self.record, _key(name))) is not None:
+                self.done[name] = _read(kept["lifted"])
+        far = Progress("launches", len(names), len(self.done), len(self.done))
 
         def tell() -> None:
             far.done = len(self.done)
@@ -144,11 +162,14 @@ class _Lifting:
                 self.progress(far)
 
         self.crew.watch = tell
-        for done in self.crew.results(map(self.task, names)):
-            target = done.task.content
-            form = without(target, said(done.result), done.result.printed) if isinstance(done.result, Lost) else \
-                done.result
-            self.done[target] = Lifted(**{**form, "answers": [from_form(answer) for answer in form["answers"]]})
+        for done in self.crew.results(self.task(name) for name in names if name not in self.done):
+            target, result = done.task.content, done.result
+            if isinstance(result, Lost):
+                self.done[target] = _read(without(target, said(result), result.printed))
+            else:
+                self.done[target] = _read(result["lifted"])
+                if (read := result["read"]) is not None and not read[0]["unseen"]:
+                    keep(self.record, _key(target), {"lifted": result["lifted"]}, *read)
             tell()
 
     def task(self, target: str) -> Task:
@@ -159,7 +180,7 @@ class _Lifting:
         if isinstance(result, Lost):
             raise Refused(f"{file}: {said(result)}")
         if "names" not in result:
-            raise Refused(result["form"]["why"])
+            raise Refused(result["lifted"]["form"]["why"])
         names, left_out = ([f"{file}:{name}" for name in result[key]] for key in ("names", "left_out"))
         if not names:
             hint = f"; these launch some, and need arguments: {', '.join(left_out)}" if left_out else ""
@@ -172,6 +193,16 @@ class _Lifting:
         yield from (self.done.pop(name) for name in self.names.get(target, ()) if name in self.done)
 
 
+def _key(target: str) -> str:
+    """Of a launch function, from whichever folder it is named."""
+    return os.path.abspath(target)
+
+
+def _read(form: Mapping[str, Any]) -> Lifted:
+    """What `lifted` wrote."""
+    return Lifted(**{**form, "answers": [from_form(answer) for answer in form["answers"]]})
+
+
 def said(lost: Lost) -> str:
     return lost.why if lost.code is None else without_answer(lost.code)
 
@@ -179,18 +210,23 @@ def said(lost: Lost) -> str:
 # ------------------------------------------------------------------------------------------------------- inside a fork
 
 
-def lifting(options: Mapping[str, Any]) -> Work:
-    """In a fork: lifts a launch function, or says which ones a file has."""
+def lifting(options: Mapping[str, Any], began: float, environment: Mapping[str, str] | None) -> Work:
+    """In a fork: lifts a launch function, or says which ones a file has. With the variables of when the run `began`, it
+    says what was read, too."""
     from samesame.kernels.host.found import launch_functions
 
     def work(target: str) -> dict[str, Any]:
+        reads = None if environment is None else Reads(began, dict(environment))
+        if reads is not None:
+            reads.watch()
         try:
             if is_whole_file(target):
                 names, left_out = launch_functions(target)
                 return {"names": names, "left_out": left_out}
-            return lifted(target, options)
+            found = lifted(target, options)
         except SamesameError as error:
-            return without(target, str(error))
+            found = without(target, str(error))
+        return {"lifted": found, "read": reads and reads.form([target.rpartition(":")[0] or target])}
 
     return work
 

@@ -34,10 +34,10 @@ from samesame.report.html.lift import lift_html
 from samesame.report.html.refine import refine_html
 from samesame.store import Store
 from samesame.suite.entries import Entry
-from samesame.suite.reads import Reads
 from samesame.versions import versions
 from samesame.work.crew import in_forks
 from samesame.work.local import Work
+from samesame.work.reads import Reads
 from samesame.work.tasks import NotAccepted
 
 CHECKPOINT = re.compile("(hf|vllm):")

@@ -7,15 +7,14 @@ from __future__ import annotations
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from samesame.report.answers import FAILS, HOLDS, Answer, from_form
 from samesame.store import Store, StoreError
-from samesame.store.kept import SUITE, get, keep
+from samesame.store import kept as stored
 from samesame.suite.entries import Entry
-from samesame.suite.reads import digest, digest_of, unchanged
 from samesame.versions import versions_of_packages
-from samesame.work.record import Record
+from samesame.work.reads import Shelf, digest, digest_of, keep, recall
 
 FORMAT = 2
 
@@ -27,13 +26,6 @@ def key_of(entry: Entry, folder: Path) -> str:
     return digest_of([FORMAT, entry.verb, options, entry.timeout, entry.reads, str(folder), *about])
 
 
-class Shelf(Protocol):
-    """Where answers lie, by key."""
-
-    def get(self, key: str) -> dict[str, Any] | None: ...
-    def keep(self, key: str, form: dict[str, Any]) -> None: ...
-
-
 @dataclass(slots=True)
 class InStore:
     """In the store of rules. One that cannot be written keeps nothing."""
@@ -41,26 +33,13 @@ class InStore:
     store: Store
 
     def get(self, key: str) -> dict[str, Any] | None:
-        return get(self.store, SUITE, key)
+        return stored.get(self.store, stored.SUITE, key)
 
-    def keep(self, key: str, form: dict[str, Any]) -> None:
+    def add(self, key: str, form: dict[str, Any]) -> None:
         try:
-            keep(self.store, SUITE, key, form)
+            stored.keep(self.store, stored.SUITE, key, form)
         except StoreError as error:
             self.store.notice(f"{error}; an answer was not kept")
-
-
-@dataclass(slots=True)
-class InRecord:
-    """In the record of a run."""
-
-    record: Record
-
-    def get(self, key: str) -> dict[str, Any] | None:
-        return self.record.done.get(key)
-
-    def keep(self, key: str, form: dict[str, Any]) -> None:
-        self.record.add(key, form)
 
 
 @dataclass(slots=True)
@@ -68,14 +47,12 @@ class Kept:
     """The answers of earlier runs: `decided` ones, and `all` of one that was interrupted."""
 
     decided: Shelf | None = None
-    all: InRecord | None = None
+    all: Shelf | None = None
 
     def get(self, key: str) -> Answer | None:
         """The answer, where all that it hangs on is as it was."""
         for shelf in self.all, self.decided:
-            form = shelf.get(key) if shelf else None
-            libraries = shelf.get(form["libraries"]) if shelf and form else None
-            if form and libraries and unchanged(form["reads"], libraries):
+            if shelf is not None and (form := recall(shelf, key)):
                 return from_form(form["answer"])
         return None
 
@@ -83,12 +60,9 @@ class Kept:
         """Keep an answer with what was read for it; why it cannot be kept, or nothing."""
         if found["reads"]["unseen"]:
             return str(found["reads"]["unseen"])
-        libraries = digest_of(found["libraries"])
         for shelf in self.all, self.decided if answer.state in (HOLDS, FAILS) else None:
             if shelf is not None:
-                if shelf.get(libraries) is None:
-                    shelf.keep(libraries, found["libraries"])
-                shelf.keep(key, {"answer": found["answer"], "reads": found["reads"], "libraries": libraries})
+                keep(shelf, key, {"answer": found["answer"]}, found["reads"], found["libraries"])
         return ""
 
 

@@ -34,7 +34,7 @@ from samesame.report.html.beside import page_of, write_beside
 from samesame.store import Store
 from samesame.suite.asking import limit_of, load
 from samesame.suite.entries import AT_LEAST, Entry, read_suite
-from samesame.suite.kept import InRecord, InStore, Kept, key_of, read_alike
+from samesame.suite.kept import InStore, Kept, key_of, read_alike
 from samesame.supervised import without_answer
 from samesame.work.cluster import Cluster
 from samesame.work.crew import Crew, Workplace
@@ -129,7 +129,7 @@ def suite(
     folder = str(path.resolve().parent)
     found = Suite(path, entries)
     record = open_record(resume, {"record": "suite"}, dict)
-    kept = Kept(InStore(store) if store else None, InRecord(record) if resume else None)
+    kept = Kept(InStore(store) if store else None, record if resume else None)
     keys = {entry.name: key_of(entry, Path(folder)) for entry in entries}
     asking = _Asking(found, kept, keys, bool(ray), pages)
     try:

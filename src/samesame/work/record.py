@@ -27,6 +27,10 @@ class Record:
     done: dict[str, Any] = field(default_factory=dict)
     file: IO[str] | None = None
 
+    def get(self, key: str) -> Any:
+        """What was kept; None where nothing was."""
+        return self.done.get(key)
+
     def add(self, key: str, form: Any) -> None:
         """Keep it. Raises SamesameError where the disk does not let it."""
         self.done[key] = form

@@ -8,7 +8,7 @@ up; checkpoint folders, whole; and what the user names (`reads`), such as a file
 started another process or opened a connection has read what nobody knows, and is not kept; neither is one of whose
 files any changed while it ran.
 
-Files of libraries are thousands, and the same for most runs: they are one `Libraries`, kept once.
+Files of libraries are thousands, and the same for most runs: they are kept once, for all answers that read them.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import os
 import stat
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib import util
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INSTALLED = tuple({os.path.join(os.path.realpath(sysconfig.get_path(name)), "")
@@ -135,6 +135,28 @@ def unchanged(form: dict[str, Any], libraries: dict[str, Any]) -> bool:
         and _nothing_in_front(form, {*libraries["names"], *form["names"], *form["missing"]})
         and all(digest(path) == found for path, found in libraries["files"].items())
     )
+
+
+class Shelf(Protocol):
+    """Where answers lie, by key."""
+
+    def get(self, key: str) -> dict[str, Any] | None: ...
+    def add(self, key: str, form: dict[str, Any]) -> None: ...
+
+
+def recall(shelf: Shelf, key: str) -> dict[str, Any] | None:
+    """What was kept, where all that it was read from is as it was then."""
+    form = shelf.get(key)
+    libraries = shelf.get(form["libraries"]) if form else None
+    return form if form and libraries and unchanged(form["reads"], libraries) else None
+
+
+def keep(shelf: Shelf, key: str, form: Mapping[str, Any], reads: Mapping[str, Any], libraries: dict[str, Any]) -> None:
+    """Keep a form with what was read for it."""
+    named = digest_of(libraries)
+    if shelf.get(named) is None:
+        shelf.add(named, libraries)
+    shelf.add(key, {**form, "reads": reads, "libraries": named})
 
 
 def _nothing_in_front(form: dict[str, Any], names: set[str]) -> bool:
