@@ -6,6 +6,7 @@ import math
 from types import SimpleNamespace
 
 import pytest
+import z3
 
 pytest.importorskip("triton")
 
@@ -16,6 +17,7 @@ from samesame.formula.expr import Fold, Leaf, Load, Size, add, exp, index, maxim
 from samesame.kernels import clock
 from samesame.kernels.formulas import textbook
 from samesame.kernels.formulas.simplify import Simplifier
+from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.loops import synthesis
 from samesame.lift import KernelVerdict, Settings, lift, names
@@ -59,6 +61,40 @@ def test_a_limit_inside_another_ends_no_later(monkeypatch: pytest.MonkeyPatch) -
         with clock.limited(5), pytest.raises(Refused, match=SENTENCE.format(10)):
             clock.look()
     clock.look()
+
+
+def test_a_question_is_bounded_by_the_solvers_own_count_and_by_no_clock_but_the_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[dict[str, int]] = []
+    real = z3.Solver.check
+
+    def heard(solver: z3.Solver, *assumptions: object) -> object:
+        told.append(limits.pop(solver))
+        return real(solver, *assumptions)
+
+    limits: dict[z3.Solver, dict[str, int]] = {}
+    setting = z3.Solver.set
+
+    def set_(solver: z3.Solver, name: str, value: int) -> None:
+        limits.setdefault(solver, {})[name] = value
+        setting(solver, name, value)
+
+    monkeypatch.setattr(z3.Solver, "check", heard)
+    monkeypatch.setattr(z3.Solver, "set", set_)
+    (one,) = lift(target("welford"), settings=Settings(seconds=3600)).kernels
+    assert one.verdict == "verified" and len(told) > 20
+    assert all(0 < each["rlimit"] <= 10_000_000 and each["timeout"] > 1_000 for each in told)
+
+
+def test_a_question_ends_after_so_much_work() -> None:
+    """Whether a number is a product of two others that are greater than one: a question for long."""
+    prover = IndexProver()
+    x, y = (z3.Int(name, prover.context) for name in "xy")
+    solver = z3.Solver(ctx=prover.context)
+    solver.add(x > 1, y > x, x * y == 1000003 * 1000033 * 999983)
+    assert prover.checked(solver, 100_000) == z3.unknown
+    assert not prover.exhausted and prover.proves((), integers.at_most(0, integers.times_(Size("n", 1), Size("m", 1))))
 
 
 def test_simplifying_ends_where_nothing_is_asked(ticking: Ticking) -> None:

@@ -44,7 +44,7 @@ def test_numbers_that_are_stated_to_fit_are_proved_to() -> None:
 
 def test_the_bound_of_a_loop_has_to_fit() -> None:
     assert NARROW.kernel("rows").verdict == "verified"
-    assert any("n·m ≤ 2147483647" in condition for condition in NARROW.kernel("rows").preconditions)
+    assert any("m·n ≤ 2147483647" in condition for condition in NARROW.kernel("rows").preconditions)
 
 
 def test_a_sum_of_bits_is_not_taken_to_fit() -> None:

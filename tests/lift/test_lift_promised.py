@@ -22,7 +22,7 @@ HONEST = {  # by file and launch: what the headline of the last kernel has to sa
         "picked": ("0 ≤ labels[…] < V",),
         "ignoring": ("0 ≤ labels[…] < V or labels[…] = -100",),
         "ignoring_by_a_mask": ("0 ≤ labels[…] < V or labels[…] = -100",),
-        "flat": ("0 ≤ at[…] < n·m",),
+        "flat": ("0 ≤ at[…] < m·n",),
         "in_order": ("!at[…]",),
         "sorted": ("!at[…]",),
         "largest": ("!at[…]",),

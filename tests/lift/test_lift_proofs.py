@@ -71,7 +71,7 @@ def at_points(expr: Expr):
 @settings(max_examples=120, deadline=None)
 @given(CONDITIONS, CONDITIONS)
 def test_what_is_proved_holds_at_every_point(fact: Expr, goal: Expr) -> None:
-    if IndexProver(milliseconds=200).proves((fact,), goal):
+    if IndexProver(work=300_000).proves((fact,), goal):
         facts = [holds for holds, _ in at_points(fact)]
         assert all(right for known, (right, _) in zip(facts, at_points(goal), strict=True) if known)
 

@@ -8,19 +8,20 @@ taken, for these are cheap to run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any
 
 import z3
 
+from samesame.formula.effort import WORK
 from samesame.formula.expr import Add, Extremum, FloorDiv, Mod, Mul, Num, Pow, Size, Unsupported
 from samesame.formula.region import COMPARE, Condition, Region, Values
 from samesame.formula.sizes import size_text
-from samesame.formula.smt import context
+from samesame.formula.smt import new_context
 from samesame.formula.tensor import Dim
 
-MILLISECONDS = 300                                         # for one question
+ASKED = 300 * WORK                                         # of the solver, for one question
 NEAR = 1 << 24                                             # how far from the example sizes are looked for
 
 
@@ -52,13 +53,14 @@ class _Question:
     """Sizes of the claim that no case holds, for the solver. A case that has no words there holds nothing."""
 
     def __init__(self, cases: Sequence[Region], claim: Region) -> None:
-        self.symbols = {name: z3.Int(name, context()) for name in claim.bounds}
-        self.solver = z3.Solver(ctx=context())
-        self.solver.set("timeout", MILLISECONDS)
+        self.context = new_context()  # what was asked before changes nothing in which sizes are found
+        self.symbols = {name: z3.Int(name, self.context) for name in claim.bounds}
+        self.solver = z3.Solver(ctx=self.context)
+        self.solver.set("rlimit", ASKED)
         self.solver.add(*self.conditions(claim))
         for case in cases:
             try:
-                self.solver.add(z3.Not(z3.And(*self.conditions(case), context())))
+                self.solver.add(z3.Not(z3.And(*self.conditions(case), self.context)))
             except Unsupported:
                 continue
 
@@ -70,7 +72,35 @@ class _Question:
         yield from (self.condition(condition) for condition in region.conditions)
 
     def condition(self, condition: Condition) -> Any:
-        return COMPARE[condition.op](_term(condition.left, self.symbols), _term(condition.right, self.symbols))
+        return COMPARE[condition.op](self.term(condition.left), self.term(condition.right))
+
+    def term(self, size: Dim) -> Any:
+        """The size for the solver, whose quotients are rounded down where the divisor is a positive number."""
+        match size:
+            case int():
+                return z3.IntVal(size, self.context)
+            case Num(value):
+                if value.denominator == 1:
+                    return z3.IntVal(int(value), self.context)
+                return z3.RatVal(value.numerator, value.denominator, self.context)
+            case Size(name, _) if name in self.symbols:
+                return self.symbols[name]
+            case Add(parts):
+                return sum(self.term(part) for part in parts)
+            case Mul(parts):
+                return prod((self.term(part) for part in parts), start=z3.IntVal(1, self.context))
+            case Pow(base, exponent) if exponent.denominator == 1 and exponent > 0:
+                return prod([self.term(base)] * int(exponent), start=z3.IntVal(1, self.context))
+            case FloorDiv(a, Num(value)) | Mod(a, Num(value)) if value.denominator == 1 and value > 0:
+                dividend, divisor = self.term(a), z3.IntVal(int(value), self.context)
+                if dividend.is_int():
+                    return dividend / divisor if isinstance(size, FloorDiv) else dividend % divisor
+            case Extremum(op, parts):
+                best, *others = (self.term(part) for part in parts)
+                for other in others:
+                    best = z3.If(best >= other if op == "max" else best <= other, best, other)
+                return best
+        raise Unsupported(f"{size_text(size)} has no words for the solver")
 
     def nearest(self, held: Sequence[Any], example: Values) -> dict[str, int] | None:
         """Such sizes, where these hold, no farther from the example than they must be."""
@@ -87,32 +117,3 @@ class _Question:
             closer = found(middle)
             best, low, high = (best, middle, high) if closer is None else (closer, low, middle)
         return best
-
-
-def _term(size: Dim, symbols: Mapping[str, Any]) -> Any:
-    """The size for the solver, whose quotients are rounded down where the divisor is a positive number."""
-    match size:
-        case int():
-            return z3.IntVal(size, context())
-        case Num(value):
-            if value.denominator == 1:
-                return z3.IntVal(int(value), context())
-            return z3.RatVal(value.numerator, value.denominator, context())
-        case Size(name, _) if name in symbols:
-            return symbols[name]
-        case Add(parts):
-            return sum(_term(part, symbols) for part in parts)
-        case Mul(parts):
-            return prod((_term(part, symbols) for part in parts), start=z3.IntVal(1, context()))
-        case Pow(base, exponent) if exponent.denominator == 1 and exponent > 0:
-            return prod([_term(base, symbols)] * int(exponent), start=z3.IntVal(1, context()))
-        case FloorDiv(a, Num(value)) | Mod(a, Num(value)) if value.denominator == 1 and value > 0:
-            dividend, divisor = _term(a, symbols), z3.IntVal(int(value), context())
-            if dividend.is_int():
-                return dividend / divisor if isinstance(size, FloorDiv) else dividend % divisor
-        case Extremum(op, parts):
-            best, *others = (_term(part, symbols) for part in parts)
-            for other in others:
-                best = z3.If(best >= other if op == "max" else best <= other, best, other)
-            return best
-    raise Unsupported(f"{size_text(size)} has no words for the solver")

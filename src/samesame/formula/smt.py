@@ -1,7 +1,7 @@
 """The solver's side of index arithmetic: polynomials and literals as Z3 terms, and feasibility.
 
-Every query runs under Z3's own timeout, cut to the time the proof has left. Only `unsat` counts; `unknown` is never a
-proof. `with recording() as queries:` keeps the text of what was answered, for certificates.
+Every query may do so much work by Z3's own count, and runs no longer than the proof has left. Only `unsat` counts;
+`unknown` is never a proof. `with recording() as queries:` keeps the text of what was answered, for certificates.
 
 Z3 works in contexts that belong to one thread each, so every thread has its own."""
 
@@ -36,12 +36,18 @@ def recording() -> Iterator[dict[str, None]]:
         _recorded.reset(token)
 
 
+def new_context() -> z3.Context:
+    """A context of its own, for one thread at a time."""
+    made = z3.Context()
+    z3.Z3_enable_concurrent_dec_ref(made.ref())  # terms that lie in a circle any thread may throw away
+    return made
+
+
 class _Here(threading.local):
     """This thread's solver."""
 
     def __init__(self) -> None:
-        self.context = z3.Context()
-        z3.Z3_enable_concurrent_dec_ref(self.context.ref())    # terms that lie in a circle any thread may throw away
+        self.context = new_context()
 
 
 _here = _Here()
@@ -50,6 +56,14 @@ _here = _Here()
 def context() -> z3.Context:
     """Z3's context of this thread."""
     return _here.context
+
+
+def decided(solver: z3.Solver, work: int, seconds: float) -> Any:
+    """What a solver finds in so much work by Z3's own count, which is the same on every machine; `seconds` are what the
+    whole run has left."""
+    solver.set("rlimit", work)
+    solver.set("timeout", max(1, int(1000 * min(seconds, 3600))))
+    return solver.check()
 
 
 class Translation:
@@ -119,11 +133,9 @@ def refuted(translation: Translation, claims: list[Any]) -> bool:
     step()
     effort = current()
     solver = z3.Solver(ctx=translation.context)
-    solver.set("rlimit", effort.budget.solver)
-    solver.set("timeout", max(1, int(1000 * min(effort.seconds_left(), 3600))))      # of the whole proof
     solver.add(*claims, *translation.facts)
     effort.solver_calls += 1
-    answer = solver.check()
+    answer = decided(solver, effort.budget.solver, effort.seconds_left())
     if answer == z3.unknown:
         effort.solver_unknown += 1
         limited(f"a solver query of more than {effort.budget.solver:,} steps")

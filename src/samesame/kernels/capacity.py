@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from samesame.formula.expr import ZERO, Add, Compare, Expr, FloorDiv, Index, Mul, Num, Size, const, substitute, walk
+from samesame.formula.order import order
 from samesame.kernels import obligations
 from samesame.kernels.indices import integers
 from samesame.kernels.obligations import Kernel
@@ -21,7 +22,7 @@ def at_the_end(condition: Expr) -> Iterator[Expr]:
     """A condition on an output's index, as one on sizes: at the index's last value."""
     if isinstance(condition, Compare) and condition.left is ZERO and condition.op == "≤":
         p = condition.right
-        for v in list(p.free):
+        for v in sorted(p.free, key=order):
             found = integers.linear(p, v)
             falls = found is None or found[0] < 0  # of what is divided it is a guess, and a proof decides
             p = integers.tidied(substitute(p, {v: integers.minus(v.extent, 1) if falls else ZERO}))

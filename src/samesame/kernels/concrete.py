@@ -17,6 +17,7 @@ import numpy as np
 from samesame.evidence import Refused
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import TRUE, ZERO, Expr, Index, Load, Size, Unsupported, and_, const, walk, where
+from samesame.formula.order import order
 from samesame.formula.sizes import value_at
 from samesame.kernels import clock
 from samesame.kernels.execution.values import is_undefined
@@ -313,11 +314,11 @@ def ordered(*exprs: Expr) -> tuple[Index, ...]:
     found: dict[Index, None] = {}
 
     def add(v: Index) -> None:
-        for w in sorted(v.extent.free, key=repr):
+        for w in sorted(v.extent.free, key=order):
             add(w)
         found[v] = None
 
-    for v in sorted(frozenset[Index]().union(*(e.free for e in exprs)), key=repr):
+    for v in sorted(frozenset[Index]().union(*(e.free for e in exprs)), key=order):
         add(v)
     return tuple(found)
 

@@ -48,7 +48,7 @@ from samesame.kernels.formulas.textbook import textbook
 from samesame.kernels.granted import Granted, without_quotient
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.ranges import holds_by_ranges
-from samesame.kernels.indices.solver import Facts, IndexProver, with_fact
+from samesame.kernels.indices.solver import WORK, Facts, IndexProver, with_fact
 from samesame.kernels.launch import Launch, Memory, whole_numbers
 from samesame.kernels.loops.carried import ALL_MEANS, Means
 from samesame.kernels.loops.closed import MoreThanOnce
@@ -70,12 +70,12 @@ Formulated = tuple[tuple[Dim, ...], tuple[Index, ...], Expr]  # shape, indices, 
 
 @dataclass(frozen=True)
 class Settings:
-    """`seconds` limits the work on one kernel, `milliseconds` one query; `elements` is how many elements
-    tensors may have where that matters for overflow (0: the largest number for which the kernel is right is found);
-    `explain` keeps the steps of every formula; `means` is what looking for closed forms of loops may use."""
+    """`seconds` limits the time of one kernel, `work` one query, by the solver's own count; `elements` is how many
+    elements tensors may have where that matters for overflow (0: the largest number for which the kernel is right is
+    found); `explain` keeps the steps of every formula; `means` is what looking for closed forms of loops may use."""
 
     seconds: float = 10.0
-    milliseconds: int = 600
+    work: int = WORK
     elements: int = 0
     explain: bool = False
     means: Means = ALL_MEANS
@@ -160,7 +160,7 @@ class _Lifting:
         once: tuple[Expr, ...],
     ) -> None:
         self.launch, self.joined, self.settings, self.verdict = launch, joined, settings, verdict
-        self.prover = IndexProver(settings.milliseconds, ASKING * clock.left())
+        self.prover = IndexProver(settings.work, ASKING * clock.left())
         guards = map(integers.tidied, launch.guards)
         self.guards = [c for c in guards if c is not TRUE and not holds_by_ranges(c)]
         self.prover.assumed += [*self.guards, *once]

@@ -157,7 +157,7 @@ def error_of(formula: Formula, passed: Mapping[str, Passed], execution: Any, siz
     whole = tensor(shape, lambda *at: substitute(expr, dict(zip(indices, at, strict=True))), expr.kind)
     parameters = {one.name: p for p, one in passed.items()}
     values: dict[str, Any] = {}
-    for leaf in {e.leaf for e in walk(expr) if isinstance(e, Load)}:
+    for leaf in dict.fromkeys(e.leaf for e in walk(expr) if isinstance(e, Load)):
         if leaf.name.startswith(UNDEFINED):
             values[leaf.name] = np.full(tuple(value_at(n, sizes) for n in leaf.shape), np.nan)
             continue

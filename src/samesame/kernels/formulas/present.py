@@ -26,6 +26,7 @@ from samesame.formula.expr import (
     rebuild,
     walk,
 )
+from samesame.formula.order import order
 from samesame.formula.show import SMALL_DENOMINATOR
 from samesame.kernels.execution.values import UNDEFINED, WRAPS
 from samesame.kernels.indices import integers
@@ -113,7 +114,7 @@ def _is_of_bits(e: Expr) -> bool:
 
 def _some_bits(e: Expr, number: int) -> Expr:
     """What is computed bit by bit, such as random numbers, is named and not spelled out: a function of its indices."""
-    return Opaque("bits", (number,), (), tuple(sorted(e.free, key=integers.rank)), "int")
+    return Opaque("bits", (number,), (), tuple(sorted(e.free, key=order)), "int")
 
 
 def _remainder(terms: Polynomial) -> Expr | None:

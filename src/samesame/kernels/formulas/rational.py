@@ -36,6 +36,7 @@ from samesame.formula.expr import (
     walk,
     where,
 )
+from samesame.formula.order import order
 from samesame.kernels import clock
 from samesame.kernels.indices import integers
 
@@ -157,7 +158,7 @@ def added(a: Terms, b: Terms, times: Fraction = Fraction(1), by: Factors = ()) -
 
 def exact(top: Terms, divisor: Terms) -> Terms | None:
     """top / divisor where nothing is left over, by long division; None where something is."""
-    atoms = sorted({a for terms in (top, divisor) for f in terms for a, _ in f}, key=integers.rank)
+    atoms = sorted({a for terms in (top, divisor) for f in terms for a, _ in f}, key=order)
 
     def lead(terms: Terms) -> Factors:
         return max(terms, key=lambda f: [dict(f).get(a, Fraction(0)) for a in atoms])
@@ -180,7 +181,7 @@ def exact(top: Terms, divisor: Terms) -> Terms | None:
 
 
 def sorted_factors(powers: dict[Expr, Fraction]) -> Factors:
-    return tuple(sorted(powers.items(), key=lambda item: integers.rank(item[0])))
+    return tuple(sorted(powers.items(), key=lambda item: order(item[0])))
 
 
 def written(terms: Terms) -> Expr:
@@ -246,7 +247,7 @@ def extremum(op: str, parts: tuple[Expr, ...]) -> Expr:
     if len(numbers) > 1:
         best = (max if op == "max" else min)(numbers, key=lambda n: n.value)
         flat = [p for p in flat if p is best or not isinstance(p, Num)]
-    return integers.flattened(op, tuple(sorted(dict.fromkeys(flat), key=integers.rank)))
+    return integers.flattened(op, tuple(sorted(dict.fromkeys(flat), key=order)))
 
 
 def simple(expr: Expr) -> Expr:
@@ -283,12 +284,12 @@ def canonical(expr: Expr) -> Expr:
                 names = tuple(fresh[v] for v in bound)
                 return Fold(e.monoid, names, new) if isinstance(e, Fold) else Lambda(names, new)  # type: ignore[arg-type]
             case Add(parts) | Mul(parts) if e.kind == "real":
-                ordered = sorted(map(go, parts), key=integers.rank)
+                ordered = sorted(map(go, parts), key=order)
                 return (add if isinstance(e, Add) else mul)(*ordered)
             case Extremum(op, parts):
                 return extremum(op, tuple(map(go, parts)))
             case Compare("=", a, b) if a.kind == "real" or b.kind == "real":
-                return Compare("=", *sorted(map(go, (a, b)), key=integers.rank))
+                return Compare("=", *sorted(map(go, (a, b)), key=order))
         return rebuild(e, go)
 
     return go(integers.tidied(expr))

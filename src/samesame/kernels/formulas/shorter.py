@@ -84,7 +84,8 @@ def taken_together(simplify: Simplifier, expr: Expr, facts: Facts) -> Expr | Non
         found = cancelling(expr)
     except (TooMany, ZeroDivisionError):
         return None
-    gone = set(walk(expr)) - set(walk(found))
+    kept = set(walk(found))
+    gone = [e for e in walk(expr) if e not in kept]
     if all(not_zero(simplify, e, facts) for e in cancelling.divided) and all(
         some(simplify, e, facts) for e in gone if isinstance(e, Fold) and e.monoid in ("max", "min")
     ):

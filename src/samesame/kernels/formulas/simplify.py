@@ -48,6 +48,7 @@ from samesame.formula.expr import (
     walk,
     where,
 )
+from samesame.formula.order import order
 from samesame.kernels import clock
 from samesame.kernels.execution.operations import largest, smallest
 from samesame.kernels.execution.positions import Position, position_in
@@ -433,7 +434,7 @@ class Simplifier:
 def rows_of(number: Expr, facts: Facts) -> Iterator[Index]:
     """Indices that a quotient of the number may be, as the facts compare them with others in it: ⌊(i + 2·j) / 4⌋ is j
     where 0 ≤ i − 2·j < 4."""
-    for v in sorted((v for v in number.free if (v,) in integers.polynomial(number)), key=integers.rank):
+    for v in sorted((v for v in number.free if (v,) in integers.polynomial(number)), key=order):
         if any(v in fact.free and fact.free & number.free - {v} for fact in facts):
             yield v
 

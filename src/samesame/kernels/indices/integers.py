@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import count
 from math import gcd
-from typing import cast
-from weakref import WeakKeyDictionary
+from typing import Any, cast
 
 from samesame.formula.expr import (
     TRUE,
@@ -36,20 +34,14 @@ from samesame.formula.expr import (
     rebuild,
     where,
 )
+from samesame.formula.order import order
 
-Monomial = tuple[Expr, ...]  # atoms in the order of their ranks, repeated for powers
+Monomial = tuple[Expr, ...]  # atoms in their order, repeated for powers
 Polynomial = dict[Monomial, int]  # no zero coefficients
 
-_ranks: WeakKeyDictionary[Expr, int] = WeakKeyDictionary()
-_counter = count()
-
-
-def rank(atom: Expr) -> int:
-    """A number that orders atoms: that of the first time one was met."""
-    found = _ranks.get(atom)
-    if found is None:
-        found = _ranks[atom] = next(_counter)
-    return found
+def orders(monomial: Monomial) -> list[tuple[Any, ...]]:
+    """What sorts monomials of one length."""
+    return [order(atom) for atom in monomial]
 
 
 def polynomial(expr: Expr) -> Polynomial:
@@ -91,14 +83,14 @@ def times(a: Polynomial, b: Polynomial) -> Polynomial:
     total: Polynomial = {}
     for left, c in a.items():
         for right, d in b.items():
-            monomial = tuple(sorted(left + right, key=rank))
+            monomial = tuple(sorted(left + right, key=order))
             total[monomial] = total.get(monomial, 0) + c * d
     return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
 
 
 def written(p: Polynomial) -> Expr:
     """The polynomial as an expression: longer products first, the constant last."""
-    ordered = sorted(p.items(), key=lambda item: (-len(item[0]), [rank(atom) for atom in item[0]]))
+    ordered = sorted(p.items(), key=lambda item: (-len(item[0]), orders(item[0])))
     return add(*(mul(c, *monomial) for monomial, c in ordered))
 
 
@@ -159,7 +151,7 @@ def _divided(p: Polynomial, q: Polynomial) -> tuple[Polynomial, Polynomial]:
 
 def _multiples(p: Polynomial, q: Polynomial) -> tuple[Polynomial, Polynomial]:
     """p = exact·q + rest for a sum q, each multiple found by q's longest term."""
-    lead = max(q, key=lambda m: (len(m), [rank(a) for a in m]))
+    lead = max(q, key=lambda m: (len(m), orders(m)))
     exact: Polynomial = {}
     rest = p
     for monomial, c in p.items():
@@ -212,7 +204,7 @@ def is_zero(p: Expr) -> Expr:
     terms = polynomial(p)
     if not terms:
         return TRUE
-    first = min((m for m in terms if m), key=lambda m: (-len(m), [rank(a) for a in m]), default=())
+    first = min((m for m in terms if m), key=lambda m: (-len(m), orders(m)), default=())
     return compare("=", ZERO, p if terms[first] > 0 else minus(0, p))
 
 

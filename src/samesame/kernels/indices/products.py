@@ -12,7 +12,7 @@ from itertools import chain, islice
 
 from samesame.formula.expr import Compare, Expr, FloorDiv, Index, Lambda, Load, Mod, Mul, Not, Num, Pow, Size, walk
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.integers import Monomial, polynomial
+from samesame.kernels.indices.integers import Monomial, orders, polynomial
 
 MOST = 60
 
@@ -27,7 +27,7 @@ def consequences(claims: Iterable[Expr]) -> list[Expr]:
         return []
     known = [p for claim in claims for p in inequalities(claim)]
     known += [p for part in parts for p in ranges(part)]
-    sizes = [a for a in dict.fromkeys(a for m in sorted(wanted, key=_order) for a in m) if is_at_least_one(a)]
+    sizes = [a for a in dict.fromkeys(a for m in sorted(wanted, key=orders) for a in m) if is_at_least_one(a)]
     found = chain(multiples(inequalities(claims[-1]), sizes, wanted), multiples(known, sizes, wanted))
     return list(dict.fromkeys(islice(found, MOST)))
 
@@ -43,10 +43,6 @@ def multiples(known: Iterable[Expr], sizes: Sequence[Expr], wanted: set[Monomial
 
 multiplied = lru_cache(maxsize=1 << 15)(integers.times_)
 at_least_zero = lru_cache(maxsize=1 << 15)(integers.at_least_zero)
-
-
-def _order(monomial: Monomial) -> list[int]:
-    return [integers.rank(a) for a in monomial]
 
 
 def divides(part: Monomial, whole: Monomial) -> bool:

@@ -9,7 +9,8 @@ Offsets multiply indices by sizes, and solvers for such arithmetic are slow and 
 first with each product as a number of its own, together with what inequalities say when they are multiplied by a size
 (`products.py`), which is linear and answered at once; then, if that did not prove it, with products as products. Where
 the solver names a case against it, that is one more point.
-Each query has its own time limit, and all of them together have a deadline; `unknown` is never an answer.
+Each query may do so much work by the solver's own count, so what is proved once is proved on every machine, busy or
+not; all of them together have a deadline. `unknown` is never an answer.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from samesame.formula.expr import (
     const,
     not_,
 )
+from samesame.formula.smt import decided, new_context
 from samesame.kernels import clock
 from samesame.kernels.execution.positions import position_in
 from samesame.kernels.indices import integers
@@ -57,7 +59,7 @@ from samesame.kernels.stated import Apart, followed
 Facts = tuple[Expr, ...]
 Ranges = dict[str, tuple[Expr, Expr]]
 Known = Mapping[str, tuple[Expr, Expr]]
-LINEAR_MS = 400
+LINEAR_WORK, WORK = 500_000, 2_000_000  # of one query, by the solver's own count; 1,600 are a millisecond or so
 
 
 def outside(facts: Facts, bound: tuple[Index, ...]) -> Facts:
@@ -76,9 +78,9 @@ def with_fact(facts: Facts, fact: Expr) -> Facts:
 
 @dataclass
 class IndexProver:
-    """Answers for one kernel; what was asked once is not asked again. `milliseconds` limits one query."""
+    """Answers for one kernel; what was asked once is not asked again. `work` limits one query."""
 
-    milliseconds: int = 500
+    work: int = WORK
     seconds: float = 60.0
     queries: int = 0
     spent: float = 0.0
@@ -92,10 +94,11 @@ class IndexProver:
     def __post_init__(self) -> None:
         self._answers: dict[tuple[frozenset[Expr], Expr], bool] = {}
         self._began = time.thread_time()  # a busy machine proves no less
+        self.context = new_context()  # what was asked before, of other kernels, changes nothing here
         self.terms_anew()
 
     def terms_anew(self) -> None:
-        self._linear, self._full = (Terms(self.known, linear, self.excepted) for linear in (True, False))
+        self._linear, self._full = (Terms(self, linear) for linear in (True, False))
         self._points = Points(self.known)
 
     @property
@@ -121,7 +124,7 @@ class IndexProver:
         if goal is TRUE:
             return True
         clock.look()
-        known = frozenset(facts)
+        known = tuple(dict.fromkeys(facts))
         if goal in known or holds_by_ranges(goal):
             return True
         if isinstance(goal, And):
@@ -131,12 +134,12 @@ class IndexProver:
             return all(self.proves(known, part, thorough=thorough) for part in both)
         sides = choice_of(goal)
         if sides:
-            return all(self.proves(with_fact(tuple(known), c), side, thorough=thorough) for c, side in sides)
-        key = (known, goal)
+            return all(self.proves(with_fact(known, c), side, thorough=thorough) for c, side in sides)
+        key = (frozenset(known), goal)
         if key not in self._answers:
             cases = cases_of(goal)
             if cases and thorough and self.proves(known, integers.less(0, cases[0]), thorough=False):
-                answer = all(self.proves({*known, *facts_}, part) for facts_, part in cases[1])
+                answer = all(self.proves((*known, *facts_), part) for facts_, part in cases[1])
             else:
                 answer = self._asked(known, goal, thorough)
             if not answer and not thorough:
@@ -144,7 +147,7 @@ class IndexProver:
             self._answers[key] = answer
         return self._answers[key]
 
-    def _asked(self, facts: frozenset[Expr], goal: Expr, thorough: bool) -> bool:
+    def _asked(self, facts: Facts, goal: Expr, thorough: bool) -> bool:
         started = time.perf_counter()
         try:
             facts_ = [*facts, *self.assumed]
@@ -152,11 +155,11 @@ class IndexProver:
             if self._points.refute(facts_, goal):
                 return False
             known = [*facts_, not_(goal)]
-            answer, case = self._ask(self._linear, [*known, *consequences(known)], LINEAR_MS)
+            answer, case = self._ask(self._linear, [*known, *consequences(known)], LINEAR_WORK)
             if case is not None and (self._points.learn(case, facts_, goal) or not any(map(multiplies, known))):
                 return False
             if answer != z3.unsat and thorough:
-                answer, case = self._ask(self._full, known, self.milliseconds)
+                answer, case = self._ask(self._full, known, self.work)
                 if case is not None:
                     self._points.learn(case, facts_, goal)
             return bool(answer == z3.unsat)
@@ -165,26 +168,26 @@ class IndexProver:
         finally:
             self.spent += time.perf_counter() - started
 
-    def _ask(self, terms: Terms, claims: Sequence[Expr], milliseconds: int) -> tuple[Any, Case | None]:
+    def _ask(self, terms: Terms, claims: Sequence[Expr], work: int) -> tuple[Any, Case | None]:
         """Whether the claims can hold together, and values for which they do where they can."""
         found = [terms.term(claim) for claim in claims]
-        solver = z3.SimpleSolver() if terms.linear else z3.Solver()
-        solver.add(*{t.get_id(): t for term, constraints in found for t in (term, *constraints)}.values())
-        answer = self.checked(solver, milliseconds)
+        solver = z3.SimpleSolver(ctx=self.context) if terms.linear else z3.Solver(ctx=self.context)
+        solver.add(*{t.get_id(): t for term, constraints in found for t in (term, *constraints.values())}.values())
+        answer = self.checked(solver, work)
         return answer, terms.case(solver.model(), claims) if answer == z3.sat else None
 
-    def checked(self, solver: z3.Solver, milliseconds: int) -> Any:
-        """What a solver finds in so much time, or in what is left of it; `unknown` where none is."""
+    def checked(self, solver: z3.Solver, work: int) -> Any:
+        """What a solver finds in so much work; `unknown` where no time is left."""
         left = min(self.seconds - (time.thread_time() - self._began), clock.left())
         if left <= 0:
             self.exhausted = True
             return z3.unknown
-        solver.set("timeout", max(1, int(min(milliseconds, 1000 * left))))
         self.queries += 1
-        return solver.check()
+        return decided(solver, work, left)
 
 
-Translated = tuple[Any, frozenset[Any]]
+Constraints = dict[int, Any]  # by the number that Z3 gives a term, in the order in which they were met
+Translated = tuple[Any, Constraints]
 Case = dict[Expr, Any]  # values of what occurs in a question
 
 
@@ -192,8 +195,10 @@ class Terms:
     """Z3 terms for integers and booleans, and what is known of the atoms in them. `linear`: a product of unknowns is
     one unknown."""
 
-    def __init__(self, ranges: Known, linear: bool, excepted: Mapping[str, tuple[int, ...]]) -> None:
-        self.ranges, self.linear, self.excepted = ranges, linear, excepted
+    def __init__(self, prover: IndexProver, linear: bool) -> None:
+        self.context, self.ranges, self.excepted = prover.context, prover.known, prover.excepted
+        self.linear = linear
+        self.whole, self.truth = z3.IntSort(self.context), z3.BoolSort(self.context)
         self._terms: dict[Expr, Translated] = {}
         self._names: dict[Expr, Any] = {}
 
@@ -216,9 +221,9 @@ class Terms:
                 found[e] = z3.is_true(value)
         return found
 
-    def _all(self, exprs: Sequence[Expr]) -> tuple[list[Any], frozenset[Any]]:
+    def _all(self, exprs: Sequence[Expr]) -> tuple[list[Any], Constraints]:
         pairs = [self.term(expr) for expr in exprs]
-        return [term for term, _ in pairs], frozenset[Any]().union(*(known for _, known in pairs))
+        return [term for term, _ in pairs], {number: c for _, known in pairs for number, c in known.items()}
 
     def _named(self, expr: Expr, sort: Any) -> Any:
         if expr not in self._names:
@@ -228,16 +233,16 @@ class Terms:
     def _translate(self, expr: Expr) -> Translated:
         match expr:
             case Num(value) if value.denominator == 1:
-                return z3.IntVal(int(value)), frozenset()
+                return z3.IntVal(int(value), self.context), {}
             case Truth(value):
-                return z3.BoolVal(value), frozenset()
+                return z3.BoolVal(value, self.context), {}
             case Size(_, minimum):
-                term = self._named(expr, z3.IntSort())
-                return term, frozenset([term >= minimum])
+                term = self._named(expr, self.whole)
+                return term, told(term >= minimum)
             case Index(_, extent):
-                term = self._named(expr, z3.IntSort())
+                term = self._named(expr, self.whole)
                 end, known = self.term(extent)
-                return term, known | {term >= 0, term < end}
+                return term, known | told(term >= 0, term < end)
             case Add(terms):
                 parts, known = self._all(terms)
                 return z3.Sum(parts), known
@@ -274,16 +279,16 @@ class Terms:
                 return self._element(expr, leaf, indices)
             case Opaque() if expr.kind == "int" and not expr.arguments:
                 found, known = self._all(expr.indices)
-                function = z3.Function(f"{expr.name}!{expr.attributes!r}", *[z3.IntSort()] * (len(found) + 1))
+                function = z3.Function(f"{expr.name}!{expr.attributes!r}", *[self.whole] * (len(found) + 1))
                 return function(*found), known
             case Opaque(_, _, (Lambda((v,), _),), (), _) if position_in(expr) is not None:
                 end, known = self.term(v.extent)
-                term = self._named(expr, z3.IntSort())
-                return term, known | {z3.Implies(end > 0, z3.And(term >= 0, term < end))}
+                term = self._named(expr, self.whole)
+                return term, known | told(z3.Implies(end > 0, z3.And(term >= 0, term < end)))
         if expr.kind == "bool":
-            return self._named(expr, z3.BoolSort()), frozenset()
+            return self._named(expr, self.truth), {}
         if expr.kind == "int":
-            return self._named(expr, z3.IntSort()), frozenset()
+            return self._named(expr, self.whole), {}
         raise Untranslatable(type(expr).__name__)
 
     def _product(self, expr: Expr, factors: Sequence[Expr]) -> Translated:
@@ -293,7 +298,7 @@ class Terms:
             if len(others) > 1:
                 atom = integers.written(integers.polynomial(Mul(tuple(others))))
                 parts, known = self._all(others)
-                term = self._named(atom, z3.IntSort())
+                term = self._named(atom, self.whole)
                 for number in numbers:
                     term = term * int(number.value)
                 return term, known
@@ -307,30 +312,34 @@ class Terms:
         (x, y), known = self._all((a, b))
         if isinstance(b, Num) and b.value > 0:
             return x / y, known  # rounds down for a positive divisor
-        term = self._named(expr, z3.IntSort())
+        term = self._named(expr, self.whole)
         before = len(self._terms)
-        self._terms[expr] = term, frozenset()
+        self._terms[expr] = term, {}
         rest, more = self.term(integers.minus(a, integers.times_(b, expr)))
         for made in list(self._terms)[before:]:  # these do not bring the quotient's range along
             del self._terms[made]
-        return term, known | more | {z3.Implies(y > 0, z3.And(rest >= 0, rest < y))}
+        return term, known | more | told(z3.Implies(y > 0, z3.And(rest >= 0, rest < y)))
 
     def _element(self, expr: Expr, leaf: Any, indices: tuple[Expr, ...]) -> Translated:
         parts, known = self._all(indices)
-        sort = {"int": z3.IntSort(), "bool": z3.BoolSort()}.get(leaf.kind)
+        sort = {"int": self.whole, "bool": self.truth}.get(leaf.kind)
         if sort is None:
             raise Untranslatable(leaf.name)
         if not parts:
             term = self._named(expr, sort)
         else:
-            term = z3.Function(f"{leaf.name}!{leaf.kind}{len(parts)}", *[z3.IntSort()] * len(parts), sort)(*parts)
+            term = z3.Function(f"{leaf.name}!{leaf.kind}{len(parts)}", *[self.whole] * len(parts), sort)(*parts)
         bounds = self.ranges.get(leaf.name, leaf.bounds)
         if leaf.kind == "int" and bounds is not None:
             (low, high), more = self._all([const(end) for end in bounds])
             others = self.excepted.get(leaf.name, ())
-            inside = {term >= low, term <= high}
-            known |= more | ({z3.Or(z3.And(*inside), *(term == n for n in others))} if others else inside)
+            inside = term >= low, term <= high
+            known |= more | told(*([z3.Or(z3.And(*inside), *(term == n for n in others))] if others else inside))
         return term, known
+
+
+def told(*constraints: Any) -> Constraints:
+    return {c.get_id(): c for c in constraints}
 
 
 def without_extremum(goal: Expr) -> list[Expr]:

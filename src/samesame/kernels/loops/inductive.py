@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import z3
@@ -49,24 +50,25 @@ from samesame.formula.expr import (
     walk,
     where,
 )
+from samesame.formula.order import order
 from samesame.kernels.formulas.algebra import NEUTRAL, expanded
 from samesame.kernels.formulas.extended import tags
 from samesame.kernels.formulas.rational import canonical, settled, walk_open
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver, Terms, Untranslatable
 
-MILLISECONDS = 3000
-YES, NO = z3.BoolVal(True), z3.BoolVal(False)
+WORK = 5_000_000
 
 
 @dataclass(frozen=True)
 class Extended:
-    """A value: −∞ where `low`, +∞ where `high`, else `number`; nothing is known of it where it is not `fine`."""
+    """A value: −∞ where `low`, +∞ where `high`, else `number`; nothing is known of it where it is not `fine`.
+    Conditions are Z3's, or True and False where that is plain."""
 
     number: Any
-    low: Any = NO
-    high: Any = NO
-    fine: Any = YES
+    low: Any = False
+    high: Any = False
+    fine: Any = True
 
     @property
     def infinite(self) -> Any:
@@ -74,23 +76,27 @@ class Extended:
 
 
 def both(*parts: Any) -> Any:
-    left = [p for p in parts if not z3.is_true(p)]
-    return NO if any(map(z3.is_false, left)) else z3.And(*left) if len(left) > 1 else left[0] if left else YES
+    left = [p for p in parts if p is not True]
+    return False if any(p is False for p in left) else z3.And(*left) if len(left) > 1 else left[0] if left else True
 
 
 def either(*parts: Any) -> Any:
-    left = [p for p in parts if not z3.is_false(p)]
-    return YES if any(map(z3.is_true, left)) else z3.Or(*left) if len(left) > 1 else left[0] if left else NO
+    left = [p for p in parts if p is not False]
+    return True if any(p is True for p in left) else z3.Or(*left) if len(left) > 1 else left[0] if left else False
 
 
 def negation(part: Any) -> Any:
-    return NO if z3.is_true(part) else YES if z3.is_false(part) else z3.Not(part)
+    return not part if isinstance(part, bool) else z3.Not(part)
+
+
+def only_one(a: Any, b: Any) -> Any:
+    return negation(b) if a is True else b if a is False else z3.Xor(a, b)
 
 
 def chosen(condition: Any, then: Any, otherwise: Any) -> Any:
-    if z3.is_true(condition) or then is otherwise or then.eq(otherwise):
+    if condition is True or then is otherwise or (z3.is_ast(then) and z3.is_ast(otherwise) and then.eq(otherwise)):
         return then
-    return otherwise if z3.is_false(condition) else z3.If(condition, then, otherwise)
+    return otherwise if condition is False else z3.If(condition, then, otherwise)
 
 
 def one_more(expr: Expr, t: Index) -> Expr:
@@ -147,10 +153,13 @@ class Translation:
 
     def __init__(self, t: Index, given: list[Expr], prover: IndexProver, plain: bool) -> None:
         self.t, self.given, self.prover, self.plain = t, given, prover, plain
-        self.terms = Terms(prover.known, False, prover.excepted)
+        self.terms, self.context = Terms(prover, linear=False), prover.context
         self.facts: list[Any] = []
         self.numbers: dict[Expr, Extended] = {}
         self.named: dict[tuple[Expr, str], Any] = {}
+
+    def real(self, value: Fraction | int) -> Any:
+        return z3.RealVal(str(value), self.context)
 
     # ------------------------------------------------------------------------------------------------ questions
 
@@ -173,7 +182,7 @@ class Translation:
             return False
 
     def holds(self, goal: Any, given: Sequence[Expr]) -> bool:
-        if z3.is_true(goal):
+        if goal is True:
             return True
         known = []
         for fact in (*self.given, *given):
@@ -181,9 +190,9 @@ class Translation:
                 known.append(self.truth(fact))
             except Untranslatable:
                 continue  # one fact less
-        solver = z3.Solver()
+        solver = z3.Solver(ctx=self.context)
         solver.add(*self.facts, *known, negation(goal))
-        return bool(self.prover.checked(solver, MILLISECONDS) == z3.unsat)
+        return bool(self.prover.checked(solver, WORK) == z3.unsat)
 
     # --------------------------------------------------------------------------------------------------- numbers
 
@@ -198,9 +207,9 @@ class Translation:
     def _number(self, expr: Expr) -> Extended:
         match expr:
             case Num(value):
-                return Extended(z3.RealVal(str(value)))
+                return Extended(self.real(value))
             case NegInf():
-                return Extended(z3.RealVal(0), low=YES)
+                return Extended(self.real(0), low=True)
             case Where(condition, then, otherwise) if expr.kind != "bool":
                 c, x, y = self.truth(condition), self.number(then), self.number(otherwise)
                 return Extended(*(chosen(c, getattr(x, f), getattr(y, f)) for f in ("number", "low", "high", "fine")))
@@ -226,11 +235,11 @@ class Translation:
             return Extended(self.whole(expr))
         if expr.kind == "int" and not any(isinstance(e, Fold) for e in walk(expr)):
             term, known = self.terms.term(expr)
-            self.facts += known
+            self.facts += known.values()
             return Extended(z3.ToReal(term))
         if expr.kind == "bool":
             raise Untranslatable("a condition in place of a number")
-        return Extended(self.atom(expr, "r"), fine=YES if tags(expr) is not None else self.atom(expr, "fine"))
+        return Extended(self.atom(expr, "r"), fine=tags(expr) is not None or self.atom(expr, "fine"))
 
     def whole(self, expr: Expr) -> Any:
         """An integer as a number that is 0 or at least 1, or as one of which nothing is known."""
@@ -245,7 +254,7 @@ class Translation:
         key = expr, sort
         if key not in self.named:
             name = f"{sort}{len(self.named)}"
-            made = {"r": z3.Real, "e": z3.Real, "i": z3.Int, "b": z3.Bool, "fine": z3.Bool}[sort](name)
+            made = {"r": z3.Real, "e": z3.Real, "i": z3.Int, "b": z3.Bool, "fine": z3.Bool}[sort](name, self.context)
             self.named[key] = z3.ToReal(made) if sort == "i" else made
             if sort == "e" or isinstance(expr, Named) or is_log_above_one(expr):
                 self.facts.append(made > 0)
@@ -273,8 +282,9 @@ class Translation:
             c = self.truth(choice.condition)
             x, y = (self.exponential(settled(argument, choice.condition, holds)) for holds in (True, False))
             return Extended(*(chosen(c, getattr(x, f), getattr(y, f)) for f in ("number", "low", "high", "fine")))
-        total: Any = z3.RealVal(1)
-        low, fine = NO, YES
+        total: Any = self.real(1)
+        low: Any = False
+        fine: Any = True
         for term in expanded(argument):
             factors = term.factors if isinstance(term, Mul) else (term,)
             falls = bool(factors) and isinstance(factors[0], Num) and factors[0].value < 0
@@ -287,12 +297,12 @@ class Translation:
             if not isinstance(one, NegInf):
                 atom = self.atom(one, "e")
                 total = total / atom if falls else total * atom
-        return Extended(chosen(low, z3.RealVal(0), total), fine=fine)
+        return Extended(chosen(low, self.real(0), total), fine=fine)
 
     def fold(self, expr: Expr, monoid: str, bound: tuple[Index, ...], body: Expr) -> Extended:
         """A fold as a number of its own: with the sign of its parts, and neutral where there are none."""
         if body is ZERO and monoid == "sum":
-            return Extended(z3.RealVal(0))
+            return Extended(self.real(0))
         infinite = may_be_infinite(body)
         if infinite and (monoid, infinite) not in (("max", {-1}), ("min", {1})):
             raise Untranslatable(monoid)
@@ -302,12 +312,12 @@ class Translation:
         if new and monoid in ("sum", "prod", "max", "min") and least is not None:
             self.facts.append(number >= 0)
         none = self.none(bound)
-        fine = YES if tags(body) is not None else either(none, self.atom(expr, "fine"))
+        fine = tags(body) is not None or either(none, self.atom(expr, "fine"))
         if monoid in ("max", "min"):
-            empty = either(none, self.atom(expr, "b") if infinite else NO)
-            low, high = (empty, NO) if monoid == "max" else (NO, empty)
+            empty = either(none, self.atom(expr, "b") if infinite else False)
+            low, high = (empty, False) if monoid == "max" else (False, empty)
             return Extended(number, low, high, fine)
-        if new and not z3.is_false(none):
+        if new and none is not False:
             self.facts.append(z3.Implies(none, number == (0 if monoid == "sum" else 1)))
         return Extended(number, fine=fine)
 
@@ -324,7 +334,7 @@ class Translation:
                 term, known = self.terms.term(v.extent)
             except Untranslatable:
                 raise Untranslatable("a range that is no number") from None
-            self.facts += known
+            self.facts += known.values()
             ends.append(term <= 0)
         return either(*ends)
 
@@ -336,7 +346,7 @@ class Translation:
     def condition(self, expr: Expr) -> Any:
         match expr:
             case Truth(value):
-                return YES if value else NO
+                return value
             case And(parts):
                 return both(*map(self.condition, parts))
             case Or(parts):
@@ -349,7 +359,7 @@ class Translation:
                 return self.plain_comparison(expr, op, a, b)
             case Compare(_, a, b) if a.kind == "int" == b.kind and not any(isinstance(e, Fold) for e in walk(expr)):
                 term, known = self.terms.term(expr)
-                self.facts += known
+                self.facts += known.values()
                 return term
             case Compare(op, a, b):
                 return self.comparison(op, self.number(a), self.number(b))
@@ -361,7 +371,7 @@ class Translation:
         if atoms == {self.t} or any(isinstance(e, Fold) for e in walk(expr)):
             return self.comparison(op, self.number(a), self.number(b))
         opposite = integers.tidied(negated(expr)) if op == "≤" else expr
-        if integers.rank(opposite) < integers.rank(expr):
+        if order(opposite) < order(expr):
             return negation(self.atom(opposite, "b"))
         return self.atom(expr, "b")
 
@@ -374,14 +384,14 @@ class Translation:
 
 
 def product(a: Extended, b: Extended) -> Extended:
-    if z3.is_false(a.infinite) and z3.is_false(b.infinite):
+    if a.infinite is False and b.infinite is False:
         return Extended(a.number * b.number, fine=both(a.fine, b.fine))
     zero = either(
         both(a.infinite, negation(b.infinite), b.number == 0), both(b.infinite, negation(a.infinite), a.number == 0)
     )
     below = [either(x.low, both(negation(x.infinite), x.number < 0)) for x in (a, b)]
     infinite = either(a.infinite, b.infinite)
-    turned = z3.Xor(*below)
+    turned = only_one(*below)
     return Extended(
         a.number * b.number,
         both(infinite, turned),

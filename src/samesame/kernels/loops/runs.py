@@ -50,12 +50,14 @@ class Runs:
     loop: Loop
     one: Carried
     drawn: dict[tuple[Expr, int, int], Any] = field(default_factory=dict)
+    numbers: dict[Expr, int] = field(default_factory=dict)  # of what is drawn, in the order in which it was met
 
     def draw(self, expr: Expr, run: int, step: int) -> Any:
         here = step if self.loop.t in expr.free else -1
         key = canonical(expr), run, here
         if key not in self.drawn:
-            random = Random(f"{integers.rank(key[0])} {run} {here}")
+            number = self.numbers.setdefault(key[0], len(self.numbers))
+            random = Random(f"{number} {run} {here}")
             self.drawn[key] = random.random() < 0.7 if expr.kind == "bool" else random.uniform(0.2, 2.0)
         return self.drawn[key]
 

@@ -31,11 +31,13 @@ from samesame.formula.expr import (
     or_,
     walk,
 )
+from samesame.formula.order import order
+from samesame.formula.smt import decided, new_context
 from samesame.kernels import clock
 from samesame.kernels.formulas.algebra import NEUTRAL, expanded
 from samesame.kernels.indices import integers
 
-MILLISECONDS = 2000
+WORK = 3_000_000
 
 
 class Untranslatable(Exception):
@@ -47,6 +49,7 @@ class Equation:
 
     def __init__(self, watched: Sequence[Expr]) -> None:
         self.watched = set(watched)
+        self.context = new_context()
         self.atoms: dict[tuple[Expr, str], Any] = {}
         self.facts: list[Any] = []
 
@@ -57,7 +60,7 @@ class Equation:
         key = expr, sort
         if key not in self.atoms:
             name = f"{sort}{len(self.atoms)}"
-            self.atoms[key] = z3.Bool(name) if sort == "b" else z3.Real(name)
+            self.atoms[key] = z3.Bool(name, self.context) if sort == "b" else z3.Real(name, self.context)
             if sort == "e":
                 self.facts.append(self.atoms[key] > 0)
         return self.atoms[key]
@@ -65,7 +68,7 @@ class Equation:
     def real(self, expr: Expr) -> Any:
         match expr:
             case Num(value):
-                return z3.RealVal(str(value))
+                return z3.RealVal(str(value), self.context)
             case NegInf():
                 raise Untranslatable
             case _ if expr in self.watched or not self.reaches(expr):
@@ -91,7 +94,7 @@ class Equation:
 
     def exponential(self, argument: Expr) -> Any:
         """exp of a sum as a product: exp(c·x) is a positive number for each term, with exp(−x) its inverse."""
-        product: Any = z3.RealVal(1)
+        product: Any = z3.RealVal(1, self.context)
         for term in expanded(argument):
             factors = term.factors if isinstance(term, Mul) else (term,)
             negative = bool(factors) and isinstance(factors[0], Num) and factors[0].value < 0
@@ -116,15 +119,14 @@ class Equation:
 
     def holds(self, left: Any, right: Any) -> bool:
         clock.look()
-        solver = z3.Solver()
-        solver.set("timeout", max(1, int(min(MILLISECONDS, 1000 * clock.left()))))
+        solver = z3.Solver(ctx=self.context)
         solver.add(*self.facts, left != right)
-        return bool(solver.check() == z3.unsat)
+        return bool(decided(solver, WORK, clock.left()) == z3.unsat)
 
 
 def in_order(product: Expr) -> Expr:
     """A product with its factors in one order, so that a·b and b·a are the same."""
-    return mul(*sorted(product.factors, key=integers.rank)) if isinstance(product, Mul) else product
+    return mul(*sorted(product.factors, key=order)) if isinstance(product, Mul) else product
 
 
 COMBINED: dict[str, Callable[..., Expr]] = {
@@ -169,7 +171,7 @@ def rescaled_step(made: Expr, unknown: Expr, old: Expr, new: Expr, scale: Expr, 
         first = equation.holds(equation.real(made), equation.real(right))
     except Untranslatable:
         return False
-    total, added, before, after = z3.Reals("total added before after")
     lemma = Equation([])
+    total, added, before, after = z3.Reals("total added before after", lemma.context)
     lemma.facts += [before > 0, after > 0]
     return first and lemma.holds(total / before * (before / after) + added / after, (total + added) / after)

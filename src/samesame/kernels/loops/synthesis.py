@@ -34,6 +34,7 @@ from samesame.formula.expr import (
     walk,
     where,
 )
+from samesame.formula.order import order
 from samesame.kernels import clock
 from samesame.kernels.indices import integers
 from samesame.kernels.loops.averaged import holds
@@ -125,7 +126,7 @@ def grown(bank: Bank, deadline: float) -> Bank:
             for b, y in small:
                 if time.perf_counter() > deadline:
                     return larger
-                if integers.rank(a) <= integers.rank(b):
+                if order(a) <= order(b):
                     larger.put(add(a, b), x + y)
                     larger.put(mul(a, b), x * y)
                 larger.put(add(a, mul(-1, b)), x - y)

@@ -297,17 +297,18 @@ def by_chunk(expr: Expr, i: Expr, indices: tuple[Index, ...], found: dict[Index,
         if c != 1 or len(monomial) != 1 or not isinstance(monomial[0], FloorDiv):
             continue
         numerator = polynomial(monomial[0].numerator)
-        unknown = [v for v in monomial[0].numerator.free if v not in indices]
-        if len(unknown) != 1 or len(numerator) != 1 or unknown[0] in found:
+        unknown = monomial[0].numerator.free.difference(indices)
+        if len(unknown) != 1 or len(numerator) != 1 or not unknown.isdisjoint(found):
             continue
+        (v,) = unknown
         ((atoms, size),) = numerator.items()
-        if atoms.count(unknown[0]) != 1:
+        if atoms.count(v) != 1:
             continue  # it stands inside another quotient, or is squared
         others = list(atoms)
-        others.remove(unknown[0])
+        others.remove(v)
         width = integers.written({tuple(others): size})
         last = integers.minus(integers.times_(integers.plus_(i, 1), monomial[0].divisor), 1)
-        found[unknown[0]] = integers.quotient(last, width)
+        found[v] = integers.quotient(last, width)
         return integers.tidied(substitute(expr, found))
     return expr
 

@@ -185,7 +185,7 @@ def _by_term(offset: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polyn
 
 def _by_sum(offset: Polynomial, divisor: Polynomial, eager: bool) -> tuple[Polynomial, Polynomial]:
     """Whole multiples of a stride that is a sum, found by its longest term, or by any."""
-    longest = max(divisor, key=lambda m: (len(m), [integers.rank(a) for a in m]))
+    longest = max(divisor, key=lambda m: (len(m), integers.orders(m)))
     quotient: Polynomial = {}
     rest = dict(offset)
     for lead in divisor if eager else (longest,):
