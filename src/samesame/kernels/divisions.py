@@ -16,7 +16,7 @@ from samesame.formula.sizes import value_at
 from samesame.kernels import concrete
 from samesame.kernels.execution.symbolic import Machine
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.integers import polynomial, written
+from samesame.kernels.indices.integers import polynomial
 from samesame.kernels.obligations import Kernel
 
 Division = tuple[Expr, Expr]  # a polynomial in sizes, and what divides it
@@ -41,12 +41,12 @@ def numbers_in(kernel: Kernel) -> Iterator[Expr]:
 
 
 def divided(numbers: Iterable[Expr]) -> Iterator[Division]:
-    """What is divided by what, where both are sizes; of ⌊(N + 31)/32⌋, which counts blocks, N."""
+    """What is divided by what, where both are sizes. ⌊(N + 31)/32⌋ is none of these: who rounds up expects a rest."""
     for e in dict.fromkeys(e for number in numbers for e in walk(number)):
-        if isinstance(e, FloorDiv):
-            a = written({m: c for m, c in polynomial(e.numerator).items() if m})
-            if all(map(is_of_sizes, (a, e.divisor))) and polynomial(a):
-                yield a, e.divisor
+        if not isinstance(e, FloorDiv) or () in polynomial(e.numerator):
+            continue
+        if is_of_sizes(e.numerator) and is_of_sizes(e.divisor):
+            yield e.numerator, e.divisor
 
 
 def is_of_sizes(e: Expr) -> bool:

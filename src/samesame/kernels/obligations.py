@@ -511,7 +511,8 @@ def ranges_in(kernel: Kernel, expr: Expr) -> Iterator[Expr]:
     """What is known of integers in an expression: elements of a tensor fit its dtype, and a count is no more than
     what is counted."""
     elements = {f"{read.memory.name}*": read.memory.element for read in kernel.reads}
-    elements |= {f"{UNDEFINED} {read.access.place}": read.memory.element for read in kernel.reads}
+    whole = [read for read in kernel.reads if read.memory.kind != "real"]  # a division may stand on a load's line
+    elements |= {f"{UNDEFINED} {read.access.place}": read.memory.element for read in whole}
     for e in walk(expr):
         if e.kind != "int" or e.free & under_binders(expr):
             continue

@@ -44,6 +44,7 @@ from samesame.formula.tensor import Dim
 
 LEAST = 2                                   # the smallest size that a symbol stands for
 FEW = 3                                     # sizes that are equal in the example and are said one by one
+REMAINDERS = ("Mod", "PythonMod")           # torch's, by class
 NAMES = ("n", "m", "k", "p", "q", "r", "s", "t", "u", "v", "w")
 
 
@@ -76,16 +77,20 @@ class HostSizes:
         if value < LEAST:
             return value
         if value not in self._made:
-            source = LocalSource(f"size{len(self._made)}")
-            symbol = self.env.create_symbol(value, source=source, dynamic_dim=DimDynamic.DYNAMIC)
-            made = self.env.create_symintnode(symbol, hint=value, source=source)
-            assert isinstance(made, torch.SymInt) and isinstance(symbol, sympy.Symbol)
-            self._made[value] = made
-            self.example[symbol] = value
+            self._made[value] = self.symbol(value)
         symbol = self._made[value].node.expr
         if name:
             self.names.setdefault(symbol, name)
         return self._made[value]
+
+    def symbol(self, value: int) -> torch.SymInt:
+        """A new symbol with this value in the example."""
+        source = LocalSource(f"size{len(self.example)}")
+        symbol = self.env.create_symbol(value, source=source, dynamic_dim=DimDynamic.DYNAMIC)
+        made = self.env.create_symintnode(symbol, hint=value, source=source)
+        assert isinstance(made, torch.SymInt) and isinstance(symbol, sympy.Symbol)
+        self.example[symbol] = value
+        return made
 
     def suggest(self, name: str, value: Any) -> None:
         """A name for a symbol that has none: that of a parameter whose value it is."""
@@ -123,7 +128,25 @@ class HostSizes:
 
     def ask(self, condition: bool | torch.SymBool) -> bool:
         """Whether a condition on sizes is so in the example; where it is, it is a guard from here on."""
-        return bool(self.at_example(condition)) and bool(condition)
+        asked = condition.node.expr if isinstance(condition, torch.SymBool) else None
+        holds = bool(self.at_example(condition)) and bool(condition)
+        if holds and asked is not None:
+            self.divide(asked)
+        return holds
+
+    def divide(self, condition: sympy.Expr) -> None:
+        """Of a mod b = 0, for two sizes of the example: a is b times a size of its own."""
+        if not isinstance(condition, sympy.Eq) or condition.rhs != 0 or type(condition.lhs).__name__ not in REMAINDERS:
+            return
+        pair = condition.lhs.args
+        if not all(isinstance(e, sympy.Symbol) and self.env.simplify(e) == e for e in pair):
+            return
+        a, b = (next(n for n in self._made.values() if n.node._expr == e) for e in pair)
+        value = self.at_example(a) // self.at_example(b)
+        if value >= LEAST:
+            times = self.symbol(value)
+            self.names[times.node.expr] = f"{self.called(pair[0])}//{self.called(pair[1])}"
+            bool(a == b * times)
 
     def ties(self) -> Iterator[str]:
         """What is taken to be equal because it is in the example, and parameters of which no symbol is made."""
