@@ -85,3 +85,33 @@ def launch_unnamed():
     out = torch.empty_like(x)
     scaled_kernel[(x.shape[0],)](x, scale, out, BLOCK=16)
     return out
+
+
+@triton.jit
+def heads_kernel(q, k, out, H, KV, D, SHIFT: tl.constexpr, BLOCK: tl.constexpr):
+    b, h = tl.program_id(0), tl.program_id(1)
+    d = tl.arange(0, BLOCK)
+    shared = (h + SHIFT) // (H // KV)
+    key = tl.load(k + (b * KV + shared) * D + d, mask=d < D, other=0.0)
+    tl.store(out + (b * H + h) * D + d, tl.load(q + (b * H + h) * D + d, mask=d < D, other=0.0) * key, mask=d < D)
+
+
+def run_heads(q, k, shift):
+    (B, H, D), KV = q.shape, k.shape[1]
+    out = torch.empty_like(q)
+    heads_kernel[(B, H)](q, k, out, H, KV, D, SHIFT=shift, BLOCK=32)
+    return out
+
+
+def launch_heads(B=2, H=12, KV=3, D=20):
+    q, k = torch.randn(B, H, D, device="cuda"), torch.randn(B, KV, D, device="cuda")
+    return run_heads(q, k, 0)
+
+
+def launch_heads_of_the_next(B=2, H=12, KV=3, D=20):
+    q, k = torch.randn(B, H, D, device="cuda"), torch.randn(B, KV, D, device="cuda")
+    return run_heads(q, k, 1)
+
+
+def heads(q, k):
+    return q * k.repeat_interleave(q.shape[1] // k.shape[1], dim=1)

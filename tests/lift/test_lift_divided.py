@@ -9,6 +9,10 @@ import pytest
 pytest.importorskip("triton")
 
 from lifted import Lifted
+from samesame.formula.expr import Size, const, index, substitute
+from samesame.formula.sizes import value_at
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.ranges import greatest
 from samesame.lift import lift, tried
 
 KERNELS = Lifted(Path(__file__).parents[1] / "launches" / "divided.py")
@@ -45,3 +49,26 @@ def test_halves_in_turns_are_another_function_at_sizes_of_the_launch() -> None:
 
 def test_sizes_without_a_name_are_told_by_the_tensor() -> None:
     assert "x.shape[0] ≥ 2" in KERNELS.kernel("unnamed").headline, KERNELS.kernel("unnamed").headline
+
+
+def test_heads_that_share_a_key_are_told_where_groups_are_even() -> None:
+    found = lift(KERNELS.target("heads"), f"{KERNELS.file}:heads")
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+    assert "H mod KV = 0" in found.kernels[0].preconditions
+
+
+@pytest.mark.long
+def test_heads_that_share_the_next_key_read_beyond_the_last() -> None:
+    assert KERNELS.kernel("heads_of_the_next").verdict != "verified"
+
+
+def test_the_greatest_value_of_a_number_with_quotients_is_one() -> None:
+    D, P, K, B = (Size(name, 2) for name in "DPKB")
+    i, j = index(B), index(integers.times_(P, K))
+    number = integers.plus_(integers.times_(integers.times_(D, K), i), integers.times_(D, integers.quotient(j, P)))
+    for e in (number, integers.times_(number, -1), integers.minus(integers.quotient(j, P), i)):
+        most = greatest(e)
+        assert most is not None
+        for sizes in ({"D": 2, "P": 3, "K": 2, "B": 4}, {"D": 5, "P": 2, "K": 3, "B": 2}):
+            values = [{i: const(a), j: const(b)} for a in range(sizes["B"]) for b in range(sizes["P"] * sizes["K"])]
+            assert max(value_at(substitute(e, v), sizes) for v in values) == value_at(most, sizes)

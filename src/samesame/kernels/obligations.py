@@ -504,7 +504,14 @@ def fits(kernel: Kernel, number: Number, limits: Facts, thorough: bool) -> bool:
         span = and_(integers.at_most(-most - 1, first), integers.at_most(end, most + 1))
         if prover.proves(limits, span, thorough=False):
             return True
-    return thorough and prover.proves(known, inside)
+    if not thorough:
+        return False
+    ends = (greatest(expr), greatest(integers.times_(expr, -1)))
+    if all(end is not None for end in ends):
+        within = and_(*(integers.at_most(cast(Expr, end), most) for end in ends))
+        if prover.proves(known, within, thorough=False):
+            return True
+    return prover.proves(known, inside)
 
 
 def ranges_in(kernel: Kernel, expr: Expr) -> Iterator[Expr]:

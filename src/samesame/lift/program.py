@@ -95,12 +95,19 @@ class Attempt:
     configuration: str = ""
 
     @property
-    def rank(self) -> tuple[bool, ...]:
-        """What is proved: of two attempts under different contracts, more of it counts first."""
+    def rank(self) -> tuple[int, ...]:
+        """What is proved: of two attempts under different contracts, the one with more of it is the better one."""
         kernels = [kernel for kernel, _ in self.launched]
+        case = any(k.verdict == "violated" for k in kernels)
         proved = not self.verdict.unsupported and all(k.verdict == "verified" for k in kernels)
         same = self.verdict.against in ("", "same")
-        return proved and same, proved, all(map(all_told, kernels)), same and not self.verdict.against_held
+        left = sum(o.state != "proved" for k in kernels for o in k.obligations)
+        return proved and same, proved, case, same, all(map(all_told, kernels)), -left, -len(self.held)
+
+    @property
+    def held(self) -> list[str]:
+        """The sizes at which alone it is compared with the reference."""
+        return self.verdict.against_held
 
     def look_at_runs(self, target: Any, inputs: Any) -> None:
         """Run what the proofs call violated or different, and what they leave open."""
@@ -162,7 +169,8 @@ def under_divisions(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -
     """The attempt under contracts on what divides sizes, where more is proved with them, and as few as that takes. What
     fails at the example's own sizes fails with them, too."""
     offered = list(dict.fromkeys(c for kernel, _ in first.launched for c in kernel.divisions))[:MOST_DIVISIONS]
-    if not offered or all(first.rank) or breaks_at(first, first.captured.sizes):
+    done = first.rank[0] and not first.held
+    if not offered or done or breaks_at(first, first.captured.sizes):
         return first
     best, stated = first, 0
     for contracts in (offered, *([one] for one in offered if len(offered) > 1)):

@@ -145,7 +145,7 @@ class HostSizes:
         value = self.at_example(a) // self.at_example(b)
         if value >= LEAST:
             times = self.symbol(value)
-            self.names[times.node.expr] = f"{self.called(pair[0])}//{self.called(pair[1])}"
+            self.names[times.node.expr] = f"({self.called(pair[0])}//{self.called(pair[1])})"
             bool(a == b * times)
 
     def ties(self) -> Iterator[str]:

@@ -167,6 +167,30 @@ def least_of(p: Polynomial) -> int | None:
     return total.get((), 0) if grows else None
 
 
+def greatest_without(p: Polynomial, q: FloorDiv) -> Polynomial | None:
+    """A polynomial that p never exceeds, with an end of a quotient in its place."""
+    found = divided(p, q)
+    if found is None or q.divisor.free or not is_positive(q.divisor):
+        return None
+    c, rest = found
+    if has_sign(c, -1):
+        lowest = least(q)
+        return None if lowest is None else plus(rest, c, lowest)
+    most = greatest(q.numerator) if has_sign(c, 1) else None
+    return None if most is None else plus(rest, times(c, without_rest(polynomial(integers.quotient(most, q.divisor)))))
+
+
+def without_rest(p: Polynomial) -> Polynomial:
+    """The polynomial with −1 for ⌊r/b⌋, of a number r < 0 and b > 0, which is no more than that."""
+    for monomial, c in p.items():
+        atom = monomial[0] if len(monomial) == 1 else None
+        if c <= 0 or not isinstance(atom, FloorDiv) or not isinstance(atom.numerator, Num):
+            continue
+        if atom.numerator.value < 0 and is_positive(atom.divisor):
+            return without_rest(plus(plus(p, {monomial: c}, -1), {(): -c}))
+    return p
+
+
 def greatest(expr: Expr) -> Expr | None:
     """A number over sizes alone that an integer is never above; None where it is not seen to grow or to fall with each
     of its indices."""
@@ -174,7 +198,12 @@ def greatest(expr: Expr) -> Expr | None:
     for _ in range(STEPS):
         v = next((a for m in p for a in m if isinstance(a, Index)), None)
         if v is None:
-            break
+            q = next((a for m in p for a in m if isinstance(a, FloorDiv) and a.free), None)
+            without = greatest_without(p, q) if q is not None else None
+            if without is None:
+                break
+            p = without
+            continue
         found = divided(p, v)
         if found is None:
             return None
