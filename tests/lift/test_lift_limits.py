@@ -81,7 +81,8 @@ I, J = index(M), index(const(8))  # noqa: E741    indices, as formulas write the
         (minus(times_(J, N), I), times_(7, N)),
         (plus_(M, N), plus_(M, N)),
         (times_(I, minus(J, 3)), None),
-        (quotient(I, N), None),
+        (quotient(I, N), quotient(minus(M, 1), N)),
+        (quotient(I, minus(J, 3)), None),
         (plus_(I, Load(Leaf("x", (M,), "int"), (I,))), None),
     ],
 )
