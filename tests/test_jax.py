@@ -101,6 +101,15 @@ held = Held()
 
 def least(x):
     return jnp.where(x > 0, x, jnp.finfo("float32").min)
+
+def until(x):
+    return jax.lax.while_loop(lambda s: s.sum() < 100, lambda s: s * 2 + 1, x)
+
+def running(x):
+    def step(total, row):
+        total = total + row
+        return total, total
+    return jax.lax.scan(step, jnp.zeros(4), x)[1]
 """
 
 
@@ -117,6 +126,7 @@ ROWS = torch.randn(3, 4, generator=torch.Generator().manual_seed(2))
 @pytest.mark.parametrize("name, words", [
     ("draws", r"strange\.py:10 draws random numbers"),
     ("by_data", r"strange\.py:13 .*so the graph depends on data"),
+    ("until", r"strange\.py:66 .*so the graph depends on data"),
     ("unknown", r"strange\.py:16 uses JAX's digamma, which samesame has no meaning for"),
 ])
 def test_what_cannot_be_walked_is_said_with_its_line(file, name, words):
@@ -162,6 +172,12 @@ def test_loops_and_slices(file):
 
     assert check(loop, load_target(f"jax:{file}:loop"), (ROWS,)).verdict == "same"
     capture(load_target(f"jax:{file}:padded"), (ROWS,))                 # JAX computes what its graph does
+
+
+@pytest.mark.long
+def test_a_scan_is_proved_for_every_length(file):
+    verdict = check(lambda x: torch.cumsum(x, 0), load_target(f"jax:{file}:running"), (ROWS,))
+    assert verdict.verdict == "same" and any("x.shape[0]" in said for said in verdict.sizes.varying), verdict.sizes
 
 
 def test_a_branch_on_a_size_is_not_proved_for_all_sizes(file):
