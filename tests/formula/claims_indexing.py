@@ -51,6 +51,13 @@ claim("an embedding with a padding row", dict(T=6, V=3, D=2), dict(i=("ids", "T"
 claim("a mean over the tokens that a mask keeps", dict(T=3, D=2, L=2), dict(x="T D"),
       lambda s, x: (x * array((s.T, 1), lambda t, _: where(lt(t, s.L), 1, 0))).sum(0) / s.L, lambda s, x: array((s.D,), lambda d: Sum(s.T, lambda t: where(le(s.L, t), 0, x[t, d])) / s.L),
       lambda s, x: x.mean(0))
+claim("a mean over rows that are there, if any", TVD, ADD, lambda s, w, i, r: index_add(w * 0, i, r) / one_hot(i, s.V).sum(0).unsqueeze(1).map(lambda n: maximum(n, 1)),
+      lambda s, w, i, r: index_add(w * 0, i, r) / one_hot(i, s.V).sum(0).unsqueeze(1).map(lambda n: maximum(n, EPS)), lambda s, w, i, r: index_add(w * 0, i, r) / one_hot(i, s.V).sum(0).unsqueeze(1).map(lambda n: maximum(n, 2)))
+claim("a mean of nothing is nothing", TVD, ADD, lambda s, w, i, r: index_add(w * 0, i, r) / one_hot(i, s.V).sum(0).unsqueeze(1).map(lambda n: maximum(n, 1)),
+      lambda s, w, i, r: array((s.V, s.D), lambda v, d: where(fold("any", s.T, lambda t: eq(i[t], v)), Sum(s.T, lambda t: where(eq(i[t], v), r[t, d], 0)) / Sum(s.T, lambda t: where(eq(i[t], v), 1, 0)), 0)),
+      lambda s, w, i, r: array((s.V, s.D), lambda v, d: where(fold("any", s.T, lambda t: eq(i[t], v)), Sum(s.T, lambda t: where(eq(i[t], v), r[t, d], 0)) / Sum(s.T, lambda t: where(eq(i[t], v), 1, 0)), 1)))
+claim("what is counted more than not at all is there", TVD, ADD, lambda s, w, i, r: array((s.V, s.D), lambda v, d: where(lt(0, Sum(s.T, lambda t: where(eq(i[t], v), 1, 0))), w[v, d], 0)),
+      lambda s, w, i, r: array((s.V, s.D), lambda v, d: where(fold("any", s.T, lambda t: eq(i[t], v)), w[v, d], 0)), lambda s, w, i, r: array((s.V, s.D), lambda v, d: where(lt(1, Sum(s.T, lambda t: where(eq(i[t], v), 1, 0))), w[v, d], 0)))
 claim("a row that is looked up where it leads", TVD, ADD, lambda s, w, i, r: index_add(w * 0, i, r * w.take(i)), lambda s, w, i, r: w * index_add(w * 0, i, r), lambda s, w, i, r: w.flip(0) * index_add(w * 0, i, r))
 claim("the lookup inside a function and below a sum", TVD, ADD, lambda s, w, i, r: index_add(w * 0, i, (r + w.take(i)).map(exp) / (w.take(i).map(exp) + 1)),
       lambda s, w, i, r: w.map(sigmoid) * index_add(w * 0, i, r.map(exp)), lambda s, w, i, r: w.map(sigmoid) * index_add(w * 0, i, (r * 2).map(exp)))

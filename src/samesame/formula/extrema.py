@@ -25,10 +25,12 @@ from samesame.formula.functions import (
     piece,
     positive_part,
     restricted,
+    truth_of,
 )
 from samesame.formula.guards import NO_GUARDS, Guards, Literal, conjunction, infeasible, negation
 from samesame.formula.poly import Var
-from samesame.formula.rewrite import Draft, positive, rewritten, under
+from samesame.formula.presence import is_count
+from samesame.formula.rewrite import Draft, guarded, positive, rewritten, under
 from samesame.formula.signs import has_point, is_nonnegative, piece_of
 from samesame.formula.terms import (
     UNDEFINED,
@@ -44,6 +46,7 @@ from samesame.formula.terms import (
     opened,
     scale,
     subtract,
+    value_of,
 )
 
 
@@ -190,6 +193,9 @@ def _pivot(terms: list[Term]) -> Form:
 
 def _larger(a: Form, b: Form) -> Form:
     """max(a, b) = b + max(a − b, 0), signed so that the difference's first coefficient is positive."""
+    floored = count_with_floor(a, b) or count_with_floor(b, a)
+    if floored is not None:
+        return floored
     difference = subtract(a, b)
     if is_nonnegative(difference):
         return a
@@ -200,6 +206,15 @@ def _larger(a: Form, b: Form) -> Form:
     size = common_number(c for _, c in difference.terms)
     pieces = form_of(item for part in (scale(difference, 1 / size), constant(0)) for item in piece(part).terms)
     return add(b, scale(of_atom(Apply("max", pieces)), size))
+
+
+def count_with_floor(count: Form, floor: Form) -> Form | None:
+    """max(n, c) = n + c·[n = 0] for a count n and 0 < c ≤ 1; None for anything else."""
+    least = value_of(floor)
+    if least is None or not 0 < least <= 1 or not is_count(count):
+        return None
+    nothing = truth_of("zero", count)
+    return add(count, guarded((nothing,), floor)) if isinstance(nothing, Literal) else count
 
 
 def minimum(drafts: Iterable[tuple[tuple[Var, ...], Guards, Form]]) -> Form:

@@ -27,6 +27,7 @@ from samesame.formula.guards import (
     zero_literal,
 )
 from samesame.formula.poly import Atom, IntegerAtom, Poly, collect, divide, number
+from samesame.formula.presence import counted, has_instance, is_count, points
 from samesame.formula.rewrite import Draft, as_text, guarded, leave_root, multiply, positive, rewritten, under
 from samesame.formula.scalars import EVEN, ODD, ROUNDING
 from samesame.formula.signs import has_point, is_generic, is_nonnegative, is_positive
@@ -95,6 +96,8 @@ def restricted(form: Form, side: Literal, known: Guards) -> Form:
         bound = frozenset(term.bound)
         guards = tuple(g for g in term.guards if g is not side and (g.free & bound or not implied(known, g)))
         if guards and infeasible(conjunction((*guards, *known)) or guards):
+            continue
+        if side.op == "fails" and has_instance(side, guards, frozenset(term.bound) | term.free):
             continue
         items.append((Term(term.bound, guards, term.factors), c))
     return form_of(items)
@@ -460,8 +463,24 @@ def truth_of(head: str, form: Form) -> Literal | bool:
     p = as_poly(scale(form, 1 / size)) if size else number(0)
     if p is not None:
         return at_least_zero_literal(p - 1) if head == "positive" else zero_literal(p)
+    some = _presence(head, form)
+    if some is not None:
+        return some
     atom = boolean(head, form)
     return atom if isinstance(atom, bool) else Literal("holds", atom)
+
+
+def _presence(head: str, form: Form) -> Literal | bool | None:
+    """What a comparison of a count n says of whether there is any: n > c for 0 ≤ c < 1, c > n for 0 < c ≤ 1, or n = 0.
+    None for any other comparison."""
+    count, number = counted(form)
+    if is_count(count) and (number == 0 if head == "zero" else -1 < number <= 0):
+        some = boolean("exists", points(count))
+        found = some if isinstance(some, bool) else Literal("holds", some)
+        return negation(found) if head == "zero" else found
+    if head == "positive" and is_count(scale(count, -1)) and 0 < number <= 1:
+        return _presence("zero", scale(count, -1))
+    return None
 
 
 def boolean(head: str, form: Form) -> Atom | bool:

@@ -43,7 +43,7 @@ from samesame.formula.expr import (
     Where,
     const,
 )
-from samesame.formula.extrema import maximum, minimum
+from samesame.formula.extrema import count_with_floor, maximum, minimum
 from samesame.formula.functions import (
     as_poly,
     boolean,
@@ -315,6 +315,9 @@ def _extremum(op: str, arguments: tuple[Expr, ...]) -> Form:
 
 def _larger_integer(a: Form, b: Form) -> Form:
     """max(a, b) by cases, so that the result can still be an index."""
+    floored = count_with_floor(a, b) or count_with_floor(b, a)
+    if floored is not None:
+        return floored
     a_is_larger = compared("positive", subtract(a, b))
     parts = [guarded(guards, a) for guards in a_is_larger]
     return add(*parts, *(guarded(guards, b) for guards in opposite(a_is_larger)))

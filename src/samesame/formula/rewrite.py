@@ -46,6 +46,7 @@ from samesame.formula.poly import (
     number,
     variable,
 )
+from samesame.formula.presence import has_instance
 from samesame.formula.terms import (
     MINUS_INFINITY,
     UNDEFINED,
@@ -567,6 +568,15 @@ def merge_digits(draft: Draft) -> Form | None:
     return laws.merge_digits(draft) if len(draft.bound) > 1 else None
 
 
+def settle_presence(draft: Draft) -> Draft | Form | None:
+    """A condition that there is any, or none, of what the other conditions name a point of."""
+    for literal in draft.guards:
+        if has_instance(literal, draft.guards, draft.inside):
+            rest = tuple(g for g in draft.guards if g is not literal)
+            return constant(0) if literal.op == "fails" else Draft(draft.bound, rest, draft.factors)
+    return None
+
+
 def know_lookups(draft: Draft) -> Form | None:
     """Where [t[e] = i] holds, x[t[e]] is x[i]: lookups.py."""
     return laws.told(draft)
@@ -578,6 +588,7 @@ RULES: tuple[Rule, ...] = (
     solve_equalities,
     contradiction,
     know_lookups,
+    settle_presence,
     give_ranges,
     pin,
     drop_quotients,
