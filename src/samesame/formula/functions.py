@@ -30,7 +30,7 @@ from samesame.formula.poly import Atom, IntegerAtom, Poly, collect, divide, numb
 from samesame.formula.presence import counted, has_instance, is_count, points
 from samesame.formula.rewrite import Draft, as_text, guarded, leave_root, multiply, positive, rewritten, under
 from samesame.formula.scalars import EVEN, ODD, ROUNDING
-from samesame.formula.signs import has_point, is_generic, is_nonnegative, is_positive
+from samesame.formula.signs import has_point, is_generic, is_nonnegative, is_positive, piece_of
 from samesame.formula.terms import (
     MINUS_INFINITY,
     UNDEFINED,
@@ -376,7 +376,7 @@ def _uninterpreted_on_cell(name: str, form: Form) -> Form:
         raise Unsupported(f"{name}(−∞) appears")
     form = together(form)
     if name in ROUNDING:
-        rounded = _rounded(name, form)
+        rounded = form if is_whole(form) else _rounded(name, form)
         if rounded is not None:
             return rounded
     if not form.terms and name in ODD | EVEN:
@@ -415,6 +415,21 @@ BY_SIGN: dict[str, Function] = {  # in the attempt that looks at signs
     "abs": lambda x: add(positive_part(x), positive_part(scale(x, -1))),
     "sign": _sign,
 }
+
+
+def is_whole(form: Form) -> bool:
+    """Whether the form is an integer: sums and products of integers, and of what was rounded or cut off before."""
+    return all(
+        c.denominator == 1 and all(e.denominator == 1 and e > 0 and _is_whole(a) for a, e in t.factors)
+        for t, c in form.terms
+    )
+
+
+def _is_whole(atom: Atom) -> bool:
+    if isinstance(atom, Apply) and atom.head == "max":
+        return all(is_whole(piece_of(t)) for t, _ in atom.argument.terms)
+    rounded = isinstance(atom, Apply) and atom.head.removeprefix("fn:") in ROUNDING
+    return rounded or (isinstance(atom, IntegerAtom) and atom.integer)
 
 
 def _rounded(name: str, form: Form) -> Form | None:
