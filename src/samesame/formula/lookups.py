@@ -2,7 +2,8 @@
 
 A row that is gathered at the ends of edges, and summed where they lead, is read so; a token's expert, where a mask asks
 which it is. Of the integers that an equation pins, the one that comes last is put away, everywhere but in the equation
-itself: in indices, in other conditions, and inside functions, sums and opaque operators."""
+itself: in indices, in other conditions, and inside functions, sums and opaque operators. The same condition says that
+there is an e that leads to i (presence.py)."""
 
 from __future__ import annotations
 
@@ -11,11 +12,26 @@ from fractions import Fraction
 from samesame.formula.effort import remember
 from samesame.formula.guards import Guards, Literal
 from samesame.formula.poly import Atom, Element, IntegerAtom, Poly, Ratio, Var, collect
+from samesame.formula.presence import has_instance
 from samesame.formula.rewrite import Draft, replaced
-from samesame.formula.terms import Apply, Body, Form, OpaqueAtom, Term, body, closed, next_open
+from samesame.formula.terms import Apply, Body, Form, OpaqueAtom, Term, body, closed, constant, next_open
 
 
-def told(draft: Draft) -> Form | None:
+def told(draft: Draft) -> Draft | Form | None:
+    """What the conditions of a draft tell of each other and of its factors, if anything."""
+    return _without_pinned(draft) or _without_presence(draft)
+
+
+def _without_presence(draft: Draft) -> Draft | Form | None:
+    """Less a condition that there is any of what the other conditions name a point of; 0 where it says there is none."""
+    for literal in draft.guards:
+        if has_instance(literal, draft.guards, draft.inside):
+            rest = tuple(g for g in draft.guards if g is not literal)
+            return constant(0) if literal.op == "fails" else Draft(draft.bound, rest, draft.factors)
+    return None
+
+
+def _without_pinned(draft: Draft) -> Form | None:
     """The draft without an integer that one of its equations pins, if it occurs elsewhere."""
     for literal in draft.guards:
         found = _pinned(literal)

@@ -46,7 +46,6 @@ from samesame.formula.poly import (
     number,
     variable,
 )
-from samesame.formula.presence import has_instance
 from samesame.formula.terms import (
     MINUS_INFINITY,
     UNDEFINED,
@@ -568,17 +567,8 @@ def merge_digits(draft: Draft) -> Form | None:
     return laws.merge_digits(draft) if len(draft.bound) > 1 else None
 
 
-def settle_presence(draft: Draft) -> Draft | Form | None:
-    """A condition that there is any, or none, of what the other conditions name a point of."""
-    for literal in draft.guards:
-        if has_instance(literal, draft.guards, draft.inside):
-            rest = tuple(g for g in draft.guards if g is not literal)
-            return constant(0) if literal.op == "fails" else Draft(draft.bound, rest, draft.factors)
-    return None
-
-
-def know_lookups(draft: Draft) -> Form | None:
-    """Where [t[e] = i] holds, x[t[e]] is x[i]: lookups.py."""
+def told(draft: Draft) -> Draft | Form | None:
+    """Where [t[e] = i] holds, x[t[e]] is x[i], and some t is i: lookups.py."""
     return laws.told(draft)
 
 
@@ -587,8 +577,7 @@ RULES: tuple[Rule, ...] = (
     gather,
     solve_equalities,
     contradiction,
-    know_lookups,
-    settle_presence,
+    told,
     give_ranges,
     pin,
     drop_quotients,

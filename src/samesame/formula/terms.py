@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 from samesame.formula.effort import remember, step
 from samesame.formula.expr import Unsupported
@@ -244,7 +245,7 @@ class Laws:
     positive: Callable[[Form], bool]  # is the form known to be > 0?
     gather: Callable[..., Form | None]  # factors of a draft whose exponents join; see products.py
     merge_digits: Callable[..., Form | None]  # see digits.py
-    told: Callable[..., Form | None]  # what equations tell of lookups; see lookups.py
+    told: Callable[..., Any]  # what the conditions of a draft tell; see lookups.py
     generic: Callable[[Atom], bool]  # is the atom nonzero but for special values of the real inputs?
 
 
