@@ -23,7 +23,7 @@ def told(draft: Draft) -> Draft | Form | None:
 
 
 def _without_presence(draft: Draft) -> Draft | Form | None:
-    """Less a condition that there is any of what the other conditions name a point of; 0 where it says there is none."""
+    """Less a condition that there is any of what the others name a point of; 0 where it says there is none."""
     for literal in draft.guards:
         if has_instance(literal, draft.guards, draft.inside):
             rest = tuple(g for g in draft.guards if g is not literal)

@@ -569,7 +569,8 @@ def merge_digits(draft: Draft) -> Form | None:
 
 def told(draft: Draft) -> Draft | Form | None:
     """Where [t[e] = i] holds, x[t[e]] is x[i], and some t is i: lookups.py."""
-    return laws.told(draft)
+    found: Draft | Form | None = laws.told(draft)
+    return found
 
 
 RULES: tuple[Rule, ...] = (
