@@ -6,11 +6,17 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
+from samesame.capture import capture
 from samesame.capture.checkpoints.blocks import block
 from samesame.capture.checkpoints.folders import tiny
+from samesame.capture.program import Program
 from samesame.capture.targets import load_target
 from samesame.cli import app
 from samesame.evidence import Refused
+from samesame.optimize.algebra import specified
+from samesame.optimize.compiled import compile_program
+from samesame.optimize.native import in_stages, native
+from samesame.optimize.tune import tune
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +48,27 @@ def test_the_model_may_be_given_other_inputs_and_arguments_have_their_names(prog
     assert inputs["hidden_states"].shape[:2] == (1, 5) and len(inputs["position_embeddings"]) == 2
     with torch.no_grad():
         assert found(**inputs)[0].shape == inputs["hidden_states"].shape
+
+
+@pytest.mark.long
+def test_a_decoder_layer_becomes_kernels(program):
+    """Rotary embeddings, grouped heads, a causal mask, a gated MLP: no call of torch is left, and each loop nest is
+    proved for all tiles."""
+    module, inputs = block(program, "model.layers.0")
+    graph = capture(module, inputs)
+    specification = specified(module, inputs, graph)
+    forms = [root.form for root in specification.roots()]
+    whole, kept = in_stages(specification, forms)
+    made = native(whole, lambda programs, sizes, share: tune(programs, sizes, {}, 0.3), kept)
+    weights = made.named("weight")
+    run = compile_program(made.program, made.named("input"), weights, [output.name for output in whole.outputs])
+    given = dict(Program(module, inputs).given)
+    given |= {name: module.get_parameter(specification.tensors[name].path) for name in weights}
+    with torch.no_grad():
+        (found,) = run(*(given[name].detach() for name in run.arguments))
+        wanted = module(**inputs)
+    wanted = wanted[0] if isinstance(wanted, tuple) else wanted
+    torch.testing.assert_close(found.view(wanted.shape), wanted, rtol=1e-4, atol=1e-5)
 
 
 def test_what_is_no_block_is_refused(program, llama):
