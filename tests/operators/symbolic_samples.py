@@ -423,8 +423,34 @@ COMPLEX_NUMBERS: list[Call] = [
     ("aten.sum.dim_IntList", lambda B, T: (cplx(B, T), [1])),
 ]
 
+SPECIAL: list[Call] = [
+    *[(f"aten.{name}.default", lambda B, T: (real(B, T),)) for name in ("asinh", "acosh", "atanh", "sinc")],
+    ("aten.special_entr.default", lambda B, T: (real(B, T),)),
+    *[(f"aten.{name}", lambda B, T: (real(B, T), pos(T)))
+      for name in ("xlogy.Tensor", "special_xlog1py.default", "logaddexp2.default")],
+    ("aten.heaviside.default", lambda B, T: (real(B, T), real(T))),
+    *[(f"aten.{name}.default", lambda B, T: (real(B, T), 0.25)) for name in ("logit", "special_logit")],
+    ("aten.isin.Tensor_Tensor", lambda B, T, S: (ints(T, B), ints(T, S))),
+    ("aten.linalg_cross.default", lambda B, T: (real(B, 3, T), real(B, 3, T), {"dim": 1})),
+    *[("aten._cdist_forward.default", lambda B, T, S, D, p=p: (real(B, T, D), real(B, S, D), p, None))
+      for p in (1.0, 2.0)],
+    ("aten._weight_norm_interface.default", lambda B, T, D: (real(B, T, D), pos(B, 1, 1))),
+    ("aten._weight_norm_interface.default", lambda T, D: (real(T, D), pos(1, D), 1)),
+    ("aten.cummax.default", lambda B, T: (real(B, T), 1)),
+    ("aten.cummin.default", lambda B, T: (real(B, T), 0)),
+    *[("aten.scatter_reduce.two", lambda B, T, S, reduce=reduce: (real(B, T), 1, ints(T, B, S), real(B, S), reduce))
+      for reduce in ("sum", "mean", "prod", "amax", "amin")],
+    ("aten.scatter_reduce.two",
+     lambda B, T, S: (real(B, T), 0, ints(B, S, T), real(S, T), "mean", {"include_self": False})),
+    *[(f"aten.{kind}_pad{axes}d.default", lambda B, T, S, D, axes=axes: (
+        real(B, *(T + 1, S + 1, D + 1)[:axes]), [1, 2, 0, 2, 1, 1][: 2 * axes]))
+      for kind in ("reflection", "replication") for axes in (1, 2, 3)],
+    ("aten.reflection_pad1d.default", lambda B, T: (real(B, T), [T - 1, 0])),
+    ("aten.replication_pad1d.default", lambda B, T, S: (real(B, T), [S, 0])),
+]
+
 HOLDS: list[Call] = [*MOVEMENT, *REDUCTION, *NORMS, *ATTENTION, *CONTRACTION, *POINTWISE, *CONSTANTS, *INDEXING,
-                     *ORDERING, *LOSS, *WINDOWS, *COMPLEX_NUMBERS]
+                     *ORDERING, *LOSS, *WINDOWS, *COMPLEX_NUMBERS, *SPECIAL]
 
 # Calls that have no meaning for all sizes of at least 2: some sizes give another shape, an error, or another formula.
 REFUSED: list[tuple[str, Callable[..., tuple[Any, ...]], str]] = [
@@ -506,6 +532,8 @@ REFUSED: list[tuple[str, Callable[..., tuple[Any, ...]], str]] = [
     ("aten.avg_pool1d.default", lambda B, T: (real(B, T), [2], [3], [0], True), "the last window"),
     ("aten.max_pool1d.default", lambda B, T, D: (real(B, 1, T), [T], [1], [2]), "padding of pooling"),
     ("aten.adaptive_avg_pool1d.default", lambda B, T: (real(B, 1, T), [2]), "no multiple"),
+    ("aten.reflection_pad1d.default", lambda B, T: (real(B, T), [2, 0]), "what a border shows"),
+    ("aten.linalg_cross.default", lambda B, T: (real(B, T), real(B, T)), "a cross product"),
 ]
 
 # Operators of which no dimension that they look at can be symbolic.

@@ -30,19 +30,7 @@ import torch
 
 from samesame import evaluator
 from samesame.certificate import forms, questions, stored
-from samesame.certificate.forms import (
-    NARROW,
-    WIDEST,
-    Broken,
-    Node,
-    counted,
-    digest,
-    digest_of,
-    kind_of,
-    require,
-    told,
-    widened,
-)
+from samesame.certificate.forms import Broken, Node, counted, digest, digest_of, kind_of, require, told, widened
 from samesame.certificate.runs import DRAWS, Runs
 
 __all__ = ["Broken", "Unreadable", "digest", "read", "replay"]
@@ -187,7 +175,7 @@ class _Replay:
             require(all(0 <= a < number for a in arguments), f"term {number} is built from terms after it")
             self.closed.append(kind not in OPEN and all(self.closed[a] for a in arguments))
             parts = type_ if isinstance(type_, list) else [type_]
-            require(all(part["kind"] in (*WIDEST, *NARROW) for part in parts), "a term has no kind of number")
+            require(all(part["kind"] in (*forms.WIDEST, *forms.NARROW) for part in parts), "a term has no kind of number")
         for name, value in form["constants"].items():
             self.constants[name] = forms.value_of(value)
             require(digest_of(self.constants[name]) == name, "a constant is not the one that its name says")

@@ -51,12 +51,17 @@ PAIRS: dict[str, Special] = {                              # of two reals
 }
 
 
-def _applied(function: Special, *operands: Any) -> Tensor:
-    return pointwise(lambda *e: function(*map(numeric, e)), *operands, kind="real")
+def _of_one(function: Special, x: Tensor) -> Tensor:
+    return pointwise(lambda e: function(numeric(e)), x, kind="real")
 
 
-for _name, _function in {**FUNCTIONS, **PAIRS}.items():
-    meaning(_name)(partial(_applied, _function))
+def _of_two(function: Special, x: Any, other: Any) -> Tensor:
+    return pointwise(lambda a, b: function(numeric(a), numeric(b)), x, other, kind="real")
+
+
+for _table, _form in ((FUNCTIONS, _of_one), (PAIRS, _of_two)):
+    for _name, _function in _table.items():
+        meaning(_name)(partial(_form, _function))
 
 
 @meaning("aten.heaviside.default")
