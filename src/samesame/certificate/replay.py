@@ -175,7 +175,8 @@ class _Replay:
             require(all(0 <= a < number for a in arguments), f"term {number} is built from terms after it")
             self.closed.append(kind not in OPEN and all(self.closed[a] for a in arguments))
             parts = type_ if isinstance(type_, list) else [type_]
-            require(all(part["kind"] in (*forms.WIDEST, *forms.NARROW) for part in parts), "a term has no kind of number")
+            kinds = {*forms.WIDEST, *forms.NARROW}
+            require(all(part["kind"] in kinds for part in parts), "a term has no kind of number")
         for name, value in form["constants"].items():
             self.constants[name] = forms.value_of(value)
             require(digest_of(self.constants[name]) == name, "a constant is not the one that its name says")
