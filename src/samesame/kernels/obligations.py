@@ -35,7 +35,8 @@ from samesame.formula.expr import (
     substitute,
     walk,
 )
-from samesame.formula.show import unicode
+from samesame.formula.show import unicode, unicode_tensor
+from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.accesses import Access
 from samesame.kernels.execution.symbolic import Machine
 from samesame.kernels.execution.values import UNDEFINED, WRAPS, Demand, fits_by_design
@@ -63,6 +64,7 @@ from samesame.operators.clamped import clamped
 STORES = ("store",)
 FOLDS = ("sum", "max", "min")  # what atomic operations make of an element and all that reaches it, in any order
 UPDATED = {"sum": "added to", "max": "raised", "min": "lowered"}
+LONGEST = 160  # characters of a condition in a sentence
 UNTOLD = "it cannot be told from the offsets which elements are written of"
 
 
@@ -123,7 +125,18 @@ def coverage(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
             found.state, found.detail = "proved", f"elements of {name} that are not written keep what they held"
         elif covers is None:
             found.detail = f"{UNTOLD} {name}"
+        else:
+            found.detail = not_all(name, cast(Solution, kernel.solutions[writes[0]]).indices, covers)
     return found
+
+
+def not_all(name: str, indices: tuple[Index, ...], covers: Expr) -> str:
+    """What is known of the elements that are written, where that is not all of them."""
+    told, shape = presentable(covers), tuple(i.extent for i in indices)
+    whole = Tensor(shape, lambda *i: substitute(told, dict(zip(indices, i, strict=True))), "bool")
+    element, _, condition = unicode_tensor(name, whole).partition(" = ")
+    short = not covers.free - set(indices) and len(condition) <= LONGEST
+    return f"it is not shown that every element of {name} is written" + f": {element} is if {condition}" * short
 
 
 def covered(kernel: Kernel, writes: Sequence[Write]) -> Expr | None:
@@ -204,8 +217,11 @@ def race(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
             return found
         alone = all(written_once(kernel, w) for w in stores)
         apart = all(disjoint(kernel, a, b) or by_one_lane(kernel, a, b) for a, b in combinations(stores, 2))
-        if alone and apart:
-            found.state = "proved"
+        told = all(kernel.solutions[w] is not None for w in stores)
+        found.state = "proved" if alone and apart else "undecided"
+        if found.state == "undecided":
+            why = "an element does not tell its program" if told else "offsets do not tell elements"
+            found.detail = f"it is not shown that no two programs write one element of {name}: {why}"
     return found
 
 

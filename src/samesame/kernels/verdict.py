@@ -173,7 +173,10 @@ class LiftVerdict(Shown):
 
     @property
     def headline(self) -> str:
-        """The verdict; what it stands on is said of each kernel."""
+        """The verdict, or that the reference differs from kernels that violate nothing; what it stands on is said of
+        each kernel."""
+        if self.against == "different" and all(k.verdict != "violated" for k in self.kernels):
+            return self.against
         return conditional(self.verdict, ("all that is needed holds",) if self.needs else ())
 
     @property

@@ -113,8 +113,9 @@ def _is_of_bits(e: Expr) -> bool:
 
 
 def _some_bits(e: Expr, number: int) -> Expr:
-    """What is computed bit by bit, such as random numbers, is named and not spelled out: a function of its indices."""
-    return Opaque("bits", (number,), (), tuple(sorted(e.free, key=order)), "int")
+    """What is computed bit by bit, such as random numbers, is named and not spelled out: bits[i, j]."""
+    indices = tuple(sorted(e.free, key=order))
+    return Load(Leaf("bits" if number == 1 else f"bits{number}", (1,) * len(indices), "int"), indices)
 
 
 def _remainder(terms: Polynomial) -> Expr | None:
