@@ -13,6 +13,7 @@ from samesame.formula.expr import Size, const, index, substitute
 from samesame.formula.sizes import value_at
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.ranges import greatest
+from samesame.kernels.obligations import not_all
 from samesame.lift import lift, tried
 
 KERNELS = Lifted(Path(__file__).parents[1] / "launches" / "divided.py")
@@ -72,3 +73,16 @@ def test_the_greatest_value_of_a_number_with_quotients_is_one() -> None:
         for sizes in ({"D": 2, "P": 3, "K": 2, "B": 4}, {"D": 5, "P": 2, "K": 3, "B": 2}):
             values = [{i: const(a), j: const(b)} for a in range(sizes["B"]) for b in range(sizes["P"] * sizes["K"])]
             assert max(value_at(substitute(e, v), sizes) for v in values) == value_at(most, sizes)
+
+
+def test_a_report_ends_with_what_is_wrong() -> None:
+    found = lift(KERNELS.target("halves_turned"), f"{KERNELS.file}:halves")
+    assert found.headline == "different" and found.kernels[0].verdict == "verified"
+
+
+def test_what_is_open_is_said_in_a_sentence() -> None:
+    N = Size("N", 2)
+    i = index(N)
+    untold = "it is not shown that every element of out is written"
+    assert not_all("out", (i,), integers.less(i, 5)) == f"{untold}: out[i] is if i ≤ 4"
+    assert not_all("out", (i,), integers.less(index(N), 5)) == untold
