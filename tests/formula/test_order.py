@@ -5,6 +5,7 @@ from itertools import count, permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from samesame.formula import polynomials
 from samesame.formula.expr import Expr, Index, Leaf, Load, Opaque, Size, Sum, add, compare, exp, floordiv, mul, power
 from samesame.formula.order import order
 from samesame.formula.show import unicode
@@ -31,7 +32,7 @@ def test_a_sum_reads_the_same_whichever_of_its_terms_was_met_first() -> None:
     for first in permutations(range(len(terms())), 3):
         met = terms()
         for k in first:
-            integers.polynomial(integers.plus_(met[k], 1))
+            polynomials.polynomial(integers.plus_(met[k], 1))
         whole = integers.plus_(*(met[k] for k in first), *met)
         for k in first:
             whole = integers.minus(whole, met[k])

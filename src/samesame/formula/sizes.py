@@ -33,11 +33,10 @@ from samesame.formula.expr import (
     power,
     walk,
 )
+from samesame.formula.order import order
+from samesame.formula.polynomials import Polynomial, by_term, expanded, least, plus, written
 from samesame.formula.show import unicode
 from samesame.formula.tensor import Dim
-
-Monomial = tuple[tuple[Expr, int], ...]           # atoms with exponents, sorted by their text
-Polynomial = dict[Monomial, int]                  # no zero coefficients
 
 
 def canonical(size: Dim) -> Dim:
@@ -100,25 +99,8 @@ def size_text(size: Dim) -> str:
 
 
 def at_least(size: Dim) -> int | None:
-    """A number that the size is never below, if one is evident from the symbols' minima.
-
-    With every atom written as its minimum plus something never negative, no term may be negative.
-    """
-    if isinstance(size, int):
-        return size
-    shifted: Polynomial = {}
-    for monomial, coefficient in _polynomial(size).items():
-        part: Polynomial = {(): coefficient}
-        for atom, exponent in monomial:
-            least = atom.minimum if isinstance(atom, Size) else _least_of_atom(atom)
-            if least is None:
-                return None
-            for _ in range(exponent):
-                part = _times(part, _plus({((atom, 1),): 1}, {(): least}))
-        shifted = _plus(shifted, part)
-    if any(coefficient < 0 for monomial, coefficient in shifted.items() if monomial):
-        return None
-    return shifted.get((), 0)
+    """A number that the size is never below, if one is evident from the symbols' minima."""
+    return least(const(canonical(size)))
 
 
 def encoded(size: Dim) -> Any:
@@ -170,87 +152,40 @@ MAKE: dict[str, Callable[..., Expr]] = {
 
 
 def _polynomial(size: Dim) -> Polynomial:
-    match const(size):
-        case Num(value) if value.denominator == 1:
-            return {(): int(value)} if value else {}
-        case Add(terms):
-            total: Polynomial = {}
-            for term in terms:
-                total = _plus(total, _polynomial(term))
-            return total
-        case Mul(factors):
-            product: Polynomial = {(): 1}
-            for factor in factors:
-                product = _times(product, _polynomial(factor))
-            return product
-        case Pow(base, exponent) if _is_whole(exponent):
-            product = {(): 1}
-            for _ in range(int(exponent)):
-                product = _times(product, _polynomial(base))
-            return product
+    expr = const(size)
+    found = expanded(expr, _polynomial)
+    if found is not None:
+        return found
+    match expr:
         case FloorDiv(numerator, divisor):
             return _quotient(_polynomial(numerator), _polynomial(divisor))
         case Mod(numerator, divisor):
             return _remainder(_polynomial(numerator), _polynomial(divisor))
         case Extremum(op, parts):
             return _extremum(op, [canonical(part) for part in parts])
-        case Size() as symbol:
-            return {((symbol, 1),): 1}
+        case Size():
+            return {(expr,): 1}
     raise Unsupported(f"{size_text(size)} is no size")
-
-
-def _plus(a: Polynomial, b: Polynomial, times: int = 1) -> Polynomial:
-    total = dict(a)
-    for monomial, coefficient in b.items():
-        total[monomial] = total.get(monomial, 0) + times * coefficient
-    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
-
-
-def _times(a: Polynomial, b: Polynomial) -> Polynomial:
-    total: Polynomial = {}
-    for left, c in a.items():
-        for right, d in b.items():
-            exponents = dict(left)
-            for atom, exponent in right:
-                exponents[atom] = exponents.get(atom, 0) + exponent
-            monomial = tuple(sorted(exponents.items(), key=lambda item: repr(item[0])))
-            total[monomial] = total.get(monomial, 0) + c * d
-    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
-
-
-def _split(a: Polynomial, b: Polynomial) -> tuple[Polynomial, Polynomial]:
-    """Quotient and rest of a by a single term b, monomial by monomial."""
-    ((divisor, d),) = b.items()
-    quotient, rest = dict[Monomial, int](), dict[Monomial, int]()
-    for monomial, c in a.items():
-        exponents = dict(monomial)
-        for atom, exponent in divisor:
-            exponents[atom] = exponents.get(atom, 0) - exponent
-        if c % d == 0 and all(exponent >= 0 for exponent in exponents.values()):
-            quotient[tuple((atom, e) for atom, e in exponents.items() if e)] = c // d
-        else:
-            rest[monomial] = c
-    return quotient, rest
 
 
 def _quotient(a: Polynomial, b: Polynomial) -> Polynomial:
     """a // b, where b is positive: what divides exactly leaves the quotient."""
     if len(b) == 1 and next(iter(b.values())) > 0:
-        whole, rest = _split(a, b)
-        return _plus(whole, _atom(floordiv, rest, b)) if rest else whole
+        whole, rest = by_term(a, b)
+        return plus(whole, _atom(floordiv, rest, b)) if rest else whole
     return {(): 1} if a == b else _atom(floordiv, a, b)
 
 
 def _remainder(a: Polynomial, b: Polynomial) -> Polynomial:
     """a mod b, where b is positive: what divides exactly vanishes."""
     if len(b) == 1 and next(iter(b.values())) > 0:
-        _, a = _split(a, b)
+        _, a = by_term(a, b)
     return {} if not a or a == b else _atom(mod, a, b)
 
 
 def _atom(make: Callable[[Expr, Expr], Expr], a: Polynomial, b: Polynomial) -> Polynomial:
     made = make(const(_written(a)), const(_written(b)))
-    return {((made, 1),): 1} if isinstance(made, FloorDiv | Mod) else _polynomial(made)
+    return {(made,): 1} if isinstance(made, FloorDiv | Mod) else _polynomial(made)
 
 
 def _extremum(op: str, parts: list[Dim]) -> Polynomial:
@@ -262,39 +197,18 @@ def _extremum(op: str, parts: list[Dim]) -> Polynomial:
     if len(kept) == 1:
         return _polynomial(kept[0])
     make = maximum if op == "max" else minimum
-    return {((make(*sorted(map(const, kept), key=repr)), 1),): 1}
+    return {(make(*sorted(map(const, kept), key=order)),): 1}
 
 
 def _never_beats(op: str, part: Dim, other: Dim) -> bool:
     more, less = (other, part) if op == "max" else (part, other)
-    least = at_least(_written(_plus(_polynomial(more), _polynomial(less), -1)))
+    least = at_least(_written(plus(_polynomial(more), _polynomial(less), -1)))
     return least is not None and least >= 0
 
 
-def _least_of_atom(atom: Expr) -> int | None:
-    match atom:
-        case Mod():
-            return 0
-        case FloorDiv(numerator, divisor) if isinstance(divisor, Num):
-            low = at_least(numerator)
-            return None if low is None else int(low // divisor.value)
-        case Extremum(op, parts):
-            lows = [at_least(canonical(part)) for part in parts]
-            known = [low for low in lows if low is not None]
-            if op == "max":
-                return max(known, default=None)
-            return min(known) if len(known) == len(lows) else None
-    return None
-
-
-def _written(polynomial: Polynomial) -> Dim:
-    """The polynomial as an expression whose terms and factors stand in one order."""
-    constant = polynomial.get((), 0)
-    rest = sorted(((m, c) for m, c in polynomial.items() if m), key=repr)
-    if not rest:
-        return constant
-    terms = [mul(c, *(atom for atom, exponent in m for _ in range(exponent))) for m, c in rest]
-    return add(*terms, constant)
+def _written(p: Polynomial) -> Dim:
+    found = written(p)
+    return int(found.value) if isinstance(found, Num) else found
 
 
 def _with(size: Expr, values: Mapping[str, Dim]) -> Dim:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from samesame.formula import polynomials
 from samesame.formula.expr import ZERO, Add, Compare, Expr, FloorDiv, Index, Mul, Num, Size, const, substitute, walk
 from samesame.formula.order import order
 from samesame.kernels import obligations
@@ -33,7 +34,7 @@ def is_capacity(condition: Expr) -> bool:
     """c − k·n ≥ 0 for one size n, or a quotient of sizes, and numbers k, c > 0."""
     if not isinstance(condition, Compare) or condition.left is not ZERO or condition.op != "≤":
         return False
-    terms = integers.polynomial(condition.right)
+    terms = polynomials.polynomial(condition.right)
     sizes = [m for m in terms if m]
     whole = all(isinstance(e, Size | Num | Add | Mul | FloorDiv) for m in sizes for a in m for e in walk(a))
     return len(sizes) == 1 and whole and terms[sizes[0]] < 0 < terms.get((), 0)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from samesame.evidence import Refused
+from samesame.formula import polynomials
 from samesame.formula.expr import ZERO, Compare, Expr, Load, Not, Num, and_, const, index, walk
 from samesame.formula.show import unicode
 from samesame.formula.sizes import value_at
@@ -46,7 +47,7 @@ class Use:
     def __str__(self) -> str:
         others = "".join(f" or {self.name}[…] = {n}" for n in self.but)
         last = integers.minus(self.below, 1)
-        shorter = len(integers.polynomial(last)) < len(integers.polynomial(self.below))
+        shorter = len(polynomials.polynomial(last)) < len(polynomials.polynomial(self.below))
         sign, end = ("≤", last) if shorter else ("<", self.below)
         return f"0 ≤ {self.name}[…] {sign} {unicode(presentable(end))}{others}"
 

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 from samesame.formula.expr import Expr, FloorDiv, Size, const, walk
+from samesame.formula.polynomials import polynomial
 from samesame.formula.sizes import value_at
 from samesame.kernels import concrete
 from samesame.kernels.execution.symbolic import Machine
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.integers import polynomial
 from samesame.kernels.obligations import Kernel
 
 Division = tuple[Expr, Expr]  # a polynomial in sizes, and what divides it

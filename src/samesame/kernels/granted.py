@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from samesame.formula import polynomials
 from samesame.formula.expr import (
     FALSE,
     ZERO,
@@ -179,7 +180,7 @@ def without_quotient(condition: Expr) -> Expr:
     """k·⌊a / d⌋ ≤ c as a ≤ d·⌊c / k⌋ + d − 1, for numbers c, d, k > 0; anything else as it is."""
     if not isinstance(condition, Compare) or condition.op != "≤" or condition.left is not ZERO:
         return condition
-    terms = integers.polynomial(condition.right)
+    terms = polynomials.polynomial(condition.right)
     (atoms, k), *others = [(m, -c) for m, c in terms.items() if m] or [((), 0)]
     if others or k <= 0 or len(atoms) != 1 or not isinstance(atoms[0], FloorDiv):
         return condition

@@ -15,6 +15,7 @@ from itertools import product
 from math import prod
 
 from samesame.evidence import Refused
+from samesame.formula import polynomials
 from samesame.formula.expr import (
     TRUE,
     ZERO,
@@ -158,4 +159,4 @@ def with_conditions(fold: Fold) -> Fold:
 
 def is_of_sizes(end: Expr) -> bool:
     """Whether it is a sum of products of sizes."""
-    return all(isinstance(atom, Size) for monomial in integers.polynomial(end) for atom in monomial)
+    return all(isinstance(atom, Size) for monomial in polynomials.polynomial(end) for atom in monomial)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from samesame.formula import polynomials
 from samesame.formula.expr import (
     ZERO,
     Add,
@@ -27,10 +28,10 @@ from samesame.formula.expr import (
     walk,
 )
 from samesame.formula.order import order
+from samesame.formula.polynomials import Polynomial, polynomial, written
 from samesame.formula.show import SMALL_DENOMINATOR
 from samesame.kernels.execution.values import UNDEFINED, WRAPS
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.integers import Polynomial, polynomial, written
 
 
 def presentable(expr: Expr) -> Expr:
@@ -128,8 +129,8 @@ def _remainder(terms: Polynomial) -> Expr | None:
             others.remove(atom)
             if written({tuple(others): -c}) is not atom.divisor:
                 continue
-            rest = integers.plus(terms, {monomial: c}, -1)
-            over = integers.plus(rest, polynomial(atom.numerator), -1)
+            rest = polynomials.plus(terms, {monomial: c}, -1)
+            over = polynomials.plus(rest, polynomial(atom.numerator), -1)
             if len(over) < len(rest):
                 return written(over) + Mod(atom.numerator, atom.divisor) if over else Mod(atom.numerator, atom.divisor)
     return None

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from samesame.formula import polynomials
 from samesame.formula.expr import (
     NEG_INF,
     ZERO,
@@ -140,10 +141,10 @@ def by_rows(simplify: Simplifier, compare: Compare, facts: Facts) -> Expr | None
     """0 ≤ n·q + r, where r is 0 or in 0 ≤ r < n, as 0 ≤ q."""
     if compare.op != "≤" or compare.left is not ZERO or compare.right.kind != "int":
         return None
-    terms = integers.polynomial(compare.right)
+    terms = polynomials.polynomial(compare.right)
     for n in dict.fromkeys(a for m in terms if len(m) > 1 for a in m if isinstance(a, Size) and a.minimum >= 1):
         rest = {m: c for m, c in terms.items() if n not in m}
-        low = integers.written(rest)
+        low = polynomials.written(rest)
         high = integers.quotient(integers.minus(compare.right, low), n)
         inside = and_(integers.at_least_zero(low), integers.less(low, n))
         if not rest or (low.free and simplify.prover.proves(facts, inside, thorough=False)):
@@ -227,7 +228,7 @@ def without_zero(extent: Expr) -> Expr:
 
 def least_of(extent: Expr) -> tuple[Expr, ...]:
     """The integers of which this one is the least: those of min{a, b} + c are a + c and b + c."""
-    for monomial, c in integers.polynomial(extent).items():
+    for monomial, c in polynomials.polynomial(extent).items():
         if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Extremum) and monomial[0].op == "min":
             rest = integers.minus(extent, monomial[0])
             return tuple(integers.plus_(part, rest) for part in monomial[0].arguments)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import permutations
 from typing import cast
 
+from samesame.formula import polynomials
 from samesame.formula.expr import (
     FALSE,
     NEG_INF,
@@ -434,7 +435,7 @@ class Simplifier:
 def rows_of(number: Expr, facts: Facts) -> Iterator[Index]:
     """Indices that a quotient of the number may be, as the facts compare them with others in it: ⌊(i + 2·j) / 4⌋ is j
     where 0 ≤ i − 2·j < 4."""
-    for v in sorted((v for v in number.free if (v,) in integers.polynomial(number)), key=order):
+    for v in sorted((v for v in number.free if (v,) in polynomials.polynomial(number)), key=order):
         if any(v in fact.free and fact.free & number.free - {v} for fact in facts):
             yield v
 

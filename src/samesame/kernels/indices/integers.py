@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from math import gcd
-from typing import Any, cast
+from typing import cast
 
 from samesame.formula.expr import (
     TRUE,
@@ -25,74 +25,14 @@ from samesame.formula.expr import (
     Num,
     Pow,
     Where,
-    add,
     compare,
     const,
     floordiv,
-    mul,
     not_,
     rebuild,
     where,
 )
-from samesame.formula.order import order
-
-Monomial = tuple[Expr, ...]  # atoms in their order, repeated for powers
-Polynomial = dict[Monomial, int]  # no zero coefficients
-
-def orders(monomial: Monomial) -> list[tuple[Any, ...]]:
-    """What sorts monomials of one length."""
-    return [order(atom) for atom in monomial]
-
-
-def polynomial(expr: Expr) -> Polynomial:
-    """The polynomial of a canonical integer expression; it is not to be changed."""
-    return _polynomial(expr)
-
-
-@lru_cache(maxsize=1 << 16)
-def _polynomial(expr: Expr) -> Polynomial:
-    match expr:
-        case Num(value) if value.denominator == 1:
-            return {(): int(value)} if value else {}
-        case Add(terms):
-            total: Polynomial = {}
-            for term in terms:
-                total = plus(total, _polynomial(term))
-            return total
-        case Mul(factors):
-            product: Polynomial = {(): 1}
-            for factor in factors:
-                product = times(product, _polynomial(factor))
-            return product
-        case Pow(base, exponent) if exponent.denominator == 1 and exponent > 0:
-            product = {(): 1}
-            for _ in range(int(exponent)):
-                product = times(product, _polynomial(base))
-            return product
-    return {(expr,): 1}
-
-
-def plus(a: Polynomial, b: Polynomial, factor: int = 1) -> Polynomial:
-    total = dict(a)
-    for monomial, coefficient in b.items():
-        total[monomial] = total.get(monomial, 0) + factor * coefficient
-    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
-
-
-def times(a: Polynomial, b: Polynomial) -> Polynomial:
-    total: Polynomial = {}
-    for left, c in a.items():
-        for right, d in b.items():
-            monomial = tuple(sorted(left + right, key=order))
-            total[monomial] = total.get(monomial, 0) + c * d
-    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
-
-
-def written(p: Polynomial) -> Expr:
-    """The polynomial as an expression: longer products first, the constant last."""
-    ordered = sorted(p.items(), key=lambda item: (-len(item[0]), orders(item[0])))
-    return add(*(mul(c, *monomial) for monomial, c in ordered))
-
+from samesame.formula.polynomials import Polynomial, by_sum, by_term, orders, plus, polynomial, times, written
 
 # ----------------------------------------------------------------------------------------------------------- arithmetic
 
@@ -131,46 +71,11 @@ def quotient(a: Expr, b: Expr) -> Expr:
 def _divided(p: Polynomial, q: Polynomial) -> tuple[Polynomial, Polynomial]:
     """p = exact·q + rest, taking out every term that a lone term q divides, and of a sum what is there as a whole."""
     if len(q) != 1:
-        return _multiples(p, q)
+        return by_sum(p, q)
+    exact, rest = by_term(p, q)
     ((atoms, size),) = q.items()
-    exact: Polynomial = {}
-    rest: Polynomial = {}
-    for monomial, c in p.items():
-        left = _without(monomial, atoms)
-        if left is None or (c % size and left):
-            rest[monomial] = c
-        elif c % size == 0:
-            exact[left] = c // size
-        else:
-            whole, part = divmod(c, size)
-            if whole:
-                exact[left] = whole
-            rest[monomial] = part
-    return exact, rest
-
-
-def _multiples(p: Polynomial, q: Polynomial) -> tuple[Polynomial, Polynomial]:
-    """p = exact·q + rest for a sum q, each multiple found by q's longest term."""
-    lead = max(q, key=lambda m: (len(m), orders(m)))
-    exact: Polynomial = {}
-    rest = p
-    for monomial, c in p.items():
-        times_q = _without(monomial, lead)
-        if times_q is None or c % q[lead]:
-            continue
-        smaller = plus(rest, times({times_q: c // q[lead]}, q), -1)
-        if len(smaller) < len(rest):
-            exact, rest = plus(exact, {times_q: c // q[lead]}), smaller
-    return exact, rest
-
-
-def _without(monomial: Monomial, atoms: Monomial) -> Monomial | None:
-    left = list(monomial)
-    for atom in atoms:
-        if atom not in left:
-            return None
-        left.remove(atom)
-    return tuple(left)
+    whole, part = divmod(rest.get(atoms, 0), size)
+    return plus(exact, {(): whole}), {**rest, atoms: part} if part else rest
 
 
 def _smaller(rest: Polynomial, q: Polynomial) -> Expr:

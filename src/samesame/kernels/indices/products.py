@@ -11,8 +11,8 @@ from functools import lru_cache
 from itertools import chain, islice
 
 from samesame.formula.expr import Compare, Expr, FloorDiv, Index, Lambda, Load, Mod, Mul, Not, Num, Pow, Size, walk
+from samesame.formula.polynomials import Monomial, least, orders, polynomial
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.integers import Monomial, orders, polynomial
 
 MOST = 60
 
@@ -89,7 +89,7 @@ def ranges(part: Expr) -> tuple[Expr, ...]:
     match part:
         case Index(_, extent):
             return part, integers.minus(integers.minus(integers.tidied(extent), 1), part)
-        case FloorDiv(a, b) if is_at_least_one(b) or (isinstance(b, Num) and b.value > 0):
+        case FloorDiv(a, b) if is_at_least_one(b):
             rest = integers.minus(a, integers.times_(b, part))
             return rest, integers.minus(integers.minus(b, 1), rest)
         case Size(_, minimum):
@@ -119,25 +119,5 @@ def sides(part: Expr) -> tuple[Expr, ...]:
     return ()
 
 
-@lru_cache(maxsize=1 << 14)
 def is_at_least_one(atom: Expr) -> bool:
-    """Whether the atom is a size, or a quotient of sizes, that is evidently at least 1."""
-    if isinstance(atom, Size):
-        return atom.minimum >= 1
-    if isinstance(atom, FloorDiv) and isinstance(atom.divisor, Num):
-        least = least_of(atom.numerator)
-        return least is not None and least >= atom.divisor.value
-    return False
-
-
-def least_of(expr: Expr) -> int | None:
-    """The value at the sizes' minima of what grows with every size."""
-    total = 0
-    for monomial, c in polynomial(expr).items():
-        product = c
-        for atom in monomial:
-            if not isinstance(atom, Size) or c < 0:
-                return None
-            product *= atom.minimum
-        total += product
-    return total
+    return (least(atom) or 0) >= 1

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from samesame.formula.expr import Add, Compare, Expr, Extremum, FloorDiv, Index, Mul, Not, Num, Size, Where, walk
+from samesame.formula.expr import Add, Compare, Expr, FloorDiv, Index, Mul, Not, Num, Size, walk
+from samesame.formula.polynomials import Polynomial, least, least_of, plus, polynomial, times, written
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.integers import Polynomial, plus, polynomial, times, written
 
 STEPS = 16  # polynomials that are looked at for one question
 NUMBER_ONE: Polynomial = {(): 1}
@@ -115,56 +115,6 @@ def is_positive(expr: Expr) -> bool:
 def inside(atom: Expr) -> frozenset[Expr]:
     """Everything that occurs in an atom, ranges of indices included, and the atom itself."""
     return frozenset(walk(atom))
-
-
-@lru_cache(maxsize=1 << 14)
-def least(expr: Expr) -> int | None:
-    """A number that an integer is never below, by how it is written; None where that is not seen."""
-    match expr:
-        case Index():
-            return 0
-        case Size(_, minimum):
-            return minimum
-        case FloorDiv(a, b):
-            return least_quotient(least(a), least(b), b)
-        case Extremum("max", parts):
-            return max((n for n in map(least, parts) if n is not None), default=None)
-        case Extremum(_, parts):
-            return smallest(parts)
-        case Where(_, then, otherwise) if expr.kind == "int":
-            return smallest((then, otherwise))
-    p = polynomial(expr)
-    return None if (expr,) in p else least_of(p)
-
-
-def smallest(parts: tuple[Expr, ...]) -> int | None:
-    found = [least(part) for part in parts]
-    known = [n for n in found if n is not None]
-    return min(known) if len(known) == len(found) else None
-
-
-def least_quotient(a: int | None, b: int | None, divisor: Expr) -> int | None:
-    """The least ⌊x/y⌋ for x ≥ a and y ≥ b."""
-    if a is None or b is None or b < 1:
-        return None
-    if a >= 0 and not isinstance(divisor, Num):
-        return 0
-    return a // b
-
-
-def least_of(p: Polynomial) -> int | None:
-    """The value at the least values of all atoms, of what grows with each of them; None of other polynomials."""
-    total: Polynomial = {}
-    for monomial, c in p.items():
-        product: Polynomial = {(): c}
-        for atom in monomial:
-            lowest = least(atom)
-            if lowest is None:
-                return None
-            product = times(product, {(atom,): 1, (): lowest} if lowest else {(atom,): 1})
-        total = plus(total, product)
-    grows = all(c > 0 for monomial, c in total.items() if monomial)
-    return total.get((), 0) if grows else None
 
 
 def greatest_without(p: Polynomial, q: FloorDiv) -> Polynomial | None:

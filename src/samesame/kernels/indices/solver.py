@@ -23,6 +23,7 @@ from typing import Any
 
 import z3
 
+from samesame.formula import polynomials
 from samesame.formula.expr import (
     TRUE,
     Add,
@@ -296,7 +297,7 @@ class Terms:
             numbers = [f for f in factors if isinstance(f, Num)]
             others = [f for f in factors if not isinstance(f, Num)]
             if len(others) > 1:
-                atom = integers.written(integers.polynomial(Mul(tuple(others))))
+                atom = polynomials.written(polynomials.polynomial(Mul(tuple(others))))
                 parts, known = self._all(others)
                 term = self._named(atom, self.whole)
                 for number in numbers:
@@ -346,11 +347,11 @@ def without_extremum(goal: Expr) -> list[Expr]:
     """0 ≤ min(a, b) + r as 0 ≤ a + r and 0 ≤ b + r, and the same for −max; nothing where there is none."""
     if not isinstance(goal, Compare) or goal.op != "≤" or goal.right.kind != "int":
         return []
-    p = integers.polynomial(integers.minus(goal.right, goal.left))
+    p = polynomials.polynomial(integers.minus(goal.right, goal.left))
     for monomial, c in p.items():
         atom = monomial[0] if len(monomial) == 1 else None
         if isinstance(atom, Extremum) and (c > 0) == (atom.op == "min"):
-            rest = integers.written({m: d for m, d in p.items() if m != monomial})
+            rest = polynomials.written({m: d for m, d in p.items() if m != monomial})
             return [integers.at_least_zero(integers.plus_(rest, integers.times_(part, c))) for part in atom.arguments]
     return []
 
@@ -361,7 +362,7 @@ def choice_of(goal: Expr) -> list[tuple[Expr, Expr]]:
     if not isinstance(goal, Compare) or goal.op != "≤" or goal.right.kind != "int":
         return []
     p = integers.minus(goal.right, goal.left)
-    for monomial in integers.polynomial(p):
+    for monomial in polynomials.polynomial(p):
         for atom in monomial if len(monomial) > 1 else ():
             if isinstance(atom, Where):
                 sides = (atom.condition, atom.then), (not_(atom.condition), atom.otherwise)
@@ -375,7 +376,7 @@ def cases_of(goal: Expr) -> tuple[Expr, list[tuple[Facts, Expr]]] | None:
     if not isinstance(goal, Compare) or goal.op != "≤" or goal.right.kind != "int":
         return None
     p = integers.minus(goal.right, goal.left)
-    for monomial in integers.polynomial(p):
+    for monomial in polynomials.polynomial(p):
         for atom in monomial if len(monomial) > 1 else ():
             if not isinstance(atom, Extremum) or atom.op != "min" or len(atom.arguments) != 2:
                 continue
@@ -397,10 +398,10 @@ MOST_CASES = 16
 
 def solved_for(expr: Expr, value: int) -> dict[Expr, Expr]:
     """From expr = value, one of its atoms in terms of the others."""
-    p = integers.polynomial(expr)
+    p = polynomials.polynomial(expr)
     for monomial, c in p.items():
         if len(monomial) == 1 and abs(c) == 1 and not isinstance(monomial[0], Index):
-            rest = integers.minus(value, integers.written({m: d for m, d in p.items() if m != monomial}))
+            rest = integers.minus(value, polynomials.written({m: d for m, d in p.items() if m != monomial}))
             return {monomial[0]: integers.times_(rest, c)}
     return {}
 
@@ -408,7 +409,7 @@ def solved_for(expr: Expr, value: int) -> dict[Expr, Expr]:
 def put(p: Expr, values: dict[Expr, Expr]) -> Expr:
     """A polynomial with others in place of some atoms."""
     total: Expr = const(0)
-    for monomial, c in integers.polynomial(p).items():
+    for monomial, c in polynomials.polynomial(p).items():
         product: Expr = const(c)
         for atom in monomial:
             product = integers.times_(product, values.get(atom, atom))

@@ -19,6 +19,7 @@ from typing import Any
 
 import z3
 
+from samesame.formula import polynomials
 from samesame.formula.expr import (
     NEG_INF,
     ONE,
@@ -367,7 +368,7 @@ class Translation:
 
     def plain_comparison(self, expr: Expr, op: str, a: Expr, b: Expr) -> Any:
         """A comparison of the counter or of counts with numbers, as one of numbers; others as they come."""
-        atoms = {e for m in integers.polynomial(integers.minus(b, a)) for e in m}
+        atoms = {e for m in polynomials.polynomial(integers.minus(b, a)) for e in m}
         if atoms == {self.t} or any(isinstance(e, Fold) for e in walk(expr)):
             return self.comparison(op, self.number(a), self.number(b))
         opposite = integers.tidied(negated(expr)) if op == "≤" else expr

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from samesame.formula import polynomials
 from samesame.formula.expr import (
     Add,
     And,
@@ -114,7 +115,7 @@ class Runs:
         """Whether a comparison is one of the counter with numbers."""
         if a.kind != "int" or b.kind != "int":
             return False
-        return {e for m in integers.polynomial(integers.minus(b, a)) for e in m} <= {self.loop.t}
+        return {e for m in polynomials.polynomial(integers.minus(b, a)) for e in m} <= {self.loop.t}
 
     def carried(self, made: Expr) -> Values:
         """What the value is after 1, 2, … iterations of each run."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import cast
 
+from samesame.formula import polynomials
 from samesame.formula.expr import (
     FALSE,
     TRUE,
@@ -31,11 +32,10 @@ from samesame.formula.expr import (
     walk,
     where,
 )
+from samesame.formula.polynomials import least, polynomial
 from samesame.kernels.execution.accesses import Access
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.integers import polynomial
-from samesame.kernels.indices.products import least_of
 from samesame.kernels.indices.solver import Facts, with_fact
 from samesame.kernels.launch import Memory
 from samesame.kernels.tiles.digits import Change, joined, ratios, split, turned
@@ -262,10 +262,10 @@ def guess(indices: tuple[Index, ...], digits: tuple[Expr, ...]) -> dict[Index, E
                 others.remove(unknown[0])
                 terms.append((unknown[0], c, tuple(others)))
             else:
-                rest = integers.minus(rest, integers.written({monomial: c}))
-        terms.sort(key=lambda term: magnitude(integers.written({term[2]: term[1]})), reverse=True)
+                rest = integers.minus(rest, polynomials.written({monomial: c}))
+        terms.sort(key=lambda term: magnitude(polynomials.written({term[2]: term[1]})), reverse=True)
         for k, (v, c, factors) in enumerate(terms):
-            size = integers.written({factors: abs(c)})
+            size = polynomials.written({factors: abs(c)})
             sign = 1 if c > 0 else -1
             digit = integers.quotient(integers.times_(rest, sign), size)
             if sign < 0 and k < len(terms) - 1:
@@ -306,7 +306,7 @@ def by_chunk(expr: Expr, i: Expr, indices: tuple[Index, ...], found: dict[Index,
             continue  # it stands inside another quotient, or is squared
         others = list(atoms)
         others.remove(v)
-        width = integers.written({tuple(others): size})
+        width = polynomials.written({tuple(others): size})
         last = integers.minus(integers.times_(integers.plus_(i, 1), monomial[0].divisor), 1)
         found[v] = integers.quotient(last, width)
         return integers.tidied(substitute(expr, found))
@@ -334,7 +334,7 @@ def value_at(solution: Solution, simplify: Simplifier, facts: Facts = ()) -> Exp
     if solution.scattered:
         value, (each, whole) = substitute(solution.write.value, solution.values), reached(solution)
         return simplify(Fold("sum", solution.free, where(each, value, 0)), with_fact(facts, whole))
-    some = (integers.less(0, i.extent) for i in solution.indices if (least_of(i.extent) or 0) < 1)
+    some = (integers.less(0, i.extent) for i in solution.indices if (least(i.extent) or 0) < 1)
     known = with_fact(with_fact(facts, solution.covers), and_(*some))
     return simplify(substitute(solution.write.value, solution.values), known)
 

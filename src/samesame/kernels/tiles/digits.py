@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
+from samesame.formula import polynomials
 from samesame.formula.expr import TRUE, ZERO, Expr, Extremum, FloorDiv, Index, const, index, substitute, walk
+from samesame.formula.polynomials import least, polynomial
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.integers import polynomial
-from samesame.kernels.indices.products import least_of
 
 
 @dataclass(frozen=True)
@@ -109,14 +109,14 @@ def digits_of(number: Expr, variables: Sequence[Index]) -> tuple[tuple[Index, Ex
             return ()
         others = list(monomial)
         others.remove(own[0])
-        left[integers.written({tuple(others): c})] = own[0]
+        left[polynomials.written({tuple(others): c})] = own[0]
     found: list[tuple[Index, Expr]] = []
     counts: Expr = const(1)
     while left:
         v = left.pop(counts, None)
         if v is None or v.extent.free or any(v in w.extent.free for w in variables):
             return ()
-        if left and (least_of(v.extent) or 0) < 1:
+        if left and (least(v.extent) or 0) < 1:
             return ()
         found.append((v, counts))
         counts = integers.times_(counts, v.extent)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from samesame.formula import polynomials
 from samesame.formula.binders import rebuilt
 from samesame.formula.expr import ZERO, Expr, FloorDiv, Fold, Lambda, Leaf, Load, Mod, Num, Where, and_, const, not_
+from samesame.formula.polynomials import Polynomial, by_sum, by_term, polynomial, written
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.integers import Polynomial, polynomial, written
 from samesame.kernels.indices.solver import Facts, outside, with_fact
 from samesame.kernels.launch import Memory
 
@@ -109,11 +110,11 @@ def with_remainders(terms: Polynomial) -> Polynomial:
             times = common_factor({tuple(others): -c}, polynomial(atom.divisor))
             if times is None:
                 continue
-            whole = integers.times(times, polynomial(atom.numerator))
-            rest = integers.plus(integers.plus(terms, {monomial: c}, -1), whole, -1)
+            whole = polynomials.times(times, polynomial(atom.numerator))
+            rest = polynomials.plus(polynomials.plus(terms, {monomial: c}, -1), whole, -1)
             if len(rest) < len(terms):
-                remainder = integers.times(times, {(Mod(atom.numerator, atom.divisor),): 1})
-                return with_remainders(integers.plus(rest, remainder))
+                remainder = polynomials.times(times, {(Mod(atom.numerator, atom.divisor),): 1})
+                return with_remainders(polynomials.plus(rest, remainder))
     return terms
 
 
@@ -121,7 +122,7 @@ def common_factor(product: Polynomial, divisor: Polynomial) -> Polynomial | None
     """product / divisor where both have one term and this is one, else None."""
     if len(divisor) != 1:
         return None
-    quotient, rest = _by_term(product, divisor)
+    quotient, rest = by_term(product, divisor)
     return None if rest else quotient
 
 
@@ -151,7 +152,7 @@ def along_strides(memory: Memory, offset: Polynomial, eager: bool = False) -> In
             found[d] = ZERO
             continue
         divisor = polynomial(strides[d])
-        quotient, rest = _by_term(rest, divisor) if len(divisor) == 1 else _by_sum(rest, divisor, eager)
+        quotient, rest = by_term(rest, divisor) if len(divisor) == 1 else by_sum(rest, divisor, eager)
         found[d] = written(quotient)
     return None if rest else tuple(found[d] for d in range(len(strides)))
 
@@ -161,40 +162,6 @@ def magnitude(stride: Expr) -> tuple[int, int]:
     terms = polynomial(stride)
     degree = max((len(m) for m in terms), default=0)
     return degree, max((abs(c) for m, c in terms.items() if len(m) == degree), default=0)
-
-
-def _by_term(offset: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomial]:
-    ((atoms, size),) = divisor.items()
-    quotient: Polynomial = {}
-    rest: Polynomial = {}
-    for monomial, c in offset.items():
-        left = list(monomial)
-        for atom in atoms:
-            if atom in left:
-                left.remove(atom)
-            else:
-                left = []
-                break
-        else:
-            if c % size == 0:
-                quotient[tuple(left)] = c // size
-                continue
-        rest[monomial] = c
-    return quotient, rest
-
-
-def _by_sum(offset: Polynomial, divisor: Polynomial, eager: bool) -> tuple[Polynomial, Polynomial]:
-    """Whole multiples of a stride that is a sum, found by its longest term, or by any."""
-    longest = max(divisor, key=lambda m: (len(m), integers.orders(m)))
-    quotient: Polynomial = {}
-    rest = dict(offset)
-    for lead in divisor if eager else (longest,):
-        candidates, _ = _by_term(rest, {lead: divisor[lead]})
-        for monomial, c in candidates.items():
-            smaller = integers.plus(rest, integers.times({monomial: c}, divisor), -1)
-            if len(smaller) < len(rest) or (eager and monomial and len(smaller) == len(rest)):
-                rest, quotient = smaller, integers.plus(quotient, {monomial: c})
-    return quotient, rest
 
 
 def along_line(memory: Memory, offset: Expr) -> Indices:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import cast
 
+from samesame.formula import polynomials
 from samesame.formula.binders import rebuilt
 from samesame.formula.expr import ZERO, Expr, FloorDiv, Index, Load, const, index, substitute, walk
 from samesame.formula.sizes import canonical
@@ -72,8 +73,8 @@ def spoken_of(launch: Launch) -> set[Expr]:
             if e.kind == "int":
                 found.add(e)
             if isinstance(e, FloorDiv):
-                terms = integers.polynomial(e.numerator)
-                found.add(integers.written({m: c for m, c in terms.items() if m}))
+                terms = polynomials.polynomial(e.numerator)
+                found.add(polynomials.written({m: c for m, c in terms.items() if m}))
     memories = [n for n in launch.arguments.values() if isinstance(n, Memory)]
     return found - {step(stride) for memory in memories for stride in memory.strides}
 
