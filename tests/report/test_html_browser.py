@@ -17,6 +17,10 @@ from samesame.formula.mathml import mathml_tensor
 from samesame.formula.tensor import leaf
 from samesame.fuzz.corpus import read_campaign
 from samesame.fuzz.page import campaign_html
+from samesame.gguf.formats import Compared
+from samesame.gguf.names import Source
+from samesame.gguf.page import weights_html
+from samesame.gguf.verb import Answer, Tensor
 from samesame.optimize.candidate import Step
 from samesame.optimize.page import optimized_html
 from samesame.optimize.report import Report, Row
@@ -37,7 +41,7 @@ from selenium.webdriver.support.wait import WebDriverWait  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
-PAGES = ["same", "different", "nasty", "fuzz", "several", "optimize", "suite"]
+PAGES = ["same", "different", "nasty", "fuzz", "several", "optimize", "suite", "gguf"]
 ROWS = [Row("kernels", "eager", True, 3.5e-4, 0.17, 64, winner=True),
         Row("torch.compile, max-autotune and freezing", "x", False, 1.1e-3, 0.3, 64, best=True)]
 STEP = Step("reshape", "x", "y", (mathml_tensor("t", leaf("x" * 90, (2, 3))),) * 2)
@@ -66,9 +70,13 @@ def pages(tmp_path_factory):
     crash = replace(finding(), number=2, kind="crash", guilty={}, twin="", first="")
     found = campaign(folder / "found", finding(), crash)
     three = pictured.three()
+    tensors = [Tensor(f"blk.{layer}.attn_q.weight", "Q4_K", Source((f"model.layers.{layer}.self_attn.q_proj.weight",)),
+                      Compared(how, 0.1, (21, 48), 1680), "is 1.05 times what it should be")
+               for layer, how in enumerate(("wrong", "missing", "quantised"))]
     others = {"suite": suite_html(suites.made(), folder / "suite_files"),
               "fuzz": campaign_html(read_campaign(found), found),
               "optimize": optimized_html(Optimized(None, Report("model.py:f", "faster", rows=ROWS, steps=(STEP,)))),
+              "gguf": weights_html(Answer("hf:model", "gguf:model.gguf", tensors)),
               "several": several_html(three, alone(three), agreeing(three), 1)}
     for name, text in others.items():
         write_page(text, folder / f"{name}.html")
