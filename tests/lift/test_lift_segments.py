@@ -38,7 +38,7 @@ def test_the_range_of_a_sum_is_read_by_the_tensors_own_indices() -> None:
 
 def test_a_scan_of_maps_in_turn_is_the_recurrence() -> None:
     assert KERNELS.error("recurrence", {"T": 8}) < 1e-5
-    assert KERNELS.texts("recurrence") == ["h[i, j, k] = Σ_{l≤j} b[i, l, k]·∏_{m<j − l} a[i, l + m + 1, k]"]
+    assert KERNELS.texts("recurrence") == ["h[i, j, k] = Σ_{l≤j} b[i, l, k]·∏_{m<j − l} a[i, m + l + 1, k]"]
     assert KERNELS.kernel("recurrence_out_of_turn").unsupported
 
 
