@@ -54,6 +54,8 @@ claim("exp of a normalised row, two spellings", dict(T=2, N=3), dict(x="T N"),
 claim("erf over a common denominator", dict(T=2, N=3), dict(x="T N"),
       lambda s, x: array((s.T, s.N), lambda t, n: erf(1 - x.softmax(1)[t, n])),
       lambda s, x: (lambda e: ((e.sum(1, True) - e) / e.sum(1, True)).map(erf))(x.exp()), lambda s, x: (lambda e: (e.sum(1, True) / e - 1).map(erf))(x.exp()))
+claim("shares add up to one under a mean over rows", dict(T=2, N=3), dict(x="T N", y="T"),
+      lambda s, x, y: (x.softmax(1) * y.unsqueeze(1)).sum(1).sum(0), lambda s, x, y: y.sum(0), lambda s, x, y: (x.softmax(1) * x.softmax(1) * y.unsqueeze(1)).sum(1).sum(0))
 claim("logsumexp of a shifted row", dict(T=2, N=3), dict(x="T N", c="T"),
       lambda s, x, c: (x + c.unsqueeze(1)).logsumexp(1), lambda s, x, c: x.logsumexp(1) + c, lambda s, x, c: x.logsumexp(1) + 2 * c)
 claim("logsumexp of a row with a constant appended", dict(T=2, N=3), dict(x="T N"),

@@ -88,6 +88,7 @@ from samesame.formula.poly import (
 )
 from samesame.formula.products import gather, logarithms, product_of
 from samesame.formula.rewrite import Draft, bind, guarded, multiply, substitute, under
+from samesame.formula.shares import shares
 from samesame.formula.signs import is_nonnegative, is_positive
 from samesame.formula.terms import (
     MINUS_INFINITY,
@@ -107,7 +108,8 @@ from samesame.formula.terms import (
     subtract,
 )
 
-laws.gather, laws.merge_digits, laws.told = gather, merge_digits, told  # rules that rewrite.py leaves to others
+# Rules that rewrite.py leaves to others.
+laws.gather, laws.merge_digits, laws.told, laws.shares = gather, merge_digits, told, shares
 UNROLLED = 16  # products over at most so many factors are written out
 
 

@@ -562,6 +562,11 @@ def gather(draft: Draft) -> Form | None:
     return laws.gather(draft) if len(draft.factors) > 1 else None
 
 
+def shares(draft: Draft) -> Form | None:
+    """Shares of a whole add up to one: shares.py."""
+    return laws.shares(draft) if draft.bound else None
+
+
 def merge_digits(draft: Draft) -> Form | None:
     """Two bound variables that occur only as h·E + l become one: digits.py."""
     return laws.merge_digits(draft) if len(draft.bound) > 1 else None
@@ -587,6 +592,7 @@ RULES: tuple[Rule, ...] = (
     start_window_at_zero,
     shift_to_pivot,
     drop_implied,
+    shares,
     merge_digits,                             # once more: an implied guard may have stood in the way
     count_unused,
     unroll_small,

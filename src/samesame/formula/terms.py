@@ -245,6 +245,7 @@ class Laws:
     positive: Callable[[Form], bool]  # is the form known to be > 0?
     gather: Callable[..., Form | None]  # factors of a draft whose exponents join; see products.py
     merge_digits: Callable[..., Form | None]  # see digits.py
+    shares: Callable[..., Form | None]  # of a draft; see shares.py
     told: Callable[[Any], Any]  # what the conditions of a draft tell; see lookups.py
     generic: Callable[[Atom], bool]  # is the atom nonzero but for special values of the real inputs?
 
