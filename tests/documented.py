@@ -112,4 +112,5 @@ def missing(report: str, output: str) -> str:
 
 def plain(text: str) -> str:
     text = re.sub(r"\d+(\.\d+)+(e-?\d+)?|\d+e-?\d+|\d+(?= m?s\b)", "#", text)
-    return " ".join(re.sub(r"-{3,}|={3,}", "", text).split())
+    text = " ".join(re.sub(r"-{3,}|={3,}", "", text).split())
+    return re.sub(r" \(([a-z]+ #(, )?)+\)", "", text)              # of stages those that took a while are named
