@@ -23,13 +23,17 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tried, "SECONDS", 1.0)
 
 
-LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("turned", "as_many_as_tiles")]
-
-
-@pytest.mark.parametrize("name", ["inner", *LONG])
+@pytest.mark.parametrize("name", ["inner", pytest.param("as_many_as_tiles", marks=pytest.mark.long)])
 def test_it_is_verified_and_the_formula_knows_of_no_tiles(name: str) -> None:
     assert KERNELS.kernel(name).verdict == "verified", KERNELS.open(name)
     assert KERNELS.texts(name) == ["out[i, j] = 2·x[i, j]"]
+
+
+@pytest.mark.long
+def test_rows_in_another_turn_are_told_apart() -> None:
+    states = KERNELS.states("turned")
+    assert {states[name] for name in ("race", "bounds", "value", "aliasing")} == {"proved"}
+    assert states["coverage"] != "violated" and "out[i, j] = " in KERNELS.texts("turned")[0]
 
 
 @pytest.mark.long
