@@ -296,12 +296,13 @@ class Sizes:
         text = size_text(size)
         return f"{text} ≥ {step * low}" if high is None else f"{step * low} ≤ {text} ≤ {step * high}"
 
-    def range(self) -> str:
-        """The least and the largest value of each symbol in the runs: `B = 2 … 5`."""
+    def run_at(self) -> str:
+        """The values of each symbol in the runs: `B ∈ {2, 5, 11}`, or `B = 2 … 5` where none is left out."""
         names = list(self.points[0]) if self.points else []
-        ends = {name: sorted({point[name] for point in self.points}) for name in names}
-        return ", ".join(f"{name} = {ran[0]} … {ran[-1]}" if len(ran) > 1 else f"{name} = {ran[0]}"
-                         for name, ran in ends.items())
+        ran = {name: sorted({point[name] for point in self.points}) for name in names}
+        return ", ".join(f"{name} = {values[0]}" if len(values) == 1 else
+                         f"{name} = {values[0]} … {values[-1]}" if values[-1] - values[0] == len(values) - 1 else
+                         f"{name} ∈ {{{', '.join(map(str, values))}}}" for name, values in ran.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from samesame.formula.expr import (
     absolute,
     and_,
     const,
+    eq,
     erf,
     exp,
     fn,
@@ -218,6 +219,16 @@ def test_a_quotient_of_products_lists_what_may_not_be_zero():
     answer = prove_equal(Prod(i + 1, lambda k: x[k]) / Prod(i + 1, lambda k: x[k]), const(1))
     assert isinstance(answer, Proved)
     assert any("≠ 0" in condition for condition in answer.conditions)
+
+
+@pytest.mark.parametrize(("left", "right", "condition"), [
+    (where(eq(x[i], 0), 0, x[i] * log(x[i])), x[i] * log(x[i]), ("x[i] > 0",)),    # 0 · log 0 is no number
+    (where(eq(x[i], 1), 0, (x[i] - 1) * log(y[i])), (x[i] - 1) * log(y[i]), ("y[i] > 0",)),
+    (where(eq(x[i], 1), 0, (x[i] - 1) * y[i]), (x[i] - 1) * y[i], ()),
+])
+def test_what_is_0_times_something_is_0_where_that_is_a_number(left, right, condition):
+    found = prove_equal(const(left), const(right))
+    assert isinstance(found, Proved) and found.conditions == condition
 
 
 # ---------------------------------------------------------------------------------------------------------- induction

@@ -135,7 +135,7 @@ def test_where_a_size_is_lost_the_headline_says_sizes_like_those_run_and_where()
     verdict = check(lambda x: x * 1, lambda x: x * [1.0, 2.0][int(x.shape[0]) // 99], {"x": numbers((3,))})
     assert (verdict.verdict, verdict.evidence) == ("same", Rung.PROVED_ALIKE)
     text = " ".join(plain_text(verdict).split())
-    assert "proved for sizes like those run: B = 2 …" in text and "calls int() on a size" in text
+    assert "proved for sizes like those run: B ∈ {2, 3, 4, 5, 7}" in text and "calls int() on a size" in text
     (ran, *_), beyond = [p["B"] for p in verdict.sizes.points], {"x": (98,)}
     assert verdict.covers({"x": (ran,)}) and not verdict.covers(beyond)
 

@@ -93,6 +93,56 @@ def test_a_certificate_is_of_the_examples_length() -> None:
     assert found.certificate is not None and not any("x.shape[0]" in said for said in found.sizes.varying)
 
 
+def test_rounds_are_told_from_several_of_them_together() -> None:
+    found = check(decay, decay_by_number, (torch.randn(10, 2, 4),))          # ten rounds are not three of three
+    assert [said for said in found.sizes.varying if "x.shape[0]" in said], found.sizes
+
+
+def counted_down(x: Any, table: Any) -> Any:
+    place, h = torch.zeros(x.shape[1], dtype=torch.int64) + 10, torch.zeros_like(x[0])
+    for t in range(x.shape[0]):
+        h = h / 2 + x[t] + table[place]
+        place = place - 1
+    return h, place
+
+
+def counted_around(x: Any, table: Any) -> Any:
+    """The same for eleven rounds: a ring of 11 rows, in a table of 16."""
+    place, h = torch.zeros(x.shape[1], dtype=torch.int64) + 10, torch.zeros_like(x[0])
+    for t in range(x.shape[0]):
+        h = h / 2 + x[t] + table[torch.where(place < 0, place + 11, place)]
+        place = place - 1
+    return h, place
+
+
+def rooted(x: Any, y: Any) -> Any:
+    c, h = y * y + 20, torch.zeros_like(x[0])
+    for t in range(x.shape[0]):
+        h = h / 2 + x[t] * c.sqrt() ** 2
+        c = c - 1
+    return h, c
+
+
+def plain(x: Any, y: Any) -> Any:
+    """The same as long as c stays above 0."""
+    c, h = y * y + 20, torch.zeros_like(x[0])
+    for t in range(x.shape[0]):
+        h = h / 2 + x[t] * c
+        c = c - 1
+    return h, c
+
+
+@pytest.mark.parametrize("left, right, other", [(counted_down, counted_around, (16, 3)), (rooted, plain, (2, 3))])
+def test_nothing_is_taken_for_granted_of_what_a_round_is_given(left: Any, right: Any, other: tuple[int, int]) -> None:
+    found = check(left, right, (torch.randn(5, 2, 3), torch.randn(other)))
+    assert not any("x.shape[0]" in said for said in found.sizes.varying), found.sizes
+
+
+def test_the_lengths_that_were_run_are_named() -> None:
+    found = check(decay_of_its_start, decay, (X,))
+    assert found.sizes.run_at().startswith("B ∈ {2, 5, 7, 8, 11}, ")
+
+
 def without_a_step(x: Any) -> Any:
     """The same as long as there are no more than five rows."""
     return torch.cat([decay(x)[:5], decay(x)[5:] * 2])

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import reduce
 
+from samesame.formula.defined import is_nowhere_defined
 from samesame.formula.effort import step
 from samesame.formula.functions import power
 from samesame.formula.guards import Guards, Literal, conjunction, negated, solved
@@ -131,10 +132,10 @@ def _valued(term: Term) -> Form | None:
         return guarded(outside, replaced(Draft(bound, inside, factors), (pinned,)))
     for atom, value in _known_reals(guards):
         if any(_mentions(a, atom) for a, _ in factors):
-            product = constant(1)
-            for a, e in factors:
-                product = multiply(product, power(_put(a, atom, value), e))
-            return under(Draft(bound, guards, ()), product)
+            parts = [power(_put(a, atom, value), e) for a, e in factors]
+            product = reduce(multiply, parts, constant(1))
+            if product.terms or not any(map(is_nowhere_defined, parts)):      # x·log x is not 0 where x is
+                return under(Draft(bound, guards, ()), product)
     return None
 
 

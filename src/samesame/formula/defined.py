@@ -15,7 +15,7 @@ from samesame.formula.poly import Atom, Element
 from samesame.formula.rewrite import as_text, positive
 from samesame.formula.scalars import SCALARS
 from samesame.formula.signs import is_nonnegative, is_positive
-from samesame.formula.terms import Apply, Form, OpaqueAtom, inner_atoms, next_open, of_atom, opened
+from samesame.formula.terms import Apply, Form, OpaqueAtom, inner_atoms, next_open, of_atom, opened, value_of
 
 
 def assume_defined(form: Form) -> None:
@@ -44,6 +44,20 @@ def _demands_of(atom: Atom, exponent: Fraction) -> Iterator[str]:
     if atom.head.startswith("fn:") and row is not None and row.domain:
         yield row.domain.format(atom.argument.key)
     yield from _demands(atom.argument)
+
+
+def is_nowhere_defined(form: Form) -> bool:
+    """Is a function in it applied to a number outside its domain, as log 0 is? Then nothing makes 0 of it."""
+    return any(_is_outside(a) for term, _ in form.terms for a, _ in opened(term, next_open(term.free))[2])
+
+
+def _is_outside(atom: Atom) -> bool:
+    if not isinstance(atom, Apply):
+        return False
+    value = value_of(atom.argument)
+    row = SCALARS.get(atom.head.removeprefix("fn:"))
+    outside = value is not None and (value <= 0 if atom.head == "log" else row is not None and bool(row.domain))
+    return outside or is_nowhere_defined(atom.argument)
 
 
 def _never_negative(atom: Atom) -> bool:

@@ -19,6 +19,7 @@ from itertools import combinations, count
 
 from samesame.formula.boundaries import at_boundaries
 from samesame.formula.counting import never_counts, never_differs
+from samesame.formula.defined import assume_defined
 from samesame.formula.effort import Budget, Effort, OutOfBudget, assume, current, limited, remember, spending, step
 from samesame.formula.expr import Expr, Extremum, Fn, Fold, Index, Load, Num, Pow, Unsupported, index, numeric, walk
 from samesame.formula.functions import BY_SIGN, exp, power, truth_of
@@ -362,7 +363,10 @@ def never_occurs(form: Form) -> bool:
     if cancel or any(term.bound for term, _ in form.terms):
         return cancel
     values_matter = any(g.poly is None for t, _ in form.terms for g in t.guards) or any(a.integer for a in form.atoms())
-    return values_matter and never_differs(form)
+    if not values_matter or not never_differs(form):
+        return False
+    assume_defined(form)                                  # to the solver 0 times anything is 0, but log 0 is no number
+    return True
 
 
 def _symmetrised(

@@ -187,9 +187,13 @@ def _by_induction(
     there = _attempt(found.of_example, relation, found.values, at_these, progress)
     if lowest(there) >= Rung.PROVED_HERE:
         there = _attempt(found.graphs, relation, found.values, general, progress, there.relating)
+    known = [*(root.evidence for root in there.roots), *(one for _, _, one in there.relating.related.values())]
+    assumed = [condition for one in known for condition in one.conditions if found.mentions(condition)]
     for node in found.graphs[1].sources("input")[-found.added :]:
         there.relating.related.pop(node, None)             # of the claims, and of no program
     weakest = min((root.evidence for root in there.roots), key=lambda evidence: evidence.rung)
+    if assumed:                                            # of a round that nobody shows to be given such
+        weakest = replace(weakest, rung=Rung.UNDECIDED, detail=f"the loop at {found.place.spoken} needs {assumed[0]}")
     conditions = dict.fromkeys(condition for root in there.roots for condition in root.evidence.conditions)
     detail = weakest.detail if weakest.rung < Rung.PROVED_HERE else f"induction over the loop at {found.place.spoken}"
     there.roots = [replace(root, evidence=replace(root.evidence, rung=weakest.rung, detail=detail,

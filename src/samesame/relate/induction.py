@@ -17,6 +17,7 @@ that proves a pair of programs for all sizes proves these.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -57,6 +58,11 @@ class Inductive(Family):
     def added(self) -> int:
         """How many inputs the claims have of their own."""
         return sum(node.name.partition(" ")[0] in (COUNT, CARRIED, MADE) for node in self.graphs[0].sources("input"))
+
+    def mentions(self, condition: str) -> bool:
+        """Does a condition speak of what a round is given, or of anything made of it? No other claim shows that."""
+        made = {name for graph in self.graphs for name in _made_of_added(graph)}
+        return any(re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", condition) for name in made)
 
     @property
     def example(self) -> dict[str, int]:
@@ -106,6 +112,16 @@ def plan(graphs: Graphs, values: tuple[Values, Values], layouts: Mapping[str, La
     if closed.side == 0:
         return Plan(tuple((place, 0) for place in loop.read), (period, 1), closed)
     return Plan(tuple((0, place) for place in loop.read), (1, period), closed)
+
+
+def _made_of_added(graph: Graph) -> set[str]:
+    """The names of inputs that only the claims have, and of what is computed from them."""
+    made: set[str] = set()
+    for node in graph.nodes:
+        added = node.operator == "input" and node.name.partition(" ")[0] in (COUNT, CARRIED, MADE)
+        if added or any(part.name in made for part in node.inputs):
+            made.add(node.name)
+    return made
 
 
 def _of_one_length(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from samesame.graph import Graph, Node, map_nodes
@@ -17,6 +18,7 @@ from samesame.operators.table import packet
 
 LEAST = 3                                                  # rounds that make a loop
 LONGEST = 2000                                             # operators of a graph that is looked through
+TRIED = 200                                                # stretches, each from so many places, that are looked into
 UNBOUND, SELECTED = "aten.unbind", "aten.select.int"
 STACKED = ("aten.stack", "aten.cat")
 
@@ -62,16 +64,14 @@ def rounds_of(
     said = [numbers.setdefault(_said(node), len(numbers)) for node in nodes]
     least = LEAST if period is None else 2
     periods = range(1, len(said) // least + 1) if period is None else [period]
-    for first, step, length in _stretches(said, periods, least):
-        for start in range(first, first + step):
-            found = (length - (start - first)) // step
-            wanted = found if count is None else count
-            if least <= wanted <= found and (among is None or found in among):
-                skipped = start + (found - wanted) * step
-                rounds = [tuple(nodes[k : k + step]) for k in range(skipped, start + found * step, step)]
-                loop = _loop(graph, rounds)
-                if loop is not None:
-                    return loop
+    for start, step, found in islice(_starts(said, periods, least), TRIED):
+        wanted = found if count is None else count
+        if least <= wanted <= found and (among is None or found in among):
+            skipped = start + (found - wanted) * step
+            rounds = [tuple(nodes[k : k + step]) for k in range(skipped, start + found * step, step)]
+            loop = _loop(graph, rounds)
+            if loop is not None:
+                return loop
     return None
 
 
@@ -140,7 +140,13 @@ def _stretches(said: Sequence[int], periods: Iterable[int], least: int) -> list[
             if not same and run >= period * (least - 1):
                 found.append((place - run, period, run + period))
             run = run + 1 if same else 0
-    return sorted(found, key=lambda stretch: (-stretch[2] // stretch[1] * stretch[1], stretch[1]))
+    return sorted(found, key=lambda stretch: (-(stretch[2] // stretch[1]) * stretch[1], stretch[1]))
+
+
+def _starts(said: Sequence[int], periods: Iterable[int], least: int) -> Iterator[tuple[int, int, int]]:
+    """Where rounds may begin, how long they are, and how many follow each other."""
+    for first, step, length in _stretches(said, periods, least):
+        yield from ((start, step, (length - (start - first)) // step) for start in range(first, first + step))
 
 
 def _loop(graph: Graph, rounds: Sequence[tuple[Node, ...]]) -> Rounds | None:

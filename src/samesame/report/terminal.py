@@ -115,7 +115,7 @@ def _scope(verdict: Verdict) -> str:
     if verdict.proved is Rung.PROVED and sizes.places:
         return f"proved for every {sizes.spoken()}"
     if verdict.proved is Rung.PROVED_ALIKE:
-        return f"{verdict.proved}: {', '.join([sizes.range(), *sizes.held()[:SHOWN]])}"
+        return f"{verdict.proved}: {', '.join([sizes.run_at(), *sizes.held()[:SHOWN]])}"
     the = "the " if verdict.evidence is Rung.ROUNDED else ""
     return f"{the}{verdict.proved}"
 
@@ -300,7 +300,7 @@ def _sizes(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     """For which sizes it is proved, what bounds them, and how the sizes were told from mere numbers."""
     sizes = verdict.sizes
     if sizes.varying:
-        yield Text(f"for every {', '.join(sizes.varying)}")
+        yield Text(f"{'varied' if sizes.lost else 'for every'} {', '.join(sizes.varying)}")
         for condition in sizes.region.conditions:
             yield Text(f"where {condition}")
         for bound in sizes.bounds:
