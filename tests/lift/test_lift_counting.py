@@ -33,7 +33,7 @@ def states(name: str) -> dict[str, str]:
 def test_keys_of_bits_are_counted() -> None:
     assert kernel("digits").verdict == "verified", [(o.name, o.state, o.detail) for o in kernel("digits").obligations]
     (formula,) = kernel("digits").formulas
-    assert formula.text == "out[i] = Σ_{j<n} [⌊x[j] / 32⌋ = i + 4·⌊⌊x[j] / 32⌋ / 4⌋]", "whose two bits above five are i"
+    assert formula.text == "out[i] = Σ_{j<n} [⌊x[j] / 32⌋ = 4·⌊⌊x[j] / 32⌋ / 4⌋ + i]", "whose two bits above five are i"
 
 
 def test_as_many_are_counted_as_there_are() -> None:

@@ -13,7 +13,7 @@ from samesame.formula.effort import remember
 from samesame.formula.guards import Guards, Literal
 from samesame.formula.poly import Atom, Element, IntegerAtom, Poly, Ratio, Var, collect
 from samesame.formula.presence import has_instance
-from samesame.formula.rewrite import Draft, replaced
+from samesame.formula.rewrite import Draft, positive, replaced
 from samesame.formula.terms import Apply, Body, Form, OpaqueAtom, Term, body, closed, constant, next_open
 
 
@@ -23,7 +23,10 @@ def told(draft: Draft) -> Draft | Form | None:
 
 
 def _without_presence(draft: Draft) -> Draft | Form | None:
-    """Less a condition that there is any of what the others name a point of; 0 where it says there is none."""
+    """Less a condition that there is any of what the others name a point of; 0 where it says there is none. It stays
+    where something divides that is 0 if there is none: 0/0, as in a row that is masked whole, is not what 0 is."""
+    if any(e < 0 and not positive(a) for a, e in draft.factors):
+        return None
     for literal in draft.guards:
         if has_instance(literal, draft.guards, draft.inside):
             rest = tuple(g for g in draft.guards if g is not literal)
