@@ -100,6 +100,7 @@ def test_without_pytests_cache_rules_are_kept_for_the_run_only(run, pytester):
     assert not (pytester.path / ".pytest_cache").exists()
 
 
+@pytest.mark.long
 def test_pages_are_written_of_jobs_and_kernels_too_whether_they_hold_or_not(run, pytester):
     _, counts = run(f"""
     def test_holds(samesame):

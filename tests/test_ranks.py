@@ -332,6 +332,7 @@ def really(rank, world_size, folder):
     dist.destroy_process_group()
 
 
+@pytest.mark.long
 def test_the_world_computes_what_real_processes_do(tmp_path):
     multiprocessing.spawn(really, (2, str(tmp_path)), nprocs=2)
     real = [torch.load(tmp_path / f"{rank}.pt") for rank in range(2)]

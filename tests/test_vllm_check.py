@@ -79,6 +79,7 @@ def test_a_bias_of_a_router_that_is_not_read_makes_a_difference(tmp_path):
     assert verdict.verdict == "different" and "moe_statics" in verdict.diagnosis[0].description
 
 
+@pytest.mark.long
 def test_vllm_is_the_same_with_its_own_operators_off_and_on(tmp_path):
     place = tiny({"model_type": "llama"}, tmp_path, {"num_key_value_heads": 2})
     plain, custom = (

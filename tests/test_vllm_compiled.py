@@ -32,6 +32,7 @@ def test_the_compiled_graph_is_the_same_as_the_modules(place, compiled):
     assert verdict.verdict == "same", verdict.notes
 
 
+@pytest.mark.long
 def test_the_compiled_graph_has_no_kernels_where_a_compiler_would_fuse(place, compiled):
     modules = program(place)
     used = [{node.operator for node in capture(each, each.example).nodes} for each in (modules, compiled)]
@@ -51,6 +52,7 @@ def test_an_option_that_is_no_flag_is_refused(place):
         program(place, compiled="fast")
 
 
+@pytest.mark.long
 def test_a_model_whose_modules_run_all_the_same_is_refused(place, compiled):
     again = program(place, compiled=True)
     again.model.model.do_not_compile = True

@@ -83,6 +83,7 @@ def test_a_server_that_does_not_answer_is_one_sentence(tmp_path):
         Writer("http://127.0.0.1:9/v1", "m", tmp_path).program(0)
 
 
+@pytest.mark.long
 def test_a_campaign_of_written_programs(server, tmp_path):
     pytest.importorskip("openai")
     bad = "```python\nclass Model(torch.nn.Module):\n    pass\ndef inputs():\n    raise ValueError\n```"

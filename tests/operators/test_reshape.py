@@ -12,6 +12,7 @@ from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import FloorDiv, Mod, Size, walk
 from samesame.formula.tensor import Tensor, leaf
 from samesame.operators import meaning_of
+from samesame.operators.movement import groups
 
 
 def reshape(x: Tensor, *shape: object) -> Tensor:
@@ -63,3 +64,8 @@ def test_division_stands_only_where_dimensions_merge(source: tuple, target: tupl
 def test_minus_one_is_what_is_left() -> None:
     assert reshape(leaf("x", (B, T, H * D)), B, T, H, -1).shape == (B, T, H, D)
     assert reshape(leaf("x", (4, 6)), -1, 8).shape == (3, 8)
+
+
+def test_what_cannot_be_told_to_hold_equally_many_is_one_run() -> None:
+    rows, width = Size("R", 2), Size("W", 2)
+    assert groups((rows, width), (rows, 3, width // 3)) == [([0], [0]), ([1], [1, 2])]

@@ -1,14 +1,16 @@
 """Programs by people who know the documentation and not the code: no verdict on any of them may be false.
 
-`corpus/` has them: pairs for `check` in one file a class, and batches of them in `pairs/` with the truth in the first
-line; launches for `lift` in `kernels/`, jobs for `refine` in `jobs/`. Each says what is true of it (`case.py`). The
-suite takes one of thirty-six; all of them with the long tests.
+`corpus/` has them: pairs for `check` in one file a class, and batches of them in `pairs/`, with the truth in the first
+line or in a folder each, with its command and what is expected; launches for `lift` in `kernels/`, jobs for `refine` in
+`jobs/`. Each says what is true of it (`case.py`). The suite takes one of thirty-six; all of them with the long tests.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,14 @@ def test_no_verdict_on_a_pair_of_a_batch_is_false(file):
     assert truth is not None, "the file does not say what is true"
     result = CliRunner().invoke(app, ["check", str(file), "--quiet", "--timeout", "15"])
     assert result.exit_code != (1 if truth[1] == "EQUAL" else 0), result.output
+
+
+@pytest.mark.parametrize("file", sampled(sorted((CORPUS / "pairs").glob("*/pair.json")), lambda file: file.parent.name))
+def test_no_verdict_on_a_pair_in_files_of_its_own_is_false(file, monkeypatch):
+    told = json.loads(file.read_text())
+    monkeypatch.chdir(file.parent)
+    result = CliRunner().invoke(app, [*shlex.split(told["command"])[1:], "--quiet", "--timeout", "15"])
+    assert result.exit_code != (1 if told["expected"] == "same" else 0), result.output
 
 
 @pytest.mark.parametrize("file", sampled(sorted((CORPUS / "kernels").glob("*.py")), lambda file: file.stem))

@@ -135,7 +135,8 @@ def groups(a: Sequence[Dim], b: Sequence[Dim]) -> list[tuple[list[int], list[int
     found: list[tuple[list[int], list[int]]] = []
     while own:
         lengths = sorted(((n, m) for n in range(1, len(own) + 1) for m in range(1, len(new) + 1)), key=sum)
-        n, m = next((n, m) for n, m in lengths if same_size((a[k] for k in own[:n]), (b[k] for k in new[:m])))
+        fitting = ((n, m) for n, m in lengths if same_size((a[k] for k in own[:n]), (b[k] for k in new[:m])))
+        n, m = next(fitting, (len(own), len(new)))         # what is left is as many, if the whole is
         found.append((own[:n], new[:m]))
         own, new = own[n:], new[m:]
     return found

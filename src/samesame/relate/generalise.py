@@ -26,6 +26,7 @@ from samesame.operators.demands import Range
 from samesame.operators.explain import bind
 from samesame.operators.movement import groups
 from samesame.operators.opaque import schema_of
+from samesame.operators.shapes import same_size
 from samesame.operators.table import packet
 
 LEAST = 2
@@ -187,7 +188,7 @@ def _equations(node: Node) -> Iterator[tuple[Dim, str, tuple[Dim, ...]]]:
     if node.is_source or not node.inputs:
         return
     shapes = [part.type.shape for part in node.inputs if isinstance(part.type, TensorType)]
-    if name in RESHAPES and isinstance(node.type, TensorType):
+    if name in RESHAPES and isinstance(node.type, TensorType) and same_size(shapes[0], node.shape):
         for own, new in groups(shapes[0], node.shape):
             before, after = tuple(shapes[0][k] for k in own), tuple(node.shape[k] for k in new)
             if len(before) == 1 or len(after) == 1:

@@ -1,0 +1,9 @@
+import torch
+
+
+def make(seed=0, batch=2, height=5, width=7):
+    g = torch.Generator().manual_seed(seed)
+    return (torch.randn(batch, 12, height, width, generator=g),)
+
+
+inputs = make()

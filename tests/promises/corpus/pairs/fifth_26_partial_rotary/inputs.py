@@ -1,0 +1,9 @@
+import torch
+
+
+def make(seed=0, batch=2, length=6):
+    g = torch.Generator().manual_seed(seed)
+    return (torch.randn(batch, length, 32, generator=g),)
+
+
+inputs = make()

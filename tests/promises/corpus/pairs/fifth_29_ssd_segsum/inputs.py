@@ -1,0 +1,14 @@
+import torch
+
+
+def make(seed=0, batch=2, length=5):
+    g = torch.Generator().manual_seed(seed)
+    return (
+        torch.randn(batch, length, 3, 4, generator=g),
+        torch.randn(batch, length, 3, generator=g),
+        torch.randn(batch, length, 6, generator=g),
+        torch.randn(batch, length, 6, generator=g),
+    )
+
+
+inputs = make()

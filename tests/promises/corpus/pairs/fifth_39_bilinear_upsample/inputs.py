@@ -1,0 +1,12 @@
+import torch
+
+
+def make(seed=0, batch=2, height=3, width=4):
+    g = torch.Generator().manual_seed(seed)
+    return (
+        torch.randn(batch, 4, height, width, generator=g),
+        torch.randn(batch, 3, 2 * height, 2 * width, generator=g),
+    )
+
+
+inputs = make()
