@@ -22,6 +22,7 @@ from torch.distributed.device_mesh import DeviceMesh
 NOT_LIBRARIES = frozenset(sys.stdlib_module_names) | {"torch", "samesame", "numpy", "z3", "sympy", "__main__"}
 IMPORTED = (ModuleType, FunctionType, type)                # bound late, to the same thing on any rank
 TABLES = (dict, list, set)
+LARGE = 1000                                               # a table of more entries is looked into only if it has grown
 
 
 @contextmanager
@@ -30,7 +31,8 @@ def forgotten() -> Iterator[None]:
     spaces = [vars(module) for name, module in list(sys.modules.items())
               if module is not None and name.partition(".")[0] not in NOT_LIBRARIES]
     before = [dict(space) for space in spaces]
-    tables = {id(table): set(_entries(table)) for space in before for table in space.values() if type(table) in TABLES}
+    tables = {id(table): table for space in before for table in space.values() if type(table) in TABLES}
+    known = {key: _known(table) for key, table in tables.items()}   # each once: all modules have one of builtins
     caches = [thing for space in before for thing in space.values()
               if isinstance(thing, _lru_cache_wrapper) and not thing.cache_info().currsize]
     try:
@@ -42,16 +44,22 @@ def forgotten() -> Iterator[None]:
             for name, value in old.items():
                 if (now := space.get(name, value)) is not value and not isinstance(now, IMPORTED):
                     space[name] = value
-                if id(value) in tables:
-                    _without_groups(value, tables[id(value)])
+        for key, table in tables.items():
+            _without_groups(table, known[key])
 
 
-def _entries(table: Any) -> Iterator[int]:
-    yield from map(id, table.values() if isinstance(table, dict) else table)
+def _known(table: Any) -> set[int] | int:
+    """The entries of a table, by identity; of a large one how many there are."""
+    if len(table) > LARGE:
+        return len(table)
+    return set(map(id, table.values() if isinstance(table, dict) else table))
 
 
-def _without_groups(table: Any, before: set[int]) -> None:
+def _without_groups(table: Any, known: set[int] | int) -> None:
     """Take out of a table of a module the groups that were put there."""
+    if isinstance(known, int) and len(table) == known:
+        return
+    before = set[int]() if isinstance(known, int) else known
     if isinstance(table, dict):
         for key in [key for key, value in table.items() if id(value) not in before and _is_of_group(key, value)]:
             del table[key]
