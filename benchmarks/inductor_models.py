@@ -11,22 +11,19 @@ import argparse
 import subprocess
 import sys
 import time
+from pathlib import Path
 
-from benchmarks.onnx_models import MODELS, build
+sys.path.insert(0, str(Path(__file__).parent))
+
+from onnx_models import MODELS, build, compared
 
 
 def row(name: str, seconds: float) -> str:
     """One line of the table."""
-    from samesame import check
     from samesame.capture.inductor import received
 
     module, _, inputs = build(name)
-    start = time.process_time()
-    verdict = check(module, received(module), inputs, timeout=seconds)
-    took = time.process_time() - start
-    varying = "; ".join(said.split(" = ")[0] for said in verdict.sizes.varying) or "none"
-    nodes = verdict.counts.get("right operators", 0)
-    return f"| {name} | {nodes} | {verdict.verdict} | {verdict.evidence} | {varying} | {took:.1f} |"
+    return f"| {name} | {compared(module, received(module), inputs, seconds, time.process_time)} |"
 
 
 def main() -> None:
@@ -41,7 +38,7 @@ def main() -> None:
     print("| model | operators | verdict | evidence | sizes that vary | seconds of a processor |")
     print("|---|---|---|---|---|---|")
     for name in given.names or MODELS:
-        command = [sys.executable, "-m", "benchmarks.inductor_models", "--one", name, "--seconds", str(given.seconds)]
+        command = [sys.executable, __file__, "--one", name, "--seconds", str(given.seconds)]
         found = subprocess.run(command, capture_output=True, text=True)
         told = found.stderr.strip().splitlines()[-1:] or [""]
         print(found.stdout.strip() or f"| {name} | | failed | {told[0][:160]} | | |", flush=True)

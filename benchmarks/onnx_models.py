@@ -137,7 +137,6 @@ def export(name: str, exporter: str, path: str) -> None:
 
 def row(name: str, exporter: str, seconds: float, folder: str) -> str:
     """One line of the table."""
-    from samesame import check
     from samesame.capture.targets import load_target
 
     path = f"{folder}/{name}.{exporter}.onnx"
@@ -147,12 +146,19 @@ def row(name: str, exporter: str, seconds: float, folder: str) -> str:
         except Exception as error:                         # an exporter's own failure is a result
             return f"| {name} | {exporter} | | not exported | {type(error).__name__} | | |"
     module, _, inputs = build(name)
-    start = time.monotonic()
-    verdict = check(module, load_target(path), inputs, timeout=seconds)
-    took = time.monotonic() - start
+    return f"| {name} | {exporter} | {compared(module, load_target(path), inputs, seconds, time.monotonic)} |"
+
+
+def compared(module: Any, other: Any, inputs: Any, seconds: float, clock: Callable[[], float]) -> str:
+    """What `check` says of two programs: operators, verdict, evidence, sizes that vary, seconds by the clock."""
+    from samesame import check
+
+    start = clock()
+    verdict = check(module, other, inputs, timeout=seconds)
+    took = clock() - start
     varying = "; ".join(said.split(" = ")[0] for said in verdict.sizes.varying) or "none"
     nodes = verdict.counts.get("right operators", 0)
-    return f"| {name} | {exporter} | {nodes} | {verdict.verdict} | {verdict.evidence} | {varying} | {took:.1f} |"
+    return f"{nodes} | {verdict.verdict} | {verdict.evidence} | {varying} | {took:.1f}"
 
 
 def main() -> None:

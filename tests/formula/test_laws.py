@@ -37,10 +37,15 @@ from samesame.formula.tensor import leaf, tensor
 N, M, B = Size("N", 2), Size("M", 2), Size("B", 1)
 SIZES = ({"N": 2, "M": 2, "B": 1}, {"N": 5, "M": 3, "B": 2}, {"N": 7, "M": 4, "B": 3})
 x, y, w = leaf("x", (N,)), leaf("y", (N,)), leaf("w", (N + M,))
+shown = leaf("shown", (N,), "bool")
 
 
 def Prod(extent, body):
     return fold("prod", extent, body)
+
+
+def masked_mean():
+    return Sum(N, lambda k: where(shown[k], exp(x[k]), 0)) / Sum(N, lambda k: where(shown[k], exp(y[k]), 0))
 
 
 def tiles(mask, body):
@@ -209,6 +214,7 @@ zero_first = Prod(i + 1, lambda k: k)       # 0 · 1 · 2 · … = 0
         (fn("sign")(x[i]), where(lt(0, x[i]), 1, -1)),                      # sign(0) = 0
         (where(le(x[i], 1), erf(x[i]), 0), where(lt(x[i], 1), erf(x[i]), 0)),
         (where(le(i, 0), x[i], 0), x[0]),
+        (where(fold("any", N, lambda k: shown[k]), masked_mean(), 0), masked_mean()),         # 0/0 is not 0 where nothing is shown
     ],
 )
 def test_what_looks_like_a_law_is_not_proved(left, right):

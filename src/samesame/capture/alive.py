@@ -37,12 +37,13 @@ def tensors_known() -> Iterator[None]:
     Python's garbage collector is told to leave the objects of now alone, and told of them again afterwards. Where that
     is so already, by whoever began first or by a process that does it itself, nothing is done.
     """
-    with _one_at_a_time:
-        begun = not gc.get_freeze_count()
-        if begun:
-            _known.update(_among_objects())
-            gc.freeze()
+    begun = False
     try:
+        with _one_at_a_time:
+            if not gc.get_freeze_count():
+                begun = True                               # first, as a limit of time may end it anywhere
+                _known.update(_among_objects())
+                gc.freeze()
         yield
     finally:
         if begun:
