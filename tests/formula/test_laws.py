@@ -214,7 +214,7 @@ zero_first = Prod(i + 1, lambda k: k)       # 0 · 1 · 2 · … = 0
         (fn("sign")(x[i]), where(lt(0, x[i]), 1, -1)),                      # sign(0) = 0
         (where(le(x[i], 1), erf(x[i]), 0), where(lt(x[i], 1), erf(x[i]), 0)),
         (where(le(i, 0), x[i], 0), x[0]),
-        (where(fold("any", N, lambda k: shown[k]), masked_mean(), 0), masked_mean()),         # 0/0 is not 0 where nothing is shown
+        (where(fold("any", N, lambda k: shown[k]), masked_mean(), 0), masked_mean()),         # 0/0 is not 0
     ],
 )
 def test_what_looks_like_a_law_is_not_proved(left, right):
