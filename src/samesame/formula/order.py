@@ -9,7 +9,6 @@ expressions differ. Index variables stand by their extents; of those with equal 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -36,7 +35,7 @@ def _parts(expr: Expr) -> Iterable[Any]:
         case Opaque(name, attributes, arguments, indices, kind):
             return name, repr(attributes), arguments, indices, kind
         case _:
-            return (getattr(expr, field.name) for field in fields(expr))
+            return (getattr(expr, name) for name in expr.__match_args__)
 
 
 def _part(value: Any) -> Any:
