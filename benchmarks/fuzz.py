@@ -2,13 +2,16 @@
 
     python benchmarks/fuzz.py faults             # faults planted into Inductor, one at a time: found, blamed?
     python benchmarks/fuzz.py faults maximum select --minutes 20 --without algebra --no-twins
+    python benchmarks/fuzz.py faults select --skip 200      # what an earlier run did not find in its 200 programs
+    python benchmarks/fuzz.py faults --likely               # of these programs those that call what it is about
     python benchmarks/fuzz.py pace --minutes 5              # programs a minute, twins that are wrong, by generator
     python benchmarks/fuzz.py lines --minutes 60            # the share of Inductor's lines reached; --no-feedback
     python benchmarks/fuzz.py twins --programs 3000         # how many programs have twins, and whether one is wrong
 
 A planted fault is found when a program is accused that the same torch without the fault compiles rightly. It is then
 reduced, and torch's bisector is asked. Minutes are of processor time of the process that has the fault, from its start
-to the accusation.
+to the accusation. With --likely the others are not judged: the number of programs is then the one at which a whole
+hunt has found the fault at the latest, and the minutes say nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +22,6 @@ import random
 import sys
 import time
 from collections import Counter
-from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,7 +35,7 @@ from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.campaign import Progress, Settings, fuzz
 from samesame.fuzz.generators import GENERATORS
 from samesame.fuzz.judge import judge
-from samesame.fuzz.program import source
+from samesame.fuzz.program import Program, source
 from samesame.fuzz.tasks import accuses
 from samesame.fuzz.twins import twin_of
 from samesame.fuzz.worker import Alone
@@ -62,24 +64,31 @@ def with_fault(fault: Fault, folder: Path, settings: Settings) -> Alone:
 
 
 def hunted(
-    worker: Alone, clean: Alone, settings: Settings, minutes: float
+    fault: Fault, worker: Alone, clean: Alone, settings: Settings, options: argparse.Namespace
 ) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
     """The program that is accused of the fault, as a case; None where none is. And what is told of it: what is wrong,
     after how many programs, by which generator, at which stage."""
     names = list(settings.generators)
-    for number in count():
-        if processor_seconds(worker) > 60 * minutes:
-            return None, ("no", f"{number}", "", "")
+    for number in range(options.skip, options.programs):
+        if processor_seconds(worker) > 60 * options.minutes:
+            break
         generator = names[number % len(names)]
+        if options.likely and not fault.met(made(settings, number)[0]):
+            continue
         case = {"task": "probe", "number": number, "generator": generator, "backend": "inductor", **PLAIN}
         result = worker.ask(case)
         if accuses(result):
-            program = result.get("program") or worker.ask({**case, "task": "generate", **result})["program"]
-            again = {"task": "rejudge", "program": program, "backend": "inductor"}
+            again = {"task": "rejudge", "program": result["program"], "backend": "inductor"}
             if not accuses(clean.ask(again)):
                 told = result.get("kind") or result["status"], f"{number + 1}", generator, result["stage"]
                 return again, told
-    raise AssertionError
+    return None, ("no", f"{number}", "", "")
+
+
+def made(settings: Settings, number: int) -> tuple[Program, random.Random]:
+    """The program of a number, and the dice that choose its twin."""
+    dice, names = random.Random(f"{settings.seed}/{number}"), list(settings.generators)
+    return GENERATORS[names[number % len(names)]](dice), dice
 
 
 def faults(options: argparse.Namespace) -> None:
@@ -91,7 +100,7 @@ def faults(options: argparse.Namespace) -> None:
         clean = Alone(Path(folder) / "clean", settings.for_worker())
         for place, fault in enumerate(chosen):
             worker = with_fault(fault, Path(folder) / str(place), settings)
-            case, told = hunted(worker, clean, settings, options.minutes)
+            case, told = hunted(fault, worker, clean, settings, options)
             minutes = processor_seconds(worker) / 60
             named = guilty(worker, case) if case else ""
             right = bool(fault.guilty) and fault.guilty in named
@@ -154,10 +163,9 @@ def lines(options: argparse.Namespace) -> None:
 def twins(options: argparse.Namespace) -> None:
     """Twins in eager torch, as a campaign judges them; nothing is compiled."""
     statuses, rules = Counter[str](), Counter[str]()
-    names = list(settings_of(options).generators)
+    settings = settings_of(options)
     for number in range(options.programs):
-        dice = random.Random(f"{options.seed}/{number}")
-        program = GENERATORS[names[number % len(names)]](dice)
+        program, dice = made(settings, number)
         twin = twin_of(program, dice)
         if twin is None:
             statuses["no twin"] += 1
@@ -180,6 +188,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--programs", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--skip", type=int, default=0, help="programs that an earlier run judged")
+    parser.add_argument("--likely", action="store_true", help="judge only programs that call what the fault is about")
     parser.add_argument("--without", nargs="*", default=[], choices=list(GENERATORS))
     parser.add_argument("--no-twins", action="store_true")
     parser.add_argument("--no-feedback", action="store_true")

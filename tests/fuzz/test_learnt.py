@@ -10,8 +10,9 @@ import torch
 
 from samesame import check
 from samesame.evidence import SamesameError
+from samesame.fuzz.judge import in_float64, seen
 from samesame.fuzz.learnt import learnt, rewrites
-from samesame.fuzz.oracle import compare, observe
+from samesame.fuzz.oracle import compare
 from samesame.fuzz.program import Input, Program, Ref, Step
 from samesame.fuzz.twins import twin_of
 from samesame.store import Store
@@ -64,7 +65,7 @@ def test_what_was_proved_of_blocks_is_a_rewrite_in_both_directions(store):
         by_learnt = [twin for twin in twins if twin and any(name.startswith("learnt-") for name in twin.rules)]
         assert by_learnt and not any(twin.exact for twin in by_learnt), "proved over the reals"
         for twin in by_learnt:
-            eager, other, wide = (observe(p.function(), p.make_inputs) for p in (program, twin.program, program.wide()))
+            eager, other, wide = seen(program), seen(twin.program), in_float64(program)
             assert not [d for d in compare(eager, other, wide) if d.kind.startswith("wrong value")]
 
 

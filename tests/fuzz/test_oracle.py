@@ -186,8 +186,8 @@ def test_exact_numbers_are_steady_at_the_edge_of_a_step():
 
 def test_integers_that_divide_are_judged_by_float64():
     third = of(Step(("a",), "torch.div", (Ref("x"), 3)), Step(("y",), "torch.sum", (Ref("a"),)), x="torch.arange(7)")
-    wide = third.wide()
-    assert wide.function()(*wide.make_inputs())[0].dtype == torch.float64
+    function, make_inputs = third.wide()
+    assert function(*make_inputs())[0].dtype == torch.float64
     assert third.function()(*third.make_inputs())[0].dtype == torch.float32
 
 

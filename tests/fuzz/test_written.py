@@ -62,7 +62,7 @@ def server():
 def test_an_answer_is_kept_and_not_asked_for_again(server, tmp_path):
     pytest.importorskip("openai")
     assert Writer(server.url, "m", tmp_path).program(0).strip() == GOOD.strip()
-    row = json.loads((tmp_path / FILE).read_text())
+    _, (_, row) = map(json.loads, (tmp_path / FILE).read_text().splitlines())
     assert row["model"] == "m" and "Topic:" in row["prompt"] and "Here you are" in row["answer"]
     assert Writer("http://127.0.0.1:9/v1", "m", tmp_path).program(0).strip() == GOOD.strip()
     assert server.asked == 1

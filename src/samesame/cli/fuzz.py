@@ -236,9 +236,9 @@ def on_generated(out: Path, settings: Settings, resume: bool, quiet: bool) -> An
 def listed(folder: Path) -> Answer:
     """The findings of a campaign's folder."""
     from samesame.fuzz.answers import of_findings
-    from samesame.fuzz.corpus import read_findings
+    from samesame.fuzz.corpus import read_campaign
 
-    findings = read_findings(folder)
+    findings = read_campaign(folder).findings
     data = {"findings": [asdict(finding) for finding in findings]}
     told = findings_in_words(findings, folder)
     return Answer(FOUND if findings else 0, told, data, of_findings(findings, folder), told.splitlines()[0],

@@ -27,8 +27,7 @@ from samesame.fuzz.generators import GENERATORS
 from samesame.fuzz.generators.written import Writer
 from samesame.fuzz.learnt import learnt
 from samesame.fuzz.program import decoded
-from samesame.fuzz.reached import Lines, all_lines, merge
-from samesame.fuzz.reached import count as count_lines
+from samesame.fuzz.reached import all_lines
 from samesame.fuzz.tasks import accuses, dtypes
 from samesame.fuzz.worker import CACHE, PREPARED, SURROUNDINGS, failed, workers
 from samesame.report.words import counted
@@ -172,7 +171,7 @@ class _Campaign:
         self.numbers = islice((number for number in count() if number not in done), settings.cases)
         self.writer = Writer(settings.llm, settings.model, corpus.folder) if settings.llm else None
         self.writing = count()
-        self.lines: Lines = {}
+        self.lines = set[str]()
         self.all_lines = all_lines() if settings.feedback else 0
         self.tried: Counter[str] = Counter()
         self.under_way: dict[str, Asking] = {}
@@ -215,7 +214,7 @@ class _Campaign:
 
     def _go_on(self, task: Task, result: Result) -> None:
         """The next step of a case, if it has one."""
-        merge(self.lines, result.pop("begun", {}))
+        self.lines.update(result.pop("begun", ()))
         asking = self.under_way.pop(task.key)
         try:
             self.crew.add(self._step(task.key, asking, *asking.send(result)))
@@ -264,23 +263,18 @@ class _Campaign:
             result = {**result, "status": "unsteady"}                        # it did not show again
         self.corpus.add(case, result, finding.number if finding else None)
         if "lines" in result:
-            new = merge(self.lines, result["lines"])
+            new = not self.lines.issuperset(result["lines"])
+            self.lines.update(result["lines"])
             self.tried.update(result.get("calls", ()))
             self.tried.update({call: -self.tried[call] for call in result.get("calls", ()) if new})
-            self.progress.reached = count_lines(self.lines) / self.all_lines
+            self.progress.reached = len(self.lines) / self.all_lines
         self.progress.statuses[result["status"]] += 1
 
     def _reduced(self, case: dict[str, Any], result: dict[str, Any]) -> Asking:
         """What a finding is about, as small as it gets; None where it does not show again."""
         if case["generator"] == WRITTEN:
             return result if "text" in result else {**result, "text": case["text"]}
-        program = result.get("program")
-        if program is None:
-            made = yield {**case, "task": "generate", "stage": result["stage"]}, None
-            program = made.get("program")
-        if program is None:
-            return None                                                      # the worker was lost
-        asked = {"task": "shrink", "program": program, "backend": case["backend"], "budget": REDUCING}
+        asked = {"task": "shrink", "program": result["program"], "backend": case["backend"], "budget": REDUCING}
         small = yield asked, None
         return small if accuses(small) else None
 

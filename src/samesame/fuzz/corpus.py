@@ -11,8 +11,7 @@ import json
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -149,12 +148,6 @@ def _demand_format(database: sqlite3.Connection, folder: Path) -> None:
         raise SamesameError(f"{folder} was written by another version (format {found}, not {FORMAT}); use that version")
 
 
-def read_findings(folder: Path) -> list[Finding]:
-    """The findings of a campaign's folder. Raises SamesameError where it holds none."""
-    with _reading(folder) as database:
-        return _findings(database)
-
-
 @dataclass(frozen=True)
 class Kept:
     """What a campaign's folder holds: its settings, the number of cases by how they ended, and its findings."""
@@ -166,20 +159,14 @@ class Kept:
 
 def read_campaign(folder: Path) -> Kept:
     """All of it, over every time that the campaign went on. Raises SamesameError where the folder holds none."""
-    with _reading(folder) as database:
-        (settings,) = database.execute("SELECT settings FROM about").fetchone()
-        statuses = database.execute("SELECT status, COUNT(*) FROM cases GROUP BY status")
-        return Kept(json.loads(settings), Counter(dict(statuses)), _findings(database))
-
-
-@contextmanager
-def _reading(folder: Path) -> Iterator[sqlite3.Connection]:
     file = folder / FILE
     if not file.exists():
         raise SamesameError(f"{folder} holds no campaign; name the folder that was given as --out")
     try:
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
             _demand_format(database, folder)
-            yield database
+            (settings,) = database.execute("SELECT settings FROM about").fetchone()
+            statuses = database.execute("SELECT status, COUNT(*) FROM cases GROUP BY status")
+            return Kept(json.loads(settings), Counter(dict(statuses)), _findings(database))
     except (sqlite3.Error, ValueError, TypeError) as error:
         raise SamesameError(f"{file} cannot be read: {error}") from None

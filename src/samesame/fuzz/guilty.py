@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-from typing import Any
 
 import torch
 
@@ -21,26 +20,20 @@ BISECTED = ("inductor", "aot")
 
 def guilty_pass(program: Program, name: str) -> dict[str, str]:
     """`backend`, `subsystem` and `place` of the fault, each "" where it could not be told."""
-    backend = BACKENDS[name]
-    if backend.family not in BISECTED or name == "aotinductor":
-        return {"backend": backend.family, "subsystem": "", "place": ""}
-    from torch._inductor.compiler_bisector import CompilerBisector
+    backend, told = BACKENDS[name], None
+    if backend.family in BISECTED and name != "aotinductor":
+        from torch._inductor.compiler_bisector import CompilerBisector
 
-    eager, wide = seen(program), in_float64(program)
+        eager, wide = seen(program), in_float64(program)
 
-    def right() -> bool:
-        torch._dynamo.reset()
-        with torch._inductor.config.patch(force_disable_caches=True):
-            return accusation(program, backend, eager, wide) is None
+        def right() -> bool:
+            torch._dynamo.reset()
+            with torch._inductor.config.patch(force_disable_caches=True):
+                return accusation(program, backend, eager, wide) is None
 
-    with contextlib.redirect_stdout(io.StringIO()):
-        told: Any = CompilerBisector.do_bisect(right)
+        with contextlib.redirect_stdout(io.StringIO()):
+            told = CompilerBisector.do_bisect(right)
     if told is None:
         return {"backend": backend.family, "subsystem": "", "place": ""}
-    return {"backend": told.backend, "subsystem": told.subsystem or "", "place": _short(told.debug_info)}
-
-
-def _short(debug: Any) -> str:
-    """The first line of what the bisector knows of the place."""
-    lines = str(debug or "").strip().splitlines()
-    return lines[0][:120] if lines else ""
+    first = [line[:120] for line in str(told.debug_info or "").strip().splitlines()[:1]]
+    return {"backend": told.backend, "subsystem": told.subsystem or "", "place": "".join(first)}

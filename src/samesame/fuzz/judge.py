@@ -20,7 +20,7 @@ import torch
 
 from samesame.fuzz.backends.backend import Backend
 from samesame.fuzz.oracle import Discrepancy, Observation, compare, observe, words_of
-from samesame.fuzz.program import Program
+from samesame.fuzz.program import Program, Runs
 from samesame.fuzz.steady import steady
 from samesame.fuzz.undefined import leaves_open
 
@@ -30,13 +30,14 @@ Stage = Callable[[str], None]
 
 
 class Subject(Protocol):
-    """What is compiled: a program as data, or one of the user's own; `wide` is the same in float64, where it can be."""
+    """What is compiled: a program as data, or one of the user's own; `wide` is what runs it in float64, where it can
+    be."""
 
     def function(self) -> Callable[..., Any]: ...
 
     def make_inputs(self) -> list[torch.Tensor]: ...
 
-    def wide(self) -> Any: ...
+    def wide(self) -> Runs | None: ...
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def seen(subject: Subject) -> Observation:
 def in_float64(subject: Subject) -> Observation | None:
     """What eager torch does with the same numbers in float64; None where that is no comparison."""
     wide = subject.wide()
-    observed = seen(wide) if wide is not None else None
+    observed = observe(*wide) if wide is not None else None
     return None if observed is None or observed.error else observed
 
 

@@ -180,14 +180,9 @@ def _near_the_end(wide: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 def _worst(apart: torch.Tensor, a: torch.Tensor, b: torch.Tensor, scale: float) -> str:
-    flat = int(apart.flatten().argmax())
-    place = []
-    for size in reversed(apart.shape):
-        place.append(flat % size)
-        flat //= size
-    place.reverse()
+    place = tuple(int(n) for n in torch.unravel_index(apart.argmax(), apart.shape))
     share = float(apart.max()) / scale if scale else math.inf
-    return f"{b[tuple(place)].item()} for {a[tuple(place)].item()} at {place}, off by {share:.1e} of the largest"
+    return f"{b[place].item()} for {a[place].item()} at {list(place)}, off by {share:.1e} of the largest"
 
 
 def apart(a: torch.Tensor, b: torch.Tensor) -> bool:

@@ -24,7 +24,7 @@ from samesame.evidence import Refused
 from samesame.fuzz.backends.backend import Backend
 from samesame.fuzz.judge import Judgement, Stage, judge
 from samesame.fuzz.oracle import observe, words_of
-from samesame.fuzz.program import Input, Program, Ref, Step, defined, mapped, source, widened
+from samesame.fuzz.program import Input, Program, Ref, Runs, Step, defined, mapped, source, widened
 from samesame.fuzz.swaps import swapped
 from samesame.fuzz.twins import twin_of
 from samesame.fuzz.words import WORDS_OF
@@ -59,13 +59,14 @@ class Own:
     def make_inputs(self) -> list[torch.Tensor]:
         return [leaf.detach().clone() for leaf in self.leaves if isinstance(leaf, torch.Tensor)]
 
-    def wide(self) -> Own | None:
+    def wide(self) -> Runs | None:
         """The module in float64; None for a function, whose own weights cannot be reached."""
         if not isinstance(self.program, torch.nn.Module):
             return None
         leaves = [widened(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in self.leaves]
         args, kwargs = tree_unflatten(leaves, self.structure)
-        return Own(copy.deepcopy(self.program).double(), kwargs or args)
+        wide = Own(copy.deepcopy(self.program).double(), kwargs or args)
+        return wide.function(), wide.make_inputs
 
 
 def loaded(target: str, inputs: str) -> Own:

@@ -34,6 +34,7 @@ STATUSES = {
 }
 COLOURS = {"agrees": "all", "found": "refuted"}
 GUILTY = ("backend", "subsystem", "place")
+NOTHING: dict[str, Any] = {"faults": [], "states": [], "own": None, "stages": [], "plots": []}
 SIGNS = {"+": "added", "-": "removed", "@": "place"}         # of the lines of a diff
 
 
@@ -45,9 +46,8 @@ def campaign_html(kept: Kept, folder: Path) -> str:
     kinds = choices((finding.kind, "refuted") for group in groups for finding in group)
     settings = kept.settings
     generators = ", ".join(f"{name} {share:g}" for name, share in settings["generators"].items())
-    return page(
-        "fuzz.html",
-        title=f"{WORDS[code]}: {folder}",
+    return _page(
+        folder,
         code=code,
         word=WORDS[code],
         headline=summary(kept.findings) if groups else "",
@@ -55,8 +55,6 @@ def campaign_html(kept: Kept, folder: Path) -> str:
         faults=[{**_fault(number, [(finding, folder / f"{finding.number:04d}") for finding in group]),
                  "states": kinds[group[0].kind]["key"]} for number, group in enumerate(groups, 1)],
         states=kinds.values(),
-        own=None,
-        stages=[],
         plots=[plot] if (plot := _cases(kept)) else [],
         footer=f"seed {settings['seed']}",
     )
@@ -64,39 +62,34 @@ def campaign_html(kept: Kept, folder: Path) -> str:
 
 def own_html(found: OwnResult, target: str, backend: str) -> str:
     """The page of a program of one's own."""
-    return page(
-        "fuzz.html",
-        title=f"{found.verdict}: {target}",
+    return _page(
+        target,
         code=found.exit_code,
         word=found.verdict,
         headline=found.why,
         sides=[("program", target), ("back end", backend)],
-        faults=[],
-        states=[],
         own={"twins": counted(found.twins, "equal twin"), "silent": found.silent, "rewrites": found.rewrites,
              "wrong": _numbered(found.text)},
-        stages=[],
-        plots=[],
         footer=f"{found.seconds:.0f} s",
     )
 
 
 def replayed_html(finding: Finding, folder: Path, shows: bool, stages: Mapping[str, dict[str, Any]]) -> str:
     """The page of a finding that was run again: what each back end does with it now."""
-    return page(
-        "fuzz.html",
-        title=f"{AGAIN[shows]}: {folder}",
+    return _page(
+        folder,
         code=int(shows),
         word=AGAIN[shows],
         headline=headline(finding),
         sides=[("finding", folder), ("back end", finding.backend)],
         faults=[{**_fault(1, [(finding, folder)]), "states": ""}],
-        states=[],
-        own=None,
         stages=[{"name": name, "kind": COLOURS.get(result["status"], "undecided"), "words": told(result)}
                 for name, result in stages.items()],
-        plots=[],
     )
+
+
+def _page(about: object, *, word: str, **given: Any) -> str:
+    return page("fuzz.html", title=f"{word}: {about}", word=word, **{**NOTHING, **given})
 
 
 def _fault(number: int, group: Sequence[tuple[Finding, Path]]) -> dict[str, Any]:

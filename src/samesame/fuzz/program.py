@@ -21,11 +21,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
 INDENT = "    "
+Runs = tuple[Callable[..., Any], Callable[[], list[torch.Tensor]]]       # a function, and what makes its inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +94,18 @@ class Program:
         """The inputs, new ones each time, with the same values."""
         return [evaluated(given.text) for given in self.inputs]
 
-    def wide(self) -> Wide | None:
+    def wide(self) -> Runs | None:
         """The program on the same numbers in float64; None where it names a narrower dtype itself."""
-        return None if NARROW.search(repr(self.steps)) else Wide(self)
+        function = self.function()
+
+        def call(*given: torch.Tensor) -> Any:
+            torch.set_default_dtype(torch.float64)  # what integers divide into
+            try:
+                return function(*given)
+            finally:
+                torch.set_default_dtype(torch.float32)
+
+        return None if NARROW.search(repr(self.steps)) else (call, lambda: list(map(widened, self.make_inputs())))
 
     @property
     def every_step(self) -> list[Step]:
@@ -138,27 +148,6 @@ class Program:
 
 
 NARROW = re.compile(r"b?float16|float32|complex64|\.(c?half|c?float|bfloat16)'")
-
-
-class Wide(NamedTuple):
-    """A program in float64."""
-
-    program: Program
-
-    def function(self) -> Callable[..., Any]:
-        function = self.program.function()
-
-        def call(*given: torch.Tensor) -> Any:
-            torch.set_default_dtype(torch.float64)  # what integers divide into
-            try:
-                return function(*given)
-            finally:
-                torch.set_default_dtype(torch.float32)
-
-        return call
-
-    def make_inputs(self) -> list[torch.Tensor]:
-        return list(map(widened, self.program.make_inputs()))
 
 
 def widened(tensor: torch.Tensor) -> torch.Tensor:

@@ -7,7 +7,7 @@ yet; the worker keeps them, and the forks after it know them. Lines that run whe
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import SourceFileLoader
@@ -15,8 +15,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType
 from typing import Any
-
-Lines = dict[str, set[int]]                  # by file
 
 
 def compiler() -> Path:
@@ -27,15 +25,16 @@ def compiler() -> Path:
 
 
 @contextmanager
-def watching(reached: Lines) -> Iterator[None]:
-    """Add the compiler's lines that run meanwhile."""
+def watching(reached: set[str]) -> Iterator[None]:
+    """Add the compiler's lines that run meanwhile, as `scheduler.py:12`."""
     root = f"{compiler()}/"
+    numbers: dict[str, set[int]] = {}
 
     @cache
     def tracer(file: str) -> Any:
         if not file.startswith(root):
             return None
-        add = reached.setdefault(file.removeprefix(root), set()).add
+        add = numbers.setdefault(file.removeprefix(root), set()).add
 
         def trace(frame: Any, event: str, argument: Any) -> Any:
             add(frame.f_lineno)
@@ -51,24 +50,7 @@ def watching(reached: Lines) -> Iterator[None]:
         yield
     finally:
         sys.settrace(None)
-
-
-def beyond(reached: Lines, known: Lines) -> dict[str, list[int]]:
-    """The lines that were not known."""
-    new = {file: sorted(lines - known.get(file, set())) for file, lines in reached.items()}
-    return {file: lines for file, lines in new.items() if lines}
-
-
-def merge(reached: Lines, new: Mapping[str, list[int]]) -> int:
-    """Add lines, and say how many were new."""
-    before = count(reached)
-    for file, lines in new.items():
-        reached.setdefault(file, set()).update(lines)
-    return count(reached) - before
-
-
-def count(reached: Lines) -> int:
-    return sum(map(len, reached.values()))
+        reached.update(f"{file}:{number}" for file, found in numbers.items() for number in found)
 
 
 def all_lines() -> int:

@@ -30,9 +30,10 @@ from samesame.fuzz.judge import judge
 from samesame.fuzz.learnt import learnt
 from samesame.fuzz.own import judge_own, judge_twin, judge_written, loaded
 from samesame.fuzz.program import Program, decoded, encoded, source
-from samesame.fuzz.reached import Lines, beyond, merge, watching
+from samesame.fuzz.reached import watching
 from samesame.fuzz.reduce import first_wrong, reduced
-from samesame.fuzz.twins import Twin, twin_of
+from samesame.fuzz.terms import Twin
+from samesame.fuzz.twins import twin_of
 
 TWINS_TRIED = 4              # twins of a reduced program that are tried for one that is compiled rightly
 Task = Callable[[dict[str, Any], dict[str, Any], Say], Result]
@@ -50,7 +51,7 @@ def warm(settings: dict[str, Any]) -> None:
     torch._dynamo.reset()
 
 
-def done(case: dict[str, Any], settings: dict[str, Any], known: Lines) -> Result:
+def done(case: dict[str, Any], settings: dict[str, Any], known: set[str]) -> Result:
     """The result of a case; of a case that is to be traced with the lines that were not `known`, which then are."""
     seconds = case.get("seconds") or settings["seconds"]
     if case["task"] == "shrink":
@@ -59,13 +60,13 @@ def done(case: dict[str, Any], settings: dict[str, Any], known: Lines) -> Result
     def task(say: Say) -> Result:
         if not case.get("traced"):
             return TASKS[case["task"]](case, settings, say)
-        reached: Lines = {}
+        reached = set[str]()
         with watching(reached):
             result = TASKS[case["task"]](case, settings, say)
-        return {**result, "lines": beyond(reached, known)}
+        return {**result, "lines": sorted(reached - known)}
 
     result = run_apart(task, seconds, settings["gigabytes"])
-    merge(known, result.get("lines", {}))
+    known.update(result.get("lines", ()))
     return result
 
 
@@ -94,16 +95,21 @@ def probe(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     say("generate")
     program, twin = generated(case, settings)
     exact = twin is None or twin.exact
-    judged = judge(program, BACKENDS[case["backend"]], twin.program if twin else None, exact, say)
+
+    def subject(stage: str) -> dict[str, str]:
+        judged = twin.program if twin and stage.endswith("twin") else program
+        return {"program": encoded(judged), "text": source(judged)}
+
+    def saying(stage: str) -> None:
+        say(stage, **subject(stage))
+
+    judged = judge(program, BACKENDS[case["backend"]], twin.program if twin else None, exact, saying)
     result = {**asdict(judged), "size": len(program), "rewrites": list(twin.rules) if twin else []}
     if case["traced"]:
         result["calls"] = program.calls + dtypes(program)
     if judged.status == "wrong twin":
         result["original"] = source(program)
-    if judged.status in ("found", "wrong twin"):
-        subject = twin.program if twin and judged.stage.endswith("twin") else program
-        result |= {"program": encoded(subject), "text": source(subject)}
-    return result
+    return result | subject(judged.stage) if judged.status in ("found", "wrong twin") else result
 
 
 def dtypes(program: Program) -> list[str]:
@@ -161,13 +167,6 @@ def bisect(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     return {"status": "told", "guilty": guilty_pass(decoded(case["program"]), case["backend"])}
 
 
-def generate(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
-    """The program of a number and its twin, for a case that did not come back."""
-    program, twin = generated(case, settings)
-    subject = twin.program if twin and case["stage"].endswith("twin") else program
-    return {"status": "made", "program": encoded(subject), "text": source(subject)}
-
-
 def own(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
     """The user's own module, eager and compiled."""
     return asdict(judge_own(loaded(case["target"], case["inputs"]), BACKENDS[case["backend"]], say))
@@ -198,6 +197,6 @@ def script(case: dict[str, Any], settings: dict[str, Any], say: Say) -> Result:
 
 
 TASKS: dict[str, Task] = {
-    "probe": probe, "rejudge": rejudge, "bisect": bisect, "generate": generate, "own": own, "written": written,
-    "own twin": own_twin, "script": script,
+    "probe": probe, "rejudge": rejudge, "bisect": bisect, "own": own, "written": written, "own twin": own_twin,
+    "script": script,
 }  # fmt: skip

@@ -30,15 +30,12 @@ Values = Mapping[str, torch.Tensor]
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
-    """A twin's program, and the names of the rules that lead to it."""
+class Twin:
+    """The rewritten program, the rules that led to it, and whether it is equal bit for bit."""
 
     program: Program
     rules: tuple[str, ...]
-
-    @property
-    def labels(self) -> set[str]:
-        return {LABELS.get(name, "real") for name in self.rules}
+    exact: bool
 
 
 def is_pure(program: Program) -> bool:
@@ -47,13 +44,13 @@ def is_pure(program: Program) -> bool:
     return straight and not program.writes and not any(word in call for call in program.calls for word in LAYOUT)
 
 
-def rewritten(program: Program, dice: random.Random, learnt: Sequence[Rule] = ()) -> Rewritten | None:
+def rewritten(program: Program, dice: random.Random, learnt: Sequence[Rule] = ()) -> Twin | None:
     """An equal program that dice choose, by rules learnt elsewhere too; None where there is none but itself."""
     values = program.values()
     graph, known = as_terms(program, values)
     roots = [known[name] for name in program.outputs]
     budget = Budget(nodes=ROOM + SHARE * len(program), iterations=3, seconds=2.0, matches=40)
-    graph.saturate(rules_for(list(values.values()), learnt), budget)
+    graph.saturate(rules_for(floats_of(values), learnt), budget)
     prices: dict[Any, float] = {}
 
     def price(operator: str, attributes: Any, below: Any, type: Any) -> float:
@@ -65,12 +62,16 @@ def rewritten(program: Program, dice: random.Random, learnt: Sequence[Rule] = ()
     names = tuple(dict.fromkeys(use.rule for use in uses if isinstance(use, RuleUse)))
     if not names or len(steps) > len(program) + LONGER:
         return None
-    return Rewritten(Program(program.inputs, tuple(steps), tuple(outputs)), names)
+    exact = {LABELS.get(name, "real") for name in names} <= {"exact", "finite"} or not floats_of(values)
+    return Twin(Program(program.inputs, tuple(steps), tuple(outputs)), names, exact)
 
 
-def rules_for(values: list[torch.Tensor], learnt: Sequence[Rule]) -> list[Rule]:
-    """The rules whose label these values allow."""
-    floats = [value for value in values if value.is_floating_point() or value.is_complex()]
+def floats_of(values: Values) -> list[torch.Tensor]:
+    return [value for value in values.values() if value.is_floating_point() or value.is_complex()]
+
+
+def rules_for(floats: list[torch.Tensor], learnt: Sequence[Rule]) -> list[Rule]:
+    """The rules whose label a program with these floats allows."""
     finite = all(bool(torch.isfinite(value).all()) for value in floats)
     moderate = finite and all(value.numel() == 0 or float(value.abs().max()) < MODERATE for value in floats)
     over_reals = (*learnt, *INTEGERS, *REAL) if moderate else ()                  # few, before the room is full

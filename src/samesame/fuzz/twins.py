@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 
 from samesame.egraph import Rule
 from samesame.fuzz.program import Line, Program, Ref, Step, run_step
-from samesame.fuzz.terms import is_pure, rewritten
+from samesame.fuzz.terms import Twin, is_pure, rewritten
 
 MOST = 4                     # respelled statements in a twin
 
@@ -24,24 +24,13 @@ Values = dict[str, torch.Tensor]
 Respelling = Callable[[Step, Values, Namer], Sequence[Step] | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """The rewritten program, the rules that led to it, and whether it is equal bit for bit."""
-
-    program: Program
-    rules: tuple[str, ...]
-    exact: bool
-
-
 def twin_of(program: Program, dice: random.Random, learnt: Sequence[Rule] = ()) -> Twin | None:
     """A twin that dice choose; None where no rule applies, nor one of those `learnt` elsewhere."""
     found = rewritten(program, dice, learnt) if is_pure(program) else None
     if found is None:
         return respelled(program, dice)
-    has_floats = any(value.is_floating_point() or value.is_complex() for value in program.values().values())
-    twin = Twin(found.program, found.rules, found.labels <= {"exact", "finite"} or not has_floats)
-    again = respelled(twin.program, dice) if dice.random() < 0.3 else None
-    return replace(again, rules=twin.rules + again.rules, exact=twin.exact) if again else twin
+    again = respelled(found.program, dice) if dice.random() < 0.3 else None
+    return replace(again, rules=found.rules + again.rules, exact=found.exact) if again else found
 
 
 def respelled(program: Program, dice: random.Random) -> Twin | None:

@@ -6,7 +6,7 @@ an index written twice, the order of equal elements: a program in which that hap
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -17,7 +17,7 @@ from samesame.fuzz.program import Program
 UNINITIALISED = ("torch.empty", "torch.empty_like", "torch.empty_strided", ".new_empty", ".new_empty_strided")
 CASTS = ("_to_copy", "copy_", "to")
 
-Question = Callable[[Any, Any], bool]
+Question = Callable[[Any, Any, Any], bool]        # of an argument among all of them
 
 
 def leaves_open(subject: Any) -> str:
@@ -43,8 +43,8 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = operation._schema.name.removeprefix("aten::")
-        why, question = OPEN.get(name.removesuffix("_"), ("", None))
-        if question is not None and not self.why and question(args, kwargs):
+        why, question, position = OPEN.get(name.removesuffix("_"), ("", None, 0))
+        if question is not None and not self.why and question(args[position], args, kwargs):
             self.why = why
         result = operation(*args, **kwargs)
         casts = name in CASTS or kwargs.get("dtype") is not None
@@ -63,42 +63,35 @@ def _beyond(value: Any, result: Any) -> bool:
     return not bool((torch.isfinite(wide) & (wide > info.min - 1.0) & (wide < info.max + 1.0)).all())
 
 
-def _shift(args: Any, kwargs: Any) -> bool:
-    kind = args[0].dtype if isinstance(args[0], torch.Tensor) else args[1].dtype
+def _shift(value: Any, args: Any, kwargs: Any) -> bool:
+    kind = value.dtype if isinstance(value, torch.Tensor) else args[1].dtype
     by = torch.as_tensor(args[1])
     return not kind.is_floating_point and not bool(((by >= 0) & (by < torch.iinfo(kind).bits)).all())
 
 
-def _twice(position: int) -> Question:
+def _twice(index: Any, args: Any, kwargs: Any) -> bool:
     """The same place twice, or an index of several tensors, of which that is not asked."""
-
-    def question(args: Any, kwargs: Any) -> bool:
-        if kwargs.get("accumulate") or (len(args) > 3 and args[3] is True) or kwargs.get("reduce"):
-            return False
-        index = args[position] if isinstance(args[position], list | tuple) else [args[position]]
-        parts = [part for part in index if part is not None]
-        if len(parts) != 1:
-            return True
-        mask = parts[0].dtype in (torch.bool, torch.uint8)
-        return not mask and parts[0].unique().numel() < parts[0].numel()
-
-    return question
+    if kwargs.get("accumulate") or (len(args) > 3 and args[3] is True) or kwargs.get("reduce"):
+        return False
+    parts = [part for part in _listed(index) if part is not None]
+    if len(parts) != 1:
+        return True
+    mask = parts[0].dtype in (torch.bool, torch.uint8)
+    return not mask and parts[0].unique().numel() < parts[0].numel()
 
 
-def _scattered(args: Any, kwargs: Any) -> bool:
+def _scattered(index: Any, args: Any, kwargs: Any) -> bool:
     """The same place twice along the dimension."""
-    _, dim, index = args[:3]
-    return not kwargs.get("reduce") and index.numel() > 0 and index.dim() > 0 and _equal_along(index, dim)
+    return not kwargs.get("reduce") and index.numel() > 0 and index.dim() > 0 and _equal_along(index, args[1])
 
 
-def _ties(args: Any, kwargs: Any) -> bool:
+def _ties(value: Any, args: Any, kwargs: Any) -> bool:
     """Equal elements, or NaN, along the dimension that is sorted."""
-    value = args[0]
     if value.dim() == 0 or value.is_complex() or kwargs.get("stable"):
         return False
     numbers = [part for part in args[1:] if isinstance(part, int) and not isinstance(part, bool)]
     dim = kwargs.get("dim", numbers[-1] if numbers and -value.dim() <= numbers[-1] < value.dim() else -1)
-    return value.shape[dim] > 1 and (_equal_along(value, dim) or _nan(value))
+    return value.shape[dim] > 1 and (_equal_along(value, dim) or bool(value.isnan().any()))
 
 
 def _equal_along(value: torch.Tensor, dim: int) -> bool:
@@ -106,64 +99,57 @@ def _equal_along(value: torch.Tensor, dim: int) -> bool:
     return bool((ordered.narrow(dim, 1, length - 1) == ordered.narrow(dim, 0, length - 1)).any())
 
 
-def _equal_anywhere(args: Any, kwargs: Any) -> bool:
-    return _nan(args[0]) or args[0].unique().numel() < args[0].numel()
+def _equal_anywhere(value: Any, args: Any, kwargs: Any) -> bool:
+    return bool(value.isnan().any()) or value.unique().numel() < value.numel()
 
 
-def _nan(value: torch.Tensor) -> bool:
-    return bool(torch.isnan(value).any())
+def _unsorted(bounds: Any, args: Any, kwargs: Any) -> bool:
+    ordered = not isinstance(bounds, torch.Tensor) or bool((bounds[..., 1:] >= bounds[..., :-1]).all())
+    return not ordered and kwargs.get("sorter") is None
 
 
-def _unsorted(position: int) -> Question:
-    def question(args: Any, kwargs: Any) -> bool:
-        bounds = args[position]
-        ordered = not isinstance(bounds, torch.Tensor) or bool((bounds[..., 1:] >= bounds[..., :-1]).all())
-        return not ordered and kwargs.get("sorter") is None
-
-    return question
-
-
-def _bytes(position: int) -> Question:
+def _bytes(masks: Any, args: Any, kwargs: Any) -> bool:
     """A mask of bytes, which torch's documentation does not take."""
-
-    def question(args: Any, kwargs: Any) -> bool:
-        masks = args[position] if isinstance(args[position], list | tuple) else [args[position]]
-        return any(isinstance(mask, torch.Tensor) and mask.dtype == torch.uint8 for mask in masks)
-
-    return question
+    return any(isinstance(mask, torch.Tensor) and mask.dtype == torch.uint8 for mask in _listed(masks))
 
 
-def _overflow(args: Any, kwargs: Any) -> bool:
+def _listed(index: Any) -> Sequence[Any]:
+    return index if isinstance(index, list | tuple) else [index]
+
+
+def _overflow(value: Any, args: Any, kwargs: Any) -> bool:
     """The smallest integer over −1."""
-    value, by = args[0], torch.as_tensor(args[1])
+    by = torch.as_tensor(args[1])
     if not isinstance(value, torch.Tensor) or any(x.is_floating_point() or x.is_complex() for x in (value, by)):
         return False
     return value.dtype != torch.bool and bool((value == torch.iinfo(value.dtype).min).any() and (by == -1).any())
 
 
-def _infinite(args: Any, kwargs: Any) -> bool:
-    return bool(torch.isinf(args[0]).any())
+def _infinite(value: Any, args: Any, kwargs: Any) -> bool:
+    return bool(torch.isinf(value).any())
 
 
 TWICE = "an element that is written twice, or may be"
 TIES = "equal elements, whose order is not defined"
+BOUNDARIES = "boundaries that are not sorted"
 MASK = "a mask that is not boolean, which torch deprecates"
 MOMENTS = "var_mean std_mean native_layer_norm native_group_norm native_batch_norm _native_batch_norm_legit"
-OPEN: dict[str, tuple[str, Question]] = {
-    name: (why, question)
-    for why, question, names in (
-        ("a shift by more bits than there are", _shift, "bitwise_left_shift bitwise_right_shift __lshift__ __rshift__"),
-        (TWICE, _twice(1), "index_put put max_unpool2d max_unpool3d"),
-        (TWICE, _twice(2), "index_copy"),
-        (TWICE, _scattered, "scatter"),
-        (TIES, _ties, "sort argsort topk kthvalue median nanmedian mode"),
-        (TIES, _equal_anywhere, "cummax cummin _cummax_helper _cummin_helper"),
-        ("boundaries that are not sorted", _unsorted(0), "searchsorted"),
-        ("boundaries that are not sorted", _unsorted(1), "bucketize"),
-        (MASK, _bytes(0), "where"),
-        (MASK, _bytes(1), "masked_fill masked_select masked_scatter index"),
-        ("the smallest integer divided by −1", _overflow, "floor_divide div remainder fmod"),
-        ("a mean beside an infinity, which depends on how it is summed", _infinite, MOMENTS),
+OPEN: dict[str, tuple[str, Question, int]] = {         # why, what is asked, and of which argument
+    name: (why, question, position)
+    for why, question, position, names in (
+        ("a shift by more bits than there are", _shift, 0,
+         "bitwise_left_shift bitwise_right_shift __lshift__ __rshift__"),
+        (TWICE, _twice, 1, "index_put put max_unpool2d max_unpool3d"),
+        (TWICE, _twice, 2, "index_copy"),
+        (TWICE, _scattered, 2, "scatter"),
+        (TIES, _ties, 0, "sort argsort topk kthvalue median nanmedian mode"),
+        (TIES, _equal_anywhere, 0, "cummax cummin _cummax_helper _cummin_helper"),
+        (BOUNDARIES, _unsorted, 0, "searchsorted"),
+        (BOUNDARIES, _unsorted, 1, "bucketize"),
+        (MASK, _bytes, 0, "where"),
+        (MASK, _bytes, 1, "masked_fill masked_select masked_scatter index"),
+        ("the smallest integer divided by −1", _overflow, 0, "floor_divide div remainder fmod"),
+        ("a mean beside an infinity, which depends on how it is summed", _infinite, 0, MOMENTS),
     )
     for name in names.split()
 }

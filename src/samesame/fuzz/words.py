@@ -41,6 +41,7 @@ TABLE = """
     mean_all torch.mean 1       round torch.round 1         floor_divide torch.floor_divide 2
     remainder torch.remainder 2                             glu torch.nn.functional.glu 1 dim
     tile torch.tile 1 sizes     pad torch.nn.functional.pad 1 sizes
+    floor_divide_number torch.floor_divide 1 number         remainder_number torch.remainder 1 number
 """
 
 

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from samesame.fuzz.reached import Lines, watching
+from samesame.fuzz.reached import watching
 from samesame.work.crew import Crew
 from samesame.work.local import Local, Work
 from samesame.work.tasks import Lost, Task
@@ -22,12 +22,12 @@ def workers(cache: Path, settings: dict[str, Any], jobs: int = 1) -> Local:
 
 def prepared(settings: dict[str, Any]) -> Work:
     """In the worker: does cases. The first result tells which lines of the compiler it takes to begin."""
-    known: Lines = {}
+    known = set[str]()
     with watching(known) if settings["feedback"] else nullcontext():
         from samesame.fuzz.tasks import done, warm
 
         warm(settings)
-    begun = [{file: sorted(lines) for file, lines in known.items()}]
+    begun = [sorted(known)]
 
     def work(case: dict[str, Any]) -> dict[str, Any]:
         result = done(case, settings, known)

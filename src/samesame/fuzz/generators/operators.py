@@ -22,7 +22,7 @@ from samesame.fuzz.program import Input, Program, Ref, Step, evaluated, literal,
 SAMPLES = 24  # of an operator at one dtype
 LONGEST_LITERAL = 48  # elements; a larger tensor of a sample is drawn anew
 TRIES = 12
-OUTPUTS = 8
+OUTPUTS = 24
 AS_TEXT = (type(None), bool, int, float, str, torch.dtype)
 
 

@@ -15,7 +15,7 @@ import torch
 
 from samesame.fuzz.generators.operators import Composer
 from samesame.fuzz.generators.taste import PLAIN, Taste
-from samesame.fuzz.generators.values import any_mood, any_shape, any_tensor
+from samesame.fuzz.generators.values import any_mood, any_number, any_shape, any_tensor
 from samesame.fuzz.program import Block, Line, Program, Ref, Step, run_step
 
 DTYPES = ("float32", "float32", "float64", "int64", "int32", "int8", "bool")
@@ -93,7 +93,6 @@ def _read(made: Composer) -> bool:
     """A new value from what the memory holds now."""
     ref, value = _value(made)
     dice, other, boolean = made.dice, made.fitting(value) or ref, value.dtype == torch.bool
-    number = dice.choice((2, 0.5, -1.5) if value.is_floating_point() else (2, 3, -1))
     ways: list[tuple[Any, ...]] = [
         ("torch.add", ref, other), ("torch.mul", ref, other), ("torch.maximum", ref, other),
         ("torch.clone", ref), ("torch.sum", ref), ("torch.roll", ref, 1),
@@ -101,7 +100,7 @@ def _read(made: Composer) -> bool:
     if boolean:
         ways += [("torch.logical_xor", ref, other), ("torch.logical_not", ref), ("torch.where", other, ref, ref)]
     else:
-        ways += [("torch.sub", other, ref), ("torch.mul", ref, number), ("torch.minimum", ref, other)]
+        ways += [("torch.sub", other, ref), ("torch.mul", ref, any_number(dice, value)), ("torch.minimum", ref, other)]
     if value.dim():
         ways += [("torch.cumsum", ref, 0), ("torch.flip", ref, (0,)), ("torch.cat", [ref, other])]
     else:
@@ -115,7 +114,7 @@ def _write(made: Composer) -> bool:
     if _overlaps(value):
         return False
     dice, other = made.dice, made.fitting(value)
-    same = dice.choice((other, other, 2, 3)) if other is not None else 2
+    same = dice.choice((other or any_number(dice, value), any_number(dice, value)))
     ways: list[tuple[Any, ...]] = [(".copy_", ref, other or ref), (".fill_", ref, 1), (".zero_", ref)]
     if value.dtype == torch.bool:
         ways += [(".logical_not_", ref), (".logical_xor_", ref, other or ref)]

@@ -18,6 +18,7 @@ DTYPES = (*FLOATS, *INTEGERS, "bool")
 LENGTHS = (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65)  # around 8, 16, 32 lanes
 COMMON = (2, 3, 4, 5, 8, 16, 17)
 SPECIAL = ("nan", "inf", "-inf", "0.0", "-0.0", "1e-40", "1.0", "-1.0", "2.5", "-3.5", "1e30")
+NUMBERS = {False: (2, 3, -1, 0, 1), True: (2, 0.5, -1.5, 0, 0.0, 1.0)}     # in a program; passes look for 0 and 1
 MOODS = {                    # how often which contents are drawn
     "ordinary": {"normal": 3, "small": 3, "halves": 1, "signed": 1, "any": 1},
     "mixed": {"normal": 2, "small": 3, "halves": 1, "signed": 2, "one": 2, "special": 2, "extremes": 2, "any": 1},
@@ -50,6 +51,11 @@ def any_tensor(dice: random.Random, shape: Sequence[int], dtype: str, mood: str 
     names = CONTENTS["bool" if dtype == "bool" else "float" if kind.is_floating_point() else "integer"]
     content = dice.choices(list(names), [MOODS[mood].get(name, 0) for name in names])[0]
     return names[content](dice, base, dtype) + moved
+
+
+def any_number(dice: random.Random, beside: torch.Tensor) -> int | float:
+    """A number that stands in a program beside a tensor."""
+    return dice.choice(NUMBERS[beside.is_floating_point()])
 
 
 def _drawn(dice: random.Random, shape: Sequence[int], ends: tuple[int, int]) -> str:

@@ -8,14 +8,11 @@ can be run again without the model. Off unless asked for.
 from __future__ import annotations
 
 import ast
-import json
 import re
-import threading
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from samesame.evidence import SamesameError
+from samesame.work.record import open_record
 
 FILE = "written.jsonl"
 TRIES = 3  # answers in a row without a program, before the model is given up
@@ -37,31 +34,24 @@ class Writer:
     """Asks a model for programs; first those that the campaign's folder has already."""
 
     def __init__(self, url: str, model: str, folder: Path) -> None:
-        self.url, self.model, self.file = url, model, folder / FILE
-        self.lock = threading.Lock()
-        self.kept = list(read_written(self.file))
-        self.asked = self.without_program = 0
+        self.url, self.model = url, model
+        self.kept = open_record(folder / FILE, {"record": "corpus of written programs"}, dict)
+        self.without_program = 0
 
     def program(self, number: int) -> str | None:
         """The text of the program of this number; None where the model's answer holds none. Raises SamesameError where
         it does not answer, or never with a program."""
-        with self.lock:
-            if number < len(self.kept):
-                return self.kept[number]["program"] or None
-            topic = TOPICS[number % len(TOPICS)]
-            prompt = PROMPT.format(topic=topic)
+        row = self.kept.get(str(number))
+        if row is None:
+            prompt = PROMPT.format(topic=TOPICS[number % len(TOPICS)])
             answer = self._answer(prompt)
-            program = program_in(answer)
-            row = {"model": self.model, "prompt": prompt, "answer": answer, "program": program or ""}
-            with self.file.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-            self.kept.append(row)
-            self.asked += 1
-            self.without_program = 0 if program else self.without_program + 1
+            row = {"model": self.model, "prompt": prompt, "answer": answer, "program": program_in(answer) or ""}
+            self.kept.add(str(number), row)
+            self.without_program = 0 if row["program"] else self.without_program + 1
             if self.without_program == TRIES:
                 told = f"{self.model} at {self.url} answered {TRIES} times without a program"
                 raise SamesameError(f"{told}; name a model that writes Python")
-            return program
+        return row["program"] or None
 
     def _answer(self, prompt: str) -> str:
         try:
@@ -75,16 +65,6 @@ class Writer:
         except OpenAIError as error:
             told = f"no answer from {self.url}: {error}"
             raise SamesameError(f"{told}; is the server running, and the model's name right?") from None
-
-
-def read_written(file: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a corpus; a last line that was cut off by a crash is left out."""
-    if file.exists():
-        for line in file.read_text().splitlines():
-            try:
-                yield json.loads(line)
-            except ValueError:
-                return
 
 
 def program_in(answer: str) -> str | None:
