@@ -17,7 +17,7 @@ import torch
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node
 from samesame.refine.placement import Mesh, Placement, parsed, piece
-from samesame.relate.layout import Layout, Whole, values, wholes
+from samesame.relate.layout import Layout, Reshape, Slice, Whole, values, wholes
 from samesame.relate.parameters import InputRelation, relate_parameters
 from samesame.relate.pieces import PieceProposer
 from samesame.relate.propose import agree
@@ -76,6 +76,9 @@ def input_relation(
             )
         else:
             open_[source.node.name] = held
+    runs = dict(_runs(mine, weights, [source for source in sources if source.node.name in open_], world))
+    relation.layouts |= runs
+    open_ = {name: tensor for name, tensor in open_.items() if name not in runs}
     if open_:
         _by_value({mine[name].name: tensor for name, tensor in weights.items()}, open_, relation)
         if missing := [name for name in open_ if name not in relation.layouts]:
@@ -155,6 +158,31 @@ def _cuts_by_rank(name: str, whole: torch.Tensor, held: torch.Tensor, rank: int,
             layout, shape = piece(name, tuple(whole.shape), [Placement("sharded", dim, axis=axis)], rank, mesh)
             if shape == tuple(held.shape) and agree(values(layout, lambda _: whole), held, 0.0):
                 yield layout
+
+
+def _runs(
+    mine: Mapping[str, Node], weights: Mapping[str, torch.Tensor], sources: Sequence[Source], world: Graph
+) -> Iterator[tuple[str, Layout]]:
+    """Weights of ranks that are a run of the numbers of a sequential one: what is sharded flat, as FSDP1 does, is cut
+    at any number. Found under the name that the weight has in the module that a wrapper holds."""
+    for source in sources:
+        held = world.tensors[source.node.name]
+        name = next((name for name in _endings(source.name) if name in weights), None)
+        if name is None or held.dim() != 1 or not 0 < held.numel() < weights[name].numel():
+            continue
+        flat, count = weights[name].detach().reshape(-1), held.numel()
+        starts = (flat.unfold(0, count, 1) == held).all(1).nonzero().flatten().tolist()
+        if len(starts) == 1:
+            whole: Layout = Whole(mine[name].name)
+            whole = whole if weights[name].dim() == 1 else Reshape(whole, (flat.numel(),))
+            yield source.node.name, Slice(whole, 0, starts[0], starts[0] + count)
+
+
+def _endings(name: str) -> Iterator[str]:
+    """A name without the modules that it begins with: all of it, then less and less."""
+    while name:
+        yield name
+        name = name.partition(".")[2]
 
 
 def _by_value(

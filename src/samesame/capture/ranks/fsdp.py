@@ -4,17 +4,22 @@
 operators of its own that pack many tensors into one. PACKING says what these do by views and copies, which the recorder
 follows. Where a program turns that off, for all micro-batches but the last say, each rank keeps the gradient of the
 whole weight for its own part of the batch: `unscattered` finds it.
+
+FullyShardedDataParallel, which is older, lays the weights of a module one after another in a flat one, of which each
+rank has a run: `parts_of` says which part of which weight lies where in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch._prims_common import make_contiguous_strides_for
-from torch.distributed.fsdp import FSDPModule
+from torch.distributed.fsdp import FSDPModule, FullyShardedDataParallel
+from torch.distributed.fsdp._common_utils import clean_tensor_name
+from torch.distributed.fsdp._flat_param import FlatParameter
 from torch.nn.functional import pad
 
 
@@ -40,7 +45,8 @@ def pack(tensors: Sequence[Tensor], dim: int, chunks: int, *, out: Tensor) -> No
         missing = -tensor.shape[dim] % chunks
         even = pad(tensor, (0, 0) * len(tail) + (0, missing)) if missing else tensor
         rows.append(even.reshape(*tensor.shape[:dim], chunks, -1))
-    out.copy_(torch.cat(rows, dim + 1).reshape(out.shape))
+    one_by_one = torch.cat([row[k] for k in range(chunks) for row in rows]) if dim == 0 else torch.cat(rows, dim + 1)
+    out.copy_(one_by_one.reshape(out.shape))
 
 
 PACKING: dict[str, Callable[..., Any]] = {
@@ -73,3 +79,40 @@ def unscattered(modules: Iterable[nn.Module]) -> dict[int, Tensor]:
                 if kept is not None:
                     found[id(weight.sharded_param)] = kept
     return found
+
+
+def parts_of(flat: FlatParameter, path: str) -> Iterator[tuple[str, int, int]]:
+    """The weights of which a part lies in a flat one on this rank, by the names that they have without FSDP, and where
+    in it. `path` is the flat one's own name."""
+    above = clean_tensor_name(path).rpartition(".")[0]
+    for name, told in zip(flat._fqns, flat._shard_param_infos, strict=True):
+        start, count = told.offset_in_shard, told.numel_in_shard
+        if start is not None and count is not None:        # some of it is on this rank
+            yield clean_tensor_name(f"{above}.{name}" if above else name), start, start + count
+
+
+def lying_in(tensor: Tensor, weights: Iterable[Tensor]) -> list[tuple[Tensor, bool]] | None:
+    """What lies one after another in the memory of a tensor: weights, and numbers where none is; and which of them are
+    weights. None where these are not laid out so."""
+    flat, found = tensor.detach().reshape(-1), list[tuple[Tensor, bool]]()
+    reached = first = int(tensor.storage_offset())
+    for weight in sorted(weights, key=lambda weight: int(weight.storage_offset())):
+        start, stop = int(weight.storage_offset()), int(weight.storage_offset()) + weight.numel()
+        plain = tensor.is_contiguous() and weight.is_contiguous() and weight.dtype == tensor.dtype
+        if not plain or start < reached or stop > first + flat.numel():
+            return None
+        found += [(flat[reached - first : start - first].clone(), False), (weight, True)]
+        reached = stop
+    found.append((flat[reached - first :].clone(), False))
+    return [(part, is_weight) for part, is_weight in found if part.numel()]
+
+
+def forget_views(modules: Iterable[nn.Module]) -> None:
+    """Views of a flat weight that its modules hold since they were wrapped, of which autograd cannot be asked any more:
+    the same without it. They are replaced before they are read."""
+    for part in (part for module in modules for part in module.modules()):
+        if isinstance(part, FullyShardedDataParallel) and part._handle is not None:
+            for name, module, _ in part._handle.flat_param._param_infos:
+                held = vars(module).get(name)
+                if isinstance(held, Tensor):
+                    vars(module)[name] = held.detach()

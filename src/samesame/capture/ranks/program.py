@@ -13,12 +13,15 @@ from typing import Any
 import torch
 from torch import nn
 from torch.distributed._functional_collectives import AsyncCollectiveTensor
+from torch.distributed.fsdp._common_utils import clean_tensor_name
+from torch.distributed.fsdp._flat_param import FlatParameter
 from torch.distributed.tensor import DTensor
 from torch.utils._pytree import tree_leaves
 
 from samesame.capture.memory import address, has_memory, place_of
 from samesame.capture.program import Program, holdings, referred
 from samesame.capture.ranks.ddp import open_reducers
+from samesame.capture.ranks.fsdp import forget_views, parts_of
 from samesame.capture.ranks.placements import Placed, placed
 
 
@@ -32,16 +35,23 @@ class RankProgram(Program):
         self.alone = alone
         self.placed: dict[str, Placed] = {}
         self.leaves: dict[str, torch.Tensor] = {}          # floating inputs, as the program gets them
+        forget_views(part for _, part in referred(program) if isinstance(part, nn.Module))
         super().__init__(program, inputs)
         self.weights: dict[str, torch.Tensor] = {}
-        self.places: dict[int, torch.Tensor] = {}          # the weights, by where they are
+        self.places: dict[int, list[torch.Tensor]] = {}    # the weights, by the memory that they are in, as they lie
+        self.flat: dict[str, tuple[FlatParameter, int, int]] = {}      # weights that lie in a flat one, and where
         self.parts = [thing for _, thing in referred(program) if isinstance(thing, nn.Module)]
         self.buckets = open_reducers(self.parts)
         seen = set[int]()
-        for kind, name, tensor in holdings(program)[1]:
+        self.names = {place: (kind, clean_tensor_name(name)) for place, (kind, name) in self.names.items()}
+        for kind, path, tensor in holdings(program)[1]:
             if id(tensor) in seen:
                 continue
             seen.add(id(tensor))
+            name = clean_tensor_name(path)
+            if isinstance(tensor, FlatParameter):
+                self.open_flat(tensor, path)
+                continue
             if isinstance(tensor, DTensor):
                 local = local_of(tensor)
                 self.held.append(local)
@@ -50,7 +60,16 @@ class RankProgram(Program):
             if kind == "parameter" and tensor.requires_grad:
                 self.weights[name] = tensor
             if kind == "parameter" and has_memory(local_of(tensor)):
-                self.places[address(local_of(tensor))] = local_of(tensor)
+                self.places.setdefault(address(local_of(tensor)), []).append(local_of(tensor).detach())
+
+    def open_flat(self, flat: FlatParameter, path: str) -> None:
+        """The parts of weights that lie in a flat one have the names."""
+        self.names.pop(place_of(flat), None)
+        for name, start, stop in parts_of(flat, path):
+            part = flat.detach()[start:stop]
+            self.names[place_of(part)] = "parameter", name
+            self.places.setdefault(address(part), []).append(part)
+            self.flat[name] = flat, start, stop
 
     def copy(self, leaf: Any, name: str) -> Any:
         made = super().copy(local_of(leaf) if isinstance(leaf, DTensor) else leaf, name)

@@ -35,7 +35,7 @@ from samesame.capture.alive import tensors_known
 from samesame.capture.course import drawn, of_one_course
 from samesame.capture.eager import eagerly
 from samesame.capture.exits import Exits, guarded, may_want_gradients
-from samesame.capture.memory import address, extent, has_memory
+from samesame.capture.memory import address, has_memory
 from samesame.capture.ordinary import general_kernels, random_states
 from samesame.capture.program import failed
 from samesame.capture.ranks.collectives import (
@@ -52,7 +52,7 @@ from samesame.capture.ranks.collectives import (
     spelled,
 )
 from samesame.capture.ranks.ddp import bucket_of, place_in
-from samesame.capture.ranks.fsdp import PACKING, strided, unscattered
+from samesame.capture.ranks.fsdp import PACKING, lying_in, strided, unscattered
 from samesame.capture.ranks.graphs import Answer, RankGraph, told_by
 from samesame.capture.ranks.group import dealing, one_of
 from samesame.capture.ranks.heard import Hearing, Unheard, all_heard
@@ -171,7 +171,7 @@ def _recorded(
 ) -> RankGraph:
     def once(gradients: bool) -> RankGraph:
         target = RankProgram(program, inputs, alone=ranks == 1)
-        own = target.inputs.values(), target.places.values()
+        own = target.inputs.values(), [weight for lying in target.places.values() for weight in lying]
         with kept(target), few_threads(tensor.numel() for tensor in target.held), drawn(draw, *own):
             return Ranks(target, rank, backward, heard).graph(name, rank, ranks, gradients=gradients)
 
@@ -273,13 +273,19 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         return self.refused or refusal_in(error) or super().failure(error)
 
     def source(self, tensor: torch.Tensor) -> Node:
-        """A tensor that was there before; a weight may be there under another shape too."""
-        weight = self.program.places.get(address(tensor))
-        if weight is not None and (self.program.named(tensor) or ("constant",))[0] == "constant":
-            if not (tensor.is_contiguous() and weight.is_contiguous() and extent(tensor) == extent(weight)):
-                raise self.refusal("reads a part of a weight by a tensor made before; take that part when it is read")
-            return self.shaped(self.memory.read(weight), tuple(tensor.shape))
-        return super().source(tensor)
+        """A tensor that was there before. It may be a weight under another shape, or memory in which weights lie one
+        after another."""
+        weights = self.program.places.get(address(tensor), [])
+        if not weights or (self.program.named(tensor) or ("constant",))[0] != "constant":
+            return super().source(tensor)
+        lying = lying_in(tensor, weights)
+        if lying is None:
+            raise self.refusal("reads a part of a weight by a tensor made before; take that part when it is read")
+        parts = tuple(self.shaped(self.memory.read(part), (part.numel(),)) if is_weight
+                      else self.tape.source("constant", "between", part, self.here()) for part, is_weight in lying)
+        flat = TensorType((tensor.numel(),), dtype_of(tensor.dtype).name)
+        node = parts[0] if len(parts) == 1 else self.tape.emit("aten.cat.default", (parts, 0), {}, flat)
+        return self.shaped(node, tuple(tensor.shape))
 
     def local(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         """This rank's tensor of an output, whose place in the whole is noted."""
@@ -337,8 +343,16 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         kept = unscattered(self.program.parts)
         leaves = self.program.weights | self.program.leaves
         grads = {name: kept.get(id(leaf)) if leaf.grad is None else leaf.grad for name, leaf in leaves.items()}
-        self.idle = [name for name in self.program.weights if grads[name] is None]
+        grads |= {name: self.flat_gradient(*place) for name, place in self.program.flat.items()}
+        empty = {name for name, weight in self.program.weights.items() if weight.numel() == 0}
+        self.idle = [name for name in grads if grads[name] is None and name not in {*empty, *self.program.leaves}]
         return [(f"grad.{name}", grad) for name, grad in grads.items() if grad is not None]
+
+    def flat_gradient(self, flat: torch.Tensor, start: int, stop: int) -> torch.Tensor | None:
+        """What the gradient of a flat weight holds from one number to another."""
+        if flat.grad is not None and flat.grad.shape != flat.shape:
+            raise Refused(f"{self.program.title} keeps gradients of whole weights; compute them outside of no_sync()")
+        return None if flat.grad is None else flat.grad[start:stop]
 
     def cotangent(self, name: str, output: torch.Tensor) -> torch.Tensor:
         """A new input for the gradient that reaches this output. Of parts that add up, each gets the gradient of the

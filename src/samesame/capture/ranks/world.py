@@ -22,6 +22,7 @@ from math import prod
 from typing import Any, TypeVar
 
 from samesame.capture.ranks.collectives import is_collective
+from samesame.capture.ranks.packed import packed_alike, pieces_in
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node, NodeType, Origin, TensorType, map_nodes, rewritten
 
@@ -139,6 +140,7 @@ class _Lockstep:
         self.calls: dict[Channel, dict[int, deque[Node]]] = defaultdict(lambda: defaultdict(deque))
         self.nodes: list[Node] = []
         self.names: set[str] = set()
+        self.packed: set[Node] = set()                     # one after another: what was combined piece by piece
         self.tensors: dict[str, Any] = {}
         self.meetings: list[Meeting] = []
         self.met: list[tuple[Channel, list[Node]]] = []    # the calls of each collective of a group that took place
@@ -182,10 +184,24 @@ class _Lockstep:
     def do(self, rank: _Rank, node: Node) -> None:
         kwargs = {key: map_nodes(rank.now.__getitem__, value) for key, value in node.kwargs.items()}
         args = map_nodes(rank.now.__getitem__, node.args)
+        if node.operator == "aten.slice.Tensor" and args[0] in self.packed and (pieces := pieces_in(*args)):
+            rank.now[node] = self.together(rank.number, node, pieces)
+            return
         made = self.add(replace(node, name=self.unique(rank.number, node.name), args=args, kwargs=kwargs))
         if node.name in rank.graph.tensors:
             self.tensors[made.name] = rank.graph.tensors[node.name]
         rank.now[node] = made
+
+    def together(self, rank: int, like: Node, pieces: Sequence[Node], name: str = "") -> Node:
+        """Pieces packed one after another, with the origin of the call that takes them."""
+        if len(pieces) == 1:
+            return pieces[0]
+        assert isinstance(like.type, TensorType)
+        type_ = TensorType((sum(piece.shape[0] for piece in pieces),), like.type.dtype)
+        made = self.add(Node(self.unique(rank, name or like.name), "aten.cat.default", (tuple(pieces), 0), {}, type_,
+                             like.origin))
+        self.packed.add(made)
+        return made
 
     def begin(self, rank: _Rank, node: Node) -> None:
         """A rank begins a collective; a message is delivered once both have come to it."""
@@ -470,6 +486,10 @@ class _Maker:
             raise Refused(f"{spoken(self.calls[0])} takes the {op} of booleans; convert them to numbers first")
         if type_.dtype in WHOLE_NUMBERS and op == "avg":
             raise Refused(f"{spoken(self.calls[0])} takes the mean of integers; convert them to floating numbers first")
+        if len(values) > 1 and (packed := packed_alike(values)):
+            return self.lockstep.together(
+                self.group[0], values[0], [self.combined(op, pieces, inner=True) for pieces in packed],
+                self.calls[0].name + (".packed" if inner else ""))
         total = values[0]
         for k, value in enumerate(values[1:], 2):
             step = ".total" if inner or op == "avg" or k < len(values) else ""
@@ -491,6 +511,8 @@ class _Maker:
         if sizes[part] == value.shape[dim]:
             return value
         stop = start + sizes[part]
+        if value in self.lockstep.packed and (pieces := pieces_in(value, dim, start, stop)):
+            return self.lockstep.together(self.group[k], self.calls[k], pieces)
         type_ = _row(value.type, dim, sizes[part])
         return self.emit("aten.slice.Tensor", (value, dim, start, stop), type_, k, step=step)
 

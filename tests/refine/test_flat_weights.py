@@ -1,0 +1,68 @@
+"""FullyShardedDataParallel lays the weights of a module in a flat one, of which each rank has a run of numbers."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.fsdp import FullyShardedDataParallel, ShardingStrategy
+from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+
+from samesame.evidence import Refinement, Refused
+from samesame.refine import refine
+from samesame.report.refinement import plain_text
+
+
+class Loss(nn.Module):
+    def __init__(self, layers: int = 1) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(*(nn.Linear(3, 3) for _ in range(layers)))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layers(x).square().mean()
+
+
+def trained(original: bool, *, layers: int = 1, fault: str = "") -> Refinement:
+    """Cut at the fifth of nine weights; with several layers each of them is wrapped alone."""
+
+    def distributed(rank: int, ranks: int) -> nn.Module:
+        groups = [dist.new_group([one]) for one in range(ranks)]
+        alone = {"process_group": groups[rank], "sharding_strategy": ShardingStrategy.NO_SHARD}
+        sharded = FullyShardedDataParallel(
+            Loss(layers), device_id=torch.device("cpu"), use_orig_params=original,
+            auto_wrap_policy=ModuleWrapPolicy({nn.Linear}) if layers > 1 else None,
+            **(alone if fault == "alone" else {}),
+        )
+        if fault == "not synchronised":
+            sharded._sync_gradients = False
+        return sharded
+
+    return refine(lambda: Loss(layers), distributed, (torch.randn(4, 3),), backward=True,
+                  relations={"x": "shard(0)"}, expected={"0": "partial(avg)"}, timeout=100)
+
+
+def test_gradients_are_due_where_the_flat_weight_is_cut():
+    found = trained(False)
+    assert found.verdict == "refines", plain_text(found)
+    words = {output.name: output.words for output in found.outputs}
+    assert words["grad.layers.0.weight"] == "in pieces, each on its rank"
+    assert words["grad.layers.0.bias"] == "whole on rank 1 only"
+
+
+def test_gradients_that_nobody_adds_up_do_not_refine():
+    found = trained(False, fault="alone")
+    failing = {output.name for output in found.outputs if not output.holds}
+    assert (found.verdict, failing) == ("does not refine", {"grad.layers.0.weight", "grad.layers.0.bias"})
+
+
+def test_gradients_of_whole_weights_are_refused():
+    with pytest.raises(Refused, match="outside of no_sync"):
+        trained(False, fault="not synchronised")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("original, layers", [(True, 1), (True, 2), (False, 2)])
+def test_wrapped_layer_by_layer_and_with_the_weights_as_they_are_called(original, layers):
+    found = trained(original, layers=layers)
+    assert found.verdict == "refines", plain_text(found)
