@@ -115,3 +115,24 @@ def launch_heads_of_the_next(B=2, H=12, KV=3, D=20):
 
 def heads(q, k):
     return q * k.repeat_interleave(q.shape[1] // k.shape[1], dim=1)
+
+
+@triton.jit
+def doubled_kernel(x, y, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, 2 * tl.load(x + at))
+
+
+def launch_doubled(n=128):
+    x = torch.randn(n, device="cuda")
+    y = torch.empty_like(x)
+    doubled_kernel[(n // 32,)](x, y, BLOCK=32)
+    return y
+
+
+def launch_doubled_in_tiles(n=128):
+    x = torch.randn(n, device="cuda")
+    assert n % 32 == 0
+    y = torch.empty_like(x)
+    doubled_kernel[(n // 32,)](x, y, BLOCK=32)
+    return y

@@ -156,7 +156,7 @@ def test_whenever_the_time_ends_it_is_said(kernel: str, ticking: Ticking) -> Non
 
 
 def test_a_search_that_time_ends_is_no_search_in_vain(ticking: Ticking, monkeypatch: pytest.MonkeyPatch) -> None:
-    def long(bank: synthesis.Bank, deadline: float) -> synthesis.Bank:
+    def long(bank: synthesis.Bank) -> synthesis.Bank:
         ticking.now += 1_000_000
         return synthesis.Bank(bank.pruned)
 

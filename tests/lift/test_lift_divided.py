@@ -86,3 +86,9 @@ def test_what_is_open_is_said_in_a_sentence() -> None:
     untold = "it is not shown that every element of out is written"
     assert not_all("out", (i,), integers.less(i, 5)) == f"{untold}: out[i] is if i ≤ 4"
     assert not_all("out", (i,), integers.less(index(N), 5)) == untold
+
+
+def test_a_grid_that_forgets_the_last_tile_is_violated_where_nobody_says_that_there_is_none() -> None:
+    assert KERNELS.kernel("doubled").verdict == "violated", KERNELS.open("doubled")
+    found = KERNELS.kernel("doubled_in_tiles")
+    assert found.verdict == "verified" and "n mod 32 = 0" in found.headline

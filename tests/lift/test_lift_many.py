@@ -12,7 +12,11 @@ pytest.importorskip("triton")
 from typer.testing import CliRunner
 
 from samesame.cli import app
+from samesame.evidence import SamesameError
+from samesame.lift.many import Many, _Lifting, forking, lifted
 from samesame.work import reads
+from samesame.work.record import open_record
+from samesame.work.tasks import Done
 
 KERNELS = """
 import os
@@ -126,3 +130,103 @@ def test_what_cannot_be_lifted_is_one_sentence(file, text, words, message):
     code, out, err = run(file, *(word.format(file=file) for word in words))
     assert code == 2 and not out and len(err.splitlines()) == 1
     assert err.startswith("samesame: ") and message.format(file=file) in err, err
+
+
+@pytest.mark.parametrize("option", ["--ray", "--resume"])
+def test_what_is_of_several_is_refused_for_one(file, option):
+    code, out, err = run(f"{file}:launch_one", option, "a:1")
+    assert code == 2 and not out
+    assert err == f"samesame: {option} is of several launch functions; name a file, or more than one of them\n"
+
+
+# --------------------------------------------------------------------------------------------------- on another machine
+
+OPTIONS = {"seconds": 10.0, "elements": 0, "synthesis": True, "explain": False, "latex": False, "numerics": False}
+ASKS_NOTHING = {"unseen": "", "files": {}, "folders": {}, "variables": {}, "names": [], "missing": [], "importable": {}}
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory):
+    """What another machine says of a launch that is right, and of one that is wrong."""
+    file = tmp_path_factory.mktemp("there") / "kernels.py"
+    file.write_text(KERNELS)
+    return {name: lifted(f"{file}:{name}", OPTIONS) for name in ("launch_one", "launch_half")}
+
+
+def lifting(record, *, afar=True):
+    return _Lifting(Many([]), 10.0, None, record, afar)
+
+
+def arrived(record, form, *, here=False):
+    """What is still to be done about a result, and what came of it."""
+    run = lifting(record)
+    result = {"lifted": form, "read": (ASKS_NOTHING, {"files": {}, "names": []})}
+    more = [*run.answered(Done(run.task(form["target"]), result, 1.0, here))]
+    return more, run.done.get(form["target"])
+
+
+def test_what_another_machine_verifies_is_not_accepted(there, tmp_path):
+    target, record = there["launch_one"]["target"], open_record(tmp_path / "record", {"record": "lift"}, dict)
+    more, found = arrived(record, there["launch_one"])
+    many = Many([target], [found], total=1)
+    assert not more and many.exit_code == 3
+    assert many.headline.startswith("1 launch function: 0 verified, 1 verified on the cluster alone   ")
+    line = "not accepted: verified, says a machine of the cluster, but a launch has no certificate"
+    assert f"{target}   on the cluster\n  {line}" in many.text() and many.text(short=True).count(line) == 1
+    (answer,), form = found.answers, found.form
+    assert (answer.verdict, answer.state, form["verdict"]) == ("not accepted", "open", "not accepted")
+    assert form["there"]["verdict"] == "verified"
+    for afar in (True, False):
+        record = open_record(tmp_path / "record", {"record": "lift"}, dict)
+        crew = Nobody()
+        run = lifting(record, afar=afar)
+        run.many.targets = [target]
+        run.all(crew)
+        assert crew.asked == ([] if afar else [target]), "without a cluster it is asked here"
+
+
+class Nobody:
+    """A crew that notes what it is given."""
+
+    def __init__(self):
+        self.asked, self.under_way = [], []
+
+    def results(self, tasks):
+        self.asked += [task.content for task in tasks]
+        return iter(())
+
+
+def test_what_another_machine_finds_violated_is_asked_here_before_it_counts(there, tmp_path):
+    record, form = open_record(None, {}, dict), there["launch_half"]
+    [task], found = arrived(record, form)
+    assert task.here and task.content == form["target"] and found is None
+    more, found = arrived(record, form, here=True)
+    assert not more and found.exit_code == 1 and not found.told
+
+
+def test_what_another_machine_leaves_open_stays_open(there):
+    more, found = arrived(open_record(None, {}, dict), {**there["launch_one"], "exit_code": 3})
+    assert not more and (found.exit_code, found.told) == (3, "on the cluster")
+
+
+def test_a_worker_has_to_see_the_folder(tmp_path):
+    with pytest.raises(SamesameError, match=r"has no folder .*/missing; every machine has to see it there"):
+        forking(OPTIONS, str(tmp_path / "missing"), False)
+
+
+@pytest.mark.long
+def test_launches_on_two_nodes_are_those_of_one_machine_but_for_what_is_verified(file):
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'samesame[ray]'")
+    from ray.cluster_utils import Cluster as Nodes
+
+    nodes = Nodes(initialize_head=True, head_node_args={"num_cpus": 1})
+    nodes.add_node(num_cpus=1)
+    try:
+        code, out, err = run(file, "--ray", nodes.address, "--resume", file.with_suffix(".jsonl"))
+    finally:
+        nodes.shutdown()
+    counts = "0 verified, 1 verified on the cluster alone, 1 violated, 1 could not be looked at"
+    assert code == 1 and out.startswith(f"3 launch functions: {counts}   "), out + err
+    assert f"{file}:launch_half\n  copy_kernel   violated" in out
+    code, out, _ = run(file, "--resume", file.with_suffix(".jsonl"))
+    assert code == 1 and out.startswith("3 launch functions: 1 verified, 1 violated, 1 could not be looked at   ")

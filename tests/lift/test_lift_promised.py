@@ -201,7 +201,7 @@ def test_what_was_there_before_is_part_of_what_is_compared() -> None:
 def test_what_is_the_same_under_conditions_says_so() -> None:
     file = FOLDER / "promised.py"
     found = lift(f"{file}:launch_picked", f"{file}:reference_picked")
-    assert found.against_headline == "same where 0 ≤ labels ≤ V-1, if all that is needed holds"
+    assert found.against_headline == "same where 0 ≤ labels ≤ V − 1, if all that is needed holds"
     assert found.headline == "verified, if all that is needed holds"
 
 

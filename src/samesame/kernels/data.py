@@ -15,7 +15,23 @@ import numpy as np
 
 from samesame.evidence import Refused
 from samesame.formula import polynomials
-from samesame.formula.expr import ZERO, Compare, Expr, Load, Not, Num, and_, const, index, walk
+from samesame.formula.expr import (
+    ZERO,
+    Add,
+    Compare,
+    Expr,
+    FloorDiv,
+    Load,
+    Mul,
+    Not,
+    Num,
+    Size,
+    Where,
+    and_,
+    const,
+    index,
+    walk,
+)
 from samesame.formula.show import unicode
 from samesame.formula.sizes import value_at
 from samesame.kernels import concrete, obligations
@@ -193,14 +209,31 @@ def lookups(access: Write, kernel: Kernel) -> list[Use]:
 
 
 def lookups_at(access: Write, indices: tuple[Expr, ...]) -> Iterator[Use]:
-    """Elements of integer tensors that are an index of what is accessed, each with the size it must lie below. None
-    where a condition on the same element stands before the access, other than that it is not a certain number."""
+    """Elements of integer tensors that are an index of what is accessed, or such divided by a size, each with the
+    number it must lie below. None where a condition on the same element stands before the access, other than that it is
+    not a certain number."""
     for i, n in zip(indices, access.memory.shape, strict=True):
-        if not isinstance(i, Load) or is_undefined(i):
+        element, by = dividend(i)
+        if not isinstance(element, Load) or is_undefined(element) or not is_of_sizes(by):
             continue
-        but = [left_out(fact, i) for fact in access.facts if i in set(walk(fact))]
+        but = [left_out(fact, element) for fact in access.facts if element in set(walk(fact))]
         if None not in but:
-            yield Use(i, integers.tidied(const(n)), access, tuple(n for n in but if n is not None))
+            below = integers.times_(integers.tidied(const(n)), by)
+            used = access if element is i else None  # of −1 that is divided C makes an index that may be good
+            yield Use(element, below, used, tuple(n for n in but if n is not None))
+
+
+def dividend(i: Expr) -> tuple[Expr, Expr]:
+    """Of ⌊e/c⌋, also where only an e that is not negative is rounded down, e and c; anything else is divided by 1."""
+    whole = i.then if isinstance(i, Where) else i
+    if not isinstance(whole, FloorDiv):
+        return i, const(1)
+    rounded_down = whole is i or (isinstance(i, Where) and i.condition is integers.at_least_zero(whole.numerator))
+    return (whole.numerator, whole.divisor) if rounded_down else (i, const(1))
+
+
+def is_of_sizes(e: Expr) -> bool:
+    return all(isinstance(part, Size | Num | Add | Mul) for part in walk(e))
 
 
 def keeps_inside(kernel: Kernel, access: Write, indices: tuple[Expr, ...], uses: Iterable[Use]) -> bool:

@@ -1,9 +1,10 @@
 """Divisions that leave no rest: what a kernel may need of sizes beside limits.
 
 A kernel that takes a row in groups of 32, or in two halves, is right where 32 or 2 divides its length, and nobody
-writes a mask for what is left over. Such a need shows in what is divided: ⌊N/32⌋ programs, a shape of ⌊D/2⌋. So each
-division of sizes that leaves no rest in the example is a contract that may be stated, in the words of `--assume`.
-Whether it helps is seen when the launch is lifted under it.
+writes a mask for what is left over. Such a need shows in what is divided: a shape of ⌊N/32⌋, an offset of ⌊D/2⌋. So
+each division of sizes that leaves no rest in the example is a contract that may be stated, in the words of `--assume`.
+Whether it helps is seen when the launch is lifted under it. That there are ⌊N/32⌋ programs or rounds is no sign: this
+is what forgets the last tile, and nobody said that there is none.
 """
 
 from __future__ import annotations
@@ -11,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
-from samesame.formula.expr import Expr, FloorDiv, Size, const, walk
+from samesame.formula.expr import Expr, FloorDiv, Index, Size, const, walk
 from samesame.formula.polynomials import polynomial
 from samesame.formula.sizes import value_at
-from samesame.kernels import concrete
 from samesame.kernels.execution.symbolic import Machine
 from samesame.kernels.indices import integers
 from samesame.kernels.obligations import Kernel
@@ -35,18 +35,25 @@ def divisions(kernel: Kernel) -> list[str]:
 
 
 def numbers_in(kernel: Kernel) -> Iterator[Expr]:
-    yield from concrete.expressions(kernel)
     for access in (*kernel.reads, *kernel.writes):
+        yield from (access.offset, access.condition)
         yield from (integers.tidied(const(n)) for n in (*access.memory.shape, *access.memory.strides))
 
 
 def divided(numbers: Iterable[Expr]) -> Iterator[Division]:
     """What is divided by what, where both are sizes. ⌊(N + 31)/32⌋ is none of these: who rounds up expects a rest."""
-    for e in dict.fromkeys(e for number in numbers for e in walk(number)):
+    for e in dict.fromkeys(e for number in numbers for e in parts(number)):
         if not isinstance(e, FloorDiv) or () in polynomial(e.numerator):
             continue
         if is_of_sizes(e.numerator) and is_of_sizes(e.divisor):
             yield e.numerator, e.divisor
+
+
+def parts(e: Expr) -> Iterator[Expr]:
+    """An expression and its parts, without how far its indices go."""
+    yield e
+    for part in () if isinstance(e, Index) else e.children:
+        yield from parts(part)
 
 
 def is_of_sizes(e: Expr) -> bool:

@@ -33,10 +33,10 @@ def replay_difference(
 ) -> None:
     """Note in a counterexample of `--against` whether a run shows it, and what it gives: on the numbers that were
     drawn, unless the host makes something of the tensors before it launches, and else on the example's."""
-    until = time.monotonic() + SECONDS
+    until = time.thread_time() + SECONDS
     drawn = case.pop("drawn", {})
     worked = any(not hasattr(step, "variants") for step in captured.steps[:1])
-    seeds = takewhile(lambda seed: seed == 0 or time.monotonic() < until, SEEDS)
+    seeds = takewhile(lambda seed: seed == 0 or time.thread_time() < until, SEEDS)
     ways = chain(() if worked or not drawn else [(0, drawn)], ((seed, {}) for seed in seeds))
     found = (told(target, inputs, captured, case, reference, configuration, *way) for way in ways)
     try:

@@ -29,7 +29,7 @@ def run_at(target: Any, inputs: Any, captured: Any, sizes: Mapping[str, int], **
     from samesame.kernels.host.interpret import interpret
 
     whole = {**captured.sizes, **captured.with_tied(sizes)}
-    run = interpret(target, inputs, sizes=whole, example=captured.sizes, **how)
+    run = interpret(target, inputs, sizes=whole, example=captured.sizes, literal=captured.literal, **how)
     for name, view in captured.inputs:
         made = run.inputs.get(name)
         wanted = [value_at(n, whole) for n in view.shape]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -74,8 +75,16 @@ def lift(
         kernel = named(lift_launch(launch_of_file(Path(target)), settings), settings)
         return LiftVerdict(title, [kernel], notes=[OF_A_FILE] if kernel.verdict == "undecided" else [])
     demand_triton()
-    first = attempted(target, against, settings, inputs, title, assume)
-    found = under_divisions(first, lambda more: attempted(target, against, settings, inputs, title, (*assume, *more)))
+
+    def attempt(more: Sequence[str], literal: bool = False) -> Attempt:
+        return attempted(target, against, settings, inputs, title, (*assume, *more), literal)
+
+    found = under_divisions(attempt(()), attempt)
+    if found.captured.written and not found.is_done and not breaks_at(found, found.captured.sizes):
+        again = partial(attempt, literal=True)
+        as_written = under_divisions(again(()), again)
+        if as_written.rank > found.rank or (found.breaks and not as_written.breaks):  # at lengths that nobody means
+            found = as_written
     found.look_at_runs(target, inputs)
     if numerics:
         measure(target, inputs, found.captured, {call: one[0] for call, one in found.lifted.items()})
@@ -98,11 +107,20 @@ class Attempt:
     def rank(self) -> tuple[int, ...]:
         """What is proved: of two attempts under different contracts, the one with more of it is the better one."""
         kernels = [kernel for kernel, _ in self.launched]
-        case = any(k.verdict == "violated" for k in kernels)
         proved = not self.verdict.unsupported and all(k.verdict == "verified" for k in kernels)
         same = self.verdict.against in ("", "same")
         left = sum(o.state != "proved" for k in kernels for o in k.obligations)
-        return proved and same, proved, case, same, all(map(all_told, kernels)), -left, -len(self.held)
+        return proved and same, proved, self.breaks, same, all(map(all_told, kernels)), -left, -len(self.held)
+
+    @property
+    def breaks(self) -> bool:
+        """Whether an obligation is violated."""
+        return any(kernel.verdict == "violated" for kernel, _ in self.launched)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all is proved, and at no sizes alone."""
+        return self.rank[0] == 1 and not self.held
 
     @property
     def held(self) -> list[str]:
@@ -129,12 +147,13 @@ class Attempt:
 
 
 def attempted(
-    target: Any, against: Any, settings: Settings, inputs: Any, title: str, assume: Sequence[str]
+    target: Any, against: Any, settings: Settings, inputs: Any, title: str, assume: Sequence[str], literal: bool
 ) -> Attempt:
-    """The proofs about a target under these contracts. Raises Refused."""
+    """The proofs about a target under these contracts; `literal`: short lengths that the host code writes as numbers
+    are these numbers. Raises Refused."""
     from samesame.kernels.host.launches import capture_launches
 
-    captured = capture_launches(target, inputs, assume=assume)
+    captured = capture_launches(target, inputs, assume=assume, literal=literal)
     verdict = LiftVerdict(title, unsupported=list(captured.refused))
     found = Attempt(captured, verdict)
     seen: dict[Any, KernelVerdict] = {}
@@ -169,8 +188,7 @@ def under_divisions(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -
     """The attempt under contracts on what divides sizes, where more is proved with them, and as few as that takes. What
     fails at the example's own sizes fails with them, too."""
     offered = list(dict.fromkeys(c for kernel, _ in first.launched for c in kernel.divisions))[:MOST_DIVISIONS]
-    done = first.rank[0] and not first.held
-    if not offered or done or breaks_at(first, first.captured.sizes):
+    if not offered or first.is_done or breaks_at(first, first.captured.sizes):
         return first
     best, stated = first, 0
     for contracts in (offered, *([one] for one in offered if len(offered) > 1)):
@@ -287,7 +305,7 @@ def compared(
     """The launches, each in one configuration, put together and compared where what is assumed of sizes holds. Raises
     Unsupported."""
     from samesame.lift.compose import composed, inputs_of
-    from samesame.lift.reference import compare_with
+    from samesame.lift.reference import Launched, compare_with
 
     ranges: dict[str, tuple[Expr, Expr]] = {}
     data: dict[str, Held] = {}
@@ -300,7 +318,7 @@ def compared(
     inputs = inputs_of(captured, ranges)
     outputs = composed(captured, order, inputs)
     tiles = tiles_of(captured) if is_free(captured) else ()
-    return compare_with(reference, inputs, outputs, captured.sizes, held, assumed, tiles, data)
+    return compare_with(reference, Launched(inputs, outputs, captured.sizes, assumed, tiles, data), held)
 
 
 def tiles_of(captured: Any) -> tuple[int, ...]:

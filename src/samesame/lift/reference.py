@@ -18,7 +18,8 @@ import numpy as np
 import torch
 
 from samesame.capture import capture
-from samesame.capture.sizes.family import family
+from samesame.capture.sizes.family import Family, family
+from samesame.capture.sizes.following import Followings, follow
 from samesame.evidence import Refused
 from samesame.formula.binders import rebuilt
 from samesame.formula.effort import WORK, Budget
@@ -39,22 +40,21 @@ from samesame.formula.expr import (
     Where,
     const,
     index,
-    mul,
     rebuild,
     substitute,
     walk,
 )
 from samesame.formula.show import unicode_tensor
-from samesame.formula.sizes import canonical, replaced, value_at
+from samesame.formula.sizes import canonical, replaced, symbols, value_at
 from samesame.formula.tensor import Dim, Tensor, leaf, tensor
 from samesame.graph import Graph, Node, at
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.launch import with_sizes
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
 from samesame.lift.joined import in_one_range, written_out
 from samesame.lift.numerics import by_numpy
+from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, slack, steps
 from samesame.operators import explain
 from samesame.operators.numbers import constant
 from samesame.operators.opaque import kind_of_type
@@ -77,59 +77,99 @@ class Comparison:
     conditions: tuple[str, ...] = ()
 
 
-Inputs = Mapping[str, tuple[Any, Tensor]]  # by name: the host's view of the tensor, and the leaf it is
+@dataclass(frozen=True)
+class Launched:
+    """What a launch gives: formulas over its inputs, for the sizes of which conditions are assumed. A difference is
+    looked for at sizes around the ends of `tiles`, if there are any, and on integers that are as `data` says."""
+
+    inputs: Inputs
+    outputs: Sequence[Tensor]
+    example: Mapping[str, int]
+    assumed: Sequence[Expr] = ()
+    tiles: Sequence[int] = ()
+    data: Mapping[str, Held] = field(default_factory=dict)
 
 
-def compare_with(
-    reference: Callable[..., Any],
-    inputs: Inputs,
-    outputs: Sequence[Tensor],
-    example: Mapping[str, int],
-    held: Mapping[str, int],
-    assumed: Sequence[Expr] = (),
-    tiles: Sequence[int] = (),
-    data: Mapping[str, Held] | None = None,
-) -> Comparison:
+def compare_with(reference: Callable[..., Any], launched: Launched, held: Mapping[str, int]) -> Comparison:
     """Compare what a launch returns with what the reference returns on the same inputs; some sizes are held to numbers
-    already, and of sizes the kernels' conditions are assumed. A difference is looked for at sizes around the ends of
-    `tiles`, if there are any, and on integers that are as `data` says."""
-    demand_parameters(reference, inputs)
+    already."""
+    demand_parameters(reference, launched.inputs)
     tensors = {
-        name: example_tensor(view, whole, example, seed) for seed, (name, (view, whole)) in enumerate(inputs.items())
+        name: example_tensor(view, whole, launched.example, seed)
+        for seed, (name, (view, whole)) in enumerate(launched.inputs.items())
     }
     graph = capture(reference, tensors, name="reference")
 
     def alike(given: Any) -> tuple[Graph, Graph]:
         return (capture(reference, given, name="reference", again=False),) * 2
 
-    whole_family = family(reference, tensors, alike, (graph, graph), tied=True)
-    multiples = multiples_of(whole_family, inputs, assumed)
-    sizes, fixed = sizes_of(whole_family, inputs, example, multiples)
-    held = {**held, **fixed}
-    symbolic = at(whole_family.graphs[0], sizes)
-    others: dict[str, Dim] = {**{name: one.size for name, one in multiples.items()}, **held}
+    def asked() -> tuple[Followings, Followings]:
+        return (follow(reference, tensors, graph),) * 2
+
+    within = asked_of_places(launched.assumed, launched.inputs)
+    found = family(reference, tensors, alike, (graph, graph), tied=True, follow=asked, within=within)
+    if found.lost:  # it may decide on any size, in a way that nobody sees
+        found = Family((graph, graph), (), found.lost, ())
+    answer = compared_at(held, {}, launched, found)
+    longer = least_of(found, launched)
+    return compared_at(held, longer, launched, found) if answer.state == "undecided" and longer else answer
+
+
+def least_of(found: Family, launched: Launched) -> dict[str, int]:
+    """Sizes below which the reference has tensors without elements, as a window does not fit."""
+    raised: dict[str, int] = {}
+    for v in found.varying:
+        n = launched.inputs[v.places[0][0]][0].shape[v.places[0][1]]
+        if isinstance(n, Size) and v.step == 1 and n.minimum < v.symbol.minimum < v.value:
+            raised[n.name] = v.symbol.minimum
+    return raised
+
+
+def compared_at(
+    held: Mapping[str, int], least: Mapping[str, int], launched: Launched, found: Family
+) -> Comparison:
+    """The comparison with the reference over its sizes, some of the launch's held to numbers, others no less than one.
+    """
+    inputs, outputs, example = launched.inputs, launched.outputs, launched.example
+    terms = Terms({**held}, {**least})
+    steps(terms, found.varying, inputs, launched.assumed)
+    sizes = sizes_of(found, inputs, example, terms)
+    slack(terms, launched.assumed)
+    others = terms.whole
+    symbolic = at(at(found.graphs[0], sizes), others)
     if others:
         inputs = {name: (view, holding(whole, others)) for name, (view, whole) in inputs.items()}
         outputs = [holding(x, others) for x in outputs]
-        symbolic = at(symbolic, others)
-        assumed = [with_sizes(condition, others) for condition in assumed]
     wanted = meanings(symbolic, inputs)
     if len(wanted) != len(outputs):
         return Comparison("different", f"the launch returns {len(outputs)} tensors, the reference {len(wanted)}")
-    rest = {name: n for name, n in example.items() if name not in others}
-    rest |= {one.symbol.name: example[name] // one.step for name, one in multiples.items() if name not in held}
-    sizes_ = list(sizes_to_try(rest, assumed, tiles)) if tiles else [rest]
+    named = named_in_shapes(launched.outputs, wanted, example)
+    if not named.items() <= terms.held.items():
+        return compared_at({**terms.held, **named}, least, launched, found)
+    conditions = [with_sizes(condition, terms.held) for condition in launched.assumed]
+    conditions += [integers.at_most(n, Size(name, 2)) for name, n in least.items()]
+    free = {name: n for name, n in example.items() if name not in terms.held}
+    tried = list(sizes_to_try(free, conditions, launched.tiles)) if launched.tiles else [free]
     dtypes = {name: str(view.dtype).removeprefix("torch.") for name, (view, _) in inputs.items()}
-    tries = Tries(sizes_, data or {}, dtypes)
+    tries = Tries([terms.values({**one, **terms.held}) for one in tried], launched.data, dtypes)
+    assumed = [with_sizes(condition, others) for condition in launched.assumed]
     answers = [equal(k, x, y, tries, assumed) for k, (x, y) in enumerate(zip(outputs, wanted, strict=True))]
     worst = next((a for state in ("different", "undecided") for a in answers if a.state == state), answers[0])
-    worst.held = held
+    worst.held = terms.held
     if worst.counterexample is not None:
-        tried = worst.counterexample["sizes"]
-        tried |= {name: one.step * tried.pop(one.symbol.name) for name, one in multiples.items() if name not in held}
-        tried |= held
-    worst.conditions = tuple(dict.fromkeys(c for a in answers for c in a.conditions))
+        worst.counterexample["sizes"] = terms.launched(worst.counterexample["sizes"])
+    limits = (f"{name} ≥ {n}" for name, n in least.items() if name not in terms.held)
+    decides = asked_by(found, sizes, terms, assumed)
+    worst.conditions = tuple(dict.fromkeys((*limits, *decides, *(c for a in answers for c in a.conditions))))
     return worst
+
+
+def named_in_shapes(outputs: Sequence[Tensor], wanted: Sequence[Tensor], example: Mapping[str, int]) -> dict[str, int]:
+    """Sizes of what the launch returns for which the reference has a number, the one of the example."""
+    pairs = [pair for x, y in zip(outputs, wanted, strict=True) for pair in zip(x.shape, y.shape, strict=False)]
+    sizes = [(n, number) for n, number in pairs if isinstance(n, Expr) and isinstance(number, int)]
+    told = [n for n, number in sizes if value_at(n, example) == number]
+    return {s.name: example[s.name] for n in told for s in symbols(n)}
 
 
 def demand_parameters(reference: Callable[..., Any], inputs: Inputs) -> None:
@@ -159,58 +199,23 @@ def example_tensor(view: Any, whole: Tensor, example: Mapping[str, int], seed: i
     return torch.randint(low, high + 1, shape, generator=generator).to(dtype)
 
 
-@dataclass(frozen=True)
-class Multiple:
-    """A size that is `step` times a symbol, here and in the reference."""
-
-    symbol: Size
-    step: int
-
-    @property
-    def size(self) -> Dim:
-        return canonical(mul(self.step, self.symbol))
-
-
-def multiples_of(found: Any, inputs: Inputs, assumed: Sequence[Expr]) -> dict[str, Multiple]:
-    """The launch's sizes that the reference only takes in steps, where what is assumed says that they are such."""
-    prover = IndexProver()
-    for condition in assumed:
-        prover.assume(integers.tidied(condition))
-    multiples: dict[str, Multiple] = {}
-    for v in found.varying:
-        places = {inputs[name][0].shape[d] for name, d in v.places}
-        size = next(iter(places))
-        if v.step == 1 or len(places) > 1 or not isinstance(size, Size):
-            continue
-        if prover.proves((), integers.equal(integers.remainder(size, const(v.step)), ZERO)):
-            least = -(-size.minimum // v.step)
-            multiples[size.name] = Multiple(Size(f"{size.name}/{v.step}", least), v.step)
-    return multiples
-
-
-def sizes_of(
-    found: Any, inputs: Inputs, example: Mapping[str, int], multiples: Mapping[str, Multiple]
-) -> tuple[dict[str, Dim], dict[str, int]]:
-    """What the family's symbols are in terms of the launch's sizes; and sizes that are numbers in the family."""
+def sizes_of(found: Family, inputs: Inputs, example: Mapping[str, int], terms: Terms) -> dict[str, Dim]:
+    """What the family's symbols are in sizes of the launch; those that are numbers in the family are held."""
     sizes: dict[str, Dim] = {}
-    held: dict[str, int] = {}
     varying: set[tuple[str, int]] = set()
     for v in found.varying:
         places = [inputs[name][0].shape[d] for name, d in v.places]
-        multiple = multiples.get(getattr(places[0], "name", ""))
-        if multiple is not None:
-            sizes[v.symbol.name] = multiple.symbol
-            varying |= set(v.places)
-        elif v.step == 1 and len(set(places)) == 1:
-            sizes[v.symbol.name] = canonical(places[0])
+        written = terms.sizes.get(getattr(places[0], "name", ""))
+        if len(set(places)) == 1 and (v.step == 1 or written is not None):
+            sizes[v.symbol.name] = canonical(places[0]) if v.step == 1 else next(iter(symbols(written)))
             varying |= set(v.places)
         else:
             sizes[v.symbol.name] = v.value // v.step
     for name, (view, _) in inputs.items():
         for d, n in enumerate(view.shape):
             if (name, d) not in varying and isinstance(n, Expr):
-                held |= {s.name: example[s.name] for s in walk(n) if isinstance(s, Size)}
-    return sizes, held
+                terms.held |= {s.name: example[s.name] for s in symbols(n)}
+    return sizes
 
 
 def meanings(graph: Graph, inputs: Inputs) -> list[Tensor]:
@@ -326,10 +331,10 @@ class Tries:
 def difference(number_: int, left: Tensor, right: Tensor, tries: Tries, draws: int) -> dict[str, Any] | None:
     """An element in which both differ on numbers that are drawn: a few at the example's sizes, and others in a limited
     time."""
-    until = time.monotonic() + SECONDS
+    until = time.thread_time() + SECONDS
     for sizes in tries.sizes:
         for seed in range(draws):
-            if time.monotonic() > until and (seed >= DRAWS or sizes is not tries.sizes[0]):
+            if time.thread_time() > until and (seed >= DRAWS or sizes is not tries.sizes[0]):
                 return None
             values = drawn((left, right), sizes, seed, tries.data, tries.dtypes)
             case = differs_at(number_, left, right, sizes, values, numbers=has_zeros(seed))

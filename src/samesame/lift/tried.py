@@ -47,7 +47,7 @@ class Tried:
     verdict: LiftVerdict
     reference: Callable[..., Any] | None
     configuration: str
-    until: float = field(default_factory=lambda: time.monotonic() + SECONDS)
+    until: float = field(default_factory=lambda: time.thread_time() + SECONDS)
 
     def run(self, conditions: Sequence[Expr], tiles: Sequence[int]) -> None:
         """Look for a case against each thing that is open, at the example's sizes and around the ends of `tiles`."""
@@ -55,7 +55,7 @@ class Tried:
         example = dict(self.captured.sizes)
         for sizes in sizes_to_try(example, conditions, tiles, capped=unread) if tiles else [example]:
             for given in ({}, self.extremes(sizes)) if self.is_open() else ({},):
-                if time.monotonic() > self.until or not (self.is_open() or self.open_obligations()):
+                if time.thread_time() > self.until or not (self.is_open() or self.open_obligations()):
                     return
                 try:
                     self.look(sizes, [self.at(sizes, seed=seed, given=given) for seed in SEEDS], bool(given))
@@ -65,7 +65,7 @@ class Tried:
                     break
 
     def at(self, sizes: Mapping[str, int], **how: Any) -> Any:
-        left = max(0.1, self.until - time.monotonic())
+        left = max(0.1, self.until - time.thread_time())
         return run_at(
             self.target, self.inputs, self.captured, sizes, configuration=self.configuration, timeout=left, **how
         )

@@ -10,7 +10,7 @@ What two programs do to one element is noted where the order would matter.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -101,6 +101,7 @@ def interpret(
     *,
     sizes: Mapping[str, int] | None = None,
     example: Mapping[str, int] | None = None,
+    literal: Collection[int] = (),
     seed: int = 0,
     configuration: str = "",
     blank: bool = False,
@@ -112,13 +113,14 @@ def interpret(
 
     `target` and `inputs` are as for `capture_launches`. `sizes` replaces sizes of the example: ints among the
     function's parameters by name, and sizes named in `example` (the `sizes` of a capture) wherever the function makes
-    a tensor of that size. `configuration` is the autotuner's choice, as captured launches name it; the first by
-    default. Random tensors come from `seed`. With `blank`, undefined values are zeros instead, as they often are on a
-    device. With `tuning`, autotuners try their configurations first, as they do when they are first called. `given` are
-    values for example tensors, by the names of the host's variables, which they get before the first launch. Raises
-    Refused with the line where the function or a kernel fails.
+    a tensor of that size, but for `literal` lengths, which stay as they are written. `configuration` is the autotuner's
+    choice, as captured launches name it; the first by default. Random tensors come from `seed`. With `blank`, undefined
+    values are zeros instead, as they often are on a device. With `tuning`, autotuners try their configurations first,
+    as they do when they are first called. `given` are values for example tensors, by the names of the host's variables,
+    which they get before the first launch. Raises Refused with the line where the function or a kernel fails.
     """
-    changed = {value: (sizes or {}).get(name, value) for name, value in (example or {}).items()}
+    named = [(name, value) for name, value in (example or {}).items() if value not in literal]
+    changed = {value: (sizes or {}).get(name, value) for name, value in named}
     oracle = Oracle(changed, configuration, blank, tuning, given or {})
     with ExitStack() as stack:
         asked: dict[str, Any] = {}

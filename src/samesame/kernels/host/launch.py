@@ -130,7 +130,8 @@ class Captured:
     `inputs` are the example tensors with values, by the names of the host's variables; `outputs` are what the function
     returned, by name. `refused` are sentences about what could not go on. `device` are the facts that the host code
     asked of a device, which is not there, and what it was told. `contracts` are a user's: conditions on sizes, Elements
-    and Distinct. `tied` are names of sizes that others tell (K = 2·N).
+    and Distinct. `tied` are names of sizes that others tell (K = 2·N). `written` are short lengths that the host code
+    writes as numbers; `literal` those that are taken as such.
     """
 
     steps: tuple[Call | HostStep, ...]
@@ -147,6 +148,8 @@ class Captured:
     device: Mapping[str, Any] = field(default_factory=dict)
     contracts: tuple[Expr | Elements | Distinct, ...] = ()
     tied: Mapping[str, Dim] = field(default_factory=dict)
+    written: tuple[int, ...] = ()
+    literal: tuple[int, ...] = ()
 
     def with_tied(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Sizes, and those that they tell."""

@@ -21,6 +21,7 @@ def capture_launches(
     timeout: float = 60.0,
     step: int = 1,
     assume: Sequence[str] = (),
+    literal: bool = False,
 ) -> Captured:
     """Every launch of a Triton kernel that a function makes, without a GPU.
 
@@ -30,6 +31,7 @@ def capture_launches(
     the wrapper does not go through with symbols, or `symbolic` is false, it runs at the example's sizes. With a `step`
     above 1, which is only for numbers, the elements of example tensors lie so far apart: they are not contiguous. What
     a user says of sizes and elements (`assume`) is as if the host code asked for it, and has to hold in the example.
+    With `literal`, short lengths that the host code writes as numbers, beside parameters for others, are no sizes.
 
     Raises Refused where no launch was reached, and where a contract is none or does not hold. Bounded by `timeout` in
     seconds.
@@ -38,7 +40,7 @@ def capture_launches(
     if not symbolic:
         return run_host(target, inputs, False, timeout, step=step, assume=said)
     started = time.monotonic()
-    found = run_host(target, inputs, True, timeout, may_fail=True, assume=said)
+    found = run_host(target, inputs, True, timeout, may_fail=True, assume=said, literal=literal)
     left = timeout - (time.monotonic() - started)
     if left <= 0 and not found.launches:
         raise Refused(found.refused[0])

@@ -6,6 +6,9 @@ symbols. A branch that such code takes becomes a guard: a condition under which 
 equal in the example are one symbol, which is noted where nothing else says that they are equal. A symbol is 2 or more:
 0 and 1 are other programs to torch (broadcasting).
 
+In a launch function that has sizes as parameters, a short length that is written as a number may be that number and
+no size (a window of 3 × 3, the two of each pair): `literal` shapes are taken so.
+
 What a size is rounded to (`next_power_of_2(n)`) is a choice, not a size: the number is used, and noted.
 """
 
@@ -44,6 +47,7 @@ from samesame.formula.tensor import Dim
 
 LEAST = 2                                   # the smallest size that a symbol stands for
 FEW = 3                                     # sizes that are equal in the example and are said one by one
+SHORT = 8                                   # a length up to which a number in a shape may be meant as that number
 REMAINDERS = ("Mod", "PythonMod")           # torch's, by class
 NAMES = ("n", "m", "k", "p", "q", "r", "s", "t", "u", "v", "w")
 
@@ -51,7 +55,9 @@ NAMES = ("n", "m", "k", "p", "q", "r", "s", "t", "u", "v", "w")
 class HostSizes:
     """The symbols of one run of host code."""
 
-    def __init__(self) -> None:
+    def __init__(self, literal: bool = False) -> None:
+        self.literal = literal
+        self.written: dict[int, None] = {}  # short lengths that the host code writes as numbers
         self.env = ShapeEnv(duck_shape=True, specialize_zero_one=True)
         self.example: dict[sympy.Symbol, int] = {}
         self.names: dict[sympy.Symbol, str] = {}
@@ -68,6 +74,10 @@ class HostSizes:
 
     def shape(self, numbers: Sequence[Any]) -> list[Any]:
         """The sizes of one tensor of the example; what is no plain number is a size already."""
+        if self._parameters:
+            self.written |= dict.fromkeys(n for n in numbers if type(n) is int and LEAST <= n <= SHORT)
+        if self.literal:
+            return [self.size(n) if type(n) is int and n not in self.written else n for n in numbers]
         plain = [n for n in numbers if type(n) is int]
         self._alike |= dict.fromkeys(n for n in plain if plain.count(n) > 1 or n in self._parameters)
         return [self.size(n) if type(n) is int else n for n in numbers]
@@ -155,6 +165,8 @@ class HostSizes:
                 yield from (f"{name} = {value}" for name in names)
             else:
                 yield from (f"{name} = {names[0]}" for name in names[1:])
+        if self.literal and self.written:
+            yield f"lengths written as {', '.join(map(str, sorted(self.written)))}"
         for value in self._alike:
             if value >= LEAST:
                 found = self.places.get(self._made[value].node._expr, []) if value in self._made else []

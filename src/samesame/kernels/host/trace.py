@@ -72,10 +72,11 @@ def run_host(
     may_fail: bool = False,
     step: int = 1,
     assume: Sequence[Contract] = (),
+    literal: bool = False,
 ) -> Captured:
     """One run, in which the elements of example tensors lie `step` apart, under a user's contracts. Raises Refused
     where it reached no launch, unless it `may_fail`, and where a contract says nothing of it or does not hold."""
-    host = Host(symbolic, step)
+    host = Host(symbolic, step, literal)
     returned, refused = None, []
     with ExitStack() as stack:
         stack.enter_context(pretended(host.launch, host.asked))
@@ -154,9 +155,9 @@ def users_frames() -> list[FrameType]:
 class Host:
     """What one run of host code has done so far."""
 
-    def __init__(self, symbolic: bool, step: int = 1) -> None:
+    def __init__(self, symbolic: bool, step: int = 1, literal: bool = False) -> None:
         self.symbolic, self.step = symbolic, step
-        self.sizes = HostSizes()
+        self.sizes = HostSizes(literal)
         self.fake = FakeTensorMode(shape_env=self.sizes.env, allow_non_fake_inputs=True)
         self.steps: list[Call | HostStep] = []
         self.memories: dict[int, tuple[int, dict[str, Any]]] = {}      # by storage
@@ -433,7 +434,8 @@ class Host:
         guards, unread = reading.guards()
         return Captured(steps, memories, inputs, shown, reading.example, guards, unread, reading.fixed,
                         reading.choices, reading.chosen, refused, self.asked,
-                        tuple(finished(c, reading, read) for c in claims if c is not None), reading.tied)
+                        tuple(finished(c, reading, read) for c in claims if c is not None), reading.tied,
+                        tuple(self.sizes.written), tuple(self.sizes.written) if self.sizes.literal else ())
 
 
 def triton_type(parameter: Any, value: Any) -> Any:

@@ -10,7 +10,6 @@ those that complete a sketch to the values seen are proposed. What is proposed i
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement, islice
@@ -42,10 +41,10 @@ from samesame.kernels.loops.carried import Carried, Closed, Loop
 from samesame.kernels.loops.recurrences import extrema
 from samesame.kernels.loops.runs import RUNS, STEPS, NoValue, Runs, Values
 
-SECONDS = 2.0
 MOST_PARTS = 24
 MOST_TERMS = 6000
 MOST_PROOFS = 6
+MOST_UNPRUNED = 40  # to see what pruning is worth
 
 
 # ------------------------------------------------------------------------------------------------------------ bottom-up
@@ -117,15 +116,14 @@ def of_all_iterations(runs: Runs, made: Expr, pruned: bool) -> Bank:
     return bank
 
 
-def grown(bank: Bank, deadline: float) -> Bank:
+def grown(bank: Bank) -> Bank:
     """Sums, differences, products and quotients of two terms each, and the squares of those."""
     larger = Bank(bank.pruned, dict(bank.terms))
     small = list(bank)
     with np.errstate(all="ignore"):
         for a, x in small:
+            clock.look()
             for b, y in small:
-                if time.perf_counter() > deadline:
-                    return larger
                 if order(a) <= order(b):
                     larger.put(add(a, b), x + y)
                     larger.put(mul(a, b), x * y)
@@ -139,15 +137,13 @@ def grown(bank: Bank, deadline: float) -> Bank:
 # ------------------------------------------------------------------------------------------------------------- top-down
 
 
-def proposals(bank: Bank, target: Values, deadline: float) -> Iterator[Expr]:
+def proposals(bank: Bank, target: Values) -> Iterator[Expr]:
     """Terms with the target's values: one term, or a sketch with a term in each of its two places."""
     found = bank.with_values(target)
     if found is not None:
         yield found
     with np.errstate(all="ignore"):
         for a, x in bank:
-            if time.perf_counter() > deadline:
-                return
             for rest, sketch in ((target - x, plus), (x - target, less), (target / x, times), (x / target, over)):
                 b = bank.with_values(rest) if np.all(np.isfinite(rest)) else None
                 if b is not None and (sketch is not over or np.all(rest)):
@@ -183,17 +179,15 @@ def searched(loop: Loop, one: Carried) -> bool:
     made = extrema(loop.known(one))
     if any(isinstance(e, Load) and e.leaf in loop.leaves and e is not one.unknown for e in walk(made)):
         return False
-    runs, deadline = Runs(loop, one), time.perf_counter() + min(SECONDS, clock.left())
+    runs = Runs(loop, one)
     try:
         target = runs.carried(made)
-        bank = grown(of_all_iterations(runs, made, means.pruning), deadline)
+        bank = grown(of_all_iterations(runs, made, means.pruning))
     except (NoValue, OverflowError):
         return False
-    found = proposals(bank, target, deadline) if means.pruning else everything(bank)
-    for term in islice(found, MOST_PROOFS if means.pruning else None):
+    found = proposals(bank, target) if means.pruning else everything(bank)
+    for term in islice(found, MOST_PROOFS if means.pruning else MOST_UNPRUNED):
         clock.look()
-        if time.perf_counter() > deadline + SECONDS:
-            return False
         closed = where(integers.less(0, loop.t), term, one.first)
         if holds(loop, one, made, closed, []):
             one.closed = Closed(closed, loop.t, one.lanes)

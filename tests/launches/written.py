@@ -1,0 +1,75 @@
+"""Short lengths that a launch function writes as numbers, beside sizes that are its parameters."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def window_kernel(x, w, y, n, LESS: tl.constexpr, BLOCK: tl.constexpr):
+    channel = tl.program_id(0)
+    at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], dtype=tl.float32)
+    for k in tl.static_range(3):
+        v = tl.load(x + channel * n + at + k, mask=at + k < n, other=0.0)
+        total += v * tl.load(w + channel * 3 + k)
+    tl.store(y + channel * (n - 2) + at, total, mask=at < n - 2 - LESS)
+
+
+def run_window(x, w, less):
+    C, n = x.shape
+    y = torch.empty(C, n - 2, device="cuda")
+    window_kernel[(C, triton.cdiv(n - 2, 32))](x, w, y, n, LESS=less, BLOCK=32)
+    return y
+
+
+def launch_window(C=3, n=80):
+    x = torch.randn(C, n, device="cuda")
+    w = torch.randn(C, 3, device="cuda")
+    return run_window(x, w, 0)
+
+
+def launch_window_left_out(C=3, n=80):
+    x = torch.randn(C, n, device="cuda")
+    w = torch.randn(C, 3, device="cuda")
+    return run_window(x, w, 1)
+
+
+def launch_window_of_four(C=3, n=80):
+    x = torch.randn(C, n, device="cuda")
+    w = torch.randn(C, 4, device="cuda")
+    return run_window(x, w, 0)
+
+
+def launch_window_without_sizes():
+    x = torch.randn(5, 80, device="cuda")
+    w = torch.randn(5, 3, device="cuda")
+    return run_window(x, w, 0)
+
+
+def window(x, w):
+    return (x.unfold(1, 3, 1) * w[:, None, :3]).sum(2)
+
+
+def window_turned(x, w):
+    return (x.unfold(1, 3, 1) * w.flip(1)[:, None, :3]).sum(2)
+
+
+@triton.jit
+def pairs_kernel(x, out, N, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    at = tl.arange(0, BLOCK)
+    v = tl.load(x + row * N + at, mask=at < N, other=-float("inf"))
+    tl.store(out + row * 2, tl.max(v))
+    tl.store(out + row * 2 + 1, tl.sum(tl.where(at < N, v, 0.0)))
+
+
+def launch_pairs(M=2, N=3):
+    x = torch.randn(M, N, device="cuda")
+    out = torch.empty(M, 2, device="cuda")
+    pairs_kernel[(M,)](x, out, N, BLOCK=16)
+    return out
+
+
+def pairs(x):
+    return torch.stack([x.amax(1), x.sum(1)], 1)

@@ -1,0 +1,43 @@
+"""A short length written as a number is that number, where sizes are parameters; it is said, and hides no size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+
+from lifted import Lifted
+from samesame.kernels.host.launches import capture_launches
+from samesame.lift import lift, tried
+
+KERNELS = Lifted(Path(__file__).parents[1] / "launches" / "written.py")
+
+
+@pytest.fixture(autouse=True)
+def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tried, "SECONDS", 1.0)
+
+
+@pytest.mark.parametrize("name", ["window", "pairs"])
+def test_the_written_length_is_a_need_and_other_sizes_are_free(name: str) -> None:
+    found = lift(KERNELS.target(name), f"{KERNELS.file}:{name}")
+    assert (found.verdict, found.against, found.against_held) == ("verified", "same", []), found.against_detail
+    assert any(need.startswith("lengths written as ") for need in found.kernels[0].preconditions)
+
+
+def test_another_function_is_different() -> None:
+    assert lift(KERNELS.target("window"), f"{KERNELS.file}:window_turned").against == "different"
+    assert lift(KERNELS.target("window_of_four"), f"{KERNELS.file}:window").against == "different"
+
+
+@pytest.mark.parametrize("name", ["window_left_out", "window_without_sizes"])
+def test_what_is_wrong_at_the_length_or_at_other_sizes_is_violated(name: str) -> None:
+    assert KERNELS.kernel(name).verdict == "violated", KERNELS.open(name)
+
+
+def test_a_number_that_is_also_a_size_is_the_number_only_where_it_is_written() -> None:
+    captured = capture_launches(KERNELS.target("pairs"), literal=True)
+    assert captured.literal == (2,) and dict(captured.sizes) == {"M": 2, "N": 3}
+    assert captured.outputs[0][1].shape[1] == 2 and captured.outputs[0][1].shape[0] != 2
