@@ -53,6 +53,20 @@ def tiles(mask, body):
     return Sum(B, lambda k: Sum((N + B - 1) // B, lambda t: where(mask(t * B + k), body(t * B + k), 0)))
 
 
+def scores(one, other):
+    """The products of the points (y[k], y[0]) and (w[1], w[k]), turned by an angle each, summed."""
+
+    def turned(a, b, angle):
+        sine, cosine = fn("sin")(angle), fn("cos")(angle)
+        return a * cosine - b * sine, a * sine + b * cosine
+
+    def product(k):
+        (a, b), (c, d) = turned(y[k], y[0], one(k)), turned(w[1], w[k], other(k))
+        return a * c + b * d
+
+    return Sum(N, product)
+
+
 # law: (left, right, a twin that is false), each a formula at an index i < N
 LAWS = {
     "a product splits": lambda i: (
@@ -156,6 +170,31 @@ LAWS = {
         Max(i + 1, lambda k: x[k]),
         Max(N, lambda k: x[k]),
     ),
+    "an integer leaves a rounding down": lambda i: (
+        fn("floor")(x[i] + i - 2),
+        fn("floor")(x[i]) + i - 2,
+        fn("floor")(x[i]) + i - 1,
+    ),
+    "a sine and a cosine have length one": lambda i: (
+        fn("sin")(x[i]) ** 2 + fn("cos")(x[i]) ** 2,
+        const(1),
+        fn("sin")(x[i]) ** 2 - fn("cos")(x[i]) ** 2,
+    ),
+    "angles are added": lambda i: (
+        fn("sin")(x[i] + 2 * y[i]),
+        2 * fn("sin")(y[i]) * fn("cos")(y[i]) * fn("cos")(x[i]) + fn("cos")(2 * y[i]) * fn("sin")(x[i]),
+        2 * fn("sin")(y[i]) * fn("cos")(y[i]) * fn("cos")(x[i]) - fn("cos")(2 * y[i]) * fn("sin")(x[i]),
+    ),
+    "half an angle": lambda i: (
+        exp(fn("sin")(x[i] / 2) ** 2),
+        exp((1 - fn("cos")(x[i])) / 2),
+        exp((1 + fn("cos")(x[i])) / 2),
+    ),
+    "a rotation keeps products, under a sum": lambda i: (
+        scores(lambda k: i * x[k], lambda k: 2 * x[k]),
+        scores(lambda k: (i - 2) * x[k], lambda k: 0),
+        scores(lambda k: (i + 2) * x[k], lambda k: 0),
+    ),
     "functions that meet at a boundary": lambda i: (
         erf(minimum(x[i], 1)),
         where(lt(x[i], 1), erf(x[i]), erf(const(1))),
@@ -214,6 +253,8 @@ zero_first = Prod(i + 1, lambda k: k)       # 0 · 1 · 2 · … = 0
         (fn("sign")(x[i]), where(lt(0, x[i]), 1, -1)),                      # sign(0) = 0
         (where(le(x[i], 1), erf(x[i]), 0), where(lt(x[i], 1), erf(x[i]), 0)),
         (where(le(i, 0), x[i], 0), x[0]),
+        (fn("round")(x[i] + 1), fn("round")(x[i]) + 1),  # halves go to even: round(1.5) = round(2.5)
+        (fn("trunc")(x[i] + 1), fn("trunc")(x[i]) + 1),
         (where(fold("any", N, lambda k: shown[k]), masked_mean(), 0), masked_mean()),         # 0/0 is not 0
     ],
 )

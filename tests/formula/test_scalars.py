@@ -56,6 +56,10 @@ def test_odd_and_even_functions_are_those_that_say_so(row):
     assert not len(x) or row.parity == ("odd" if odd else "even" if even else "")
 
 
+def test_the_value_at_zero_of_an_odd_or_even_function_is_that_which_it_says(row):
+    assert not row.parity or values(row, np.zeros(1)) == row.at_zero
+
+
 def test_what_rounds_leaves_integers_as_they_are_and_nothing_else_does(row):
     x = np.arange(-9.0, 10.0)
     assert bool((values(row, x) == x).all()) == row.rounds

@@ -49,6 +49,12 @@ def test_the_canonical_form_has_the_same_value(size, b, t):
     assert least is None or least <= compute(b, t)
 
 
+@given(st.integers(1, 20), st.integers(2, 5))
+def test_how_many_windows_fit_is_one_size_however_it_is_counted(length, step):
+    windows = canonical(add(floordiv(add(T, -length), step), 1))
+    assert windows == canonical(floordiv(add(T, step - length), step)) or length < step
+
+
 @given(sizes(), sizes())
 def test_sums_and_products_do_not_depend_on_order(one, other):
     a, b = one[0], other[0]

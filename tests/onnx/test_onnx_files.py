@@ -100,13 +100,27 @@ def test_a_loop_is_refused_and_a_branch_that_is_known_is_taken(tmp_path: Path) -
     target = load_target(write(attributes_first(BRANCH.format(more="", how=sized)), tmp_path / "if.onnx", {}))
     assert {node.operator for node in capture(target, (X,)).nodes} == {"input", "aten.relu.default"}
     path = write(attributes_first(BRANCH.format(more=", bool c", how="")), tmp_path / "data.onnx", {})
-    with pytest.raises(Refused, match=r"data\.onnx:1 calls .tolist\(\) on a tensor, so the graph depends on data"):
+    asks = r"data\.onnx:1 is If, which needs the values of a tensor to go on, so the graph depends on data"
+    with pytest.raises(Refused, match=asks):
         capture(load_target(path), (X, torch.tensor(True)))
+
+
+SCAN = """g (float[B,6] x, float[6] z) => (float[6] last, float[B,6] y) {{
+    {before}last, y = Scan(z, x)<num_scan_inputs = 1, body = b (float[6] s, float[6] r) => (float[6] t, float[6] o)
+        {{ t = Add(s, r) o = Identity(t) }}>
+}}"""
+
+
+@pytest.mark.parametrize("before, place", [("", 1), ("n = Neg(x) k = Constant<value_int = 3>() ", 3)])
+def test_a_scan_is_refused_by_its_name_and_place(tmp_path: Path, before: str, place: int) -> None:
+    path = write(attributes_first(SCAN.format(before=before)), tmp_path / "scan.onnx", {})
+    assert refused(path).endswith(f"scan.onnx:{place} is Scan, which is a loop over the rows of a tensor; unroll it, "
+                                  "and export that")
 
 
 def attributes_first(text: str) -> str:
     """onnx's text form has attributes before arguments; here they are read better after them."""
-    return re.sub(r"(Loop|If)(\([^)]*\))<(.*)>", r"\1<\3>\2", text, flags=re.S)
+    return re.sub(r"(Loop|If|Scan)(\([^)]*\))<(.*)>", r"\1<\3>\2", text, flags=re.S)
 
 
 def test_inputs_that_do_not_fit(tmp_path: Path) -> None:

@@ -277,6 +277,8 @@ POINTWISE: list[Call] = [
     ("aten.remainder.Scalar", lambda T, D: (ints(99, T), D)),
     ("aten.fmod.Scalar", lambda T, D: (ints(99, T), T * D - 1)),
     ("aten.pow.Scalar", lambda T, D: (D, real(T))),
+    ("aten.pow.Tensor_Scalar", lambda B, T: (real(B, T), 3)),
+    ("aten.square.default", lambda B, T: (real(B, T),)),
     ("aten.lt.Scalar", lambda T: (ints(9, T), T // 2)),
     ("aten.eq.Scalar", lambda T: (ints(9, T), T)),
     ("aten.clamp.default", lambda T: (ints(9, T), 1, T - 1)),

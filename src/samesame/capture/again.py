@@ -272,7 +272,7 @@ def tried(
 ) -> Asked:
     """What the program asked for, and whether it computes the same where the answer is another, if that can be had."""
     if what not in ("gradients", "strides"):
-        return Asked(what, origin)
+        return Asked(what, origin, same=False if what == "checks" else None)       # what is not valid raises
     begin()
     with laid_out_otherwise(program.inputs.values() if what == "strides" else ()), Derives() as derives:
         try:

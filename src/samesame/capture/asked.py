@@ -34,6 +34,7 @@ TELLS = {
     "clock": "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time now utcnow today",
     "chance": "random getrandbits randbytes urandom uuid4 uuid1 token_bytes",
 }
+DISTRIBUTIONS = "torch.distributions."           # whatever is called there may check what it is given
 KINDS = {name: kind for kind, names in TELLS.items() for name in names.split()}
 
 
@@ -47,11 +48,12 @@ def asking(asked: dict[str, Origin]) -> Iterator[None]:
         elif event == "call":
             kind, caller = KINDS.get(frame.f_code.co_name), frame.f_back     # type: ignore[assignment]
             kind = None if kind is None or is_written_by_user(frame.f_code.co_filename) else kind
+            kind = "checks" if str(frame.f_globals.get("__name__")).startswith(DISTRIBUTIONS) else kind
         else:
             return
         if kind is None or kind in asked:
             return
-        asks = users(caller, far=kind == "chance")
+        asks = users(caller, far=kind in ("chance", "checks"))
         if asks is not None:
             asked[kind] = place(asks.f_code.co_filename, asks.f_lineno, asks.f_code.co_name)
 

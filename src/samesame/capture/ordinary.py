@@ -3,17 +3,21 @@
 A program runs eagerly and by torch's own kernels. One that computes no gradients runs in inference mode, where torch
 shows whole operators (`linear`, `softmax`). One that does runs as its users run it, with gradients on: what torch shows
 then is what autograd keeps a derivative of (`addmm`, `_softmax`), and the derivatives themselves.
+Distributions do not check their arguments: such a check looks at values only to raise, and that it passes is a
+condition (`asked.py`).
 """
 
 from __future__ import annotations
 
 import random
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import torch
+from torch.distributions import Distribution
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from samesame.capture.eager import eagerly
@@ -28,8 +32,29 @@ def ordinary(gradients: bool = False) -> Iterator[None]:
         stack.enter_context(torch.set_grad_enabled(gradients))     # sets it when it is made: not before inference mode
         stack.enter_context(eagerly())
         stack.enter_context(general_kernels())
+        stack.enter_context(unchecked_distributions())
         stack.enter_context(sdpa_kernel(SDPBackend.MATH) if gradients else nullcontext())
         yield
+
+
+@contextmanager
+def unchecked_distributions() -> Iterator[None]:
+    """Inside, torch.distributions takes its arguments for valid, unless a program tells it to check them. The setting
+    is the process's: the last thread to leave puts it back."""
+    with _unchecked:
+        _before.append(Distribution._validate_args)
+        Distribution._validate_args = False
+    try:
+        yield
+    finally:
+        with _unchecked:
+            before = _before.pop()
+            if not _before:
+                Distribution._validate_args = before
+
+
+_unchecked = threading.Lock()
+_before: list[bool] = []  # settings that were found by those inside, the ordinary one first
 
 
 def random_states() -> tuple[Any, ...]:

@@ -46,10 +46,12 @@ def taking(like: Callable[..., Any], run: Callable[..., Any]) -> Callable[..., A
 
 class Foreign(nn.Module):
     """A program that another tool runs: `itself` runs it there, and what torch sees of it must compute the same.
-    `where` is the place in its file that runs now. It returns tensors in order and leaves nothing behind."""
+    `where` is the place in its file that runs now, and `runs` says what stands there (`is If`). It returns tensors in
+    order and leaves nothing behind."""
 
     itself: Callable[..., Any]
     where: Origin
+    runs: str = ""
 
 
 class StandIn(nn.Module):

@@ -572,6 +572,9 @@ class Recorder(Watching):
             return
         if any(self.memory.read(tensor) in self.tape.open or self.has_chosen_rows(tensor) for tensor in tensors):
             way_out = TRACING if here.file.startswith("transformers/") else ""
+            program = self.program.program
+            if isinstance(program, Foreign) and program.runs:
+                doing = f"{program.runs}, which needs the values of a tensor to go on"
             raise self.refusal(f"{doing}, so the graph depends on data; {instead}{way_out}")
 
     def has_chosen_rows(self, tensor: torch.Tensor) -> bool:

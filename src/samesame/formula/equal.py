@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, count
 
+from samesame.formula.angles import by_angles
 from samesame.formula.boundaries import at_boundaries
 from samesame.formula.counting import never_counts, never_differs
 from samesame.formula.defined import assume_defined
@@ -170,7 +171,7 @@ def integers_in_range(*exprs: Expr) -> Iterator[str]:
     for expr in exprs:
         for e in walk(expr):
             if isinstance(e, Load) and e.leaf.kind == "int" and e.leaf.bounds is not None:
-                low, high = (size_poly(end) for end in e.leaf.bounds)
+                low, high = map(size_text, e.leaf.bounds)
                 yield f"{low} ≤ {e.leaf.name} ≤ {high}"
 
 
@@ -597,4 +598,5 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("logarithms gathered", logarithms_gathered),
     ("functions of equal arguments", shared_arguments),
     ("what conditions pin has its value", at_boundaries),
+    ("angles of sums", by_angles),
 )

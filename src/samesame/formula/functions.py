@@ -29,7 +29,7 @@ from samesame.formula.guards import (
 from samesame.formula.poly import Atom, IntegerAtom, Poly, collect, divide, number
 from samesame.formula.presence import counted, has_instance, is_count, points
 from samesame.formula.rewrite import Draft, as_text, guarded, leave_root, multiply, positive, rewritten, under
-from samesame.formula.scalars import EVEN, ODD, ROUNDING
+from samesame.formula.scalars import EVEN, ODD, ROUNDING, SCALARS
 from samesame.formula.signs import has_point, is_generic, is_nonnegative, is_positive, piece_of
 from samesame.formula.terms import (
     MINUS_INFINITY,
@@ -379,8 +379,11 @@ def _uninterpreted_on_cell(name: str, form: Form) -> Form:
         rounded = form if is_whole(form) else _rounded(name, form)
         if rounded is not None:
             return rounded
+        outside, inside = _whole_part(form) if name in ("floor", "ceil") else (constant(0), form)
+        if outside.terms:
+            return add(outside, _uninterpreted(name, inside))
     if not form.terms and name in ODD | EVEN:
-        return constant(1 if name in ("cos", "cosh") else 0)
+        return constant(SCALARS[name].at_zero)
     if name == "abs" and is_nonnegative(form):
         return form
     if name in BY_SIGN and current().by_signs:
@@ -444,6 +447,12 @@ def _rounded(name: str, form: Form) -> Form | None:
         sign = 1 if name == "floor" else -1
         return of_poly(divide(p * sign, number(d))[0] * sign)
     return None
+
+
+def _whole_part(form: Form) -> tuple[Form, Form]:
+    """The terms that are integers, which floor and ceil leave where they stand (⌊x + n⌋ = ⌊x⌋ + n), and the others."""
+    parts = [Form((part,)) for part in form.terms]
+    return add(*filter(is_whole, parts)), add(*(part for part in parts if not is_whole(part)))
 
 
 def as_poly(form: Form) -> Poly | None:

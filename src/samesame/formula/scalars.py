@@ -1,9 +1,10 @@
 """Functions of one real number: a row says what is true of each, and everybody reads it here.
 
-    name        values in numpy     defined where     shape            sign, parity
+    name        values in numpy     defined where     shape            sign, parity, value at zero
 
 A new function is a row. What other functions express it by stands with the normal form (functions.py), how torch and
-Triton call it with their operators; the independent evaluator has a table of its own, on purpose.
+Triton call it with their operators, how C++ does in optimize/emit/lanes.h; the independent evaluator has a table of its
+own, on purpose.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Scalar:
     rising: bool = False
     positive: bool = False
     parity: Literal["", "odd", "even"] = ""      # odd: f(−x) = −f(x), even: f(−x) = f(x)
+    at_zero: int = 0                             # the value there of a function that is odd or even
     rounds: bool = False                         # leaves integers as they are
     latex: bool = False                          # LaTeX has a command of this name
 
@@ -43,11 +45,11 @@ SCALARS: dict[str, Scalar] = {
     "sigmoid": Scalar(lambda x: 1 / (1 + np.exp(-x)), rising=True, positive=True),
     "softplus": Scalar(lambda x: np.logaddexp(x, 0), rising=True, positive=True),
     "sinh": Scalar(np.sinh, rising=True, parity="odd", latex=True),
-    "cosh": Scalar(np.cosh, positive=True, parity="even", latex=True),
+    "cosh": Scalar(np.cosh, positive=True, parity="even", at_zero=1, latex=True),
     "tanh": Scalar(np.tanh, rising=True, parity="odd", latex=True),
     "erf": Scalar(np.vectorize(math.erf, otypes=[np.float64]), rising=True, parity="odd"),
     "sin": Scalar(np.sin, parity="odd", latex=True),
-    "cos": Scalar(np.cos, parity="even", latex=True),
+    "cos": Scalar(np.cos, parity="even", at_zero=1, latex=True),
     "tan": Scalar(np.tan, "cos({}) ≠ 0", parity="odd", latex=True),
     "asin": Scalar(np.arcsin, "−1 ≤ {} ≤ 1", rising=True, parity="odd"),
     "acos": Scalar(np.arccos, "−1 ≤ {} ≤ 1"),

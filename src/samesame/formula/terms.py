@@ -380,10 +380,24 @@ def _joined_domains(terms: tuple[tuple[Term, Fraction], ...]) -> tuple[tuple[Ter
             alike.setdefault((term.factors, term.bound, c), []).append(term)
     for (factors, bound, _), group in alike.items():
         for one, other in combinations(group, 2):
-            guards = joined_guards(one.guards, other.guards, is_idempotent(factors))
-            if guards is not None:
-                return (one, other), closed(bound, guards, factors)
+            for spelled in (other.guards, *(_renamed(other.guards, names) for names in exchanges(bound, factors))):
+                guards = joined_guards(one.guards, spelled, is_idempotent(factors))
+                if guards is not None:
+                    return (one, other), closed(bound, guards, factors)
     return None
+
+
+@remember
+def exchanges(bound: tuple[Var, ...], factors: Factors) -> tuple[Renaming, ...]:
+    """Pairs of bound variables that a body does not tell apart, each exchanged: in Σ_k Σ_l x[k]·x[l] either may be the
+    first."""
+    swapped = (((a, b), (b, a)) for a, b in combinations(bound, 2))
+    return tuple(names for names in swapped
+                 if _ordered(tuple((a.rename(names) if a.free else a, e) for a, e in factors)) == factors)
+
+
+def _renamed(guards: Guards, names: Renaming) -> Guards:
+    return _sorted(tuple(g.rename(names) for g in guards))
 
 
 def _joined_points(terms: tuple[tuple[Term, Fraction], ...]) -> tuple[tuple[Term, Term], Term] | None:

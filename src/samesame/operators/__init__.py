@@ -22,6 +22,7 @@ from samesame.operators import (  # noqa: F401  each enters its operators into t
     normalisation,
     ordering,
     pointwise,
+    powers,
     quantisation,
     reduction,
     shuffles,

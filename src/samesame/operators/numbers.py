@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from samesame.formula.expr import NEG_INF, PI, Expr, Unsupported, const, log, mul, numeric, power
+from samesame.formula.expr import NEG_INF, PI, Expr, Unsupported, const, log, mul, numeric, power, walk
 from samesame.operators import hiding
 
 # The least finite value of each float format, which masks write for −∞.
@@ -52,6 +52,11 @@ KNOWN: tuple[tuple[float, Expr, str], ...] = (
     (1 / math.log(2), 1 / log(2), "1/log 2"),
     (math.log(10), log(10), "log 10"),
     (1 / math.log(10), 1 / log(10), "1/log 10"),
+    (math.log(math.pi), log(PI), "log π"),                     # what densities of a normal distribution are made of
+    (math.log(2 * math.pi), log(2 * PI), "log(2π)"),
+    (math.log(2 * math.pi) / 2, log(2 * PI) / 2, "log(2π)/2"),
+    (math.log(2 * math.pi) + 1, log(2 * PI) + 1, "log(2πe)"),
+    (math.log(2 * math.pi) / 2 + 0.5, log(2 * PI) / 2 + HALF, "log(2πe)/2"),
 )
 ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
 _LARGEST_LOG = 14.0                                        # of integers up to a million
@@ -135,6 +140,17 @@ def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Exp
     if _digits(repr(value)) < SHORT:
         return const(Fraction(repr(value)))
     return _recognised(value) or const(Fraction(repr(value)))
+
+
+def is_no_limit(value: Any, x: Expr) -> bool:
+    """Is a number that x is not to be below the least float of a format which no finite x of that format is below? That
+    a wider one is not below it either is a condition; float16's least is a limit to all that programs compute in."""
+    if not isinstance(value, float) or value not in LOWEST or LOWEST[value] == "float16":
+        return False
+    if _literal.get() or NEG_INF in walk(x):
+        return False
+    record(f"nothing that is clamped lies below {value!r}")
+    return True
 
 
 def hidden_product(value: float, factor: Expr) -> Expr:

@@ -14,12 +14,10 @@ from typing import Any
 
 from samesame.formula.expr import (
     NEG_INF,
-    ONE,
     PI,
     Expr,
     Fn,
     Num,
-    Pow,
     Unsupported,
     absolute,
     add,
@@ -42,7 +40,6 @@ from samesame.formula.expr import (
     not_,
     numeric,
     or_,
-    power,
     sign,
     sin,
     sqrt,
@@ -52,11 +49,11 @@ from samesame.formula.expr import (
 )
 from samesame.formula.tensor import Tensor, tensor
 from samesame.graph import Dtype
-from samesame.operators import hiding
+from samesame.operators import hiding, ratios
 from samesame.operators.clamped import holds
 from samesame.operators.ideal import leaves_out
 from samesame.operators.movement import chunk, identity
-from samesame.operators.numbers import LOWEST, constant, exact, hidden_product
+from samesame.operators.numbers import LOWEST, constant, hidden_product, is_no_limit
 from samesame.operators.shapes import NARROW, as_tensor, joined, kind_of, lower_bound, pointwise, untold
 from samesame.operators.table import meaning
 
@@ -145,7 +142,7 @@ SYNONYMS = {
 
 def whole(rounding: str, x: Expr) -> Expr:
     """x rounded; integers are whole already."""
-    return x if x.kind == "int" else Fn(rounding, x)
+    return x if x.kind == "int" else ratios.whole(rounding, x) or Fn(rounding, x)
 
 
 def _unary(function: Unary, kind: str | None, x: Tensor) -> Tensor:
@@ -354,41 +351,6 @@ def _left_over(quotient: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr
     return a - b * quotient(a, b)
 
 
-@meaning("aten.pow.Tensor_Scalar")
-def pow_number(x: Tensor, exponent: float) -> Tensor:
-    q = exact(exponent)
-    kind = "real" if isinstance(exponent, float) else joined(x.kind, "int")
-    return pointwise(lambda e: power(e, q) if q else ONE, x, kind=kind)
-
-
-@meaning("aten.square")
-def square(x: Tensor) -> Tensor:
-    return pow_number(x, 2)
-
-
-@meaning("aten.pow.Tensor_Tensor", "aten.pow.Scalar")
-def pow_tensor(x: Any, exponent: Tensor) -> Tensor:
-    """A number to a variable power is an exponential; a variable to a power that is a number is that power."""
-    if as_tensor(x).kind == exponent.kind == "bool":
-        raise Unsupported("a boolean to the power of a boolean")
-
-    def element(base: Expr, e: Expr) -> Expr:
-        base, e = numeric(base), numeric(e)
-        if isinstance(e, Num):
-            return power(base, e.value) if e.value else ONE
-        if _positive(base):
-            return exp(e * log(base))
-        raise Unsupported("a power whose base may not be positive and whose exponent is no number")
-
-    return pointwise(element, x, exponent)
-
-
-def _positive(e: Expr) -> bool:
-    if isinstance(e, Num):
-        return e.value > 0
-    return _positive(e.base) if isinstance(e, Pow) else (lower_bound(e) or 0) > 0
-
-
 @meaning("aten.maximum", "aten.max.other")
 def larger(x: Any, y: Any) -> Tensor:
     return pointwise(or_ if _is_bool(x, y) else maximum, x, y)
@@ -419,7 +381,7 @@ def fmin(x: Any, y: Any) -> Tensor:
 @meaning("aten.clamp.default", "aten.clamp.Tensor", "aten.clip.default", "aten.clip.Tensor")
 def clamp(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """min(max(x, min), max): where the limits cross, the upper one wins."""
-    raised = x if min is None else larger(x, min)
+    raised = x if min is None or is_no_limit(min, x.element()[1]) else larger(x, min)
     return raised if max is None else smaller(raised, max)
 
 

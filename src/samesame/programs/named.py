@@ -19,9 +19,8 @@ import torch
 
 from samesame.evidence import Refused, SamesameError
 from samesame.operators.execute import out_of_memory
+from samesame.programs import FORMS
 from samesame.programs.origins import line_of_error
-
-FORMS = "file.py:name, package.module:name, hf:DIR, vllm:DIR, or a saved graph (.json, .json.gz, .pt2, .pt, .onnx)"
 
 
 def named(text: str) -> Any:

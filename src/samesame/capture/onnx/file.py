@@ -31,7 +31,8 @@ LARGEST = 2**31 - 1                                        # bytes that the chec
 OWN = ("", "ai.onnx")
 RUNS = ("com.microsoft", "ai.onnx.ml", "ai.onnx.preview.training", "com.ms.internal.nhwc")   # ONNX Runtime's domains
 KINDS = {
-    **dict.fromkeys(("Loop", "Scan"), "a loop, whose rounds values may decide; unroll it, and export that"),
+    "Loop": "a loop, whose rounds values may decide; unroll it, and export that",
+    "Scan": "a loop over the rows of a tensor; unroll it, and export that",
     **dict.fromkeys(("SequenceConstruct", "SequenceEmpty", "SequenceInsert", "SequenceErase", "SequenceAt",
                      "SequenceLength", "SequenceMap", "SplitToSequence", "ConcatFromSequence"),
                     "of sequences of tensors; use tensors"),

@@ -90,7 +90,7 @@ class _Forward:
         for k, node in enumerate(part.nodes):
             if node.operator == CONSTANT:
                 continue
-            self.owner.where = node.origin
+            self.owner.where, self.owner.runs = node.origin, f"is {node.operator}"
             given = [values[name] if name else None for name in node.inputs]
             values.update(zip(node.outputs, self.apply(node, given, values), strict=False))
             for name in {*node.inputs, *node.outputs}:

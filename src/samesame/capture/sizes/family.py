@@ -151,16 +151,17 @@ def family(
     tied: bool = False,
     follow: Callable[[], Following] | None = None,
     beyond: bool = False,
+    within: Sequence[Condition] = (),
 ) -> Family:
     """The family of two programs that were recorded as `base` on the example; without symbols where nothing varies.
 
     `program` is one of the two, and `record` runs both. Equal sizes of the example vary independently where the
     programs run so; if `tied`, they vary together where the programs run so. `follow` runs both once more, with sizes
     that remember; without it nothing is known of what they decide. Sizes just `beyond` what they decide are looked at
-    where that is asked for.
+    where that is asked for. Runs keep `within` conditions on the inputs' sizes (`x.shape[0]`), which the example meets.
     """
     with tensors_known():
-        return _Search(program, example, record, base, tied, follow, beyond).family()
+        return _Search(program, example, record, base, tied, follow, beyond, within).family()
 
 
 @dataclass(slots=True)
@@ -183,6 +184,7 @@ class _Search:
         tied: bool,
         follow: Callable[[], Following] | None,
         beyond: bool,
+        within: Sequence[Condition],
     ) -> None:
         self.record, self.base, self.tied, self.beyond = record, base, tied, beyond
         self.example, self.names = separate(program, example)
@@ -194,7 +196,7 @@ class _Search:
         self.fixed: list[str] = []
         self.apart: list[dict[Place, int]] = []
         self.asked = None if follow is None else follow()
-        self.questions = [] if self.asked is None else self.read(self.asked)
+        self.questions = [*within, *([] if self.asked is None else self.read(self.asked))]
 
     def family(self) -> Family:
         """What was found, after a look at the sizes just beyond it."""

@@ -367,18 +367,19 @@ class Following(TorchFunctionMode):
                 d += len(dims) - taken
                 continue
             if isinstance(part, slice) and d < len(dims):
-                for bound in (part.start, part.stop):
-                    self.bounded(bound, dims[d])
+                self.bounded(part.start, dims[d])
+                self.bounded(part.stop, dims[d], ends=True)
             d += _rank(part)
 
-    def bounded(self, bound: Any, n: Any) -> None:
+    def bounded(self, bound: Any, n: Any, *, ends: bool = False) -> None:
         if bound is None or isinstance(bound, torch.Tensor) or plain(bound) >= TO_THE_END:
             return
         if bound < 0:
             bound = bound + n
             if bound <= 0:                                 # each question is noted; at equality both answers are one
                 return
-        self.log.ask("≥", bound, n)
+        within = ends and plain(bound) < plain(n)          # what ends at n is cut off and whole: both are one there
+        self.log.ask("≤" if within else "≥", bound, n)
 
     def chunks(self, tensor: torch.Tensor, chunks: Any, *_: Any, dim: Any = 0, **__: Any) -> tuple[Any, ...]:
         """The size of the pieces, as torch computes it."""

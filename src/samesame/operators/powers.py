@@ -1,0 +1,63 @@
+"""Powers: of tensors to numbers, and of numbers and tensors to tensors.
+
+A power to a number is that power. One to what varies is an exponential where its base is known to be positive, by how
+it is made: a sigmoid to the distance of two steps is how much of the one is left at the other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samesame.formula.expr import ONE, Add, Expr, Fn, Mul, Num, Pow, Unsupported, exp, log, numeric, power
+from samesame.formula.scalars import SCALARS
+from samesame.formula.tensor import Tensor
+from samesame.operators.numbers import exact
+from samesame.operators.shapes import as_tensor, joined, lower_bound, pointwise
+from samesame.operators.table import meaning
+
+
+@meaning("aten.pow.Tensor_Scalar")
+def pow_number(x: Tensor, exponent: float) -> Tensor:
+    q = exact(exponent)
+    kind = "real" if isinstance(exponent, float) else joined(x.kind, "int")
+    return pointwise(lambda e: power(e, q) if q else ONE, x, kind=kind)
+
+
+@meaning("aten.square")
+def square(x: Tensor) -> Tensor:
+    return pow_number(x, 2)
+
+
+@meaning("aten.pow.Tensor_Tensor", "aten.pow.Scalar")
+def pow_tensor(x: Any, exponent: Tensor) -> Tensor:
+    """A number to a variable power is an exponential; a variable to a power that is a number is that power."""
+    if as_tensor(x).kind == exponent.kind == "bool":
+        raise Unsupported("a boolean to the power of a boolean")
+
+    whole = as_tensor(x).kind != "real" != exponent.kind        # below 0, torch gives 0 and not a fraction
+
+    def element(base: Expr, e: Expr) -> Expr:
+        base, e = numeric(base), numeric(e)
+        if isinstance(e, Num):
+            return power(base, e.value) if e.value else ONE
+        least = lower_bound(e) if whole else 0
+        if least is None or least < 0:
+            raise Unsupported("an integer to the power of an integer that may be negative")
+        if _positive(base):
+            return exp(e * log(base))
+        raise Unsupported("a power whose base may not be positive and whose exponent is no number")
+
+    return pointwise(element, x, exponent)
+
+
+def _positive(e: Expr) -> bool:
+    match e:
+        case Num(value):
+            return value > 0
+        case Pow(base, _):
+            return _positive(base)
+        case Mul(parts) | Add(parts):
+            return all(map(_positive, parts))
+        case Fn(name, _):
+            return name in SCALARS and SCALARS[name].positive
+    return (lower_bound(e) or 0) > 0

@@ -1,0 +1,57 @@
+"""Powers with a varying exponent: of what is positive by itself they are exponentials; of all else nothing is known."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from samesame import check
+from samesame.formula.expr import Unsupported
+from samesame.formula.tensor import leaf
+from samesame.operators import meaning_of
+
+DICE = torch.Generator().manual_seed(0)
+INPUTS = (torch.randn(2, 4, 3, generator=DICE), torch.randn(3, generator=DICE))
+
+
+def averaged(x, raw):
+    """A moving average, step after step."""
+    keep, state, found = torch.sigmoid(raw), torch.zeros_like(x[:, 0]), []
+    for t in range(x.shape[1]):
+        state = keep * state + (1 - keep) * x[:, t]
+        found.append(state)
+    return torch.stack(found, 1)
+
+
+def weighted(x, raw, late=0):
+    """The same by powers of what is kept."""
+    keep, t = torch.sigmoid(raw), torch.arange(x.shape[1])
+    distance = t[:, None] - t
+    weights = torch.where((distance >= 0)[..., None], keep ** (distance.clamp(min=0)[..., None] + late), 0.0)
+    return torch.einsum("tsd,bsd->btd", weights, x) * (1 - keep)
+
+
+def test_powers_of_a_sigmoid_are_a_moving_average():
+    assert check(averaged, weighted, INPUTS).verdict == "same"
+    assert check(averaged, lambda x, raw: weighted(x, raw, late=1), INPUTS).verdict == "different"
+
+
+@pytest.mark.parametrize("name", ["aten.tanh", "aten.cos", "aten.relu"])
+def test_powers_of_what_may_be_negative_or_zero_have_no_meaning(name):
+    base, exponent = leaf("x", (3,)), leaf("n", (3,), "int")
+    power = meaning_of("aten.pow.Tensor_Tensor")
+    with pytest.raises(Unsupported):
+        power(meaning_of(f"{name}.default")(base), exponent).element()
+    power(meaning_of("aten.sigmoid.default")(base), exponent).element()
+
+
+def test_an_integer_to_a_negative_power_is_no_fraction():
+    def counted(n):
+        return (2 ** n).float()
+
+    def real(n):
+        return torch.exp2(n.float())
+
+    assert check(counted, real, (torch.tensor([0, 1, 2, 3, 5]),)).verdict != "same"
+    assert check(lambda x: x * 2 ** torch.arange(5), lambda x: x * torch.exp2(torch.arange(5.0)), (torch.randn(5),)
+                 ).verdict == "same"
