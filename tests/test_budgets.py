@@ -205,7 +205,7 @@ def test_outputs_are_named_even_if_they_were_not_compared(monkeypatch):
 
 
 def test_what_stood_in_the_way_of_a_proof_is_said():
-    found = check(lambda x: x.sin() ** 2 + x.cos() ** 2, lambda x: x * 0 + 1, X)
+    found = check(lambda x: x.atan().tan(), lambda x: x * 1, X)
     assert found.verdict == "undecided"
     assert any(note.startswith("Not proved") for note in found.notes)
 
@@ -386,9 +386,9 @@ def test_attempts_that_take_too_long_are_left_out_and_said():
     run = Run(timeout=2.0)
     with run.bounded(), run.during("prove"):
         assert list(run.sparing(attempts(), 0.2, "too slow")) == [1]
-        assert 0.3 < time.monotonic() - run._started < 1.5
+        assert 0.3 < time.monotonic() - run.started < 1.5
         time.sleep(30)
-    assert 2.0 < time.monotonic() - run._started < 4.0
+    assert 2.0 < time.monotonic() - run.started < 4.0
     assert run.notes()[0] == "too slow" and "while relating" in run.notes()[1]
 
 
@@ -398,8 +398,7 @@ def test_no_alarm_is_raised_where_contexts_are_left(file):
     would be lost where an object ends."""
     leaving = compile("signal.raise_signal(signal.SIGALRM)\nleft = True", file, "exec")
     seen: dict[str, object] = {"signal": signal}
-    run = Run(timeout=0.01)
-    run._started -= 100.0
+    run = Run(timeout=0.01, started=time.monotonic() - 100.0)
     with run.bounded():
         exec(leaving, seen)
         time.sleep(30)                       # it comes again where it can be raised

@@ -83,8 +83,8 @@ class Stopped(BaseException):
 
 @dataclass(slots=True)
 class Run:
-    """One run. `timeout` in seconds counts from here; None is no limit. `progress(done, total, place)` and
-    `stage(name)` are called as it goes.
+    """One run. `timeout` in seconds counts from `started` on time.monotonic, which is now; None is no limit.
+    `progress(done, total, place)` and `stage(name)` are called as it goes.
 
     After the run `why` says what stopped it, if anything did, and `seconds` how long each stage took.
     """
@@ -96,7 +96,7 @@ class Run:
     left_out: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     deadline: Deadline = field(init=False)
-    _started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=time.monotonic)
     _under_way: str = ""
     _cut: str = ""                          # the stage that was ended before its time
     _origin: Origin = field(default_factory=Origin)
@@ -107,7 +107,7 @@ class Run:
     _trying: float = 0.0                    # when an attempt that may be left out is interrupted; 0: none is under way
 
     def __post_init__(self) -> None:
-        self.deadline = Deadline(self._started + (math.inf if self.timeout is None else self.timeout))
+        self.deadline = Deadline(self.started + (math.inf if self.timeout is None else self.timeout))
 
     # -------------------------------------------------------------------------------------------------- what stages ask
 
@@ -232,9 +232,9 @@ class Run:
                 self._told, self._patience = now, now + (PATIENCE if self._under_way == GENTLY else 0.0)
             elif now > self._told + TWICE[signal.Signals(number)] and not _held:
                 raise KeyboardInterrupt
-        elif not self.why and self.timeout is not None and now >= self._started + self.timeout:
+        elif not self.why and self.timeout is not None and now >= self.started + self.timeout:
             self.why = TIME
-            self._patience = self._started + max(TOLERANCE * self.timeout, STARTING)
+            self._patience = self.started + max(TOLERANCE * self.timeout, STARTING)
         gently = bool(self.why) and self._under_way == GENTLY
         if gently:
             self.deadline.passed()

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from samesame import check
 from samesame.capture import capture
-from samesame.relate.domain import demanded, labels, positions, sentence
+from samesame.relate.domain import demanded, labels, positions
 
 IDS = torch.randint(0, 4, (2, 5))
 TABLE = torch.randn(11, 3)
@@ -97,7 +97,26 @@ def test_the_range_is_used_and_stated():
         (IDS, TABLE),
     )
     assert verdict.verdict == "same"
-    assert sentence((0, 10)) in verdict.roots[0].evidence.conditions
+    assert verdict.roots[0].evidence.conditions == ("0 ≤ ids ≤ 10",)
+
+
+def test_the_range_of_what_is_computed_is_stated_with_its_place_and_of_each_instance_by_its_own_size():
+    """The second and third lookups are instances of a rule about the first."""
+
+    def one(first, second, third):
+        at = torch.arange(3) + 1
+        return first[at], second[at], third[at]
+
+    def other(first, second, third):
+        at = torch.arange(1, 4)
+        return tuple(F.one_hot(at, len(table)).to(table.dtype) @ table for table in (first, second, third))
+
+    verdict = check(one, other, tuple(torch.randn(n, 4) for n in (7, 9, 12)))
+    assert verdict.verdict == "same"
+    told = [condition for root in verdict.roots for condition in root.evidence.conditions]
+    letters = [varying.split(" = ")[0] for varying in verdict.sizes.varying if "shape[0]" in varying]
+    place = "tests/relate/test_domain.py:107"
+    assert sorted(told) == sorted(f"0 ≤ add ({place}) ≤ {letter} − 1" for letter in letters) and len(letters) == 3
 
 
 # -------------------------------------------------------------------------------------------------------------- labels
@@ -123,6 +142,46 @@ def test_a_label_is_a_class(loss):
     for outside in (6, -2):
         with pytest.raises((IndexError, RuntimeError)):
             loss(SCORES, torch.full_like(LABELS, outside))
+
+
+def looked_up(compared):
+    """A row of ones at each label that is not ignored, as the gradient of a loss has it; `compared` says which is."""
+    return lambda x, given: torch.zeros_like(x).scatter(1, torch.where(compared(given), given, 0)[:, None], 1.0)
+
+
+def test_a_label_that_is_looked_up_unless_it_is_ignored_is_a_class():
+    graph = capture(looked_up(lambda given: given != -100), (SCORES, LABELS))
+    assert demanded(graph, lambda node: False) == {}, "what is ignored may be any number"
+    (name,) = (node.name for node in graph.sources("input") if node.type.dtype == "int64")
+    assert labels(graph, lambda node: False) == {name: (0, 5)}
+    assert labels(graph, lambda node: True) == {}
+
+
+OTHER_CONDITIONS = {
+    "a class is ignored": lambda given: given != 3,
+    "those below are chosen": lambda given: given < 3,
+    "another tensor decides": lambda given: given.flip(0) != -100,
+    "only it is chosen": lambda given: given == -100,
+}
+
+
+@pytest.mark.parametrize("compared", OTHER_CONDITIONS.values(), ids=OTHER_CONDITIONS)
+def test_under_another_condition_nothing_is_said(compared):
+    assert labels(capture(looked_up(compared), (SCORES, LABELS)), lambda node: False) == {}
+
+
+def test_what_is_computed_from_labels_may_be_the_number_that_is_ignored():
+    """Nobody tries that number on it: 0 is ignored here, and one program forgets to."""
+
+    def masked(given, table):
+        label = given - 1
+        return table[torch.where(label != -1, label, 0)] * (label != -1)
+
+    def forgotten(given, table):
+        label = given - 1
+        return table[torch.where(label != -1, label, 0)]
+
+    assert check(masked, forgotten, (torch.tensor([1, 3, 2, 5, 4, 1]), torch.randn(7))).verdict != "same"
 
 
 def test_nothing_is_said_of_labels_that_were_negative_or_whose_ignored_number_is_not():
@@ -156,7 +215,7 @@ def test_a_proof_rests_on_labels_that_are_classes_only_where_it_must():
 
     alike = conditions(F.cross_entropy, lambda x, given: F.nll_loss(2 * x.log_softmax(1), given) / 2)
     compared = conditions(F.cross_entropy, lambda x, given: -picked(x, given) / 5)
-    assert sentence((0, 5), of_classes=True) in compared
+    assert "labels are classes, 0 ≤ target ≤ 5; those that a loss ignores are not covered" in compared
     assert not any("labels are classes" in condition for condition in alike)
 
 

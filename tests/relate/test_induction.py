@@ -87,6 +87,140 @@ def test_a_loop_is_proved_for_every_length(left: Any, right: Any) -> None:
     assert all("induction" in root.evidence.detail for root in found.roots)
 
 
+# --------------------------------------------------------------------------------------------- several loops in a row
+
+
+def both_ways(x: Any) -> Any:
+    h, out = torch.zeros_like(x[0]), []
+    for row in x.unbind(0):
+        h = torch.sin(h / 2 + row)
+        out.append(h)
+    g, back = torch.zeros_like(x[0]), []
+    for t in range(x.shape[0] - 1, -1, -1):
+        g = torch.tanh(x[t] + 0.25 * g)
+        back.append(g)
+    return torch.cat([torch.stack(out), torch.stack(back[::-1])], -1)
+
+
+def backwards_first(x: Any) -> Any:
+    g, back, rows = torch.zeros(1, *x.shape[1:]), [], x.flip(0)
+    for t in range(x.shape[0]):
+        g = (rows[t : t + 1] + g / 4).tanh()
+        back.append(g)
+    h, out = torch.zeros_like(x[0]), []
+    for t in range(x.shape[0]):
+        h = (x[t] + 0.5 * h).sin()
+        out.append(h)
+    return torch.cat([torch.stack(out), torch.cat(back).flip(0)], -1)
+
+
+def encoded(x: Any, y: Any) -> Any:
+    """The second loop does what the first one does, on other rows, and goes on from its end."""
+    h, made, out = torch.zeros_like(x[0]), [], []
+    for row in x.unbind(0):
+        h = torch.sin(0.5 * h + row)
+        made.append(h)
+    for row in y.unbind(0):
+        h = torch.sin(0.5 * h + row)
+        out.append(h)
+    return torch.stack(out), torch.stack(made)
+
+
+def encoded_by_number(x: Any, y: Any) -> Any:
+    h, made, out = torch.zeros_like(x[0]), [], []
+    for t in range(x.shape[0]):
+        h = torch.sin(x[t] + h / 2)
+        made.append(h)
+    for t in range(y.shape[0]):
+        h = torch.sin(y[t] + h / 2)
+        out.append(h)
+    return torch.stack(out), torch.stack(made)
+
+
+class Layers(torch.nn.Module):
+    def __init__(self, by_hand: bool) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.by_hand, self.lstm = by_hand, torch.nn.LSTM(3, 4, num_layers=2)
+
+    def forward(self, x: Any) -> Any:
+        if not self.by_hand:
+            return self.lstm(x)[0]
+        for k in (0, 1):
+            into, on, b, also = (getattr(self.lstm, f"{name}_l{k}")
+                                 for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+            h = c = x.new_zeros(x.shape[1], 4)
+            out = []
+            for t in range(x.shape[0]):
+                i, f, g, o = (x[t] @ into.T + h @ on.T + b + also).chunk(4, -1)
+                c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+                h = o.sigmoid() * c.tanh()
+                out.append(h)
+            x = torch.stack(out)
+        return x
+
+
+Y = torch.randn(4, 2, 3, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("left, right, inputs, places", [
+    pytest.param(both_ways, backwards_first, (X,), ["x.shape[0]"], id="both ways"),
+    pytest.param(encoded, encoded_by_number, (X, Y), ["x.shape[0]", "y.shape[0]"], id="of two lengths",
+                 marks=pytest.mark.long),
+    pytest.param(Layers(False), Layers(True), (X,), ["x.shape[0]"], id="layers", marks=pytest.mark.long),
+])
+def test_loops_one_after_the_other_are_proved_for_every_length(
+    left: Any, right: Any, inputs: Any, places: list[str]
+) -> None:
+    found = check(left, right, inputs)
+    assert found.verdict == "same" and found.evidence is Rung.PROVED_ALIKE, found.notes
+    assert all(any(place in said for said in found.sizes.varying) for place in places), found.sizes
+
+
+def twice(x: Any, second: Any) -> Any:
+    h, out = torch.zeros_like(x[0]), []
+    for row in x.unbind(0):
+        h = torch.sin(0.5 * h + row)
+        out.append(h)
+    return second(torch.stack(out), x)
+
+
+def averaged(made: Any, x: Any, stop: int = 0) -> Any:
+    g, out = torch.zeros_like(made[0]), []
+    for t in range(made.shape[0] - stop):
+        g = torch.tanh(g * 0.25 + made[t])
+        out.append(g)
+    return torch.stack(out)
+
+
+def turning(made: Any, x: Any) -> Any:
+    """The same as long as there are no more than five rows."""
+    g, out = torch.zeros_like(made[0]), []
+    for t in range(made.shape[0]):
+        g = torch.tanh(g / 4 + (made[t] if t < 5 else -made[t]))
+        out.append(g)
+    return torch.stack(out)
+
+
+def ending_otherwise(made: Any, x: Any) -> Any:
+    """The second loop begins with the sixth row of the first, if there is one."""
+    g, out = made[5] if made.shape[0] > 5 else torch.zeros_like(made[0]), []
+    for t in range(made.shape[0]):
+        g = torch.tanh(g / 4 + made[t])
+        out.append(g)
+    return torch.stack(out)
+
+
+@pytest.mark.parametrize("left, right", [
+    (averaged, turning),
+    pytest.param(averaged, ending_otherwise, marks=pytest.mark.long),
+    pytest.param(partial(averaged, stop=1), lambda made, x: averaged(made[:-1] * 1, x), marks=pytest.mark.long),
+], ids=["another round", "another start", "not as often"])
+def test_what_holds_for_the_first_loop_alone_is_not_proved_for_every_length(left: Any, right: Any) -> None:
+    found = check(lambda x: twice(x, left), lambda x: twice(x, right), (X,))
+    assert found.verdict == "different" or not any("x.shape[0]" in said for said in found.sizes.varying), found.sizes
+
+
 @pytest.mark.long
 def test_a_certificate_is_of_the_examples_length() -> None:
     found = check(decay, decay_by_number, (X,), certify=True)
@@ -186,7 +320,7 @@ def each_kept(x: Any) -> Any:
 
 @pytest.mark.parametrize("program", [squares, but_for_one, two_back, each_kept])
 def test_what_departs_from_round_to_round_is_no_loop(program: Any) -> None:
-    assert rounds_of(capture(program, (X,))) is None
+    assert rounds_of(capture(program, (X,)), among={4, 5}) is None
 
 
 def test_the_round_of_the_claims_is_any_round() -> None:

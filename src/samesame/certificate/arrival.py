@@ -8,12 +8,22 @@ the certificate has to be of these; then nothing rests on the other machine.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from samesame.certificate.replay import Broken, Given, replay
+from samesame.evidence import Verdict
 from samesame.graph.text import to_json
 from samesame.relate.sides import Sides, instance
 from samesame.work.tasks import NotAccepted
+
+DRAWN_THERE = ("This page was drawn on a machine of the cluster, which is not believed: of what it says the verdict "
+               "counts, and `same` only because its certificate holds where the run began.")
+
+
+def to_be_drawn(verdict: Verdict) -> Verdict:
+    """The verdict for a page that is drawn on another machine, which says so."""
+    return replace(verdict, notes=[*verdict.notes, DRAWN_THERE])
 
 
 def accepted(form: Any, evidence: str, graphs: tuple[Given, Given] | None = None) -> tuple[list[str], list[str]]:

@@ -190,7 +190,7 @@ class _Certificate:
                 "method": evidence.method,
                 "detail": evidence.detail,
                 "rung": str(evidence.rung),
-                "conditions": list(evidence.conditions),
+                "conditions": [*evidence.conditions, *block.in_range()],
                 "settled": settled,
                 "queries": list(asked),
             }

@@ -173,7 +173,7 @@ class _Walk:
         if isinstance(factor, float):
             along, rows = factor, factor
         else:
-            vector = weights.channels(factor, rank, _axis(form))
+            vector = weights.channels(factor, rank, axis_of(form))
             assert form.map is not None and vector is not None
             outer = vector.shape and (*vector.shape, *(1,) * (len(form.map.shape) - 1))
             if form.settings and form.settings[TRANSPOSED]:      # such kernels are [in, out, …]
@@ -185,7 +185,7 @@ class _Walk:
 
     def shifted(self, form: Affine, by: Node, rank: int) -> Affine:
         if form.kind != "gain":
-            vector = self.weights.channels(by, rank, _axis(form))
+            vector = self.weights.channels(by, rank, axis_of(form))
             assert vector is not None and form.map is not None
             if not vector.shape:
                 vector = self.weights.make("aten.expand.default", vector, (form.map.shape[0],))
@@ -246,7 +246,7 @@ class _Walk:
             raise _NotAffine
         eye = weights.make("aten.eye.default", inputs)
         eye = eye if groups == 1 else weights.make("aten.repeat.default", eye, (groups, 1))
-        factor, shift = (weights.channels(part, rank, _axis(other)) for part in (gain.map, gain.shift))
+        factor, shift = (weights.channels(part, rank, axis_of(other)) for part in (gain.map, gain.shift))
         if factor is not None and factor.shape:
             factor = weights.shaped(factor, (outputs, 1))
         if shift is not None and not shift.shape:
@@ -396,7 +396,7 @@ class _Walk:
         return self.cut(self.form(x, deep), len(x.shape), dim, start, start + split.type[index].shape[dim])
 
     def cut(self, form: Affine, rank: int, dim: int, start: int, stop: int) -> Affine:
-        if form.kind == "gain" or dim % rank != _axis(form) % rank:
+        if form.kind == "gain" or dim % rank != axis_of(form) % rank:
             raise _NotAffine
         rows, few = (part and self.weights.make("aten.slice.Tensor", part, 0, start, stop)
                      for part in (form.map, form.shift))
@@ -409,7 +409,7 @@ class _Walk:
         return isinstance(value, int | float) or (isinstance(value, Node) and value in self.weights.fixed)
 
 
-def _axis(form: Affine) -> int:
+def axis_of(form: Affine) -> int:
     """The dimension of the channels."""
     return 1 if form.kind == "kernel" else -1
 

@@ -26,6 +26,7 @@ _BLOCKS = 1000              # that are looked at for one tensor
 _TELLING, _LINES = 4, 3     # numbers that tell a line from all others; lines in a piece, where there are fewer in each
 _ELEMENTS = 1 << 22         # of all others together, where they are looked up one by one
 _REPEATED = 64              # copies of one tensor in another
+_ALIKE = 1 << 12            # lines of which there are several, and the right one is told by its neighbours
 Shape = tuple[int, ...]
 
 
@@ -136,9 +137,33 @@ def _keys(value: torch.Tensor, along: int | None) -> torch.Tensor:
 
 
 def _looked_up(keys: torch.Tensor, places: _Places) -> torch.Tensor | None:
-    """The number of each line, the first where several are equal; None where one is nowhere."""
+    """The number of each line, of several that are equal the one that its neighbours tell, or the first; None where
+    one is nowhere."""
     at = torch.searchsorted(places.keys, keys.contiguous()).clamp(max=len(places.keys) - 1)
-    return places.numbers[at] if torch.equal(places.keys[at], keys) else None
+    if not torch.equal(places.keys[at], keys):
+        return None
+    numbers = places.numbers[at]
+    after = torch.searchsorted(places.keys, keys.contiguous(), right=True)
+    alike = after - at > 1
+    return _in_steps(numbers, keys, alike, places) if 0 < int(alike.sum()) <= _ALIKE else numbers
+
+
+def _in_steps(numbers: torch.Tensor, keys: torch.Tensor, alike: torch.Tensor, places: _Places) -> torch.Tensor:
+    """The numbers of lines, where those of which others are `alike` (a row of zeros) go on with the steps of the two
+    before or after them, if they can."""
+    of_number = torch.empty_like(places.keys)
+    of_number[places.numbers] = places.keys
+    found, wanted, open_ = numbers.flatten().tolist(), keys.flatten().tolist(), alike.flatten().tolist()
+    unsure = [k for k, again in enumerate(open_) if again]
+    for step, order in ((-1, unsure), (1, reversed(unsure))):
+        for k in order:
+            one, two = k + step, k + 2 * step
+            if not open_[k] or not 0 <= min(one, two) <= max(one, two) < len(found) or open_[one] or open_[two]:
+                continue
+            guess = 2 * found[one] - found[two]
+            if 0 <= guess < len(of_number) and int(of_number[guess]) == wanted[k]:
+                found[k], open_[k] = guess, False
+    return torch.tensor(found).reshape(numbers.shape)
 
 
 class _Description:

@@ -9,7 +9,7 @@ whatever its tensors are called.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from samesame.graph import Dtype, Graph, Node, TensorType, map_nodes
 from samesame.operators.demands import Range
 from samesame.operators.shapes import NARROW
-from samesame.relate.domain import demanded, labels
+from samesame.relate.domain import demanded, in_range, inputs_in, labels
 from samesame.relate.joint import SOURCES, JointGraph, Slot, Typed, is_table, is_uniform, moved_type
 from samesame.relate.layout import Layout, build, share
 
@@ -53,6 +53,10 @@ class Block:
         if ranges == self.ranges:
             return None
         return replace(self, ranges=ranges, of_classes=True, key=key_of(self.graph, ranges))
+
+    def in_range(self, called: Callable[[str], str] = str) -> list[str]:
+        """What its proofs take for granted of integers, by the names of its inputs or what these are `called`."""
+        return in_range(self.ranges, self.labels if self.of_classes else (), called)
 
     @property
     def left(self) -> Node:
@@ -106,11 +110,20 @@ class _Cutter:
         ranges |= {name: known for name, term in self.frontier.items() if (known := self.joint.positions(term))}
         terms = {node.name: name for name, node in self.made.items()} | self.terms
         key = key_of(graph, ranges)
-        return Block(graph, self.frontier, ranges, self.untold, key, terms, labels(graph, self.is_negative))
+        told = labels(graph, self.is_negative)
+        told = {name: bounds for name, bounds in told.items() if self.is_given(name)}
+        return Block(graph, self.frontier, ranges, self.untold, key, terms, told)
 
     def is_negative(self, node: Node) -> bool:
         """Was the tensor of this input negative somewhere? What is no input is not asked about."""
         return node.name in self.frontier and self.joint.is_negative(self.frontier[node.name])
+
+    def is_given(self, name: str) -> bool:
+        """Does the variable hold elements of an input? What was computed from one may be a label that is ignored where
+        nobody tries it."""
+        members = self.egraph.members(self.frontier[name]) if name in self.frontier else []
+        nodes = [self.joint.lefts[member] for member in members if member in self.joint.lefts]
+        return any(next(inputs_in(node), None) is not None for node in nodes)
 
     def side(self, term: int) -> Node:
         """A side of the claim is looked into, wherever the frontier is; unless it is a source, which holds no more."""

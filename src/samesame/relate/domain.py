@@ -8,7 +8,7 @@ index that is sliced first is demanded in part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from samesame.formula.expr import Expr, Extremum, add, maximum, minimum, mul
@@ -71,9 +71,23 @@ def labels(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]:
     of inputs that were seen to be negative, nothing is said. Labels may be shifted and padded before a loss has them:
     what is said is said of all that the input holds."""
     losses = [node for node in graph.nodes if packet(node.operator) in LOSSES and ignored(node) <= 0]
-    sources = [(source, (0, last(_classes(node)))) for node in losses for source in inputs_in(node.args[1])
-               if is_integer(source)]
+    held: list[tuple[Node, Range]] = [(node.args[1], (0, last(_classes(node)))) for node in losses]
+    held += [(label, bounds) for node in graph.nodes for index, bounds in demands(node)
+             if (label := _unless_ignored(index)) is not None]
+    sources = [(source, bounds) for label, bounds in held for source in inputs_in(label) if is_integer(source)]
     return _ranges((found for found in sources if not negative(found[0])), negative)
+
+
+def _unless_ignored(index: Node) -> Node | None:
+    """The labels of an index that is a label unless the loss ignores it, `where(t != -100, t, 0)`: so the gradient of a
+    loss is written."""
+    node = whole(index)
+    if packet(node.operator) != "aten.where" or len(node.args) < 2:
+        return None
+    asked, label = whole(node.args[0]), whole(node.args[1])
+    if packet(asked.operator) != "aten.ne" or not isinstance(asked.args[1], int) or asked.args[1] > 0:
+        return None
+    return label if whole(asked.args[0]) is label else None
 
 
 def _classes(loss: Node) -> Dim:
@@ -175,10 +189,10 @@ def taken_for_granted(graph: Graph) -> Iterator[str]:
             yield f"if no element of {name} is above {size_text(last(node.shape[0]))}"
 
 
-def sentence(bounds: Range, of_classes: bool = False) -> str:
-    """The condition as the report states it."""
-    low, high = map(size_text, bounds)
-    if of_classes:
-        return f"labels are classes, {low} … {high}; those that a loss ignores are not covered"
-    negative = "" if bounds[0] != 0 else "; negative ones, where it takes any, are not covered"
-    return f"integers that index lie in {low} … {high}, as the lookup demands{negative}"
+def in_range(
+    ranges: Mapping[str, Range], classes: Collection[str] = (), called: Callable[[str], str] = str
+) -> list[str]:
+    """What a proof takes for granted of integers that index, as conditions on them; those of labels say so."""
+    told = {name: f"{size_text(low)} ≤ {called(name)} ≤ {size_text(high)}" for name, (low, high) in ranges.items()}
+    of_labels = "labels are classes, {}; those that a loss ignores are not covered"
+    return sorted(of_labels.format(text) if name in classes else text for name, text in told.items())

@@ -12,22 +12,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import islice, permutations
 from typing import Any
 
 import torch
 
-from samesame.graph import Graph, Node, TensorType, nodes_in
+from samesame.graph import Graph, Node, TensorType, map_nodes, nodes_in
 from samesame.operators.execute import rerun
 from samesame.operators.numbers import well_known
-from samesame.relate.affine import Affine, Weights, affine, bare
+from samesame.relate.affine import TRANSPARENT, Affine, Weights, affine, bare
 from samesame.relate.arrangement import Arrangements
 from samesame.relate.buffers import content
+from samesame.relate.channels import by_channels
 from samesame.relate.joint import BIJECTIVE, is_uniform, widened
 from samesame.relate.layout import Layout, build
 from samesame.relate.parameters import relate_parameters
 from samesame.relate.propose import difference
-from samesame.relate.roundings import packet, units
+from samesame.relate.roundings import FUNCTIONS as POINTWISE
+from samesame.relate.roundings import ONCE, packet, units
 
 NEAR = 1e-2                 # of the largest magnitude: so near a formula's value must be to be looked at
 _AFTER = 3                  # operators after the one that reads a stored tensor
@@ -115,6 +117,7 @@ class Formulas:
         if node.is_source and not is_uniform(value):
             yield from self.multiples(value)
         if node.is_source:
+            yield from self.looked_up(node)
             yield from self.applied(node)
 
     # --------------------------------------------------------------------------------------- what the other side holds
@@ -132,7 +135,8 @@ class Formulas:
 
     def composed(self, held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor]) -> dict[str, Layout]:
         """Those that are packed of the other's tensors and of sums, differences and products of two of these, some of
-        them repeated: two biases in one, a scale times a zero point for each element of its group."""
+        them repeated: two biases in one, a scale times a zero point for each element of its group, a window times each
+        row of a Fourier matrix."""
         mine = {content(value) for value in self.mine.tensors.values()}
         lone = [name for name, value in held.items() if not is_uniform(value) and content(value) not in mine]
         pairs = [(a, b) for a, b in permutations(lone, 2) if held[a].shape == held[b].shape]
@@ -141,9 +145,13 @@ class Formulas:
             for word, operator in COMBINED.items():
                 if operator != "aten.sub.Tensor" and lone.index(a) > lone.index(b):
                     continue
-                node = self.weights.make(operator, self.theirs[a], self.theirs[b])
-                self.pairs[f"{a} {word} {b}"] = node
-                made[f"{a} {word} {b}"] = self.weights.value(node).to(held[a].dtype)
+                self.pairs[f"{a} {word} {b}"] = self.weights.make(operator, self.theirs[a], self.theirs[b])
+        for a, b, along in islice(_gains(lone, held), _PAIRED):
+            shape = tuple(size if d == along else 1 for d, size in enumerate(held[a].shape))
+            gain = self.weights.shaped(self.theirs[b], shape)
+            self.pairs[f"{a} · {b} along {along}"] = self.weights.make("aten.mul.Tensor", self.theirs[a], gain)
+        for words, node in self.pairs.items():
+            made[words] = self.weights.value(node).to(held[words.split()[0]].dtype)
         every = Arrangements(made, {torch.float64: list(made)})
         layouts = ((name, next(every.of(widened(value), repeated=True), None)) for name, value in wanted.items())
         return {name: layout for name, layout in layouts if layout is not None}
@@ -194,6 +202,42 @@ class Formulas:
                 if found and math.isclose(found, factor, rel_tol=1e-6):
                     yield found
 
+    # -------------------------------------------------------------------------------------------- where it is looked up
+
+    def looked_up(self, stored: Node) -> Iterator[Node]:
+        """What the other program makes, element by element, of what it looks up in a table: the same of the table."""
+        for reader in self.readers(stored):
+            if _table(reader) is not stored:
+                continue
+            value = self.own.value(reader).reshape(-1)
+            for node in self.near.by_size.get(value.numel(), ()):
+                there = self.weights.value(node)
+                if node in self.weights.fixed or difference(there.reshape(-1), value) > NEAR:
+                    continue
+                formula = self.of_tables(node)
+                if formula is not None and formula.shape == stored.shape and self.is_near(formula, stored):
+                    yield formula
+
+    def is_near(self, formula: Node, stored: Node) -> bool:
+        return difference(self.weights.value(formula), self.own.value(stored)) <= NEAR
+
+    def of_tables(self, node: Node) -> Node | None:
+        """What a node makes of what it looks up, made of the tables; None where it is not made element by element."""
+        if node in self.weights.fixed:
+            return node if math.prod(node.shape) == 1 else None
+        table = _table(node)
+        if table is not None:
+            return table if table in self.weights.fixed else None
+        made = {part: formula for part in node.inputs if (formula := self.of_tables(part)) is not None}
+        if len(made) < len(set(node.inputs)) or not made or node.kwargs:
+            return None
+        if packet(node) in BIJECTIVE | TRANSPARENT:
+            moved = made[node.inputs[0]]
+            return moved if len(moved.shape) == 1 or packet(node) in TRANSPARENT else None
+        if packet(node) not in ONCE | POINTWISE:
+            return None
+        return self.weights.make(node.operator, *map_nodes(made.__getitem__, node.args))
+
     # ---------------------------------------------------------------------------------------------- where it is applied
 
     def applied(self, stored: Node) -> Iterator[Node]:
@@ -207,6 +251,12 @@ class Formulas:
                     theirs = affine(there, other, self.weights)
                     if mine is not None and theirs is not None:
                         yield from self.solved(stored, mine, theirs)
+        for anchor, target in self.uses(stored):
+            mine = affine(target, anchor, self.own) if anchor in target.inputs else None
+            if mine is not None:
+                made, start = self.own.value(target), self.own.value(anchor)
+                for theirs in by_channels(mine, made, start, self.weights):
+                    yield from self.solved(stored, mine, theirs)
 
     def uses(self, stored: Node) -> Iterator[tuple[Node, Node]]:
         """Pairs of tensors that the program makes one of the other with the stored one."""
@@ -323,6 +373,25 @@ class Formulas:
             value = self.theirs.tensors[node.name]
             if value.is_floating_point() and is_uniform(value):
                 yield Number(float(value.flatten()[0]), node.origin.parameter or str(node.origin))
+
+
+def _gains(names: Sequence[str], held: Mapping[str, torch.Tensor]) -> Iterator[tuple[str, str, int]]:
+    """Tensors, vectors, and the dimensions along which the one may have been scaled by the other."""
+    for a, b in permutations(names, 2):
+        if held[b].dim() == 1 and held[a].dim() > 1:
+            yield from ((a, b, along) for along, size in enumerate(held[a].shape) if size == len(held[b]))
+
+
+def _table(node: Node) -> Node | None:
+    """The tensor whose rows are looked up by the first dimension, if that is all that a node does."""
+    name = packet(node)
+    if name == "aten.embedding" or (name == "aten.index_select" and node.args[1] == 0):
+        found: Node = node.args[0]
+        return found
+    if name == "aten.index" and len(node.args[1]) == 1:
+        found = node.args[0]
+        return found
+    return None
 
 
 def _decimals(value: float, dtype: torch.dtype, digits: int) -> Iterator[Number]:

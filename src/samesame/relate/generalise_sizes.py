@@ -193,9 +193,9 @@ def _by_induction(
         there.relating.related.pop(node, None)             # of the claims, and of no program
     weakest = min((root.evidence for root in there.roots), key=lambda evidence: evidence.rung)
     if assumed:                                            # of a round that nobody shows to be given such
-        weakest = replace(weakest, rung=Rung.UNDECIDED, detail=f"the loop at {found.place.spoken} needs {assumed[0]}")
+        weakest = replace(weakest, rung=Rung.UNDECIDED, detail=f"{found.spoken} needs {assumed[0]}")
     conditions = dict.fromkeys(condition for root in there.roots for condition in root.evidence.conditions)
-    detail = weakest.detail if weakest.rung < Rung.PROVED_HERE else f"induction over the loop at {found.place.spoken}"
+    detail = weakest.detail if weakest.rung < Rung.PROVED_HERE else f"induction over {found.spoken}"
     there.roots = [replace(root, evidence=replace(root.evidence, rung=weakest.rung, detail=detail,
                                                   conditions=tuple(conditions))) for root in there.roots[:outputs]]
     return there

@@ -11,8 +11,9 @@ rounds hand on, and those that are collected, be paired; then
 Both programs are written anew as graphs of these claims: what is carried into the round, and what all rounds made, are
 inputs of which nothing is known, the same on both sides. Each round is there twice, as number 0 and as number 1, which
 tells how its numbers grow; in the family that is read off runs at several sizes, one of the two becomes number t of
-t + 1 + u rounds. Where only one of the two loops, a closed form stands for the other's (closed_forms.py). So everything
-that proves a pair of programs for all sizes proves these.
+t + 1 + u rounds. Where only one of the two loops, a closed form stands for the other's (closed_forms.py). Of several
+loops one after the other, the next is looked for in the claims about the first, where what that one made is an input.
+So everything that proves a pair of programs for all sizes proves these.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import torch
@@ -35,24 +36,25 @@ from samesame.operators.execute import execute
 from samesame.relate.closed_forms import COPIED, ClosedForm, by_rows, closed_form, copied
 from samesame.relate.layout import Layout
 from samesame.relate.propose import Values, agree
-from samesame.relate.rounds import SELECTED, Rounds, Stack, rounds_of
+from samesame.relate.rounds import SELECTED, Rounds, Stack, last_of, loops_of, rounds_of
 
 COUNT, CARRIED, MADE = "rounds", "carried", "made"         # inputs that are added
 FIRST, SECOND, START = "round", "next", "start"            # roots that are added
 BEFORE, AFTER = "rounds before", "rounds after"            # the symbols
+MOST = 6                                                   # loops of a program that are looked at
 Pairs = tuple[tuple[int, int], ...]                        # places in a round of either side
 Loops = tuple[Rounds, Rounds]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inductive(Family):
-    """A family of the claims. `of_example` are its members at the example's sizes, of which the `values` are; `place`
-    is a line of the loop."""
+    """A family of the claims. `of_example` are its members at the example's sizes, of which the `values` are; `spoken`
+    are the loops, in words."""
 
     of_example: Graphs
     values: tuple[Values, Values]
     numbers: dict[str, int]
-    place: Origin
+    spoken: str
 
     @property
     def added(self) -> int:
@@ -73,18 +75,20 @@ class Inductive(Family):
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How claims are made of two programs: the tensors of a round that are paired, how many operators a round has on
-    either side, and where only one of them loops, the closed form."""
+    either side, which loop it is among those, in the order of either program, and where only one of them loops, the
+    closed form."""
 
     pairs: Pairs
     periods: tuple[int, int]
+    which: tuple[int, int] = (0, 0)
     closed: ClosedForm | None = None
 
     def loops(self, graphs: Graphs) -> Loops | None:
         """The loops of both at some sizes; None where they are others there."""
         if self.closed is None:
-            return _of_one_length(graphs, self.periods)
+            return _of_one_length(*map(_this, graphs, self.periods, self.which))
         side, other = self.closed.side, graphs[1 - self.closed.side]
-        loop = rounds_of(graphs[side], period=self.periods[side])
+        loop = next(loops_of(graphs[side], period=self.periods[side]), None)
         if loop is None or other[self.closed.tensor].shape[self.closed.dim] != len(loop.rounds):
             return None
         rows = by_rows(other, self.closed.tensor, self.closed.dim)
@@ -96,22 +100,58 @@ class Plan:
         return 0 if self.closed is None else 1
 
 
-def plan(graphs: Graphs, values: tuple[Values, Values], layouts: Mapping[str, Layout]) -> Plan | None:
-    """How claims can be made of two programs of which one or both loop over something that is given; None where they
-    cannot be."""
+def plans(graphs: Graphs, values: tuple[Values, Values], layouts: Mapping[str, Layout]) -> list[Plan]:
+    """How claims can be made of two programs of which one or both loop over something that is given, of one loop after
+    the other; none where they cannot be."""
     sizes = {n - k for graph in graphs for node in graph.sources("input") for n in node.shape for k in (0, 1)}
-    loops = _of_one_length(graphs, (None, None), sizes)
-    if loops is not None:
-        pairs = _paired(loops, values)
-        return None if pairs is None else Plan(pairs, (len(loops[0].rounds[0]), len(loops[1].rounds[0])))
+    found: list[Plan] = []
+    now = graphs
+    while len(found) < MOST and (one := _plan(now, values, sizes)) is not None:
+        found.append(one)
+        now = _claims(now, one, len(found))
+    if found:
+        return found
     closed = closed_form(graphs, values, layouts, sizes)
     loop = None if closed is None else rounds_of(graphs[closed.side], among=sizes)
     if closed is None or loop is None:
-        return None
+        return []
     period = len(loop.rounds[0])
     if closed.side == 0:
-        return Plan(tuple((place, 0) for place in loop.read), (period, 1), closed)
-    return Plan(tuple((0, place) for place in loop.read), (1, period), closed)
+        return [Plan(tuple((place, 0) for place in loop.read), (period, 1), closed=closed)]
+    return [Plan(tuple((0, place) for place in loop.read), (1, period), closed=closed)]
+
+
+def _plan(graphs: Graphs, values: tuple[Values, Values], sizes: Collection[int]) -> Plan | None:
+    """The same for one loop of either side, whose rounds make the same."""
+    found = [[*islice(loops_of(graph, among=sizes), MOST)] for graph in graphs]
+    known = [{period: _in_order(graph, period) for period in {len(loop.rounds[0]) for loop in loops}}
+             for graph, loops in zip(graphs, found, strict=True) if all(found)]
+    for pair in product(*found):
+        left, right = (len(loop.rounds[0]) for loop in pair)
+        first, second = map(_number, pair, (known[0][left], known[1][right]))
+        if first is None or second is None:
+            continue
+        loops = _of_one_length(known[0][left][first], known[1][right][second])
+        pairs = None if loops is None else _paired(loops, values)
+        if pairs is not None:
+            return Plan(pairs, (left, right), (first, second))
+    return None
+
+
+def _in_order(graph: Graph, period: int) -> list[Rounds]:
+    """The loops with so many operators a round, in the order of the program."""
+    found = [*loops_of(graph, period=period)]
+    return sorted(found, key=lambda loop: loop.graph.nodes.index(loop.rounds[0][0]))
+
+
+def _number(loop: Rounds, among: Sequence[Rounds]) -> int | None:
+    """Which one of these a loop is: the one with an operator in common."""
+    own = {node.name for nodes in loop.rounds for node in nodes}
+    return next((n for n, other in enumerate(among) if other.rounds[-1][-1].name in own), None)
+
+
+def _this(graph: Graph, period: int, which: int) -> Rounds | None:
+    return next(islice(_in_order(graph, period), which, None), None)
 
 
 def _made_of_added(graph: Graph) -> set[str]:
@@ -124,21 +164,20 @@ def _made_of_added(graph: Graph) -> set[str]:
     return made
 
 
-def _of_one_length(
-    graphs: Graphs, periods: Sequence[int | None], among: Collection[int] | None = None
-) -> Loops | None:
-    """The loops of both programs, with as many rounds as the shorter has."""
-    found = [rounds_of(graph, None, period, among) for graph, period in zip(graphs, periods, strict=True)]
-    counts = [len(loop.rounds) for loop in found if loop is not None]
-    if len(counts) < 2 or counts[0] == counts[1]:
-        left, right = found
-    else:
-        left, right = (rounds_of(graph, min(counts), period) for graph, period in zip(graphs, periods, strict=True))
+def _of_one_length(left: Rounds | None, right: Rounds | None) -> Loops | None:
+    """Both loops, with as many rounds as the shorter has."""
+    if left is None or right is None:
+        return None
+    count = min(len(left.rounds), len(right.rounds))
+    left, right = last_of(left, count), last_of(right, count)
     return None if left is None or right is None else (left, right)
 
 
 def _paired(loops: Loops, values: tuple[Values, Values]) -> Pairs | None:
     """For each tensor that is read beyond its round one of the other side with its values in every round."""
+
+    if any(node.name not in values[side][0] for side in (0, 1) for nodes in loops[side].rounds for node in nodes):
+        return None                                        # of the claims about another loop
 
     def partner(side: int, place: int) -> int | None:
         mine, yours = loops[side].rounds, loops[1 - side].rounds
@@ -178,43 +217,51 @@ def _same(a: Any, b: Any) -> bool:
     return isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor) and agree(a.squeeze(), b.squeeze())
 
 
-def recording_claims(record: Recording, planned: Plan) -> Recording:
+def recording_claims(record: Recording, planned: Sequence[Plan]) -> Recording:
     """The claims of both programs at other sizes."""
-
-    def recorded(example: Any) -> Graphs:
-        graphs = record(example)
-        loops = planned.loops(graphs)
-        if loops is None:
-            raise Refused("the loop is another one at other sizes")
-        return claims(loops, planned)
-
-    return recorded
+    return lambda example: claims(record(example), planned)
 
 
 # ----------------------------------------------------------------------------------------------------------- the claims
 
 
-def claims(loops: Loops, planned: Plan) -> Graphs:
-    """Both programs as graphs of the claims."""
+def claims(graphs: Graphs, planned: Sequence[Plan]) -> Graphs:
+    """Both programs as graphs of the claims. Raises Refused where the loops are others than planned."""
+    for number, one in enumerate(planned, 1):
+        graphs = _claims(graphs, one, number)
+    return graphs
+
+
+def _claims(graphs: Graphs, planned: Plan, number: int) -> Graphs:
+    """The claims about one loop, with its number."""
+    loops = planned.loops(graphs)
+    if loops is None:
+        raise Refused("the loop is another one at other sizes")
     classes, closed = _classes(planned.pairs), planned.closed
     begun = [pair for left, right in classes for pair in product(sorted(left), sorted(right))
              if all(place in loop.initial for place, loop in zip(pair, loops, strict=True))]
     other = None if closed is None else loops[1 - closed.side].graph
-    left, right = (_Claims(loops[side], [one[side] for one in classes], [pair[side] for pair in planned.pairs],
+    left, right = (_Claims(number, loops[side], [one[side] for one in classes], [pair[side] for pair in planned.pairs],
                            [pair[side] for pair in begun], closed, other).graph() for side in (0, 1))
     return left, right
 
 
+def _named(what: str, number: int) -> str:
+    """What it is called in the claims about the loop with this number."""
+    return what if number == 1 else f"{what} of loop {number}"
+
+
 class _Claims:
-    """The graph of one side. `classes` are the places in a round whose tensors are taken to be the same; those at
-    `places` are compared, and the beginnings of those `begun`. With a `closed` form, which is a tensor of the graph
-    `other`, the first round is compared instead, and what is carried into the next ones is the row before."""
+    """The graph of one side, of the claims about the loop with this `number`. `classes` are the places in a round whose
+    tensors are taken to be the same; those at `places` are compared, and the beginnings of those `begun`. With a
+    `closed` form, which is a tensor of the graph `other`, the first round is compared instead, and what is carried into
+    the next ones is the row before."""
 
     def __init__(
-        self, loop: Rounds, classes: Sequence[frozenset[int]], places: Sequence[int], begun: Sequence[int],
+        self, number: int, loop: Rounds, classes: Sequence[frozenset[int]], places: Sequence[int], begun: Sequence[int],
         closed: ClosedForm | None, other: Graph | None,
     ) -> None:
-        self.loop, self.classes, self.places, self.begun = loop, classes, places, begun
+        self.number, self.loop, self.classes, self.places, self.begun = number, loop, classes, places, begun
         self.closed, self.other = closed, other
         self.carried: dict[int, Node] = {}                 # as an input
         self.form: Node | None = None                      # the closed form, in this graph
@@ -227,15 +274,17 @@ class _Claims:
         first, last = graph.nodes.index(loop.rounds[0][0]), graph.nodes.index(loop.rounds[-1][-1])
         inputs, count = graph.sources("input"), len(loop.rounds)
         self.nodes += inputs
-        self.input(COUNT, TensorType((count,), "int64"))
+        self.input(_named(COUNT, self.number), TensorType((count,), "int64"))
         made: dict[int, Node] = {}
         for k, places in enumerate(self.classes):
             kind = loop.rounds[0][min(places)].type
             assert isinstance(kind, TensorType)
             narrow = tuple(n for n in kind.shape if n != 1)
             if self.closed is None:
-                self.carried |= dict.fromkeys(places, self.input(f"{CARRIED} {k}", TensorType(narrow, kind.dtype)))
-            made |= dict.fromkeys(places, self.input(f"{MADE} {k}", TensorType((count, *narrow), kind.dtype)))
+                carried = self.input(self.called(CARRIED, k), TensorType(narrow, kind.dtype))
+                self.carried |= dict.fromkeys(places, carried)
+            every = self.input(self.called(MADE, k), TensorType((count, *narrow), kind.dtype))
+            made |= dict.fromkeys(places, every)
         self.nodes += [node for node in graph.nodes[:first] if node not in inputs]
         if self.closed is not None and self.other is not None and loop.initial:
             self.copy(self.closed, self.other)
@@ -243,10 +292,11 @@ class _Claims:
         if self.closed is not None:
             now = self.round(0)
             begun = [now[place] for place in self.places]
-        roots = [(f"{START} {k}", self.narrowed(node, f"start of {k}")) for k, node in enumerate(begun)]
+        roots = [(self.called(START, k), self.narrowed(node, self.called("start of", k)))
+                 for k, node in enumerate(begun)]
         for number, name in enumerate((FIRST, SECOND), 0 if self.closed is None else 1):
             now = self.round(number)
-            roots += [(f"{name} {k}", self.narrowed(now[place], f"{name}, {k}"))
+            roots += [(self.called(name, k), self.narrowed(now[place], self.called(f"{name},", k)))
                       for k, place in enumerate(self.places)]
         for place, every in made.items():
             self.now[loop.rounds[-1][place]] = self.of_last(place, every)
@@ -256,6 +306,10 @@ class _Claims:
         outputs = [(name, self.now.get(root, root)) for name, root in graph.roots]
         whole = replace(graph, nodes=tuple(self.nodes), roots=(), tensors=self.tensors, unread=())
         return with_roots(whole, [*outputs, *roots])
+
+    def called(self, what: str, k: int) -> str:
+        """The name of an input or a claim."""
+        return _named(f"{what} {k}", self.number)
 
     def add(self, name: str, operator: str, args: tuple[Any, ...], type_: Any, origin: Origin) -> Node:
         self.nodes.append(Node(name, operator, args, {}, type_, origin))
@@ -295,13 +349,14 @@ class _Claims:
         kind = self.loop.rounds[0][place].type
         assert isinstance(kind, TensorType)
         if self.closed is None:
-            return self.reshaped(self.carried[place], kind.shape, f"{CARRIED} to {place} of {number}")
+            return self.reshaped(self.carried[place], kind.shape, self.called(f"{CARRIED} to {place} of", number))
         if number == 0 or self.form is None:
             return self.loop.initial[place]
         dim, shape = self.closed.dim, self.form.shape
         row = TensorType((*shape[:dim], *shape[dim + 1 :]), kind.dtype)
-        before = self.add(f"row to {place} of {number}", SELECTED, (self.form, dim, number - 1), row, self.form.origin)
-        return self.reshaped(before, kind.shape, f"{CARRIED} to {place} of {number}")
+        name = self.called(f"row to {place} of", number)
+        before = self.add(name, SELECTED, (self.form, dim, number - 1), row, self.form.origin)
+        return self.reshaped(before, kind.shape, self.called(f"{CARRIED} to {place} of", number))
 
     def round(self, number: int) -> list[Node]:
         """The round with this number."""
@@ -351,40 +406,67 @@ def _of_round(number: int, zero: Any, one: Any) -> Any:
 # ------------------------------------------------------------------------------------------------- for any round number
 
 
-def inductive(found: Family, loops: Loops, planned: Plan, values: tuple[Values, Values]) -> Inductive | None:
-    """The family of the claims with one round in the place of two, number t of t + 1 + u (counted from the first that
-    they are about); None where the number of rounds does not vary, or not as one size does."""
-    counts = {graph[COUNT].shape[0] for graph in found.graphs}
-    own = {symbol for count in counts for symbol in symbols(count)}
-    if len(counts) != 1 or len(own) != 1:
-        return None
-    (count,), (symbol,) = counts, own
-    more = value_at(count, {symbol.name: 0})
-    if canonical(add(symbol, more)) != count or symbol.minimum + more < 1 + planned.first:
-        return None
-    before, after = Size(BEFORE, 0), Size(AFTER, 0)
-    length = canonical(add(before, after, 1 + planned.first - more))
-    left, right = (at(_any_round(graph, len(planned.pairs), before), {symbol.name: length}) for graph in found.graphs)
-    rounds = len(loops[0].rounds)
-    number = rounds // 2
-    numbers = {**found.example, BEFORE: number - planned.first, AFTER: rounds - 1 - number}
-    sizes: dict[str, Dim] = dict(numbers)
-    here = at(left, sizes), at(right, sizes)
-    side = 1 if planned.closed is None else planned.closed.side
-    place = loops[side].rounds[0][0].origin
-    told = f"how often {place.spoken} goes round, and what is asked of sizes on the way, is read off these runs"
+def inductive(
+    found: Family, graphs: Graphs, planned: Sequence[Plan], values: tuple[Values, Values]
+) -> Inductive | None:
+    """The family of the claims about the example's `graphs`, with one round of each loop in the place of two, number t
+    of t + 1 + u (counted from the first that they are about); None where the number of rounds does not vary, or not as
+    one size does. Loops with one number of rounds share t: each claim is about all of them."""
+    loops, counts = list[Loops](), list[Dim]()
+    for number, one in enumerate(planned, 1):
+        both = one.loops(graphs)
+        sizes = {graph[_named(COUNT, number)].shape[0] for graph in found.graphs}
+        if both is None or len(sizes) != 1:
+            return None
+        loops.append(both)
+        counts += sizes
+        graphs = _claims(graphs, one, number)
+    numbers, lengths, chosen = dict(found.example), dict[str, Dim](), list[tuple[Size, int]]()
+    for both, count, one in zip(loops, counts, planned, strict=True):
+        own = list(symbols(count))
+        if len(own) != 1:
+            return None
+        (symbol,), rounds = own, len(both[0].rounds)
+        more = value_at(count, {symbol.name: 0})
+        if canonical(add(symbol, more)) != count or symbol.minimum + more < 1 + one.first:
+            return None
+        place = [*dict.fromkeys([*lengths, symbol.name])].index(symbol.name) + 1
+        before, after = Size(_named(BEFORE, place), 0), Size(_named(AFTER, place), 0)
+        length = canonical(add(before, after, 1 + one.first - more))
+        if lengths.setdefault(symbol.name, length) != length:
+            return None                                    # two loops over one size, and not as often
+        numbers |= {before.name: rounds // 2 - one.first, after.name: rounds - 1 - rounds // 2}
+        chosen.append((before, rounds // 2))
+    left, right = (_any_rounds(graph, planned, [before for before, _ in chosen], lengths) for graph in found.graphs)
+    sizes_here: dict[str, Dim] = dict(numbers)
+    here = at(left, sizes_here), at(right, sizes_here)
+    sides = [1 if one.closed is None else one.closed.side for one in planned]
+    places = [both[side].rounds[0][0].origin.spoken for both, side in zip(loops, sides, strict=True)]
+    places = [*dict.fromkeys(places)]
+    told = [f"how often {place} goes round, and what is asked of sizes on the way, is read off these runs"
+            for place in places]
+    spoken = f"the loop{'s' if len(places) > 1 else ''} at {' and '.join(places)}"
     fields = {name: getattr(found, name) for name in Family.__dataclass_fields__}
-    fields |= {"graphs": (left, right), "lost": (*found.lost, told)}
-    drawn = _values(here, loops[side], side, planned, values, number)
-    return Inductive(**fields, of_example=here, values=drawn, numbers=numbers, place=place)
+    fields |= {"graphs": (left, right), "lost": (*found.lost, *told)}
+    each = zip(loops, sides, planned, chosen, strict=True)
+    added = [_added(both[side], side, one, values, number, round_)
+             for number, (both, side, one, (_, round_)) in enumerate(each, 1)]
+    return Inductive(**fields, of_example=here, values=_values(here, added, values), numbers=numbers, spoken=spoken)
 
 
-def _any_round(graph: Graph, pairs: int, number: Size) -> Graph:
-    """The graph with one round, so many after the first, for two: what grows from one to the next grows so from round
-    to round."""
+def _any_rounds(graph: Graph, planned: Sequence[Plan], numbers: Sequence[Size], lengths: Mapping[str, Dim]) -> Graph:
+    for place, (one, number) in enumerate(zip(planned, numbers, strict=True), 1):
+        names = [(_named(f"{FIRST} {k}", place), _named(f"{SECOND} {k}", place)) for k in range(len(one.pairs))]
+        graph = _any_round(graph, names, number)
+    return at(graph, lengths)
+
+
+def _any_round(graph: Graph, names: Sequence[tuple[str, str]], number: Size) -> Graph:
+    """The graph with one round, so many after the first, for the two of which these are the roots: what grows from one
+    to the next grows so from round to round."""
     by_root = dict(graph.roots)
     twins: dict[Node, Node] = {}                           # of each node of a round, the one of the next
-    waiting = [(by_root[f"{FIRST} {k}"], by_root[f"{SECOND} {k}"]) for k in range(pairs)]
+    waiting = [(by_root[first], by_root[second]) for first, second in names]
     while waiting:
         first, second = waiting.pop()
         if first is not second and first not in twins:
@@ -405,7 +487,8 @@ def _any_round(graph: Graph, pairs: int, number: Size) -> Graph:
         kwargs = {key: value if twin is None else grown(value, twin.kwargs[key]) for key, value in node.kwargs.items()}
         now[node] = replace(node, args=map_nodes(lambda n: now.get(n, n), args),
                             kwargs={key: map_nodes(lambda n: now.get(n, n), value) for key, value in kwargs.items()})
-    roots = [(name, now[root]) for name, root in graph.roots if not name.startswith(SECOND)]
+    seconds = {second for _, second in names}
+    roots = [(name, now[root]) for name, root in graph.roots if name not in seconds]
     return with_roots(replace(graph, nodes=tuple(now.values())), roots)
 
 
@@ -413,24 +496,35 @@ def _of(number: Dim) -> Expr:
     return const(number)
 
 
-def _values(
-    graphs: Graphs, loop: Rounds, side: int, planned: Plan, values: tuple[Values, Values], number: int
-) -> tuple[Values, Values]:
-    """Values of the claims at the example's sizes: what is carried, and what all rounds make, as one side makes it."""
-    found: tuple[list[Any], list[Any]] = ([], [])
-    for draw in range(len(values[0])):
-        mine, count = values[side][draw], len(loop.rounds)
-        added: dict[str, torch.Tensor] = {COUNT: torch.zeros(count, dtype=torch.int64)}
+def _added(
+    loop: Rounds, side: int, planned: Plan, values: tuple[Values, Values], number: int, round_: int
+) -> list[dict[str, torch.Tensor]]:
+    """For each draw what the claims about a loop take beside what the programs do: what is carried into this round, and
+    what all rounds make, as one side makes it."""
+    found = []
+    for mine in values[side]:
+        added: dict[str, torch.Tensor] = {_named(COUNT, number): torch.zeros(len(loop.rounds), dtype=torch.int64)}
         for k, places in enumerate(_classes(planned.pairs)):
             of_round = [mine[nodes[min(places[side])].name] for nodes in loop.rounds]
-            shape = graphs[0][f"{MADE} {k}"].shape[1:]
+            rows = [part.reshape([n for n in part.shape if n != 1]) for part in of_round]
             if planned.closed is None:
-                added[f"{CARRIED} {k}"] = of_round[number - 1].reshape(shape)
-            added[f"{MADE} {k}"] = torch.stack([part.reshape(shape) for part in of_round])
+                added[_named(f"{CARRIED} {k}", number)] = rows[round_ - 1]
+            added[_named(f"{MADE} {k}", number)] = torch.stack(rows)
+        found.append(added)
+    return found
+
+
+def _values(
+    graphs: Graphs, added: Sequence[Sequence[dict[str, torch.Tensor]]], values: tuple[Values, Values]
+) -> tuple[Values, Values]:
+    """Values of the claims at the example's sizes."""
+    found: tuple[list[Any], list[Any]] = ([], [])
+    for draw in range(len(values[0])):
+        more = {name: value for of_loop in added for name, value in of_loop[draw].items()}
         for k, graph in enumerate(graphs):
             own = {node.name: values[k][draw][node.name] for node in graph.nodes
                    if node.is_source and node.name in values[k][draw]}
-            found[k].append(execute(graph, {**own, **added}))
+            found[k].append(execute(graph, {**own, **more}))
     return found
 
 
@@ -443,10 +537,9 @@ def families_by_induction(
 ) -> Iterator[Family]:
     """The family of the claims of two programs that loop. `search` finds that of what records two graphs, and of
     these; `layouts` are those of right weights."""
-    planned = plan(graphs, values, layouts)
-    loops = None if planned is None else planned.loops(graphs)
-    if planned is None or loops is None:
+    planned = plans(graphs, values, layouts)
+    if not planned:
         return
-    made = inductive(search(recording_claims(record, planned), claims(loops, planned)), loops, planned, values)
+    made = inductive(search(recording_claims(record, planned), claims(graphs, planned)), graphs, planned, values)
     if made is not None:
         yield made

@@ -22,7 +22,6 @@ from samesame.formula.chance import differ_by_chance
 from samesame.formula.effort import WORK
 from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
 from samesame.formula.expr import Opaque, Unsupported, numeric, walk
-from samesame.formula.sizes import size_text
 from samesame.formula.smt import recording
 from samesame.formula.tensor import Tensor
 from samesame.graph import Node, at
@@ -33,7 +32,7 @@ from samesame.operators.ideal import GUARDED, idealised
 from samesame.operators.numbers import literally, readings
 from samesame.operators.table import packet
 from samesame.relate.blocks import Block
-from samesame.relate.domain import sentence
+from samesame.relate.domain import in_range
 from samesame.relate.meanings import meanings
 from samesame.relate.rules import Prove, Rule, Rulebook
 from samesame.relate.trial import TOLERANCE, trial
@@ -276,10 +275,8 @@ class Prover:
                 self.literal.add(block.key)
         if isinstance(outcome, NotProved):
             return outcome.reason
-        classes = block.labels if block.of_classes else ()
-        domain = sorted({sentence(bounds, name in classes) for name, bounds in block.ranges.items()})
-        said = {f"{size_text(low)} ≤ {name} ≤ {size_text(high)}" for name, (low, high) in block.ranges.items()}
-        conditions = (*(c for c in outcome.conditions if c not in said), *sorted(read), *domain)
+        own = in_range(block.ranges)  # are said of each instance, with the names and sizes of its tensors
+        conditions = (*(c for c in outcome.conditions if c not in own), *sorted(read))
         return Evidence(self.rung, outcome.method, detail=outcome.detail, conditions=conditions)
 
     def _outcome(self, block: Block, prove: Way) -> Outcome:

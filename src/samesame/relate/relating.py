@@ -384,8 +384,9 @@ def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layo
             relating.widened[node] = relating.helped[left, node.operator] = times
             relating.of_classes |= claim.of_classes
             relating.uses.append(Use(evidence.proof, left, right, layout, claim))
-            told = tuple(_named(joint, claim, condition) for condition in evidence.conditions)
-            return position, replace(evidence, conditions=told)
+            told = (_named(joint, claim, condition) for condition in evidence.conditions)
+            in_range = claim.in_range(partial(_called, joint, claim))
+            return position, replace(evidence, conditions=(*told, *in_range))
     if guide is not None and guide.right[node.name] in guide.widened:
         relating.stopped = f"{node.origin.spoken} has a proof at the sizes of the example only"
     return None
@@ -489,12 +490,24 @@ def _named(joint: JointGraph, block: Block, condition: str) -> str:
     """The condition with the block's variables called by the tensors they stand for."""
 
     def name(variable: re.Match[str]) -> str:
-        term = block.frontier.get(variable.group())
-        members = joint.egraph.members(term) if term is not None else []
-        left = next((joint.lefts[member] for member in members if member in joint.lefts), None)
+        left = _stands_for(joint, block, variable.group())
         return left.name if left is not None else variable.group()
 
     return re.sub(r"\bx\d+\b", name, condition)
+
+
+def _called(joint: JointGraph, block: Block, variable: str) -> str:
+    """A variable by the tensor that it stands for, and where that is computed."""
+    left = _stands_for(joint, block, variable)
+    if left is None:
+        return variable
+    return left.name if left.operator in SOURCES or not left.origin.file else f"{left.name} ({left.origin.spoken})"
+
+
+def _stands_for(joint: JointGraph, block: Block, variable: str) -> Node | None:
+    term = block.frontier.get(variable)
+    members = joint.egraph.members(term) if term is not None else []
+    return next((joint.lefts[member] for member in members if member in joint.lefts), None)
 
 
 def _is_source(joint: JointGraph, name: int) -> bool:

@@ -2,8 +2,8 @@
 
 A program that goes over the steps of a sequence leaves the same operators once a round. Each round reads what the round
 before it made (what is carried), the row of its own number, and what stands before the loop. What comes after the loop
-reads the last round, or one tensor of every round, stacked. `rounds_of` finds such a stretch of a graph; nothing is
-taken for a loop that departs from this anywhere.
+reads the last round, or one tensor of every round, stacked. `loops_of` finds such stretches of a graph, one after
+the other; nothing is taken for a loop that departs from this anywhere.
 """
 
 from __future__ import annotations
@@ -51,28 +51,39 @@ class Rounds:
         return sorted({*self.initial, *self.last, *(stack.place for stack in self.stacks.values())})
 
 
-def rounds_of(
-    graph: Graph, count: int | None = None, period: int | None = None, among: Collection[int] | None = None
-) -> Rounds | None:
-    """The longest loop of a graph, whose number of rounds is `among` these; with a `count` its last rounds, so many;
-    with a `period` one of so many operators a round, which may go round twice only."""
+def rounds_of(graph: Graph, among: Collection[int] | None = None) -> Rounds | None:
+    """The longest loop of a graph, whose number of rounds is `among` these."""
+    return next(loops_of(graph, among=among), None)
+
+
+def loops_of(
+    graph: Graph, period: int | None = None, among: Collection[int] | None = None
+) -> Iterator[Rounds]:
+    """The loops of a graph, the longest first, that have no operator in common. Their number of rounds is `among`
+    these; with a `period` a round has so many operators, and they may go round twice only."""
     if len(graph.nodes) > LONGEST:
-        return None
+        return
     graph = selecting(graph)
     nodes = [node for node in graph.nodes if not node.is_source]
     numbers: dict[Any, int] = {}
     said = [numbers.setdefault(_said(node), len(numbers)) for node in nodes]
     least = LEAST if period is None else 2
     periods = range(1, len(said) // least + 1) if period is None else [period]
-    for start, step, found in islice(_starts(said, periods, least), TRIED):
-        wanted = found if count is None else count
-        if least <= wanted <= found and (among is None or found in among):
-            skipped = start + (found - wanted) * step
-            rounds = [tuple(nodes[k : k + step]) for k in range(skipped, start + found * step, step)]
-            loop = _loop(graph, rounds)
+    fewest = least if among is None else max(least, min(among, default=least))
+    taken: set[Node] = set()
+    for step, runs in islice(_starts(nodes, said, periods, fewest), TRIED):
+        for start, count in runs:
+            rounds = [tuple(nodes[k : k + step]) for k in range(start, start + count * step, step)]
+            wanted = count >= least and (among is None or count in among)
+            loop = _loop(graph, rounds) if wanted and taken.isdisjoint(rounds[0] + rounds[-1]) else None
             if loop is not None:
-                return loop
-    return None
+                taken.update(node for of_round in rounds for node in of_round)
+                yield loop
+
+
+def last_of(loop: Rounds, count: int) -> Rounds | None:
+    """The loop of the last rounds, so many; None where they are none by themselves."""
+    return loop if len(loop.rounds) == count else _loop(loop.graph, loop.rounds[-count:])
 
 
 def selecting(graph: Graph) -> Graph:
@@ -143,10 +154,26 @@ def _stretches(said: Sequence[int], periods: Iterable[int], least: int) -> list[
     return sorted(found, key=lambda stretch: (-(stretch[2] // stretch[1]) * stretch[1], stretch[1]))
 
 
-def _starts(said: Sequence[int], periods: Iterable[int], least: int) -> Iterator[tuple[int, int, int]]:
-    """Where rounds may begin, how long they are, and how many follow each other."""
-    for first, step, length in _stretches(said, periods, least):
-        yield from ((start, step, (length - (start - first)) // step) for start in range(first, first + step))
+def _starts(
+    nodes: Sequence[Node], said: Sequence[int], periods: Iterable[int], fewest: int
+) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """How long rounds may be, and for each place where they may begin the runs of them, the longest first: where each
+    starts, and how many rounds it has. Within a run each round follows from the one before in the same way: of several
+    loops that do the same, one behind the other, each is such a run."""
+    at = {node: k for k, node in enumerate(nodes)}
+    flat = [tuple(leaves((node.args, node.kwargs))) for node in nodes]
+    for first, step, length in _stretches(said, periods, fewest):
+        ways: dict[int, list[Any]] = {}
+        for k in range(first + step, first + length):
+            ways[k] = [b - a if _is_number(b) else b if b is a or at.get(b, -1) < first else k - at[b]
+                       for a, b in zip(flat[k - step], flat[k], strict=True) if _is_number(b) or isinstance(b, Node)]
+        uneven = [k for k in range(first + 2 * step, first + length) if ways[k] != ways[k - step]]
+        for start in range(first, first + step):
+            count = (length - (start - first)) // step
+            breaks = sorted({(k - start) // step for k in uneven} & {*range(2, count)})
+            runs = [(start + (begun - 1) * step, ended - (begun - 1))
+                    for begun, ended in zip([1, *breaks], [*breaks, count], strict=True)]
+            yield step, sorted(runs, key=lambda run: -run[1])
 
 
 def _loop(graph: Graph, rounds: Sequence[tuple[Node, ...]]) -> Rounds | None:
