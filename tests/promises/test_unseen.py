@@ -56,8 +56,10 @@ def test_no_verdict_on_a_pair_in_files_of_its_own_is_false(file, monkeypatch):
 
 @pytest.mark.parametrize("file", sampled(sorted((CORPUS / "kernels").glob("*.py")), lambda file: file.stem))
 def test_no_verdict_on_a_kernel_is_false(file):
-    reference = ["--against", f"{file}:reference"] if re.search(r"^(def )?reference\b", file.read_text(), re.M) else []
-    require_true(["lift", f"{file}:launch", "--quiet", *reference], file)
+    own = re.findall(r"^(?:def )?(reference|inputs)\b", file.read_text(), re.M)
+    options = {"reference": "--against", "inputs": "--inputs"}
+    given = [word for name in dict.fromkeys(own) for word in (options[name], f"{file}:{name}")]
+    require_true(["lift", f"{file}:launch", "--quiet", *given], file)
 
 
 @pytest.mark.parametrize("file", sampled(sorted((CORPUS / "jobs").glob("*.py")), lambda file: file.stem))
