@@ -364,6 +364,14 @@ def test_graphs_captured_on_other_inputs_are_not_compared(samesame, tmp_path):
     assert samesame("", "check", "a.json", "a.json")[0] == 0
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+def test_a_program_from_a_file_without_inputs_asks_for_them(samesame, tmp_path):
+    torch.jit.trace(lambda x: x * 2, torch.ones(3)).save(str(tmp_path / "twice.pt"))
+    code, _, err = samesame(SAME, "graph", "twice.pt")
+    assert code == 2 and "twice.pt needs inputs to run on; give --inputs" in err
+    assert samesame(SAME, "graph", "twice.pt", "--inputs", "pair.py:inputs")[0] == 0
+
+
 @pytest.mark.parametrize("target", ["pair.py", "pair.py:left:part"])
 def test_a_target_without_a_program_says_how_one_is_written(samesame, target):
     code, _, err = samesame(SAME, "graph", target)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from importlib.resources import files
 from types import ModuleType
 
@@ -348,6 +350,48 @@ def test_a_page_of_several_programs_has_each_pair(samesame, folder):
     code, out, _ = samesame("check", *targets, "--inputs", "pair.py:inputs", "--html", "report.html")
     page = (folder / "report.html").read_text()
     assert code == 0 and out.startswith("all of them are the same") and page.count('id="pair-') > 3
+
+
+def test_pairs_of_several_programs_are_compared_at_the_same_time(samesame, folder):
+    targets = ("pair.py:left", "pair.py:right", "pair.py:left", "--inputs", "pair.py:inputs")
+    one, many = (samesame("check", *targets, "--html", f"{jobs}.html", "-j", jobs) for jobs in ("1", "2"))
+    seconds = re.compile(r"\d\.\d s.*|\d\.\d( s)?</.*")
+    assert many[0] == one[0] == 0 and seconds.sub("", many[1]) == seconds.sub("", one[1])
+    pages = [(folder / f"{jobs}.html").read_text() for jobs in (1, 2)]
+    assert [page.count("<math") for page in pages] == [pages[0].count("<math")] * 2 and "<math" in pages[0]
+
+
+def test_a_ctrl_c_leaves_the_pairs_that_were_not_decided_open(folder, monkeypatch):
+    from samesame.several import compare_targets
+
+    def interrupt(progress):
+        if progress.done == at:
+            raise KeyboardInterrupt
+
+    monkeypatch.chdir(folder)
+    settings = {"seed": 0, "timeout": None, "picture": False}
+    for at in 1, 0:
+        ask = partial(compare_targets, ["pair.py:left", "pair.py:right", "pair.py:left"], "pair.py:inputs", settings,
+                      jobs=1, progress=interrupt)
+        if at:
+            verdicts, _, interrupted = ask()
+            assert interrupted and [verdict.verdict for verdict in verdicts] == ["same", "undecided", "undecided"]
+            assert "Stopped by Ctrl-C" in verdicts[1].notes[0] and verdicts[1].right == "pair.py:left"
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                ask()
+
+
+@pytest.mark.parametrize("given, said", [
+    (["pair.py", "--jobs", "2"], "--jobs is of several programs; two are compared in one process"),
+    (["pair.py:left", "pair.py:right", "pair.py:no", "--jobs", "2", "--inputs", "pair.py:inputs"], "pair.py has no no"),
+    (["pair.py:left", "pair.py:right", "pair.py:ends", "--jobs", "2", "--inputs", "pair.py:inputs"], "a program ended"),
+])
+def test_pairs_that_cannot_be_compared_at_the_same_time_are_one_sentence(samesame, folder, given, said):
+    with (folder / "pair.py").open("a") as file:
+        file.write("\ndef ends():\n    getattr(__import__('os'), '_e' + 'xit')(4)\n")
+    code, out, err = samesame("check", *given)
+    assert code == 2 and not out and said in one_sentence(err)
 
 
 @pytest.mark.parametrize("given, said", [

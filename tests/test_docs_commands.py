@@ -176,6 +176,12 @@ def test_every_command_is_run_or_set_aside_with_its_reason():
     assert not {*RUNS, *ASIDE} - {shown.text for shown in SHOWN}, "no page shows these any more"
 
 
+def test_every_verb_is_on_the_page_of_the_command_line():
+    page = (ROOT / "docs" / "cli.md").read_text()
+    missing = [verb for verb in get_command(app).commands if f"samesame {verb} " not in page]
+    assert not missing, f"docs/cli.md lacks {missing}"
+
+
 @pytest.mark.parametrize("text", [shown.text for shown in DISTINCT if shown.text.startswith("samesame ")])
 def test_the_command_line_takes_every_command(text):
     """Verbs, options and their values are such as it knows; nothing is run."""

@@ -24,6 +24,15 @@ def versions_of_packages() -> dict[str, str]:
 
 
 @cache
+def code() -> str:
+    """A digest of all of samesame's files."""
+    here, found = Path(__file__).parent, sha256()
+    for file in sorted(file for file in here.rglob("*") if file.is_file() and "__pycache__" not in file.parts):
+        found.update(str(file.relative_to(here)).encode() + b"\0" + file.read_bytes())
+    return found.hexdigest()[:12]
+
+
+@cache
 def versions() -> tuple[str, str]:
     """The versions of the prover and of the operators' meanings: digests of the code that a proof rests on."""
     try:

@@ -21,6 +21,7 @@ from samesame.report import dumps, plain_text
 from samesame.report.html.check import check_html, write_check
 from samesame.report.html.folding import fold
 from samesame.report.html.lift import lift_html
+from samesame.report.html.page import is_ours, page
 from samesame.report.html.proof import steps_of
 from samesame.report.html.refine import refine_html
 from samesame.report.html.several import several_html
@@ -37,7 +38,24 @@ DRAWN = [pictured.checked, lambda: pictured.checked(wrong=True), pictured.nasty]
 
 @pytest.mark.parametrize("make", [*MADE, *DRAWN])
 def test_a_page_is_well_formed_and_stands_alone(make):
-    sound(check_html(make()))
+    drawn = check_html(make())
+    sound(drawn)
+    assert is_ours(drawn), "nobody's text makes a page do more than ours do"
+
+
+@pytest.mark.parametrize("before, after", [
+    ("</main>", "<script>alert(1)</script></main>"),
+    ("<main ", "<main onclick=alert(1) "),
+    ("</main>", "<a href=' java&#115;cript:alert(1)'>more</a></main>"),
+    ("</main>", "<iframe srcdoc=x></iframe></main>"),
+    ("</main>", "<meta http-equiv=refresh content=0></main>"),
+    ("default-src 'none'", "default-src *"),
+    ("<!DOCTYPE", "<script>alert(1)</script><!DOCTYPE"),
+    ("addEventListener", "open"),
+])
+def test_a_page_that_does_more_than_ours_is_none_of_ours(before, after):
+    drawn = page("page.html", title="drawn")
+    assert before in drawn and is_ours(drawn) and not is_ours(drawn.replace(before, after, 1))
 
 
 @pytest.mark.parametrize("make", [*MADE, *DRAWN[:2]])

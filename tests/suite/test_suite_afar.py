@@ -7,6 +7,7 @@ import pytest
 from samesame.certificate.replay import digest
 from samesame.check import check
 from samesame.report.answers import HOLDS, OPEN, of_check, to_form
+from samesame.report.html.page import page
 from samesame.suite import asking, verb
 from samesame.suite.entries import read_suite
 from samesame.suite.kept import Kept
@@ -113,12 +114,13 @@ def test_an_answer_on_better_evidence_than_its_certificate_is_not_accepted(folde
 def asked(folder, told):
     """A suite that is being asked on a cluster: what to do about a result, and the rows so far."""
     entries = read_suite(folder / "suite.toml")
-    found = verb._Asking(verb.Suite(folder / "suite.toml", entries), Kept(), {e.name: e.name for e in entries}, True)
+    found = verb._Asking(verb.Suite(folder / "suite.toml", entries), Kept(), {e.name: e.name for e in entries}, True,
+                         folder / "pages")
 
-    def answered(number, answer, certificate=None, here=False, files=(), **more):
+    def answered(number, answer, certificate=None, here=False, files=(), drawn=None, **more):
         reads = {"files": dict(files), "unseen": ""}
         task = found.task(entries[number], **more)
-        result = {"answer": answer, "certificate": certificate, "reads": reads, "libraries": {}, "page": None}
+        result = {"answer": answer, "certificate": certificate, "reads": reads, "libraries": {}, "page": drawn}
         result = {"refused": "it does not hold"} if answer is None else result
         return [*found.answered(entries[number], Done(task, result, 1.0, here))], found.rows
 
@@ -130,6 +132,19 @@ def test_what_is_the_same_elsewhere_is_checked_here_first(asked, told):
     assert task.here and task.content["arrived"] == {"answer": told[0], "certificate": told[1]} and not rows
     follow, rows = asked(0, told[0], here=True, arrived=task.content["arrived"])
     assert not follow and rows["softmax"].state == HOLDS and rows["softmax"].told == CHECKED
+
+
+def test_the_page_that_another_machine_drew_is_shown_once_its_answer_counts(asked, told, folder):
+    drawn, pages = page("page.html", title="drawn"), folder / "pages"
+    [task], _ = asked(0, *told, drawn=drawn)
+    assert not pages.exists()
+    asked(0, told[0], here=True, arrived=task.content["arrived"])
+    assert [found.read_text() for found in pages.iterdir()] == [drawn]
+    different = {**told[0], "verdict": "different", "evidence": "refuted", "state": "fails"}
+    asked(1, different, files=[("/elsewhere", "other")], drawn=drawn)
+    assert len([*pages.iterdir()]) == 1, "what read other files has none"
+    asked(1, different, drawn=drawn)
+    assert len([*pages.iterdir()]) == 2
 
 
 def test_what_is_the_same_without_a_certificate_is_asked_again_here(asked, told):
@@ -172,10 +187,12 @@ def test_a_suite_on_two_nodes_is_that_of_one_machine_though_a_node_is_lost(folde
             nodes.add_node(num_cpus=1)
 
     try:
-        there = suite(folder / "suite.toml", ray=nodes.address, jobs=None, progress=lose)
+        there = suite(folder / "suite.toml", ray=nodes.address, jobs=None, progress=lose, pages=folder / "pages")
     finally:
         nodes.shutdown()
     assert not any(row.not_kept for row in there.rows)
+    assert all("drawn on a machine of the cluster" in page.read_text() for page in (folder / "pages").iterdir())
+    assert len([*(folder / "pages").iterdir()]) == len(there.rows)
     here = suite(folder / "suite.toml")
     assert lost and [(row.entry.name, row.state, row.answer.verdict) for row in there.rows] == [
         (row.entry.name, row.state, row.answer.verdict) for row in here.rows]

@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from samesame.cli import app
-from samesame.evidence import Refused
+from samesame.evidence import Refused, SamesameError
+from samesame.report.html.page import page
 from samesame.sweep import verb
 from samesame.sweep.outcome import Outcome, to_json
 from samesame.sweep.probe import Plan, Probe
@@ -200,10 +201,13 @@ def test_each_cell_leads_to_its_report_which_a_resumed_sweep_finds_again(run, tm
     assert leads() == first
     (tmp_path / "record").unlink()
     run("--resume", str(tmp_path / "record"))
-    for page in (tmp_path / "s_files").iterdir():
-        page.unlink()
+    for drawn in (tmp_path / "s_files").iterdir():
+        drawn.unlink()
     run(*told)
     assert not leads(), "what was kept without a page has none"
+
+
+PAGE = page("page.html", title="drawn")
 
 
 @pytest.fixture
@@ -211,11 +215,12 @@ def made(tmp_path):
     """What becomes of the result of a probe: what is still to be done about it, and what is kept."""
     probe = Probe("mlp_bias", True, {"mlp_bias": True})
 
-    def made(outcome, certificate=None, here=False):
-        record = Record()
-        sweeping = verb._Sweeping(None, record, Plan((probe,), ()), 60.0, math.inf, None, tmp_path / "pages")
-        result = {**to_json(Outcome(probe, outcome)), "certificate": certificate, "page": "<script>"}
-        return [*sweeping.made(probe, Done(sweeping.task(probe), result, 1.0, here))], [*record.done]
+    record = Record()
+    sweeping = verb._Sweeping(None, record, Plan((probe,), ()), 60.0, math.inf, None, tmp_path / "pages")
+
+    def made(outcome, certificate=None, here=False, drawn=PAGE, **more):
+        result = {**to_json(Outcome(probe, outcome)), "certificate": certificate, "page": drawn}
+        return [*sweeping.made(probe, Done(sweeping.task(probe, **more), result, 1.0, here))], [*record.done]
 
     return made
 
@@ -230,4 +235,17 @@ def test_what_is_the_same_on_another_machine_is_checked_here_first(made, tmp_pat
     more, kept = made(outcome, certificate, here)
     assert [task.here for task in more] == [True] * len(more) and bool(kept) == (follows is None)
     assert all(follows in task.content for task in more) and len(more) == (follows is not None)
-    assert (tmp_path / "pages").exists() is here, "a page of another machine is not believed"
+    assert (tmp_path / "pages").exists() is (follows is None), "what is not accepted yet has no page"
+
+
+@pytest.mark.parametrize("accepted", ["same", "undecided"])
+def test_the_page_that_another_machine_drew_is_kept_once_its_certificate_holds(made, tmp_path, accepted):
+    made("same", {"some": "proof"})
+    more, kept = made(accepted, here=True, drawn=None, arrived={"certificate": {"some": "proof"}})
+    assert not more and kept
+    assert [drawn.read_text() for drawn in (tmp_path / "pages").glob("*")] == [PAGE] * (accepted == "same")
+
+
+def test_a_page_that_another_machine_drew_with_a_script_of_its_own_ends_the_sweep(made):
+    with pytest.raises(SamesameError, match="holds a script of its own"):
+        made("different", drawn=PAGE.replace("</main>", "<script>alert(1)</script></main>"))

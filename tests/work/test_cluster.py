@@ -107,12 +107,14 @@ def test_what_does_not_answer_is_one_sentence_at_once(monkeypatch, says, message
 
 
 @pytest.mark.parametrize("words", ["suite suite.toml --store -", "fuzz --backend aot_eager",
-                                   "sweep hf:config.json vllm:config.json --only mlp_bias --store -"])
+                                   "sweep hf:config.json vllm:config.json --only mlp_bias --store -",
+                                   "lift kernels.py"])
 def test_a_command_whose_cluster_does_not_answer_ends_with_2(tmp_path, monkeypatch, words):
     monkeypatch.setitem(sys.modules, "ray", object())
     monkeypatch.chdir(tmp_path)
     (tmp_path / "suite.toml").write_text('[[check]]\nfile = "pair.py"\n')
     (tmp_path / "config.json").write_text('{"model_type": "llama", "architectures": ["LlamaForCausalLM"]}')
+    (tmp_path / "kernels.py").write_text("")
     files = {*tmp_path.iterdir()}
     found = CliRunner().invoke(app, [*words.split(), "--ray", "127.0.0.1:1"])
     told = "samesame: no Ray cluster answers at 127.0.0.1:1: "

@@ -14,7 +14,6 @@ import typer
 from samesame.cli.files import demand_exchange, demand_page, demand_writable, in_format, write_answers
 from samesame.cli.gguf import compare_weights
 from samesame.cli.options import (
-    TARGET,
     AllRelations,
     Format,
     FormatOption,
@@ -33,11 +32,12 @@ from samesame.cli.options import (
     option,
     require_positive,
 )
-from samesame.cli.progress import progress_of
+from samesame.cli.progress import progress_of, terminated_gently
 from samesame.cli.rules import rules_of
 from samesame.cli.streams import INTERRUPTED, complain, reported, stdout_guarded, to_stdout
 from samesame.evidence import Rung, SamesameError, Verdict
 from samesame.graph.interface import KINDS
+from samesame.programs import FORMS
 
 EPILOG = "Exit codes: 0 same, 1 different, 2 usage or unusable input, 3 undecided, 130 interrupted by Ctrl-C."
 PAIR = ("left", "right", "inputs")                # the names that a file of its own pair defines
@@ -50,7 +50,7 @@ class Weights(StrEnum):
     random = "random"
 
 
-Left = Annotated[str, argument("LEFT", f"The reference: {TARGET}. Alone: a .py file that defines {', '.join(PAIR)}.")]
+Left = Annotated[str, argument("LEFT", f"The reference: {FORMS}. Alone: a .py file that defines {', '.join(PAIR)}.")]
 Right = Annotated[str | None, argument("RIGHT", "The program to compare with it.")]
 MORE = "More programs: every pair is compared, and which one stands alone is said."
 More = Annotated[list[str] | None, argument("MORE", MORE)]
@@ -60,6 +60,8 @@ WEIGHTS = "Compare for all weights; or as-given, where it hangs on weights that 
 WeightsOption = Annotated[Weights, option("--weights", words=WEIGHTS)]
 IGNORE = f"Differences beside numbers to leave aside, separated by commas: {', '.join(KINDS)}."
 Ignore = Annotated[str, option("--ignore", metavar="KINDS", show_default=False, words=IGNORE)]
+JOBS = "Of several programs: pairs that are compared at the same time, each in a process of its own."
+Jobs = Annotated[int, option("--jobs", "-j", min=1, words=JOBS)]
 CERTIFICATE = "Prove everything anew and write each step here, for `samesame replay`."
 CertificateOption = Annotated[str | None, option("--certificate", metavar="FILE", words=CERTIFICATE)]
 
@@ -84,6 +86,7 @@ def check(
     ignore: Ignore = "",
     tiny: Tiny = False,
     weights: WeightsOption = Weights.random,
+    jobs: Jobs = 1,
 ) -> None:
     """Do LEFT and RIGHT compute the same function?
 
@@ -117,7 +120,10 @@ def check(
             "seed": seed, "timeout": timeout, "how": how.value, "certify": certificate is not None,
             "weights": weights.value, "ignore": ignored_kinds(ignore), "picture": html is not None,
         }
-        verdicts, interrupted = decide([*targets, *(more or [])], inputs, settings, quiet=quiet, store=store, tiny=tiny)
+        if jobs > 1 and not more:
+            raise SamesameError("--jobs is of several programs; two are compared in one process")
+        targets += more or []
+        verdicts, drawn, interrupted = decide(targets, inputs, settings, jobs=jobs, quiet=quiet, store=store, tiny=tiny)
         answers = [of_check(verdict) for verdict in verdicts]
         write_answers(answers, junit, sarif)
         if format_ is not Format.text and json != "-":
@@ -133,7 +139,7 @@ def check(
             if html is not None:
                 from samesame.report.html.several import write_several_page
 
-                write_several_page(verdicts, answer, agreeing(verdicts), code, Path(html))
+                write_several_page(verdicts, answer, agreeing(verdicts), code, Path(html), drawn)
             raise typer.Exit(INTERRUPTED if interrupted else code)
         verdict = verdicts[0]
         if certificate is not None and verdict.certificate is not None:
@@ -177,15 +183,23 @@ def decide(
     inputs: str | None,
     settings: dict[str, Any],
     *,
+    jobs: int,
     quiet: bool,
     store: str | None,
     tiny: bool = False,
-) -> tuple[list[Verdict], bool]:
-    """Load the targets and check each pair, with progress on stderr: the verdicts, which name them as the user did, and
-    whether Ctrl-C ended it. The time limit counts from here, where nothing of ours is left to load.
+) -> tuple[list[Verdict], list[dict[str, Any]], bool]:
+    """Load the targets and check each pair, with progress on stderr: the verdicts, which name them as the user did;
+    what a page shows of each, where it is drawn already; and whether Ctrl-C ended it. With several `jobs` each pair is
+    checked in a process of its own. The time limit counts from here, where nothing of ours is left to load.
 
     Raises KeyboardInterrupt where Ctrl-C came before anything was established.
     """
+    if jobs > 1:
+        with terminated_gently(), progress_of(quiet) as shown, redirect_stdout(sys.stderr):
+            from samesame.several import compare_targets
+
+            return compare_targets(targets, inputs, settings, jobs=jobs, tiny=tiny, store=store,
+                                   progress=shown.far if shown else None)
     with redirect_stdout(sys.stderr):
         from samesame.budget import Run
         from samesame.capture.targets import programs_of
@@ -209,7 +223,7 @@ def decide(
         raise KeyboardInterrupt
     for verdict in verdicts:
         verdict.notes = verdict.notes or run.notes()
-    return verdicts, run.interrupted
+    return verdicts, [], run.interrupted
 
 
 def show(verdict: Verdict, *, as_json: bool, quiet: bool, verbose: bool) -> None:

@@ -23,6 +23,7 @@ from samesame.cli.options import (
     Verbose,
     argument,
     option,
+    require_address,
     require_positive,
 )
 from samesame.cli.progress import progress_of, terminated_gently
@@ -39,10 +40,13 @@ EPILOG = (
 
 TARGETS = "file.py:launch, or a .ttir file; file.py for all its functions that launch a kernel. Several may be given."
 Targets = Annotated[list[str], argument("TARGET…", TARGETS)]
-Jobs = Annotated[int, option("--jobs", "-j", min=1, words="Launch functions that are lifted at the same time.")]
+JOBS = max(1, min(4, os.cpu_count() or 1))
+JOBS_OF = f"Launch functions that are lifted at the same time (default: {JOBS}; with --ray all processors there)."
+Jobs = Annotated[int | None, option("--jobs", "-j", min=1, show_default=False, words=JOBS_OF)]
+RAY = "Of several: on the Ray cluster there. What is wrong is shown here; what is verified there does not count."
+Ray = Annotated[str | None, option("--ray", metavar="ADDRESS", words=RAY)]
 RESUME = "Of several: keep each launch here when it is done; go on from there if the file exists."
 Resume = Annotated[str | None, option("--resume", metavar="FILE", words=RESUME)]
-JOBS = max(1, min(4, os.cpu_count() or 1))
 Against = Annotated[
     str | None,
     option("--against", metavar="TARGET", words="A PyTorch function with the launch's tensors as parameters."),
@@ -90,7 +94,8 @@ def lift(
     elements: Elements = 0,
     synthesis: Synthesis = True,
     timeout: Timeout = 10.0,
-    jobs: Jobs = JOBS,
+    jobs: Jobs = None,
+    ray: Ray = None,
     resume: Resume = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -102,18 +107,20 @@ def lift(
     samesame lift kernels.py norms.py:launch --jobs 2
     """
     require_positive("--timeout", timeout)
+    require_address(ray)
     if len(targets) > 1 or targets[0].endswith(".py"):
         options = {"seconds": timeout, "elements": elements, "synthesis": synthesis, "explain": explain,
                    "latex": latex, "numerics": numerics}
         with reported(verbose):
             demand_one({"--against": against, "--inputs": inputs, "--assume": assume, "--html": html})
-            found = many(targets, options, jobs, json, junit, sarif, quiet=quiet, form=format_,
-                         resume=resume)
+            found = many(targets, options, jobs if ray else jobs or JOBS, json, junit, sarif, quiet=quiet, form=format_,
+                         resume=resume, ray=ray or "")
         raise typer.Exit(INTERRUPTED if found.interrupted else found.exit_code)
     [target] = targets
     with reported(verbose):
-        if resume is not None:
-            raise SamesameError("--resume is of several launch functions; name a file, or more than one of them")
+        for name, value in {"--resume": resume, "--ray": ray}.items():
+            if value is not None:
+                raise SamesameError(f"{name} is of several launch functions; name a file, or more than one of them")
         with redirect_stdout(sys.stderr):
             from samesame.capture import load_inputs
             from samesame.kernels.loops.carried import Means
@@ -154,8 +161,8 @@ def demand_one(given: Mapping[str, Any]) -> None:
 
 
 def many(
-    targets: Sequence[str], options: Mapping[str, Any], jobs: int, json: str | None, junit: str | None,
-    sarif: str | None, *, quiet: bool, form: Format, resume: str | None,
+    targets: Sequence[str], options: Mapping[str, Any], jobs: int | None, json: str | None, junit: str | None,
+    sarif: str | None, *, quiet: bool, form: Format, resume: str | None, ray: str,
 ) -> Many:
     """Lift several, and say what came of them."""
     demand_writable(json)
@@ -164,7 +171,7 @@ def many(
         from samesame.lift.many import lift_many
         from samesame.report.json import write_text
 
-        found = lift_many(targets, options, jobs=jobs, resume=None if resume is None else Path(resume),
+        found = lift_many(targets, options, jobs=jobs, ray=ray, resume=None if resume is None else Path(resume),
                           progress=shown.far if shown else None)
     write_answers(found.answers, junit, sarif)
     text = json_.dumps(found.to_json(), indent=2, allow_nan=False)

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-TARGET = "file.py:name, package.module:name, hf:DIR, vllm:DIR, or a saved graph (.json, .json.gz, .pt2, .pt, .onnx)"
 STORE = "Rules learnt before are read here, and new ones kept"
 
 

@@ -27,6 +27,7 @@ from samesame.report.words import code_in_words, counted
 HOLDS, FAILS, OPEN, UNUSABLE, ASIDE = "holds", "fails", "open", "unusable", "left aside"
 STATES = {0: HOLDS, 1: FAILS, 2: UNUSABLE, 3: OPEN}                # by the exit code of a verb
 ERROR, WARNING, NOTE = "error", "warning", "note"
+NOT_ACCEPTED = "not accepted"
 LINE = re.compile(r"(?P<file>.+?):(?P<line>\d+)\b")
 
 
@@ -86,6 +87,13 @@ def from_form(form: dict[str, Any]) -> Answer:
         for f in form["findings"]
     )
     return Answer(**{**form, "findings": found, "formulas": tuple(form["formulas"])})
+
+
+def not_accepted(answer: Answer, why: str) -> Answer:
+    """The answer of another machine that counts for nothing here."""
+    found = ", ".join(filter(None, (answer.verdict, answer.evidence)))
+    line = f"{found}, says a machine of the cluster, but {why}"
+    return replace(answer, verdict=NOT_ACCEPTED, state=OPEN, headline=line, evidence="undecided")
 
 
 # ----------------------------------------------------------------------------------------------------- where it is said

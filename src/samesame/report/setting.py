@@ -23,6 +23,7 @@ QUESTIONS = {
     "tracing": ("whether it is traced or compiled", "neither traced nor compiled"),
     "clock": ("for the time", "whatever the clock showed"),
     "chance": ("for random numbers", "whatever was drawn"),
+    "checks": ("whether a distribution's arguments are valid", "where torch.distributions accepts its arguments"),
 }
 SHOWN = {"eval": "in eval mode", "training": "in training mode", "mixed": "with some parts in training mode", "": ""}
 

@@ -418,11 +418,13 @@ def conditions(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     found = [relation.evidence for relation in verdict.relations] + [root.evidence for root in verdict.roots]
     parts = chain((evidence.conditions for evidence in found), (case.conditions for case in verdict.sizes.cases))
     used = Counter(chain.from_iterable(parts))
+    if set(used.values()) <= {1}:
+        yield from map(Text, used)
+        return
     table = Table.grid(padding=(0, 3))
     for condition, times in used.items():
         table.add_row(Text(condition), Text(f"{times} times" if times > 1 else "", style=QUIET))
-    if used:
-        yield table
+    yield table
 
 
 def _captured(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:

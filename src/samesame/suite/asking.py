@@ -98,10 +98,8 @@ def asker(folder: str, store: str | None, environment: Mapping[str, str], began:
 def forking(folder: str, verbs: Sequence[str], store: str | None, certify: bool) -> Work:
     """In a worker, here or on another machine: asks entries of the suite in this folder, each in a fork."""
     environment, began = dict(os.environ), time.time()
-    if not os.path.isdir(folder):
-        raise SamesameError(f"a machine of the cluster has no folder {folder}; every machine has to see it there")
     load(verbs)
-    return in_forks("samesame.suite.asking:asker", (folder, store, environment, began, certify))
+    return in_forks("samesame.suite.asking:asker", (folder, store, environment, began, certify), folder)
 
 
 @contextmanager
@@ -164,6 +162,7 @@ def arrived(entry: Entry, reads: Reads, answer: dict[str, Any], certificate: Any
 
 def _check(entry: Entry, how: How) -> Asked:
     from samesame.capture.targets import programs_of
+    from samesame.certificate.arrival import to_be_drawn
     from samesame.check import check
 
     given = dict(entry.options)
@@ -172,7 +171,8 @@ def _check(entry: Entry, how: How) -> Asked:
         verdict = check(left, right, example, timeout=entry.timeout, store=how.store, certify=how.certify,
                         picture=how.drawn, **given)
     verdict.left, verdict.right = names
-    return Asked(of_check(verdict), verdict.certificate, partial(check_html, verdict))
+    drawn = to_be_drawn(verdict) if how.certify else verdict
+    return Asked(of_check(verdict), verdict.certificate, partial(check_html, drawn))
 
 
 def _refine(entry: Entry, how: How) -> Asked:

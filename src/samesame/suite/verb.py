@@ -27,10 +27,11 @@ from samesame.report.answers import (
     Rule,
     from_form,
     in_order,
+    not_accepted,
     to_form,
     unusable,
 )
-from samesame.report.html.beside import page_of, write_beside
+from samesame.report.html.beside import page_of, write_arrived, write_beside
 from samesame.store import Store
 from samesame.suite.asking import limit_of, load
 from samesame.suite.entries import AT_LEAST, Entry, read_suite
@@ -48,7 +49,6 @@ WEAKER = Rule("weaker-evidence", ERROR, "An entry of the suite stands on weaker 
 RUNG = {words: rung for rung, words in LADDER.items()}
 
 ASKER, FORKING = "samesame.suite.asking:asker", "samesame.suite.asking:forking"
-NOT_ACCEPTED = "not accepted"
 ELSEWHERE, CHECKED = "on the cluster", "on the cluster, its certificate checked here"
 
 
@@ -115,9 +115,9 @@ def suite(
 
     What an earlier run decided is taken from the `store` where nothing that it hangs on has changed, unless all is
     to be asked `anew`; the file `resume` keeps everything, for a run that goes on. `only` are parts of names.
-    Reports of what is asked here are drawn, as `pages` of this folder. `progress` is called as it goes, at least
-    once a second. Ctrl-C ends the run and keeps what is done. Raises SamesameError for a file that is no suite, and
-    for a cluster that does not answer.
+    Reports are drawn where an entry is asked, and kept as `pages` of this folder. `progress` is called as it goes, at
+    least once a second. Ctrl-C ends the run and keeps what is done. Raises SamesameError for a file that is no suite,
+    and for a cluster that does not answer.
     """
     started = time.monotonic()
     here = min(jobs or 1, os.cpu_count() or 1) if ray else jobs or 1
@@ -169,6 +169,7 @@ class _Asking:
     afar: bool
     pages: Path | None = None
     rows: dict[str, Row] = field(default_factory=dict)
+    drawn_there: dict[str, str] = field(default_factory=dict)   # pages of answers that are not accepted yet
 
     def all(self, crew: Crew, waiting: Sequence[Entry], progress: Told | None) -> None:
         """Ask each of them, and whatever an answer makes necessary."""
@@ -189,7 +190,7 @@ class _Asking:
     def task(self, entry: Entry, **more: Any) -> Task:
         """The entry as a task; with more to it, or where it has no certificates, for this machine alone."""
         here = bool(more) or not self.afar or entry.verb != "check"
-        content = {"entry": asdict(entry), "drawn": here and self.pages is not None, **more}
+        content = {"entry": asdict(entry), "drawn": self.pages is not None, **more}
         return Task(entry.name, content, entry.name, limit_of(entry), here)
 
     def answered(self, entry: Entry, done: Done) -> Iterator[Task]:
@@ -207,6 +208,8 @@ class _Asking:
         answer, certificate, page = from_form(result["answer"]), result.pop("certificate"), result.pop("page")
         if not done.here and answer.verdict == "same":
             arrived = {"answer": result["answer"], "certificate": certificate}
+            if certificate and page is not None:
+                self.drawn_there[entry.name] = page
             yield self.task(entry, **({"arrived": arrived} if certificate else {"again": True}))
         elif not done.here and not read_alike(result["reads"]):
             answer = not_accepted(answer, "it read other files there than lie here")
@@ -214,20 +217,23 @@ class _Asking:
         else:
             told = CHECKED if "arrived" in done.task.content else "" if done.here else ELSEWHERE
             not_kept = self.kept.keep(key, answer, result)
-            if page is not None and done.here and self.pages is not None:
-                write_beside(page, page_of_answer(answer, self.pages))
+            self.draw(entry, answer, page, done.here)
             self.rows[entry.name] = replace(judged(entry, answer), not_kept=not_kept, told=told)
+
+
+    def draw(self, entry: Entry, answer: Answer, page: str | None, here: bool) -> None:
+        """Write the page of an answer where it is to lie."""
+        if self.pages is None:
+            return
+        if page is not None and here:
+            write_beside(page, page_of_answer(answer, self.pages))
+        elif (arrived := page or self.drawn_there.pop(entry.name, None)) is not None:
+            write_arrived(arrived, page_of_answer(answer, self.pages))
 
 
 def page_of_answer(answer: Answer, folder: Path) -> Path:
     """Where the page of an answer lies, whatever its entry is called."""
     return page_of(answer.name, to_form(replace(answer, name="")), folder)
-
-
-def not_accepted(answer: Answer, why: str) -> Answer:
-    """The answer of another machine that counts for nothing here."""
-    line = f"{answer.verdict}, {answer.evidence}, says a machine of the cluster, but {why}"
-    return replace(answer, verdict=NOT_ACCEPTED, state=OPEN, headline=line, evidence="undecided")
 
 
 def judged(entry: Entry, answer: Answer, *, unchanged: bool = False) -> Row:

@@ -50,8 +50,8 @@ Logits = dict[str, torch.Tensor]
 @dataclass(slots=True)
 class Laboratory:
     """Where a worker makes its attempts: the two sides, what both have in common, and what it keeps between them. To
-    `certify` everything is proved anew. Of the last attempt, where it has one: its `certificate`, and its report as a
-    `page`, where it was to be drawn."""
+    `certify`, as on a cluster, everything is proved anew. Of the last attempt, where it has one: its `certificate`, and
+    its report as a `page`, where it was to be drawn."""
 
     sides: tuple[Checkpoint, Checkpoint]
     seed: int

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from samesame.capture.checkpoints.folders import Checkpoint, is_checkpoint, parse
 from samesame.capture.checkpoints.shrinking import merged
 from samesame.evidence import Refused
-from samesame.report.html.beside import page_of, write_beside
+from samesame.report.html.beside import page_of, write_arrived, write_beside
 from samesame.sweep.attempt import Laboratory
 from samesame.sweep.outcome import SAMESAME, Outcome, Sweep, from_json, to_json
 from samesame.sweep.probe import AS_GIVEN, Plan, Probe
@@ -63,7 +63,7 @@ def sweep(
     `jobs` worker processes, here or on the Ray cluster at the address `ray` (None: as many as it has processors), take
     `per_probe` seconds for each check; after `timeout` seconds no more is begun. Done probes are kept in the file
     `resume`, from which a later call goes on; `waive` is a file of known differences; `only` names fields. `store`
-    holds proved rules: a path, None for the user's own, "-" for none. Reports of probes that are made here are drawn,
+    holds proved rules: a path, None for the user's own, "-" for none. Reports of probes are drawn where they are made,
     as `pages` of this folder. `progress` is called as it goes, at least once a
     second. Ctrl-C ends the sweep and keeps what is done. Raises SamesameError where the sides are not two readings of
     one config, where a library does not take it, where a file cannot be used, and where a cluster does not answer.
@@ -126,6 +126,7 @@ class _Sweeping:
     until: float
     progress: Told | None
     pages: Path | None = None
+    drawn_there: dict[str, str] = field(default_factory=dict)   # pages of outcomes that are not accepted yet
 
     def all(self, probes: Iterable[Probe]) -> Outcome | None:
         """Make those that are not in the record yet; the outcome of the last one."""
@@ -162,14 +163,26 @@ class _Sweeping:
             self.record.add(probe.key, to_json(Outcome(probe, "undecided", SAMESAME, result.why)))
             return
         certificate, page = result.pop("certificate"), result.pop("page")
-        if page is not None and done.here and self.pages is not None:
-            write_beside(page, page_of_outcome(from_json(result), self.pages))
-        if done.here or result["outcome"] != "same":
-            self.record.add(probe.key, result)
-        elif certificate is None:
-            yield self.task(probe, again=True)
-        else:
+        if not done.here and result["outcome"] == "same":
+            if certificate is None:
+                yield self.task(probe, again=True)
+                return
+            if page is not None:
+                self.drawn_there[probe.key] = page
             yield self.task(probe, arrived={"outcome": result, "certificate": certificate})
+            return
+        self.record.add(probe.key, result)
+        self.draw(probe, from_json(result), page, done.here)
+
+    def draw(self, probe: Probe, found: Outcome, page: str | None, here: bool) -> None:
+        """Write the page of an outcome where it is to lie; what is not accepted has none."""
+        arrived = page or self.drawn_there.pop(probe.key, None)
+        if self.pages is None:
+            return
+        if page is not None and here:
+            write_beside(page, page_of_outcome(found, self.pages))
+        elif arrived is not None and (not here or found.outcome == "same"):
+            write_arrived(arrived, page_of_outcome(found, self.pages))
 
 
 def page_of_outcome(outcome: Outcome, folder: Path) -> Path:
@@ -206,7 +219,7 @@ def laboratory(left: str, right: str, seed: int, per_probe: float, store: str | 
         probe = Probe(**content["probe"])
         if "arrived" in content:
             return {**to_json(arrived(room, probe, **content["arrived"])), "certificate": None, "page": None}
-        found = room.attempt(probe, content["drawn"] and not certify)
+        found = room.attempt(probe, content["drawn"])
         return {**to_json(found), "certificate": room.certificate, "page": room.page}
 
     return work

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from samesame.evidence import SamesameError
-from samesame.versions import versions, versions_of_packages
+from samesame.versions import code, versions, versions_of_packages
 from samesame.work.local import CRASHED, GONE, LOST, READY, UNUSABLE, Local, Message, Process
 from samesame.work.tasks import Lost, Task
 
@@ -145,7 +145,8 @@ class Remote:
 def code_and_packages() -> dict[str, str]:
     """All versions that a result hangs on: of packages, and of the code that a proof rests on."""
     prover, semantics = versions()
-    return {**versions_of_packages(), "samesame's provers": prover, "samesame's operators": semantics}
+    own = {"samesame's provers": prover, "samesame's operators": semantics, "samesame's files": code()}
+    return {**versions_of_packages(), **own}
 
 
 class Holder:

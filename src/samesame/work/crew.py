@@ -9,6 +9,7 @@ lost, and what is done is not done twice. Results come in the order in which the
 from __future__ import annotations
 
 import math
+import os
 import signal
 import time
 from collections import Counter, deque
@@ -236,8 +237,11 @@ class Crew:
             self._hands.remove(hand)
 
 
-def in_forks(prepare: str, given: Sequence[Any]) -> Work:
-    """Does each task in a fork of this process, which has loaded what all of them need; for a worker."""
+def in_forks(prepare: str, given: Sequence[Any], folder: str) -> Work:
+    """Does each task in a fork of this process, which has loaded what all of them need; for a worker, which has to see
+    the `folder` that tasks name files in. Raises SamesameError where it does not."""
+    if not os.path.isdir(folder):
+        raise SamesameError(f"a machine of the cluster has no folder {folder}; every machine has to see it there")
     place = Local(prepare, given, forks=True, tasks_each=1)
 
     def work(content: Any) -> Any:

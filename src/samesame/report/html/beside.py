@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from samesame.evidence import SamesameError
-from samesame.report.html.page import write_page
+from samesame.report.html.page import is_ours, write_page
 
 LETTERS = 60                                # of a result's name, in that of its page
 
@@ -34,6 +34,14 @@ def page_of(name: str, result: Any, folder: Path) -> Path:
 def link_to(page: Path) -> str:
     """The way there from the page beside its folder; nothing where there is none."""
     return quote(f"{page.parent.name}/{page.name}") if page.exists() else ""
+
+
+def write_arrived(text: str, page: Path) -> None:
+    """Write a single report that another machine has drawn. Raises SamesameError if it does more than ours do, or the
+    disk does not let it."""
+    if not is_ours(text):
+        raise SamesameError("a machine of the cluster has drawn a page that holds a script of its own; do not use it")
+    write_beside(text, page)
 
 
 def write_beside(text: str, page: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from samesame.report.json import write_text
 
 CONTROLS = "\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ud800-\udfff"
 TURNING = "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+ACTIVE = {"script", "meta", "base", "iframe", "frame", "object", "embed", "form", "link"}
+LEADS_TO_A_SCRIPT = re.compile("(javascript|vbscript|data):", re.IGNORECASE)
 HIDDEN = re.compile(f"[{CONTROLS}{TURNING}]")
 
 
@@ -36,6 +39,30 @@ def page(template: str, **given: Any) -> str:
     style, script = (Markup((folder / name).read_text(encoding="utf-8")) for name in ("page.css", "page.js"))
     text = _environment().get_template(template).render(style=style, script=script, **given)
     return visible(text).encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+def is_ours(text: str) -> bool:
+    """Does a page begin as ours do, which lets it fetch nothing, and run no script but ours?"""
+    empty = page("page.html", title="")
+    head, script = empty.partition("<title>")[0], empty[empty.rindex("<script>"):]
+    own, reader = _Active(), _Active()
+    own.feed(empty)
+    reader.feed(text)
+    return text.startswith(head) and text.endswith(script) and reader.found == own.found
+
+
+class _Active(HTMLParser):
+    """Collects what does more than show something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ACTIVE:
+            self.found.append(tag)
+        self.found += [name for name, value in attrs
+                       if name.startswith("on") or LEADS_TO_A_SCRIPT.match(re.sub(r"\s", "", value or ""))]
 
 
 def choices(states: Iterable[tuple[str, str]]) -> dict[str, dict[str, str]]:

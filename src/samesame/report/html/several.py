@@ -17,11 +17,16 @@ from samesame.report.words import listed
 COLOURS = {"different": "refuted", "undecided": "undecided"}
 
 
-def several_html(verdicts: Sequence[Verdict], answer: str, groups: Sequence[Sequence[str]], code: int) -> str:
-    """The whole page, for the verdicts of all pairs in order, the answer in a sentence, and the groups that agree."""
+def several_html(
+    verdicts: Sequence[Verdict], answer: str, groups: Sequence[Sequence[str]], code: int,
+    drawn: Sequence[dict[str, Any]] = (),
+) -> str:
+    """The whole page, for the verdicts of all pairs in order, the answer in a sentence, and the groups that agree. The
+    pairs are `drawn` here, unless they are already."""
     number = (1 + isqrt(1 + 8 * len(verdicts))) // 2                    # of programs, of which these are all pairs
     names = [verdicts[0].left, *(verdict.right for verdict in verdicts[: number - 1])]
-    pairs = [_pair(number, verdict) for number, verdict in enumerate(verdicts, 1)]
+    shown = drawn or [draw(number, verdict) for number, verdict in enumerate(verdicts, 1)]
+    pairs = [_pair(number, verdict, one) for number, (verdict, one) in enumerate(zip(verdicts, shown, strict=True), 1)]
     above = iter(pairs)
     return page(
         "several.html",
@@ -44,13 +49,19 @@ def _together(group: Sequence[str], verdicts: Sequence[Verdict]) -> str:
 
 
 def write_several_page(
-    verdicts: Sequence[Verdict], answer: str, groups: Sequence[Sequence[str]], code: int, path: Path
+    verdicts: Sequence[Verdict], answer: str, groups: Sequence[Sequence[str]], code: int, path: Path,
+    drawn: Sequence[dict[str, Any]] = (),
 ) -> None:
     """Write the page to `path` in one step. Raises SamesameError if the disk does not let it."""
-    write_page(several_html(verdicts, answer, groups, code), path)
+    write_page(several_html(verdicts, answer, groups, code, drawn), path)
 
 
-def _pair(number: int, verdict: Verdict) -> dict[str, Any]:
+def draw(number: int, verdict: Verdict) -> dict[str, Any]:
+    """What the page shows of a pair."""
+    return pair_of(verdict, f"pair-{number}-")
+
+
+def _pair(number: int, verdict: Verdict, drawn: dict[str, Any]) -> dict[str, Any]:
     kind = COLOURS.get(verdict.verdict) or ANSWERS[verdict.evidence]
     return {"id": f"pair-{number}", "kind": kind, "state": verdict.verdict, "evidence": str(verdict.evidence),
-            **pair_of(verdict, f"pair-{number}-")}
+            **drawn}
