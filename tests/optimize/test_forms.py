@@ -49,6 +49,17 @@ def test_equal_forms_are_one_object():
     assert linear().axes == ("m", "n")
 
 
+@pytest.mark.parametrize("first", ["row", "column", "same"])
+def test_the_order_of_a_form_hangs_on_its_structure_and_not_on_what_was_made_first(first):
+    names = {"row": f"x of {first}", "column": f"w of {first}", "same": f"z of {first}"}
+    made = {}
+    for kind in sorted(names, key=lambda kind: kind != first):
+        made[kind] = load(names[kind], *{"row": "mk", "column": "nk", "same": "mk"}[kind])
+    assert times(made["column"], made["row"]).arguments == (made["row"], made["column"])
+    assert plus(made["same"], made["row"]).arguments == (made["row"], made["same"])
+    assert plus(times(made["row"], made["same"]), made["same"]).arguments[0] is made["same"]
+
+
 def test_a_form_means_its_formula():
     x, w = leaf("x", (M, K)), leaf("W", (N, K))
     i, j = index(M), index(N)

@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count
+from hashlib import blake2b
 from math import prod
 from typing import Any, NamedTuple
 
 from samesame.formula import expr as e
 from samesame.formula.expr import Expr, Interned, Leaf
 
+LAST = "\uffff"                                      # comes after every axis
 Infinity = "-∞"                                      # as masks write it
 Number = Fraction | str                             # a rational, or that
 Powers = tuple[tuple[str, int], ...]                # of axes' extents: (("k", -1),) is 1/|k|
@@ -101,17 +102,18 @@ class Form(metaclass=Interned):
     attributes: tuple[Any, ...]
     arguments: tuple[Form, ...]
     axes: tuple[str, ...]                            # free, sorted
-    serial: int
+    height: int                                      # 0 of a leaf
+    structure: str                                   # a digest of the whole
 
     def __init__(self, operator: str, attributes: tuple[Hashable, ...], arguments: tuple[Form, ...]) -> None:
         self.operator, self.attributes, self.arguments = operator, attributes, arguments
-        self.axes, self.serial = free_axes(operator, attributes, [x.axes for x in arguments]), next(_serials)
+        self.axes = free_axes(operator, attributes, [x.axes for x in arguments])
+        self.height = 1 + max((x.height for x in arguments), default=-1)
+        said = repr((operator, attributes, *(x.structure for x in arguments)))
+        self.structure = blake2b(said.encode(), digest_size=16).hexdigest()
 
     def __repr__(self) -> str:
         return text(self)
-
-
-_serials = count()
 
 
 def free_axes(operator: str, attributes: tuple[Any, ...], arguments: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
@@ -233,7 +235,14 @@ def cast(dtype: str, x: Form) -> Form:
 
 
 def _ordered(xs: Iterable[Form]) -> tuple[Form, ...]:
-    return tuple(sorted(xs, key=lambda x: (not finite(x), x.serial)))
+    """In an order that hangs on nothing but what stands there: numbers, then what has the axes that come first (`x·W`
+    where x has m and W has n), what is small before what is large, and tensors by their names."""
+    return tuple(sorted(xs, key=_place_in_order))
+
+
+def _place_in_order(x: Form) -> tuple[Any, ...]:
+    name = x.attributes[0] if x.operator == "load" else ""
+    return not finite(x), (*x.axes, LAST), x.height, name, x.structure
 
 
 ZERO, ONE = number(0), number(1)
