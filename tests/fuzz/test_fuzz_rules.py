@@ -120,3 +120,13 @@ def test_twins_compute_what_their_programs_compute():
         assert not wrong, (twin.rules, source(program), source(twin.program), wrong)
         seen.update(twin.rules)
     assert set(RESPELLINGS) <= set(seen) and len(set(seen) & set(LABELS)) > 10, seen
+
+
+def test_no_rule_of_real_numbers_rewrites_complex_ones():
+    made = Input("x", "torch.complex(torch.tensor([3.0, -1.0]), torch.tensor([4.0, 0.0]))")
+    program = Program((made,), (Step(("y",), "torch.abs", (Ref("x"),)),), ("y",))
+    for seed in range(20):
+        twin = twin_of(program, random.Random(seed))
+        if twin is not None:
+            eager, other = (observe(p.function(), p.make_inputs, 1) for p in (program, twin.program))
+            assert set(twin.rules) <= set(RESPELLINGS) and not compare(eager, other, None)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import pytest
 import torch
 
+from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.generators import GENERATORS
 from samesame.fuzz.generators.taste import Taste
+from samesame.fuzz.judge import judge
 from samesame.fuzz.oracle import observe
-from samesame.fuzz.program import Block, Input, Program, Ref, Step, decoded, encoded, source
+from samesame.fuzz.program import Block, Input, Program, Ref, Step, decoded, encoded, refs_in, source
 
 SMALL = Program(
     (Input("x", "torch.arange(6.).reshape(2, 3)"),),
@@ -55,6 +58,17 @@ def test_generated_programs_run_and_are_the_same_again(generator):
         assert observe(program.function(), program.make_inputs, calls=1).error == "", source(program)
         assert decoded(encoded(program)) == program
         assert source(GENERATORS[generator](random.Random(seed))) == source(program)
+
+
+def test_programs_of_values_keep_no_operator_of_which_nothing_can_be_said():
+    seen, dtypes = Counter(), set()
+    for seed in range(30):
+        program = GENERATORS["values"](random.Random(seed))
+        seen[judge(program, BACKENDS["eager"]).status] += 1
+        dtypes |= {tensor.dtype for tensor in program.make_inputs()}
+        assert {name for step in program.every_step for name in refs_in(step.args)} <= {i.name for i in program.inputs}
+    assert seen == {"agrees": 30}
+    assert {torch.float32, torch.bfloat16, torch.int64, torch.uint8, torch.complex64} <= dtypes
 
 
 def test_operators_to_avoid_do_not_occur():

@@ -71,12 +71,8 @@ def judge(
     if not backend.writes and isinstance(program, Program) and program.writes:
         return Judgement("not given", why=f"{backend.name} does not write into its inputs")
     eager = seen(program)
-    if eager.error:
-        return Judgement("invalid", why=eager.error)
-    if why := leaves_open(program):
-        return Judgement("undefined", why=why)
-    if not steady(program.function(), program.make_inputs, eager, GLANCES):
-        return Judgement("unsteady", why="eager torch gives another result again, or with other roundings")
+    if unsaid := says_nothing(program, eager):
+        return unsaid
     wide = in_float64(program)
     subjects = [] if twin_alone else [("program", program, eager)]
     if twin is not None:
@@ -96,6 +92,17 @@ def judge(
             return Judgement("unsteady", why=f"rounding explains it: {found.kind}, {found.detail}")
         return Judgement("found", stage, found.kind, found.where, found.detail)
     return Judgement("agrees")
+
+
+def says_nothing(program: Subject, eager: Observation) -> Judgement | None:
+    """Why no compiler can be wrong about a program that does this in eager torch; None where one can."""
+    if eager.error:
+        return Judgement("invalid", why=eager.error)
+    if why := leaves_open(program):
+        return Judgement("undefined", why=why)
+    if not steady(program.function(), program.make_inputs, eager, GLANCES):
+        return Judgement("unsteady", why="eager torch gives another result again, or with other roundings")
+    return None
 
 
 def seen(subject: Subject) -> Observation:

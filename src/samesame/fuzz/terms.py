@@ -47,6 +47,8 @@ def is_pure(program: Program) -> bool:
 def rewritten(program: Program, dice: random.Random, learnt: Sequence[Rule] = ()) -> Twin | None:
     """An equal program that dice choose, by rules learnt elsewhere too; None where there is none but itself."""
     values = program.values()
+    if any(value.is_complex() for value in values.values()):
+        return None                                  # rules are of real numbers: |x| is no maximum of x and −x there
     graph, known = as_terms(program, values)
     roots = [known[name] for name in program.outputs]
     budget = Budget(nodes=ROOM + SHARE * len(program), iterations=3, seconds=2.0, matches=40)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from samesame.fuzz.generators import algebra, operators, statements
+from samesame.fuzz.generators import algebra, beside, operators, statements
 from samesame.fuzz.generators.taste import Taste
 from samesame.fuzz.program import Program
 
@@ -18,4 +18,5 @@ GENERATORS: dict[str, Generator] = {
     "operators": operators.generate,
     "statements": statements.generate,
     "algebra": algebra.generate,
+    "values": beside.generate,
 }

@@ -15,6 +15,7 @@ import torch
 FLOATS = ("float32", "float32", "float32", "float64", "bfloat16", "float16")  # by how often they are drawn
 INTEGERS = ("int64", "int64", "int32", "int16", "int8", "uint8")
 DTYPES = (*FLOATS, *INTEGERS, "bool")
+COMPLEX = ("complex64",)
 LENGTHS = (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65)  # around 8, 16, 32 lanes
 COMMON = (2, 3, 4, 5, 8, 16, 17)
 SPECIAL = ("nan", "inf", "-inf", "0.0", "-0.0", "1e-40", "1.0", "-1.0", "2.5", "-3.5", "1e30")
@@ -45,9 +46,11 @@ def any_mood(dice: random.Random) -> str:
 
 def any_tensor(dice: random.Random, shape: Sequence[int], dtype: str, mood: str = "mixed") -> str:
     """An expression that makes a tensor of this shape and dtype."""
+    kind = torch.zeros((), dtype=getattr(torch, dtype))
+    if kind.is_complex():
+        return f"torch.complex({any_tensor(dice, shape, 'float32', mood)}, {any_tensor(dice, shape, 'float32', mood)})"
     layout = LAYOUTS[dice.choices(list(LAYOUTS), [6, 1, 1, 1, 1])[0]] if len(shape) else LAYOUTS["contiguous"]
     base, moved = layout(dice, tuple(shape))
-    kind = torch.zeros((), dtype=getattr(torch, dtype))
     names = CONTENTS["bool" if dtype == "bool" else "float" if kind.is_floating_point() else "integer"]
     content = dice.choices(list(names), [MOODS[mood].get(name, 0) for name in names])[0]
     return names[content](dice, base, dtype) + moved
