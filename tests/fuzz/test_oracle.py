@@ -153,6 +153,20 @@ def test_reduction_leaves_the_step_that_is_wrong():
     assert len(small.inputs) == len(small.outputs) == 1 and small.make_inputs()[0].numel() <= 2
 
 
+@pytest.mark.parametrize("wrong", [0, 10, 23])
+def test_of_many_results_beside_one_another_the_wrong_one_is_found_in_few_runs(wrong):
+    steps = [Step((f"y{k}",), "torch.mul", (Ref("x"), 1.0 + k)) for k in range(24)]
+    program, sizes = of(*steps, out=tuple(f"y{k}" for k in range(24))), []
+
+    def shows(candidate):
+        sizes.append(len(candidate))
+        return "wrong value" if any(step.args[1] == 1.0 + wrong for step in candidate.every_step) else ""
+
+    small = reduced(program, shows, "wrong value", until=float("inf"))
+    assert [step.args[1] for step in small.every_step] == [1.0 + wrong]
+    assert sum(size > 1 for size in sizes) <= 12
+
+
 TIE = "torch.tensor([0.1, 0.2])"
 SUM = Step(("a",), "torch.sum", (Ref("x"),)), Step(("b",), "torch.cumsum", (Ref("x"), 0))
 ROUNDED = {

@@ -72,10 +72,25 @@ def first_wrong(program: Program, shows: Shows) -> str:
 
 
 def fewer_outputs(program: Program) -> Iterator[Program]:
-    for name in program.outputs:
-        rest = tuple(other for other in program.outputs if other != name)
-        if rest:
-            yield replace(program, outputs=rest).lean()
+    """Without runs of outputs, long ones first, and without the steps that only these need."""
+    length = len(program.outputs) // 2
+    while length:
+        for start in range(0, len(program.outputs), length):
+            rest = (*program.outputs[:start], *program.outputs[start + length :])
+            if rest:
+                yield needed(replace(program, outputs=rest))
+        length //= 2
+
+
+def needed(program: Program) -> Program:
+    """Without steps that write nothing and whose results nobody takes."""
+    taken, kept = {*program.outputs}, list[Line]()
+    for line in reversed(program.steps):
+        drops = isinstance(line, Step) and line.results and not line.call.endswith("_") and not taken & {*line.results}
+        if not drops:
+            kept.append(line)
+            taken |= {*used([line])}
+    return replace(program, steps=tuple(reversed(kept))).lean()
 
 
 def fewer_steps(program: Program) -> Iterator[Program]:
