@@ -42,7 +42,7 @@ from samesame.relate.extremes import first_apart
 from samesame.relate.flags import flags_of
 from samesame.relate.generalise_sizes import families_of, generalise_sizes, lowest
 from samesame.relate.induction import families_by_induction
-from samesame.relate.masks import triangle
+from samesame.relate.masks import counts, triangle
 from samesame.relate.named_numbers import Tried, with_named_numbers
 from samesame.relate.neighbours import SECONDS, TIMES, Here, Neighbourhood
 from samesame.relate.parameters import InputRelation
@@ -410,9 +410,14 @@ def _masks(left: Graph, right: Graph) -> Iterator[str]:
     """Buffers that are read as the masks which they hold, in a sentence each."""
     for side, graph in (("left", left), ("right", right)):
         for node in graph.sources("constant"):
-            mask = triangle(graph.tensors[node.name]) if node.origin.parameter else None
+            value, name = graph.tensors[node.name], node.origin.parameter
+            mask, row = (triangle(value), counts(value)) if name else (None, None)
             if mask is not None:
-                yield f"The buffer {node.origin.parameter} of the {side} is taken as the mask that it holds: {mask}."
+                yield f"The buffer {name} of the {side} is taken as the mask that it holds: {mask}."
+            if row is not None:
+                numbers = ", ".join(str(row[0] + k * row[1]) for k in range(3))
+                held = f"{numbers}, and so on, {value.numel()} of them"
+                yield f"The buffer {name} of the {side} is taken as the numbers that it holds: {held}."
 
 
 def kernels_in(graph: Graph) -> set[str]:

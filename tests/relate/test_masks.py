@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from samesame import check
 from samesame.certificate.replay import replay
 from samesame.evidence import Rung
-from samesame.relate.masks import triangle
+from samesame.relate.masks import counts, triangle
 
 ONES = torch.ones(5, 7)
 TRIANGLES = {
@@ -67,3 +67,67 @@ def test_a_mask_in_a_buffer_is_the_mask_that_a_kernel_knows():
 def test_a_mask_with_another_diagonal_is_a_difference(diagonal):
     assert check(Buffered(diagonal), causal, GIVEN).verdict == "different"
     assert check(Buffered(0), Buffered(diagonal), GIVEN).verdict == "different"
+
+
+COUNTS = {
+    "positions": (torch.arange(40)[None], (0, 1)),
+    "backwards": (torch.arange(9, 2, -1, dtype=torch.int32), (9, -1)),
+    "in steps": (torch.tensor([[-4], [-1], [2]]), (-4, 3)),
+    "two": (torch.tensor([0, 1]), None),
+    "all alike": (torch.zeros(5, dtype=torch.int64), None),
+    "one out of turn": (torch.tensor([0, 1, 2, 4]), None),
+    "a plane": (torch.arange(12).reshape(3, 4), None),
+    "reals": (torch.arange(5.0), None),
+    "truth values": (torch.tensor([False, True, True]), None),
+    "wrapped around": (torch.tensor([0, 2**62, -(2**63)]), None),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_numbers_that_count_are_told(name):
+    value, found = COUNTS[name]
+    assert counts(value) == found
+
+
+class Embedded(nn.Module):
+    """Words and positions, which a buffer counts."""
+
+    def __init__(self, step=1):
+        super().__init__()
+        self.words, self.places = nn.Embedding(11, 6), nn.Embedding(80, 6)
+        self.register_buffer("position_ids", step * torch.arange(40)[None], persistent=False)
+        self.norm = nn.LayerNorm(6)
+
+    def forward(self, ids):
+        return self.norm(self.words(ids) + self.places(self.position_ids[:, : ids.shape[1]]))
+
+
+class Cut(nn.Module):
+    """The same with as many rows of the table as there are words, from the row `first` on."""
+
+    def __init__(self, module, first=0, step=1):
+        super().__init__()
+        self.module, self.first, self.step = module, first, step
+
+    def forward(self, ids):
+        table = self.module.places.weight[self.first :: self.step][: ids.shape[1]]
+        return self.module.norm(self.module.words(ids) + table)
+
+
+IDS = (torch.randint(0, 11, (2, 7)),)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_positions_that_a_buffer_counts_are_rows_cut_out_of_a_table(step):
+    module = Embedded(step).eval()
+    verdict = check(module, Cut(module, step=step).eval(), IDS, certify=True)
+    assert verdict.verdict == "same" and verdict.evidence == Rung.PROVED
+    assert any("position_ids of the left is taken as the numbers" in note for note in verdict.notes)
+    checked, _ = replay(verdict.certificate, None)
+    assert checked
+
+
+@pytest.mark.parametrize("first, step", [(1, 1), (0, 2)])
+def test_other_rows_of_the_table_are_not(first, step):
+    module = Embedded().eval()
+    assert check(module, Cut(module, first, step).eval(), IDS).verdict == "different"

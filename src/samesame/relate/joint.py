@@ -30,7 +30,7 @@ from samesame.operators.shapes import NARROW
 from samesame.operators.table import UNINITIALISED, packet
 from samesame.relate.domain import positions
 from samesame.relate.layout import Layout, Slice, Whole, build, reshaped, share
-from samesame.relate.masks import Triangle, triangle
+from samesame.relate.masks import Triangle, counts, triangle
 
 _HUGE = 1e30  # a number as large stands for infinity
 _SEEN = 4096
@@ -187,11 +187,14 @@ class JointGraph:
 
         A table of generic numbers is entered as its smallest period, repeated: a rotary table that one side repeats
         for every sequence of the batch and the other for both halves of a head is one table. So is one that says every
-        number twice in a row, for the two of a pair. A mask that is a triangle is entered as what makes it.
+        number twice in a row, for the two of a pair. A mask that is a triangle is entered as what makes it, and so
+        are numbers that count.
         """
         wide = widened(value)
         if is_table(wide):
             whole = self._stretched(wide)
+        elif (row := counts(wide)) is not None:
+            whole = self._counted(wide, *row)
         else:
             mask = triangle(wide)
             whole = self._constant_leaf(wide) if mask is None else self._masked(wide, mask)
@@ -220,6 +223,13 @@ class JointGraph:
         self.values[leaf] = full
         made = self.add(mask.operator, ((Slot(0), mask.diagonal), ()), (leaf,), self.types[leaf])
         return self.add_layout(reshaped(Whole("made"), mask.shape, tuple(wide.shape)), {"made": made})
+
+    def _counted(self, wide: torch.Tensor, first: int, step: int) -> int:
+        """Numbers that count up or down, in this shape."""
+        ends = first, first + step * wide.numel(), step
+        row = self.add("aten.arange.start_step", (ends, ()), (), Typed((wide.numel(),), "int"))
+        self.values[row] = wide.flatten()
+        return self.add_layout(reshaped(Whole("row"), (wide.numel(),), tuple(wide.shape)), {"row": row})
 
     def _constant_leaf(self, wide: torch.Tensor) -> int:
         shape, kind = tuple(wide.shape), _told_apart(str(wide.dtype).removeprefix("torch."))

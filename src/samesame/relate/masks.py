@@ -1,7 +1,8 @@
-"""Masks in buffers: a triangle of one number, with zeros beside it, read as the constant that it is.
+"""Masks and positions in buffers, read as the constants that they are.
 
 One program keeps a causal mask in a buffer, the other makes it when it runs, or has a kernel that knows no other. What
-such a buffer holds is a fact about positions (j ≤ i), and a proof needs that fact; the bare numbers hide it.
+such a buffer holds is a fact about positions (j ≤ i), and a proof needs that fact; the bare numbers hide it. Likewise
+for positions themselves: a row that counts 0, 1, 2, … is looked up in a table, where the other program cuts the table.
 """
 
 from __future__ import annotations
@@ -50,3 +51,16 @@ def triangle(value: torch.Tensor) -> Triangle | None:
         if torch.equal(there, made):
             return Triangle(upper, diagonal, number, (rest[0], rest[1]))
     return None
+
+
+def counts(value: torch.Tensor) -> tuple[int, int] | None:
+    """The first number and the step of a row of at least three integers that go up or down evenly, whatever dimensions
+    of size one it has besides; None of anything else."""
+    row = value.flatten()
+    integers = value.dtype in (torch.int64, torch.int32, torch.int16, torch.int8)
+    if not integers or len(row) < 3 or max(value.shape) != len(row):
+        return None
+    steps = torch.diff(row.to(torch.int64))
+    first, step = int(row[0]), int(steps[0])
+    even = step and bool((steps == step).all()) and int(row[-1]) == first + step * (len(row) - 1)  # nothing wrapped
+    return (first, step) if even else None
