@@ -287,6 +287,8 @@ OWN: Samples = {
     "aten.linear.default": lambda: [(r(2, 3, 4), r(5, 4), r(5)), (r(4), r(5, 4)), (r(4), r(4)), (r(2, 4), r(5, 4))],
     "aten.ger.default": lambda: [(r(3), r(4))],
     # constants
+    "aten.tril_indices.default": lambda: [(4, 4, -1), (3, 5), (5, 2, 1), (4, 6, -3), (2, 3, 9)],
+    "aten.triu_indices.default": lambda: [(4, 4, 1), (3, 5), (5, 2, -1), (4, 6, 3), (6, 2, -9)],
     "aten.arange.start_step": lambda: [(0, 9, 2), (5, -1, -2), (0.5, 2, 0.25), (1, 4), (3, 3),
                                        (0, 5, {"dtype": torch.float64})],
     "aten.full.default": lambda: [([2, 3], True), ([], 0.1), ([2], 3), ([2], 3, {"dtype": torch.float64}),

@@ -6,6 +6,7 @@ What uninitialised memory holds is not a function of anything, so `empty` has no
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from math import ceil
 from typing import Any
 
@@ -34,6 +35,7 @@ from samesame.operators.shapes import (
 from samesame.operators.table import meaning
 
 Value = float | int | bool | Expr
+INT64 = 4                                                   # as torch's declarations number it
 
 
 def filled(size: Sequence[Dim], value: Value, kind: str) -> Tensor:
@@ -192,6 +194,37 @@ def triu(x: Tensor, diagonal: int = 0) -> Tensor:
 
 def _nothing(x: Tensor) -> Expr:
     return const(False) if x.kind == "bool" else const(0)
+
+
+@meaning("aten.tril_indices.default")
+def tril_indices(row: Dim, col: Dim, offset: int = 0, *, dtype: Dtype | int = INT64) -> Tensor:
+    """Where a lower triangle has places, row by row: their rows, and their columns."""
+    n, m = static(row), static(col)
+    return _places([(0, min(max(r + offset + 1, 0), m)) for r in range(n)])
+
+
+@meaning("aten.triu_indices.default")
+def triu_indices(row: Dim, col: Dim, offset: int = 0, *, dtype: Dtype | int = INT64) -> Tensor:
+    n, m = static(row), static(col)
+    return _places([(min(max(r + offset, 0), m), m) for r in range(n)])
+
+
+def _places(columns: Sequence[tuple[int, int]]) -> Tensor:
+    """The row and the column of each place, where row r has the columns from `columns[r][0]` to before the other.
+
+    Place k is in the last row that begins at k or before; how far its column is from k changes where a row begins.
+    """
+    begins = [0, *accumulate(stop - start for start, stop in columns)]
+    away = [start - begin for (start, _), begin in zip(columns, begins, strict=False)]
+
+    def element(which: Expr, k: Expr) -> Expr:
+        row, column = [const(0)], [add(k, *away[:1])]
+        for begin, (before, after) in zip(begins[1:], pairwise(away), strict=False):
+            row.append(where(le(begin, k), 1, 0))
+            column.append(where(le(begin, k), after - before, 0))
+        return where(eq(which, 0), add(*row), add(*column))
+
+    return tensor((2, begins[-1]), element, "int")
 
 
 @meaning("aten.diag.default")
