@@ -485,6 +485,8 @@ REFUSED: list[tuple[str, Callable[..., tuple[Any, ...]], str]] = [
     ("aten.chunk.default", lambda T: (real(T), 3), "3 pieces"),
     ("aten.glu.default", lambda B, T: (real(B, T),), "broadcast"),
     ("aten.unbind.int", lambda T: (real(T),), "must be known"),
+    ("aten.tril_indices.default", lambda T: (T, T), "must be known"),
+    ("aten.triu_indices.default", lambda T: (3, T), "must be known"),
     ("aten.unfold.default", lambda T: (real(T), 0, 3, 1), "a window"),
     ("aten.cat.default", lambda B, T, S: ([real(B, T), real(T, S)], 1), "joined"),
     ("aten.stack.default", lambda T, S: ([real(T), real(S)],), "joined"),
@@ -541,4 +543,6 @@ REFUSED: list[tuple[str, Callable[..., tuple[Any, ...]], str]] = [
 # Operators of which no dimension that they look at can be symbolic.
 CANNOT = {
     "aten.unbind.int": "how many results there are is the size itself",
+    "aten.tril_indices.default": "how many places there are is a sum over rows",
+    "aten.triu_indices.default": "how many places there are is a sum over rows",
 }

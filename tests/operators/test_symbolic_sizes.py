@@ -187,7 +187,7 @@ def test_every_meaning_that_looks_at_a_size_is_held_against_torch_over_symbols()
 
 def test_what_cannot_take_symbols_is_a_named_list() -> None:
     refused = {operator for operator, *_ in REFUSED}
-    assert set(CANNOT) == {"aten.unbind.int"}
+    assert set(CANNOT) == {"aten.unbind.int", "aten.tril_indices.default", "aten.triu_indices.default"}
     assert set(CANNOT) <= refused and all(CANNOT.values())
 
 
