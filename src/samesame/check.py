@@ -12,6 +12,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -42,6 +43,7 @@ from samesame.relate.extremes import first_apart
 from samesame.relate.flags import flags_of
 from samesame.relate.generalise_sizes import families_of, generalise_sizes, lowest
 from samesame.relate.induction import families_by_induction
+from samesame.relate.lost_sizes import lost_sizes
 from samesame.relate.masks import counts, triangle
 from samesame.relate.named_numbers import Tried, with_named_numbers
 from samesame.relate.neighbours import SECONDS, TIMES, Here, Neighbourhood
@@ -202,6 +204,10 @@ def _establish(
         if weighed.open and verdict.verdict == "undecided":
             verdict.notes.append(f"{weighed.open[0].upper()}{weighed.open[1:]}.")
         verdict.sizes = settled.sizes
+        if verdict.verdict == "same" and settled.sizes.fixed and not run.over:
+            by_files = tuple(lost_sizes(programs, settled.sizes, example, sides.how))
+            verdict.sizes = replace(settled.sizes, by_files=by_files)
+            verdict.notes += [f"{one}: if others are meant, export it with that size dynamic." for one in by_files]
         verdict.picture = picture_of(relating) if picture else None
         if settled.sizes.apart and verdict.verdict == "same":
             verdict.verdict, verdict.evidence = "different", Rung.REFUTED

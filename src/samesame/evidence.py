@@ -229,7 +229,8 @@ class Sizes:
     at which the programs ran to tell; conditions that bound the region, each with the line that asks; and where a size
     could not be followed. As data: the example's `shapes`; what each dimension that varies is in the symbols of the
     `region`; and the values of the symbols in each run. Where the region is covered by several `cases`, they are named.
-    `apart` are sizes at which the two programs differ, with the output.
+    `apart` are sizes at which the two programs differ, with the output. `lost` are places that could not be followed,
+    `by_files` sizes that a file fixes and the program beside it does not.
     """
 
     varying: tuple[str, ...] = ()
@@ -243,6 +244,7 @@ class Sizes:
     lost: tuple[str, ...] = ()
     apart: str = ""
     cases: tuple[Case, ...] = ()
+    by_files: tuple[str, ...] = ()
 
     def symbols_at(self, shapes: Shapes) -> dict[str, int] | None:
         """The values of the region's symbols for inputs of these shapes; None where no values give them."""

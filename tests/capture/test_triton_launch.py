@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import weakref
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import torch
 from samesame.evidence import Refused
 from samesame.formula.expr import Size
 from samesame.formula.sizes import size_text
+from samesame.kernels.host.device import TimeUp, limited
 from samesame.kernels.host.interpret import interpret
 from samesame.kernels.host.launch import Call, Captured, HostStep
 from samesame.kernels.host.launches import capture_launches
@@ -292,3 +294,24 @@ def test_interpreter_names_program_lane_and_line_of_an_access_out_of_bounds(tmp_
     (fault,) = interpret(f"{path}:launch").faults
     assert (fault.kind, fault.program, fault.lane, fault.element) == ("store out of bounds", (1, 0, 0), (36,), 100)
     assert fault.origin.line == 12 and fault.argument == "out_ptr"
+
+
+class Watched:
+    """Something that a weak reference can be told of."""
+
+
+def test_time_that_is_up_is_told_again_where_python_drops_what_is_raised(monkeypatch) -> None:
+    dropped = []
+    monkeypatch.setattr("sys.unraisablehook", lambda told: dropped.append(told.exc_type))
+
+    def busy(_: object) -> None:
+        while not dropped:
+            pass
+
+    with pytest.raises(TimeUp), limited(0.05):
+        thing = Watched()
+        reference = weakref.ref(thing, busy)
+        del thing                                                        # in its callback the time is up
+        while reference() is None:
+            pass
+    assert dropped == [TimeUp]

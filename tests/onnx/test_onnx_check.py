@@ -84,6 +84,20 @@ def test_a_size_that_was_fixed_is_told(tmp_path: Path) -> None:
     verdict = check(Mean(), load_target(write(text, tmp_path / "fixed.onnx", {})), (torch.randn(2, 3, 3, 3),))
     assert not any("B" in said for said in verdict.sizes.varying)
     assert any("x.shape[0]" in said for said in verdict.sizes.fixed), verdict.sizes
+    (told,) = verdict.sizes.by_files
+    assert told.startswith("x.shape[0] = 2, ") and told.endswith(f" only, which {tmp_path / 'fixed.onnx'} fixes")
+    assert told in str(verdict).replace("\n", " ")
+
+
+@pytest.mark.parametrize("declared, lost", [("3,8", "input.shape[0] = 3"), ("B,8", "")])
+def test_a_size_that_the_export_took_away_is_in_the_headline_and_no_other_is(declared, lost, tmp_path: Path) -> None:
+    module = nn.Linear(8, 4)
+    made = declared.replace("8", "4")
+    text = f"linear (float[{declared}] x) => (float[{made}] y) {{ y = Gemm<transB = 1>(x, weight, bias) }}"
+    file = load_target(write(text, tmp_path / "linear.onnx", module.state_dict()))
+    verdict = check(module, file, (torch.randn(3, 8),))
+    assert verdict.verdict == "same"
+    assert verdict.sizes.by_files == ((f"{lost} only, which {file} fixes",) if lost else ())
 
 
 def test_an_input_that_the_export_lost_is_told_by_values(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
         "sizes": {
             "varying": verdict.sizes.varying,
             "fixed": verdict.sizes.fixed,
+            "by_files": verdict.sizes.by_files,
             "ran": verdict.sizes.ran,
             "shapes": {name: list(shape) for name, shape in verdict.sizes.shapes.items()},
             "places": [[name, d, sizes.encoded(size)] for (name, d), size in verdict.sizes.places.items()],

@@ -105,7 +105,8 @@ def _same(verdict: Verdict) -> str:
     at_least = "at least " if any(root.evidence.rung > verdict.evidence for root in verdict.roots) else ""
     calls = [verdict.scope] if verdict.scope else []
     aside = listed([kind for kind in KINDS if any(difference.kind == kind for difference in verdict.ignored)])
-    scope = ", ".join((_scope(verdict), *verdict.only, *calls, *([f"{aside} aside"] if aside else [])))
+    besides = [*verdict.sizes.by_files, *verdict.only, *calls, *([f"{aside} aside"] if aside else [])]
+    scope = ", ".join((_scope(verdict), *besides))
     return f"every output {at_least}{scope}{only_with(verdict)}{tally(verdict.relations)}"
 
 

@@ -375,7 +375,8 @@ class _Search:
 
     def keep(self, places: Sequence[Place], why: str) -> None:
         """Note places that stay numbers."""
-        self.fixed.append(f"{_numbered(places, self.sizes[places[0]])}: {why}")
+        here = f"{_numbered(places, self.sizes[places[0]])}: "
+        self.fixed.append(here + why.removeprefix(here))
 
     def fitted(self, varying: Sequence[Varying]) -> Family:
         """Both graphs with polynomials in place of numbers. Raises Misfit where some number fits none."""

@@ -365,30 +365,33 @@ def compiled(*_: Any) -> Any:
     return types.SimpleNamespace(n_regs=0, n_spills=0, asm={}, metadata=types.SimpleNamespace(shared=0, num_warps=4))
 
 
+AGAIN = 0.5                  # seconds in which what was raised has come out, unless it was dropped
+
+
 class TimeUp(BaseException):
     """The host code has run too long. Not an Exception: the user's program must not take it for one of its own."""
 
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise TimeUp in this thread after so many seconds, in a loop of Python's, wherever that runs."""
-    thread, over = threading.get_ident(), threading.Lock()
-    done = False
+    """Raise TimeUp in this thread after so many seconds, in a loop of Python's, wherever that runs; and again a while
+    later if it is still there, for Python drops what is raised in a callback of a weak reference or a finalizer."""
+    thread, changing, left = threading.get_ident(), threading.Lock(), threading.Event()
 
     def raise_there() -> None:
-        with over:
-            if not done:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TimeUp))
+        wait = seconds
+        while not left.wait(wait):
+            with changing:
+                if not left.is_set():
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TimeUp))
+            wait = AGAIN
 
-    timer = threading.Timer(seconds, raise_there)
-    timer.daemon = True
-    timer.start()
+    threading.Thread(target=raise_there, daemon=True).start()
     try:
         yield
     finally:
-        with over:
-            done = True
-        timer.cancel()
+        with changing:
+            left.set()
 
 
 __all__ = [
