@@ -4,6 +4,8 @@ import json
 import math
 import re
 from collections import Counter
+from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from typer.testing import CliRunner
@@ -249,3 +251,34 @@ def test_the_page_that_another_machine_drew_is_kept_once_its_certificate_holds(m
 def test_a_page_that_another_machine_drew_with_a_script_of_its_own_ends_the_sweep(made):
     with pytest.raises(SamesameError, match="holds a script of its own"):
         made("different", drawn=PAGE.replace("</main>", "<script>alert(1)</script></main>"))
+
+
+def test_configs_that_were_swept_one_by_one_stand_beside_one_another_in_one_page(run, tmp_path):
+    first = tmp_path / "first.json"
+    run("--json", str(first), "--html", str(tmp_path / "first.html"), only=("hidden_act",))
+    drawn = [probe["page"] for probe in json.loads(first.read_text())["probes"]]
+    assert all(page is None or Path(page).exists() for page in drawn) and any(drawn)
+    both = tmp_path / "deeper" / "both.html"
+    both.parent.mkdir()
+    run("--html", str(both), "--beside", str(first), only=("attention_bias",))
+    text = both.read_text()
+    rows = re.findall(r"<tr data-search.*?</tr>", text, re.S)
+    assert len(re.findall(r'<th scope="col">', text)) == 3                  # the fields, and two models
+    (row,) = [row for row in rows if "<code>hidden_act</code>" in row]
+    here, there = re.findall(r"<td>(.*?)</td>", row, re.S)
+    links = re.findall(r'href="([^"]+)"', there)
+    assert not here.strip() and there.count("chip probe") == len(ACTS)
+    assert links and all((both.parent / unquote(link)).exists() for link in links)
+
+
+@pytest.mark.parametrize("text, told", [
+    ("", "is no report of a sweep; give what `samesame sweep --json` wrote"),
+    ('{"format": 1, "left": "a", "probes": [{"field": 3}]}', "is no report of a sweep"),
+    ('{"format": 99}', "is of another version; run that sweep once more with --json"),
+])
+def test_what_is_to_stand_beside_and_is_no_report_is_one_sentence(run, tmp_path, text, told):
+    (tmp_path / "a.json").write_text(text)
+    code, _, stderr = run("--beside", str(tmp_path / "a.json"), "--html", str(tmp_path / "page.html"))
+    assert code == 2 and told in " ".join(stderr.split()) and not (tmp_path / "page.html").exists()
+    code, _, stderr = run("--beside", str(tmp_path / "a.json"))
+    assert code == 2 and "give --html FILE too" in " ".join(stderr.split())

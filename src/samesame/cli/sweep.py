@@ -55,6 +55,8 @@ WAIVE = "Known, intended differences with their reasons (JSON)."
 Waive = Annotated[str | None, option("--waive", metavar="FILE", words=WAIVE)]
 SCRIPTS = "Write a script for each difference that shows it with the two libraries alone."
 Scripts = Annotated[str | None, option("--scripts", metavar="DIR", words=SCRIPTS)]
+BESIDE = "A report (--json) of another config's sweep, to stand beside this one in the page; several times if wanted."
+Beside = Annotated[list[str] | None, option("--beside", metavar="FILE", words=BESIDE)]
 EveryProbe = Annotated[bool, verbose("Every probe; a traceback if samesame itself fails.")]
 
 
@@ -70,6 +72,7 @@ def sweep(
     resume: Resume = None,
     waive: Waive = None,
     scripts: Scripts = None,
+    beside: Beside = None,
     json: Json = None,
     html: Html = None,
     junit: Junit = None,
@@ -92,6 +95,7 @@ def sweep(
     with reported(verbose):
         from samesame.report.html.beside import folder_beside
         from samesame.report.json import write_text
+        from samesame.sweep.beside import columns
 
         demand_writable(json)
         demand_page(html)
@@ -100,6 +104,9 @@ def sweep(
             with stdout_guarded():
                 print(planned(left, right, only or []))
             raise typer.Exit
+        if beside and html is None:
+            raise SamesameError("--beside says what a page shows; give --html FILE too")
+        others = [] if html is None else columns(list(map(Path, beside or [])), Path(html))
         folder = None if scripts is None else made_folder(Path(scripts))
         with terminated_gently(), progress_of(quiet) as shown, redirect_stdout(sys.stderr):
             from samesame.sweep.verb import sweep as swept
@@ -110,28 +117,28 @@ def sweep(
                 pages=None if html is None else folder_beside(Path(html)), progress=shown.far if shown else None,
             )
         from samesame.sweep.answers import answers
+        from samesame.sweep.page import drawn, write_sweep
         from samesame.sweep.script import write_scripts
         from samesame.sweep.table import dumps, headline, text
 
         if folder is not None and not found.attention:
             found.notes.append("There are no scripts: they run Transformers and vLLM in float32 without options.")
         written = {} if folder is None else write_scripts(found.outcomes, folder, found.attention)
+        pages = {} if html is None else drawn(found, Path(html))
         told = answers(found)
         write_answers(told, junit, sarif)
         with stdout_guarded():
             if json == "-":
-                sys.stdout.write(dumps(found, written))
+                sys.stdout.write(dumps(found, written, pages))
             elif format_ is not Format.text:
                 report = text(found, written, verbose=verbose)
                 print(all_in_format(headline(found), found.exit_code, told, report, format_))
             else:
                 print(headline(found) if quiet else text(found, written, verbose=verbose))
         if json not in (None, "-"):
-            write_text(dumps(found, written), Path(json))
+            write_text(dumps(found, written, pages), Path(json))
         if html is not None:
-            from samesame.sweep.page import write_sweep
-
-            write_sweep(found, written, Path(html))
+            write_sweep(found, written, Path(html), others)
         if found.interrupted:
             complain(f"interrupted: {found.goes_on}")
         raise typer.Exit(INTERRUPTED if found.interrupted else found.exit_code)

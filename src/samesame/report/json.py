@@ -58,7 +58,6 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
         "sizes": {
             "varying": verdict.sizes.varying,
             "fixed": verdict.sizes.fixed,
-            "by_files": verdict.sizes.by_files,
             "ran": verdict.sizes.ran,
             "shapes": {name: list(shape) for name, shape in verdict.sizes.shapes.items()},
             "places": [[name, d, sizes.encoded(size)] for (name, d), size in verdict.sizes.places.items()],
@@ -79,6 +78,7 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
     if isinstance(verdict, Refinement):
         document |= _refinement(verdict)
     else:
+        document["sizes"]["by_files"] = verdict.sizes.by_files
         document["sizes"]["cases"] = [
             {"region": case.region.form(), "bounds": case.bounds, "conditions": case.conditions}
             for case in verdict.sizes.cases

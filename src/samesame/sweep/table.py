@@ -23,6 +23,7 @@ from samesame.sweep.outcome import NEITHER, SAMESAME, Outcome, Place, Sweep, to_
 from samesame.sweep.probe import brief
 
 FORMAT = 1
+OF_REPORTS = ("script", "page")                # what a report says of a probe beside its outcome
 HEADINGS = {"different": "different", "undecided": "undecided", "unsupported": "not supported"}
 WIDTH = 118
 
@@ -156,8 +157,10 @@ def listed(sweep_plan: Any) -> str:
     )
 
 
-def dumps(sweep: Sweep, scripts: Mapping[str, Path]) -> str:
-    """The sweep as one JSON object; names are those of `Sweep` and `Outcome`."""
+def dumps(sweep: Sweep, scripts: Mapping[str, Path], pages: Mapping[str, Path] | None = None) -> str:
+    """The sweep as one JSON object; names are those of `Sweep` and `Outcome`. `pages` are the reports that were drawn,
+    by their probe."""
+    pages = pages or {}
     document = {
         "format": FORMAT,
         "left": sweep.left,
@@ -166,7 +169,8 @@ def dumps(sweep: Sweep, scripts: Mapping[str, Path]) -> str:
         "exit_code": sweep.exit_code,
         "counts": sweep.counts,
         "base": None if sweep.base is None else to_json(sweep.base),
-        "probes": [to_json(o) | {"script": _path(scripts.get(o.probe.key))} for o in sweep.outcomes],
+        "probes": [to_json(o) | dict(zip(OF_REPORTS, (_path(found.get(o.probe.key)) for found in (scripts, pages)),
+                                           strict=True)) for o in sweep.outcomes],
         "not_reached": [{"field": probe.field, "value": probe.value} for probe in sweep.unreached],
         "left_out": [{"field": name, "reason": reason} for name, reason in sweep.plan.left_out],
         "notes": sweep.notes,
