@@ -16,7 +16,8 @@ test: $(READY)
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 --dist worksteal tests
 
-test-all: $(READY)    # the long runs too
+test-all: $(READY)    # the long runs too, on a Ray cluster and with other libraries' modules among them
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[long]'
 	$(BIN)/ruff check src tests examples benchmarks
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 --dist worksteal -m '' tests

@@ -27,7 +27,7 @@ from samesame.sweep.waivers import apply, read_waivers
 from samesame.versions import versions_of_packages
 from samesame.work.cluster import Cluster
 from samesame.work.crew import Crew, Workplace
-from samesame.work.local import Local, Work
+from samesame.work.local import QUIET, Local, Work
 from samesame.work.progress import Progress, Told, goes_on
 from samesame.work.record import Record, open_record
 from samesame.work.tasks import Done, Lost, NotAccepted, Task
@@ -37,7 +37,6 @@ BUILDING = 60.0                             # seconds more for building both mod
 ATTENTION = "eager"                         # Transformers' attention that computes every field of a config
 
 TASKS = 100                                 # after which a worker makes room for a fresh one: libraries keep things
-QUIET = {"PYTHONWARNINGS": "ignore:resource_tracker"}    # of what a library leaves behind in a process that is ended
 LABORATORY = "samesame.sweep.verb:laboratory"
 
 
@@ -83,7 +82,7 @@ def sweep(
     here = min(jobs or 1, os.cpu_count() or 1) if ray else jobs or 1
     threads = os.environ.get("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // here)))
     nearby = Local(LABORATORY, (*given, store, False), here, tasks_each=TASKS,
-                   environment={**QUIET, "OMP_NUM_THREADS": threads})
+                   environment={"OMP_NUM_THREADS": threads})
     try:
         places: list[Workplace] = [nearby]
         if ray:

@@ -31,6 +31,7 @@ Message = tuple[str, Any]                   # ready, unusable, done, lost, crash
 READY, UNUSABLE, DONE, LOST, CRASHED, GONE = "ready", "unusable", "done", "lost", "crashed", "gone"
 TOLD = 20                                   # lines of what a worker printed
 ENDING = 0.2                                # seconds for a process to end by itself
+QUIET = {"PYTHONWARNINGS": "ignore:resource_tracker"}    # of what a library leaves behind in a process that is ended
 
 
 @dataclass(slots=True)
@@ -67,7 +68,7 @@ class Process:
         for stream in sys.stdout, sys.stderr:
             stream.flush()
         try:
-            with _heard_afterwards(), _surrounded(place.environment):
+            with _heard_afterwards(), _surrounded({**QUIET, **place.environment}):
                 self.process.start()
         except BaseException:
             if self.process.pid is not None:
