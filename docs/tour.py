@@ -56,6 +56,21 @@ def test_port(samesame):
     samesame.assert_same(left, right, inputs())
 """
 
+TWICE = """import jax.numpy as jnp
+import torch
+
+
+def rms_norm(x, weight):
+    return x * weight / jnp.sqrt((x * x).mean(-1, keepdims=True) + 1e-6)
+
+
+def port(x, weight):
+    return torch.nn.functional.rms_norm(x, (x.shape[-1],), weight, eps=1e-6)
+
+
+inputs = torch.randn(3, 8), torch.randn(8)
+"""
+
 STOPS = [
     Stop("Two programs that are the same",
          "Two linears, and one that holds the weights of both. The first line says what was proved, and for which sizes; below "
@@ -73,6 +88,22 @@ STOPS = [
          "`--format github` prints it as Markdown, the whole report folded; `--junit` and `--sarif` write the same for CI, "
          "where it becomes an annotation on its line.",
          "samesame check norms.py --format github", lines=9, language="markdown", code=1),
+    Stop("Which of several stands alone",
+         "Every two of them are compared, and the table says which agree.",
+         "samesame check norms.py:left norms.py:right norms.py:by_torch --inputs norms.py:inputs", lines=8, code=1),
+    Stop("An export to ONNX",
+         "`export_onnx.py` writes the module down twice. The file that was told that the batch varies is the module, for every "
+         "batch.",
+         "samesame check model.py:Model model.onnx --inputs model.py:inputs", ("sizes",), first=("python export_onnx.py",),
+         needs="onnx"),
+    Stop("An export that lost something",
+         "The other file was not told that the batch varies. The numbers are the same, and the first line says what is gone.",
+         "samesame check model.py:Model static.onnx --inputs model.py:inputs --quiet", first=("python export_onnx.py",),
+         needs="onnx"),
+    Stop("A port from JAX",
+         "What JAX computes and what torch does, in one proof.",
+         "samesame check jax:norm.py:rms_norm norm.py:port --inputs norm.py:inputs", ("sizes", "relations"),
+         file=("norm.py", TWICE), needs="jax"),
     Stop("A distributed program",
          "Four ranks of tensor parallelism against the sequential block. No cluster: every rank is recorded in one process.",
          "samesame refine tensor_parallel.py --world-size 4", ("outputs", "collectives")),
@@ -126,10 +157,10 @@ class Workplace:
     def output(self, stop: Stop) -> tuple[int, str]:
         """Exit code and output of a stop."""
         self.stops += 1
-        for command in stop.first:
-            self.run(command)
         if stop.file[0]:
             (self.folder / stop.file[0]).write_text(stop.file[1])
+        for command in stop.first:
+            self.run(command)
         ran = self.run(stop.command)
         if ran.returncode == 2:
             raise SystemExit(f"{stop.command}: {ran.stderr}")
@@ -137,10 +168,10 @@ class Workplace:
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
         program, *words = shlex.split(command)
-        module = {"samesame": ["samesame.cli"], "pytest": ["pytest", *PLUGIN]}[program]
+        module = {"samesame": ["-m", "samesame.cli"], "pytest": ["-m", "pytest", *PLUGIN], "python": []}[program]
         environment = {**os.environ, "COLUMNS": "100", "SAMESAME_STORE": str(self.folder / f"rules{self.stops}.db"),
                        "PYTHONPATH": f"{ROOT / 'src'}:{os.environ.get('PYTHONPATH', '')}"}
-        return subprocess.run([sys.executable, "-m", *module, *words], cwd=self.folder, env=environment,
+        return subprocess.run([sys.executable, *module, *words], cwd=self.folder, env=environment,
                               capture_output=True, text=True)
 
 

@@ -353,7 +353,9 @@ def test_a_page_of_several_programs_has_each_pair(samesame, folder):
 
 
 def test_pairs_of_several_programs_are_compared_at_the_same_time(samesame, folder):
-    targets = ("pair.py:left", "pair.py:right", "pair.py:left", "--inputs", "pair.py:inputs")
+    with (folder / "pair.py").open("a") as file:
+        file.write("\nthird = left\n")
+    targets = ("pair.py:left", "pair.py:right", "pair.py:third", "--inputs", "pair.py:inputs", "--store", "-")
     one, many = (samesame("check", *targets, "--html", f"{jobs}.html", "-j", jobs) for jobs in ("1", "2"))
     seconds = re.compile(r"\d\.\d s.*|\d\.\d( s)?</.*")
     assert many[0] == one[0] == 0 and seconds.sub("", many[1]) == seconds.sub("", one[1])
@@ -369,14 +371,16 @@ def test_a_ctrl_c_leaves_the_pairs_that_were_not_decided_open(folder, monkeypatc
             raise KeyboardInterrupt
 
     monkeypatch.chdir(folder)
+    with (folder / "pair.py").open("a") as file:
+        file.write("\nthird = left\n")
     settings = {"seed": 0, "timeout": None, "picture": False}
     for at in 1, 0:
-        ask = partial(compare_targets, ["pair.py:left", "pair.py:right", "pair.py:left"], "pair.py:inputs", settings,
+        ask = partial(compare_targets, ["pair.py:left", "pair.py:right", "pair.py:third"], "pair.py:inputs", settings,
                       jobs=1, progress=interrupt)
         if at:
             verdicts, _, interrupted = ask()
             assert interrupted and [verdict.verdict for verdict in verdicts] == ["same", "undecided", "undecided"]
-            assert "Stopped by Ctrl-C" in verdicts[1].notes[0] and verdicts[1].right == "pair.py:left"
+            assert "Stopped by Ctrl-C" in verdicts[1].notes[0] and verdicts[1].right == "pair.py:third"
         else:
             with pytest.raises(KeyboardInterrupt):
                 ask()
@@ -386,6 +390,7 @@ def test_a_ctrl_c_leaves_the_pairs_that_were_not_decided_open(folder, monkeypatc
     (["pair.py", "--jobs", "2"], "--jobs is of several programs; two are compared in one process"),
     (["pair.py:left", "pair.py:right", "pair.py:no", "--jobs", "2", "--inputs", "pair.py:inputs"], "pair.py has no no"),
     (["pair.py:left", "pair.py:right", "pair.py:ends", "--jobs", "2", "--inputs", "pair.py:inputs"], "a program ended"),
+    (["pair.py:left", "pair.py:right", "pair.py:left", "--inputs", "pair.py:inputs"], "pair.py:left is given twice"),
 ])
 def test_pairs_that_cannot_be_compared_at_the_same_time_are_one_sentence(samesame, folder, given, said):
     with (folder / "pair.py").open("a") as file:

@@ -123,6 +123,8 @@ def check(
         if jobs > 1 and not more:
             raise SamesameError("--jobs is of several programs; two are compared in one process")
         targets += more or []
+        if more and (twice := next((one for k, one in enumerate(targets) if one in targets[:k]), None)):
+            raise SamesameError(f"{twice} is given twice; give each program once")
         verdicts, drawn, interrupted = decide(targets, inputs, settings, jobs=jobs, quiet=quiet, store=store, tiny=tiny)
         answers = [of_check(verdict) for verdict in verdicts]
         write_answers(answers, junit, sarif)
