@@ -64,6 +64,8 @@ def test_an_order_inside_a_dimension_over_symbols():
     over = Reshape(Permute(Reshape(Whole("x"), (batch, 5, 4, 2)), (0, 1, 3, 2)), (batch, 5, 8))
     assert over_symbols(inside, (batch, 5, 8), (batch, 5, 8)) == over
     assert over_symbols(inside, (batch, 5, width), (batch, 5, width)) is None
+    both = Reshape(Permute(Reshape(Whole("x"), (4, 2, 4, 2)), (1, 0, 3, 2)), (8, 8, 1))
+    assert over_symbols(both, (8, 8, batch), (8, 8, batch)) is None         # one batch of the example has no digit
 
 
 def test_one_different_element_on_one_draw_is_no_candidate():

@@ -236,14 +236,11 @@ def _in_digits(own: tuple[Dim, ...], digits: tuple[Dim, ...]) -> tuple[Dim, ...]
     found, left = list[Dim](), [size for size in digits if isinstance(size, int)]
     for size in own:
         taken, left = left[:1], left[1:]
-        if not isinstance(size, int):
-            found.append(size)
-            continue
-        while left and prod(taken) < size:
+        while isinstance(size, int) and left and prod(taken) < size:
             taken.append(left.pop(0))
-        if prod(taken) != size:
+        if not taken or (isinstance(size, int) and prod(taken) != size):
             return None
-        found += taken
+        found += taken if isinstance(size, int) else [size]
     return None if left else tuple(found)
 
 
