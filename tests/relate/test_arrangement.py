@@ -38,6 +38,9 @@ MADE = {
     "gates in another order": (lambda w: w["q"].view(4, 3, 8)[[0, 3, 1, 2]].reshape(12, 8), 2),
     "a kernel flipped": (lambda w: w["kernel"].flip(2, 3).transpose(0, 1), 1),
     "rotary pairs": (lambda w: w["q"].view(2, 3, 2, 8).transpose(1, 2).reshape(12, 8), 1),
+    "rotary pairs of two, and a third": (
+        lambda w: torch.cat([w["q"].view(2, 3, 2, 8).transpose(1, 2).reshape(12, 8),
+                             w["k"].view(2, 2, 8).transpose(0, 1).reshape(4, 8), w["v"]]), 3),
     "a head of each of three": (lambda w: torch.cat([w["q"][3:6], w["k"][2:4], w["v"][:2]]), 3),
 }
 

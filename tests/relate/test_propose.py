@@ -5,7 +5,8 @@ from itertools import permutations
 import pytest
 import torch
 
-from samesame.relate.layout import values
+from samesame.formula.expr import Size
+from samesame.relate.layout import Permute, Reshape, Whole, over_symbols, takes_all, values
 from samesame.relate.propose import Proposer, agree, difference
 
 
@@ -32,6 +33,39 @@ def test_every_rearrangement_is_found(rearrange, fine):
     assert found
     for k in (0, 1):
         assert torch.equal(values(found[0][1], left[k].__getitem__), right[k]["x"])
+
+
+INSIDE = {
+    "the two of each pair in two halves": lambda x: x.unflatten(-1, (3, 2)).transpose(-1, -2).flatten(-2),
+    "and heads before tokens": lambda x: x.unflatten(-1, (3, 2)).permute(0, 2, 1, 4, 3).flatten(-2),
+    "from the other end": lambda x: x.flip(2),
+}
+
+
+@pytest.mark.parametrize("rearrange", INSIDE.values(), ids=INSIDE)
+def test_an_order_inside_a_dimension_is_found(rearrange):
+    left = two_draws(lambda x: x[..., :6].contiguous())
+    right = [{"x": rearrange(draw["x"]).contiguous()} for draw in left]
+    [(name, layout)] = Proposer(left, {"x": left[0]["x"].numel()}).candidates(right, "x", tuple(right[0]["x"].shape))
+    assert name == "x" and takes_all(layout)
+    for k in (0, 1):
+        assert torch.equal(values(layout, left[k].__getitem__), right[k]["x"])
+
+
+def test_equal_elements_tell_no_order():
+    left = two_draws(lambda x: x[..., :6].relu())
+    right = [{"x": INSIDE["from the other end"](draw["x"])} for draw in left]
+    assert Proposer(left, {"x": left[0]["x"].numel()}).candidates(right, "x", (2, 3, 5, 6)) == []
+
+
+def test_an_order_inside_a_dimension_over_symbols():
+    batch, width = Size("B", 2), Size("C", 2)
+    inside = Reshape(Permute(Reshape(Whole("x"), (3, 5, 4, 2)), (0, 1, 3, 2)), (3, 5, 8))
+    over = Reshape(Permute(Reshape(Whole("x"), (batch, 5, 4, 2)), (0, 1, 3, 2)), (batch, 5, 8))
+    assert over_symbols(inside, (batch, 5, 8), (batch, 5, 8)) == over
+    assert over_symbols(inside, (batch, 5, width), (batch, 5, width)) is None
+    both = Reshape(Permute(Reshape(Whole("x"), (4, 2, 4, 2)), (1, 0, 3, 2)), (8, 8, 1))
+    assert over_symbols(both, (8, 8, batch), (8, 8, batch)) is None         # one batch of the example has no digit
 
 
 def test_one_different_element_on_one_draw_is_no_candidate():

@@ -50,6 +50,7 @@ class Effort:
     deadline: float
     thorough: bool = False  # the second attempt: small sums written out, arguments over common denominators
     by_signs: bool = False  # the third: max, min, abs and sign by the signs of what they compare
+    longer: bool = False  # the last: sums of a few more values written out
     terms: int = 0
     steps: int = 0
     solver_calls: int = 0
@@ -83,12 +84,14 @@ def current() -> Effort:
 
 
 @contextmanager
-def spending(budget: Budget, thorough: bool = False, by_signs: bool = False) -> Iterator[Effort]:
+def spending(
+    budget: Budget, thorough: bool = False, by_signs: bool = False, longer: bool = False
+) -> Iterator[Effort]:
     """Begin a proof: forget the one before, and count from zero."""
     if len(_here.efforts) > 1:
         raise RuntimeError("a proof cannot begin inside another: it would forget what the other remembers")
     forget()
-    effort = Effort(budget, time.thread_time() + budget.seconds, thorough, by_signs)
+    effort = Effort(budget, time.thread_time() + budget.seconds, thorough, by_signs, longer)
     _here.efforts.append(effort)
     try:
         yield effort

@@ -18,18 +18,19 @@ from fractions import Fraction
 from itertools import combinations, count
 
 from samesame.formula.angles import by_angles
+from samesame.formula.attempts import ATTEMPTS
 from samesame.formula.boundaries import at_boundaries
 from samesame.formula.counting import never_counts, never_differs
 from samesame.formula.defined import assume_defined
 from samesame.formula.effort import Budget, Effort, OutOfBudget, assume, current, limited, remember, spending, step
-from samesame.formula.expr import Expr, Extremum, Fn, Fold, Index, Load, Num, Pow, Unsupported, index, numeric, walk
-from samesame.formula.functions import BY_SIGN, exp, power, truth_of
+from samesame.formula.expr import Expr, Index, Load, Unsupported, index, numeric, walk
+from samesame.formula.functions import exp, power, truth_of
 from samesame.formula.guards import Guards, at, bounds, conjunction, solved, zero_literal
 from samesame.formula.labelling import labellings
 from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
 from samesame.formula.refine import refined
-from samesame.formula.rewrite import SMALL, BinderEscape, Draft, multiply, replaced, rewritten, substitute, under
+from samesame.formula.rewrite import BinderEscape, Draft, multiply, replaced, rewritten, substitute, under
 from samesame.formula.signs import is_positive, never_vanishes, piece_of
 from samesame.formula.sizes import size_text
 from samesame.formula.tensor import Dim, Tensor
@@ -103,40 +104,10 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
     return first
 
 
-def _worth_another_attempt(expr: Expr) -> bool:
-    """Whether there are small sums to write out, or functions of quotients to bring over common denominators."""
-    dividing: set[Expr] = set()
-    for e in walk(expr):
-        within = any(child in dividing for child in e.children)
-        if isinstance(e, Fold) and any(isinstance(v.extent, Num) and v.extent.value <= SMALL for v in e.bound):
-            return True
-        if isinstance(e, Fn) and within:
-            return True
-        if within or _divides(e):
-            dividing.add(e)
-    return False
-
-
-def _divides(expr: Expr) -> bool:
-    return (isinstance(expr, Pow) and expr.exponent < 0) or (isinstance(expr, Fn) and expr.name in ("sigmoid", "tanh"))
-
-
-def _compares(expr: Expr) -> bool:
-    """Whether signs may decide something: a maximum, a minimum, an absolute value, a sign."""
-    return any(isinstance(e, Extremum) or (isinstance(e, Fn) and e.name in BY_SIGN) for e in walk(expr))
-
-
-ATTEMPTS: tuple[tuple[Callable[[Expr], bool], dict[str, bool]], ...] = (
-    (lambda _: True, {}),
-    (_worth_another_attempt, {"thorough": True}),
-    (_compares, {"thorough": True, "by_signs": True}),
-)
-
-
 def _attempt(
-    left: Expr, right: Expr, budget: Budget, *, thorough: bool = False, by_signs: bool = False
+    left: Expr, right: Expr, budget: Budget, *, thorough: bool = False, by_signs: bool = False, longer: bool = False
 ) -> Proved | NotProved:
-    with spending(budget, thorough, by_signs) as effort, deep_recursion():
+    with spending(budget, thorough, by_signs, longer) as effort, deep_recursion():
         try:
             sides = normal(left), normal(right)
             detail = _prove(*sides)

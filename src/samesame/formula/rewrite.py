@@ -497,16 +497,16 @@ def drop_implied(draft: Draft) -> Draft | None:
     return Draft(draft.bound, guards, draft.factors) if len(guards) < len(draft.guards) else None
 
 
-SMALL = 4  # values that a sum may take to be written out
+SMALL, LONGER = 4, 8  # values that a sum may take to be written out, and in the last attempt
 
 
 def unroll_small(draft: Draft) -> Form | None:
-    """Σ over a few constant values written out, in the second attempt at a proof."""
+    """Σ over a few constant values written out, in the second attempt at a proof and in later ones."""
     for v in draft.bound if current().thorough else ():
         lows, highs, _ = bounds(v, draft.guards)
         least = [p.constant for p, _ in lows if p.constant is not None]
         most = [p.constant for p, _ in highs if p.constant is not None]
-        if least and most and min(most) - max(least) < SMALL:
+        if least and most and min(most) - max(least) < (LONGER if current().longer else SMALL):
             points = (replaced(draft, ((v, number(k)),)) for k in range(max(least), min(most) + 1))
             return form_of(item for point in points for item in point.terms)
     return None

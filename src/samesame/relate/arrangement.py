@@ -107,6 +107,14 @@ class Arrangements:
         return _Places(together, numbers, tuple(held), torch.tensor([one.start for one in held]))
 
 
+def taken_from(name: str, shape: Shape, places: torch.Tensor) -> Layout | None:
+    """The layout that takes from a tensor of this shape the elements at these places, counted row by row; None where
+    they are no sums of steps."""
+    one = Held(name, shape, None, 0)
+    nothing = places.new_empty(0)
+    return _Description(_Places(nothing, nothing, (one,), places.new_zeros(1)), ()).lattice(places, one)
+
+
 def in_common(mine: Sequence[torch.Tensor], yours: Sequence[torch.Tensor]) -> float:
     """The share of the numbers of the side with fewer of them that the other has, too; of the first millions."""
     few, many = sorted((torch.cat([widened(tensor).flatten() for tensor in _first(side)]) for side in (mine, yours)),
@@ -307,7 +315,7 @@ def _digits(steps: torch.Tensor) -> list[tuple[int, int]] | None:
 
 def _cuts(numbers: torch.Tensor, which: torch.Tensor, most: int) -> Iterator[tuple[int, int, list[int]]]:
     """Ways to cut a block: the dimension, how many times the same lies along it, and where what lies there changes
-    its step or its tensor; so many pieces at the most."""
+    its tensor (what is in order in it may have many steps), or its step or its tensor; so many pieces at the most."""
     for dim, size in enumerate(numbers.shape):
         for times in (t for t in range(1, size // 2 + 1) if size % t == 0):
             split = numbers.movedim(dim, 0).reshape(times, size // times, -1)
@@ -317,5 +325,6 @@ def _cuts(numbers: torch.Tensor, which: torch.Tensor, most: int) -> Iterator[tup
             same &= (steps == steps[:, :1]).all(1) & (steps[:, 0] != 0)
             usual = steps[same, 0].mode().values if bool(same.any()) else 0
             cuts = (torch.nonzero(~(same & (steps[:, 0] == usual))).flatten() + 1).tolist()
-            if 0 < len(cuts) < most:
-                yield dim, times, cuts
+            between = (torch.nonzero((tensors[:, 1:] != tensors[:, :-1]).any(2).any(0)).flatten() + 1).tolist()
+            yield from ((dim, times, found) for found in ([cuts] if cuts == between else [between, cuts])
+                        if 0 < len(found) < most)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 from typing import TypeVar
 
 import torch
@@ -217,6 +218,9 @@ def over_symbols(layout: Layout, mine: tuple[Dim, ...], yours: tuple[Dim, ...]) 
     match layout:
         case Reshape(Permute(Reshape(Whole() as whole, shape), dims), _):
             own = tuple(size for size in mine if size != 1)
+            if len(shape) > max(len(own), len(squeezed)):
+                digits = _in_digits(own, shape)
+                return None if digits is None else Reshape(Permute(Reshape(whole, digits), dims), yours)
             if len(own) != len(shape) or len(own) < len(squeezed):
                 own = tuple(squeezed[dims.index(d)] for d in range(len(dims)))
             return Reshape(Permute(Reshape(whole, own), dims), yours)
@@ -225,6 +229,29 @@ def over_symbols(layout: Layout, mine: tuple[Dim, ...], yours: tuple[Dim, ...]) 
         case Reshape(part, _) if not _reshapes(part) or _plain(mine, yours):
             return Reshape(part, yours)
     return None if _reshapes(layout) and not _plain(mine, yours) else layout
+
+
+def _in_digits(own: tuple[Dim, ...], digits: tuple[Dim, ...]) -> tuple[Dim, ...] | None:
+    """The sizes of `own`, those which are numbers cut into digits; None where a symbol would have to be cut."""
+    found, left = list[Dim](), [size for size in digits if isinstance(size, int)]
+    for size in own:
+        taken, left = left[:1], left[1:]
+        while isinstance(size, int) and left and prod(taken) < size:
+            taken.append(left.pop(0))
+        if not taken or (isinstance(size, int) and prod(taken) != size):
+            return None
+        found += taken if isinstance(size, int) else [size]
+    return None if left else tuple(found)
+
+
+def takes_all(layout: Layout) -> bool:
+    """Is it one tensor, all of it, in some order?"""
+    match layout:
+        case Whole():
+            return True
+        case Reshape(part, _) | Permute(part, _) | Flip(part, _):
+            return takes_all(part)
+    return False
 
 
 def _plain(*shapes: tuple[Dim, ...]) -> bool:

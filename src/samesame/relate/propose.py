@@ -2,8 +2,10 @@
 
 A tensor's fingerprint (how many elements, and a few moments of them) does not change when it is reshaped or
 permuted, so candidates are found by sorting; only then is a layout searched: the same, reshaped, or permuted and
-reshaped. Values are float64, so equal tensors agree to about 1e-13 of their scale, and the tolerance leaves room
-for long chains.
+reshaped. Where no dimension of either shows how the other is cut, as when the two of each pair are put into two halves,
+the elements themselves tell: both tensors are sorted, and where each element of one stands in the other is a sum of
+steps. Values are float64, so equal tensors agree to about 1e-13 of their scale, and the tolerance leaves room for
+long chains.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import permutations
+from itertools import chain, permutations
 from math import prod
 from typing import Protocol
 
@@ -20,11 +22,13 @@ import numpy as np
 import torch
 
 from samesame.operators.execute import pieces
+from samesame.relate.arrangement import taken_from
 from samesame.relate.layout import Layout, Whole, permuted, reshaped, values
 
 TOLERANCE = 1e-9
 _MAX_RANK = 5
 _CANDIDATES = 6
+_SORTED = 1 << 20           # elements of a tensor that may be sorted
 
 Values = Sequence[Mapping[str, torch.Tensor]]
 
@@ -112,7 +116,8 @@ class Proposer:
         return [(other, layout) for _, _, other, layout in found[:_CANDIDATES]]
 
     def _layout(self, other: str, right: Values, name: str, shape: tuple[int, ...]) -> Layout | None:
-        for layout in rearrangements(other, self.left[self._draw][other], right[self._draw][name]):
+        one, two = self.left[self._draw][other], right[self._draw][name]
+        for layout in chain(rearrangements(other, one, two), in_order(other, one, two)):
             if all(
                 agree(values(layout, mine.__getitem__), yours[name])
                 for mine, yours in zip(self.left, right, strict=True)
@@ -165,6 +170,25 @@ def rearrangements(name: str, left: torch.Tensor, right: torch.Tensor) -> Iterat
                     back = tuple(order.index(d) for d in range(len(order)))
                     step = permuted(reshaped(Whole(name), mine, moved), back)
                     yield reshaped(step, squeezed, yours)
+
+
+def in_order(name: str, left: torch.Tensor, right: torch.Tensor) -> Iterator[Layout]:
+    """The layout that makes the right tensor, told by the order of the elements by size; none where some are equal."""
+    total = left.numel()
+    if total != right.numel() or not 2 <= total <= _SORTED or not _all_real(left, right):
+        return
+    mine, yours = (torch.sort(x.double().flatten()) for x in (left, right))
+    if bool((mine.values[1:] == mine.values[:-1]).any()):
+        return
+    places = torch.empty_like(mine.indices)
+    places[yours.indices] = mine.indices
+    layout = taken_from(name, tuple(left.shape), places.reshape(right.shape))
+    if layout is not None:
+        yield layout
+
+
+def _all_real(*tensors: torch.Tensor) -> bool:
+    return all(x.dtype.is_floating_point and bool(torch.isfinite(x).all()) for x in tensors)
 
 
 def _rank(shape: tuple[int, ...]) -> int:

@@ -25,7 +25,7 @@ from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, elements, few_threads
 from samesame.relate.blocks import Block, TooLarge, cut
 from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
-from samesame.relate.layout import Layout, Whole, over_symbols, share, wholes
+from samesame.relate.layout import Layout, Whole, over_symbols, share, takes_all, wholes
 from samesame.relate.parameters import NAME, PLACE, USE, InputRelation, relate_parameters
 from samesame.relate.propose import Proposer, Proposes, Values, agree, difference
 from samesame.relate.prove import FURTHER, GLANCE, Prover
@@ -285,9 +285,9 @@ def _relate_node(
         return
     proposed: Candidates | None = None
     if partner is None and _moves_related(joint, term):
-        if relating.guide is not None or not relating.gathers or not _gathers(joint, term):
+        proposed = _put_together(relating, node, candidates, by_name)
+        if not proposed:
             return  # later blocks look through a movement to the tensor that it moves
-        proposed = [pair for pair in candidates() if by_name[pair[0]].operator == "parameter"]
     held = joint.pieces(term)
     proposals = _distinct(relating, node, partner, candidates() if proposed is None else proposed, held, by_name)
     decided = _decide(relating, node, [(joint.term[other], layout) for other, layout in proposals])
@@ -349,6 +349,18 @@ def _moves_related(joint: JointGraph, term: int) -> bool:
         and all(joint.is_related(argument) or _moves_related(joint, argument) for argument in shown.arguments)
         and bool(shown.arguments)
     )
+
+
+def _put_together(
+    relating: Relating, node: Node, candidates: Callable[[], Candidates], by_name: Mapping[str, Node]
+) -> Candidates:
+    """The left tensors that a movement is worth relating to: where ranks hold pieces, a weight that is whole again;
+    else what a concatenation holds all of in some order, which later blocks could not see through the cuts."""
+    if relating.gathers:
+        if relating.guide is not None or not _gathers(relating.joint, relating.joint.term[node]):
+            return []
+        return [pair for pair in candidates() if by_name[pair[0]].operator == "parameter"]
+    return [pair for pair in candidates() if takes_all(pair[1])] if node.operator == "aten.cat.default" else []
 
 
 def _gathers(joint: JointGraph, term: int) -> bool:

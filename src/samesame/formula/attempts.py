@@ -1,0 +1,53 @@
+"""Attempts at one proof, the cheap one first; each of the others only where the claim has what it is for.
+
+A normal form that writes out every sum is long, and one that splits by every sign is longer. So that is done when the
+plain one has failed, and where something in the formulas says that it may help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from samesame.formula.expr import Compare, Expr, Extremum, Fn, Fold, Num, Pow, walk
+from samesame.formula.functions import BY_SIGN
+from samesame.formula.rewrite import LONGER, SMALL
+
+
+def _worth_another_attempt(expr: Expr) -> bool:
+    """Whether there are small sums to write out, or functions of quotients to bring over common denominators."""
+    dividing: set[Expr] = set()
+    for e in walk(expr):
+        within = any(child in dividing for child in e.children)
+        if isinstance(e, Fold) and any(isinstance(v.extent, Num) and v.extent.value <= SMALL for v in e.bound):
+            return True
+        if isinstance(e, Fn) and within:
+            return True
+        if within or _divides(e):
+            dividing.add(e)
+    return False
+
+
+def _divides(expr: Expr) -> bool:
+    return (isinstance(expr, Pow) and expr.exponent < 0) or (isinstance(expr, Fn) and expr.name in ("sigmoid", "tanh"))
+
+
+def _compares(expr: Expr) -> bool:
+    """Whether signs may decide something: a maximum, a minimum, an absolute value, a sign."""
+    return any(isinstance(e, Extremum) or (isinstance(e, Fn) and e.name in BY_SIGN) for e in walk(expr))
+
+
+def _chooses_inside(expr: Expr) -> bool:
+    """Whether a sum of a few more values has a function of what a condition on them chooses: Σ_s exp(Σ_r [s < r] x[r]).
+    Bodies are counted at each point, and of such a body nothing is known until the point is a number."""
+    bound = {v for e in walk(expr) if isinstance(e, Fold) for v in e.bound}
+    few = {v for v in bound if isinstance(v.extent, Num) and SMALL < v.extent.value <= LONGER}
+    functions = (e for e in walk(expr) if isinstance(e, Fn) and e.free & few)
+    return any(isinstance(part, Compare) and part.free & few for e in functions for part in walk(e.argument))
+
+
+ATTEMPTS: tuple[tuple[Callable[[Expr], bool], dict[str, bool]], ...] = (
+    (lambda _: True, {}),
+    (_worth_another_attempt, {"thorough": True}),
+    (_compares, {"thorough": True, "by_signs": True}),
+    (_chooses_inside, {"thorough": True, "longer": True}),
+)
