@@ -48,6 +48,10 @@ def masked_mean():
     return Sum(N, lambda k: where(shown[k], exp(x[k]), 0)) / Sum(N, lambda k: where(shown[k], exp(y[k]), 0))
 
 
+def rows(i):
+    return x[i] + Sum(M, lambda k: w[k])
+
+
 def tiles(mask, body):
     """Σ over tiles of B and their lanes, where the mask holds."""
     return Sum(B, lambda k: Sum((N + B - 1) // B, lambda t: where(mask(t * B + k), body(t * B + k), 0)))
@@ -165,6 +169,26 @@ LAWS = {
         y[i] + maximum(0, Max(N, lambda k: x[k] - y[i])),
         y[i] + Max(N, lambda k: maximum(1, x[k] - y[i])),
     ),
+    "a rectified sum is positive where the sum is": lambda i: (
+        where(lt(0, maximum(rows(i), 0)), y[i], 0),
+        where(lt(0, rows(i)), y[i], 0),
+        where(lt(-1, rows(i)), y[i], 0),
+    ),
+    "a maximum exceeds what it is measured from where the other does": lambda i: (
+        where(le(maximum(rows(i), 2), 2), y[i], 0),
+        where(le(rows(i), 2), y[i], 0),
+        where(lt(rows(i), 2), y[i], 0),
+    ),
+    "a rectified sum is below one where the sum is": lambda i: (
+        where(lt(maximum(rows(i), 0), 1), y[i], 0),
+        where(lt(rows(i), 1), y[i], 0),
+        where(lt(0, rows(i)), y[i], 0),
+    ),
+    "a sum that is cut off at both ends is positive where the sum is": lambda i: (
+        where(lt(0, minimum(maximum(rows(i), 0), 6)), y[i], 0),
+        where(lt(0, rows(i)), y[i], 0),
+        where(lt(rows(i), 6), y[i], 0),
+    ),
     "an end of a range is in its maximum": lambda i: (
         maximum(x[i], Max(i + 1, lambda k: x[k])),
         Max(i + 1, lambda k: x[k]),
@@ -253,6 +277,10 @@ zero_first = Prod(i + 1, lambda k: k)       # 0 · 1 · 2 · … = 0
         (fn("sign")(x[i]), where(lt(0, x[i]), 1, -1)),                      # sign(0) = 0
         (where(le(x[i], 1), erf(x[i]), 0), where(lt(x[i], 1), erf(x[i]), 0)),
         (where(le(i, 0), x[i], 0), x[0]),
+        (where(lt(0, maximum(rows(i), x[0])), y[i], 0), where(lt(0, rows(i)), y[i], 0)),
+        (where(lt(0, maximum(rows(i), 1)), y[i], 0), where(lt(0, rows(i)), y[i], 0)),
+        (where(le(0, maximum(rows(i), 0)), y[i], 0), where(le(0, rows(i)), y[i], 0)),
+        (where(lt(maximum(rows(i), 0), 0), y[i], 0), where(lt(rows(i), 0), y[i], 0)),
         (fn("round")(x[i] + 1), fn("round")(x[i]) + 1),  # halves go to even: round(1.5) = round(2.5)
         (fn("trunc")(x[i] + 1), fn("trunc")(x[i]) + 1),
         (where(fold("any", N, lambda k: shown[k]), masked_mean(), 0), masked_mean()),         # 0/0 is not 0
