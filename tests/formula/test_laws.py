@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -304,6 +306,36 @@ def test_a_quotient_of_products_lists_what_may_not_be_zero():
 def test_what_is_0_times_something_is_0_where_that_is_a_number(left, right, condition):
     found = prove_equal(const(left), const(right))
     assert isinstance(found, Proved) and found.conditions == condition
+
+
+ROOT_OF_PRODUCT = sqrt(y[i] / x[i] - y[i])
+
+
+@pytest.mark.parametrize(("left", "right"), [
+    (ROOT_OF_PRODUCT * sqrt(x[i]), sqrt(1 - x[i]) * sqrt(y[i])),
+    (sqrt(y[i] / x[i]), sqrt(y[i]) / sqrt(x[i])),
+    (power(x[i], Fraction(3, 2)) * sqrt(y[i]), x[i] * sqrt(x[i] * y[i])),
+    (Sum(N, lambda k: sqrt(x[k]) * sqrt(1 - x[k])), Sum(N, lambda k: sqrt(x[k] - x[k] * x[k]))),
+])
+def test_a_product_of_roots_is_one_root(left, right):
+    assert isinstance(prove_equal(left, right), Proved)
+
+
+def test_what_roots_are_taken_of_is_not_negative_and_that_is_said():
+    found = prove_equal(sqrt(x[i]) * sqrt(y[i]), sqrt(x[i] * y[i]))
+    assert isinstance(found, Proved) and {"x[i] ≥ 0", "y[i] ≥ 0"} <= set(found.conditions)
+
+
+@pytest.mark.parametrize(("left", "right"), [
+    (ROOT_OF_PRODUCT * sqrt(x[i]), sqrt(1 - x[i]) * sqrt(x[i])),
+    (ROOT_OF_PRODUCT * sqrt(x[i]), sqrt(1 - y[i]) * sqrt(y[i])),
+    (sqrt(x[i]) + sqrt(y[i]), sqrt(x[i] + y[i])),
+    (sqrt(x[i] * y[i]), sqrt(x[i]) * y[i]),
+    (sqrt(x[i] * x[i] * y[i]) * sqrt(w[i]), x[i] * sqrt(y[i]) * sqrt(w[i])),             # |x|, not x
+    (sqrt(Sum(N, lambda k: x[k])) * sqrt(y[i]), Sum(N, lambda k: sqrt(x[k])) * sqrt(y[i])),
+])
+def test_what_looks_like_one_root_is_none(left, right):
+    assert isinstance(prove_equal(left, right), NotProved)
 
 
 # ---------------------------------------------------------------------------------------------------------- induction
