@@ -38,6 +38,7 @@ DRAWN = 1 << 24                     # random numbers for one leaf
 WHOLE, FEW = 512, 4                 # of an output with more elements, four positions along each dimension are compared
 TOO_LARGE = "the claim is too large to expand element by element"
 DRAWS = ("generic", "positive", "small", "ties", "generic")
+BETWEEN = ("fraction",) * 3         # numbers between 0 and 1, where no other draw has a value: √(1 − x)·√x
 SMALL_SIZES = ((2, 3, 5, 4, 7, 6, 8, 9, 11, 10), (3, 4, 5, 6, 7, 8, 9, 10, 11, 12))
 FUNCTIONS = ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf")
 EXACT: dict[str, Callable[[Any], Any]] = {
@@ -136,7 +137,7 @@ def compare(claim: dict[str, Any], seed: int = 0, draws: Sequence[str] = DRAWS) 
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as fault:
         return Cannot(f"the claim is malformed ({type(fault).__name__}: {fault})")
     if not points:
-        return Cannot("nowhere are both sides defined")
+        return Cannot("nowhere are both sides defined") if draws == BETWEEN else compare(claim, seed, BETWEEN)
     arithmetic = "fractions" if grids[0].exact else f"{PLACES} binary places"
     return Agreement(tuple(grid.sizes for grid in grids), points, arithmetic, tuple(grids))
 
@@ -416,8 +417,8 @@ class Grid:
             return [int(n) for n in rng.integers(low, high + 1, count)] if count else []
         if draw == "ties":
             return [self.ties[k] for k in rng.integers(0, len(self.ties), count)]
-        signs = 1 if draw == "positive" else 1 - 2 * rng.integers(0, 2, count)
-        scale = 1 if self.exact and draw != "small" else 1 << (20 if draw == "small" else 10)
+        signs = 1 if draw in ("positive", "fraction") else 1 - 2 * rng.integers(0, 2, count)
+        scale = {"small": 1 << 20, "fraction": 1 << 11}.get(draw, 1 if self.exact else 1 << 10)
         odd = ((2 * rng.integers(8, 1024, count) + 1) * signs).tolist()
         return [Fraction(n, scale) if self.exact and scale > 1 else n * self.one // scale for n in odd]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,10 @@ def Prod(extent, body):
 
 def masked_mean():
     return Sum(N, lambda k: where(shown[k], exp(x[k]), 0)) / Sum(N, lambda k: where(shown[k], exp(y[k]), 0))
+
+
+def rows(i):
+    return x[i] + Sum(M, lambda k: w[k])
 
 
 def tiles(mask, body):
@@ -165,6 +171,26 @@ LAWS = {
         y[i] + maximum(0, Max(N, lambda k: x[k] - y[i])),
         y[i] + Max(N, lambda k: maximum(1, x[k] - y[i])),
     ),
+    "a rectified sum is positive where the sum is": lambda i: (
+        where(lt(0, maximum(rows(i), 0)), y[i], 0),
+        where(lt(0, rows(i)), y[i], 0),
+        where(lt(-1, rows(i)), y[i], 0),
+    ),
+    "a maximum exceeds what it is measured from where the other does": lambda i: (
+        where(le(maximum(rows(i), 2), 2), y[i], 0),
+        where(le(rows(i), 2), y[i], 0),
+        where(lt(rows(i), 2), y[i], 0),
+    ),
+    "a rectified sum is below one where the sum is": lambda i: (
+        where(lt(maximum(rows(i), 0), 1), y[i], 0),
+        where(lt(rows(i), 1), y[i], 0),
+        where(lt(0, rows(i)), y[i], 0),
+    ),
+    "a sum that is cut off at both ends is positive where the sum is": lambda i: (
+        where(lt(0, minimum(maximum(rows(i), 0), 6)), y[i], 0),
+        where(lt(0, rows(i)), y[i], 0),
+        where(lt(rows(i), 6), y[i], 0),
+    ),
     "an end of a range is in its maximum": lambda i: (
         maximum(x[i], Max(i + 1, lambda k: x[k])),
         Max(i + 1, lambda k: x[k]),
@@ -253,6 +279,10 @@ zero_first = Prod(i + 1, lambda k: k)       # 0 · 1 · 2 · … = 0
         (fn("sign")(x[i]), where(lt(0, x[i]), 1, -1)),                      # sign(0) = 0
         (where(le(x[i], 1), erf(x[i]), 0), where(lt(x[i], 1), erf(x[i]), 0)),
         (where(le(i, 0), x[i], 0), x[0]),
+        (where(lt(0, maximum(rows(i), x[0])), y[i], 0), where(lt(0, rows(i)), y[i], 0)),
+        (where(lt(0, maximum(rows(i), 1)), y[i], 0), where(lt(0, rows(i)), y[i], 0)),
+        (where(le(0, maximum(rows(i), 0)), y[i], 0), where(le(0, rows(i)), y[i], 0)),
+        (where(lt(maximum(rows(i), 0), 0), y[i], 0), where(lt(rows(i), 0), y[i], 0)),
         (fn("round")(x[i] + 1), fn("round")(x[i]) + 1),  # halves go to even: round(1.5) = round(2.5)
         (fn("trunc")(x[i] + 1), fn("trunc")(x[i]) + 1),
         (where(fold("any", N, lambda k: shown[k]), masked_mean(), 0), masked_mean()),         # 0/0 is not 0
@@ -276,6 +306,36 @@ def test_a_quotient_of_products_lists_what_may_not_be_zero():
 def test_what_is_0_times_something_is_0_where_that_is_a_number(left, right, condition):
     found = prove_equal(const(left), const(right))
     assert isinstance(found, Proved) and found.conditions == condition
+
+
+ROOT_OF_PRODUCT = sqrt(y[i] / x[i] - y[i])
+
+
+@pytest.mark.parametrize(("left", "right"), [
+    (ROOT_OF_PRODUCT * sqrt(x[i]), sqrt(1 - x[i]) * sqrt(y[i])),
+    (sqrt(y[i] / x[i]), sqrt(y[i]) / sqrt(x[i])),
+    (power(x[i], Fraction(3, 2)) * sqrt(y[i]), x[i] * sqrt(x[i] * y[i])),
+    (Sum(N, lambda k: sqrt(x[k]) * sqrt(1 - x[k])), Sum(N, lambda k: sqrt(x[k] - x[k] * x[k]))),
+])
+def test_a_product_of_roots_is_one_root(left, right):
+    assert isinstance(prove_equal(left, right), Proved)
+
+
+def test_what_roots_are_taken_of_is_not_negative_and_that_is_said():
+    found = prove_equal(sqrt(x[i]) * sqrt(y[i]), sqrt(x[i] * y[i]))
+    assert isinstance(found, Proved) and {"x[i] ≥ 0", "y[i] ≥ 0"} <= set(found.conditions)
+
+
+@pytest.mark.parametrize(("left", "right"), [
+    (ROOT_OF_PRODUCT * sqrt(x[i]), sqrt(1 - x[i]) * sqrt(x[i])),
+    (ROOT_OF_PRODUCT * sqrt(x[i]), sqrt(1 - y[i]) * sqrt(y[i])),
+    (sqrt(x[i]) + sqrt(y[i]), sqrt(x[i] + y[i])),
+    (sqrt(x[i] * y[i]), sqrt(x[i]) * y[i]),
+    (sqrt(x[i] * x[i] * y[i]) * sqrt(w[i]), x[i] * sqrt(y[i]) * sqrt(w[i])),             # |x|, not x
+    (sqrt(Sum(N, lambda k: x[k])) * sqrt(y[i]), Sum(N, lambda k: sqrt(x[k])) * sqrt(y[i])),
+])
+def test_what_looks_like_one_root_is_none(left, right):
+    assert isinstance(prove_equal(left, right), NotProved)
 
 
 # ---------------------------------------------------------------------------------------------------------- induction

@@ -230,6 +230,19 @@ def test_where_nothing_is_defined_nothing_is_agreed():
     assert found == Cannot("nowhere are both sides defined")
 
 
+def test_what_is_defined_between_0_and_1_alone_is_judged_there():
+    many = leaf("many", (10,))
+
+    def roots(shift):
+        return fold("prod", 10, lambda k: sqrt(many[k]) * sqrt(1 - many[k])) + shift
+
+    def root(_):
+        return fold("prod", 10, lambda k: sqrt(many[k] - many[k] * many[k]))
+
+    assert isinstance(about(lambda _: roots(0), root), Agreement)
+    assert isinstance(about(lambda _: roots(Fraction(1, 1000)), root), Disagreement)
+
+
 def test_a_claim_with_too_many_elements_is_not_judged():
     big = leaf("b", (4000, 4000))
     found = compare(dag.claim(*(tensor((4,), lambda i: Sum((4000, 4000), lambda j, k: big[j, k]))for _ in "ab")))

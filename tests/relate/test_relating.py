@@ -7,7 +7,9 @@ from torch import nn
 from torch.nn import functional as F
 
 import opaque_operators  # noqa: F401    registers them
+from samesame import check
 from samesame.capture import capture
+from samesame.certificate.replay import replay as certified
 from samesame.egraph import replay
 from samesame.evidence import Rung
 from samesame.graph import Graph, Node, TensorType
@@ -263,3 +265,39 @@ def test_integers_that_may_wrap_around_are_not_the_integers_they_come_from():
     assert root_evidence(related(lambda n: n + 0, lambda n: n.to(torch.int8).to(torch.int64), integers)) is None
     assert root_evidence(related(lambda n: n * 9, lambda n: (n.to(torch.uint8) * 9).long(), integers)) is None
     assert root_evidence(related(lambda n: n + 0, lambda n: n.to(torch.int32).long(), integers)) is not None
+
+
+# --------------------------------------------------------------------------------------------------------- rectified
+
+
+def backpropagated(through):
+    """A hidden layer and the gradient of what goes into it, let `through` where it says."""
+
+    def program(x, weight, gradient):
+        before = x @ weight
+        after = torch.relu(before)
+        return after, torch.where(through(before, after), gradient, 0.0) @ weight.T
+
+    return program
+
+
+def hidden():
+    dice = torch.Generator().manual_seed(3)
+    return tuple(torch.randn(shape, generator=dice) for shape in [(5, 6), (6, 4), (5, 4)])
+
+
+@pytest.mark.parametrize("through", [lambda before, _: before > 0, lambda _, after: ~(after <= 0)])
+def test_a_gradient_goes_through_relu_by_what_comes_in_or_by_what_comes_out(through):
+    verdict = check(backpropagated(lambda _, after: after > 0), backpropagated(through), hidden(), certify=True)
+    assert verdict.verdict == "same" and verdict.evidence is Rung.PROVED
+    checked, _ = certified(verdict.certificate, None)
+    assert checked
+
+
+@pytest.mark.parametrize("through, told", [
+    (lambda before, _: before > -0.5, "different"),
+    (lambda _, after: after >= 0, "different"),
+    (lambda before, _: before >= 0, "undecided"),          # another gradient at 0 alone, where no draw comes
+])
+def test_a_gradient_that_goes_through_elsewhere_is_another(through, told):
+    assert check(backpropagated(lambda _, after: after > 0), backpropagated(through), hidden()).verdict == told

@@ -34,7 +34,7 @@ class Runs:
     def check(self, sizes: dict[str, int], grid: evaluator.Grid | None) -> None:
         """Both comparisons at these sizes; the first only where the second prover worked the formulas out."""
         rng, program = np.random.default_rng(0), self.program(sizes)
-        for draw in range(len(DRAWS)) if grid else ():
+        for draw in range(len(grid.draws)) if grid else ():
             for side, tensor in zip(("left", "right"), self.outcome(program, draw, grid, rng), strict=True):
                 self.against(side, tensor, draw, grid)
         for how in OWN:
@@ -61,7 +61,7 @@ class Runs:
         mine = tensor.numpy()[np.ix_(*(grid.positions[v] for v in axes))].ravel() if axes else tensor.numpy().ravel()
         with np.errstate(all="ignore"):
             near = (mine == said) | (abs(mine - said) <= TOLERANCE * (1 + abs(mine)))
-        excused = DRAWS[draw] == "ties" or bool(self.conditions)
+        excused = grid.draws[draw] == "ties" or bool(self.conditions)
         near = np.where(np.isnan(said), excused | ~np.isfinite(mine), np.where(said == -np.inf, mine < -HUGE, near))
         require(near.all(), f"the {side} formula of proof {self.name} is not what torch's operators compute")
 
@@ -72,13 +72,13 @@ class Runs:
         leaf = grid.leaf(places.index(node["name"])) if node["name"] in places else None
         if kind in ("real", "complex"):
             if leaf is not None and isinstance(how, int):
-                return (leaf[how] / grid.one).astype(float)
+                return np.asarray(leaf[how] / grid.one, dtype=float)
             if how == "near":
                 self.used += math.prod(shape)
                 return rng.permutation(np.resize(np.roll(self.near, self.used), math.prod(shape))).reshape(shape)
             return rng.standard_normal(shape) * (1 if isinstance(how, int) else float(how))
         if leaf is not None and (kind == "int" or isinstance(how, int)):
-            return leaf[how if isinstance(how, int) else 0].astype(np.int64)
+            return np.asarray(leaf[how if isinstance(how, int) else 0], dtype=np.int64)
         return (rng.random(shape) < 0.8 if kind == "bool" else rng.integers(0, 2, shape)).astype(np.int64)
 
     def program(self, sizes: dict[str, int]) -> list[Any]:
@@ -102,7 +102,7 @@ class Runs:
             elif node["operator"] == "constant":
                 value = self.constants[self.block["constants"][name]].to(dtype)
             else:
-                value = torch.from_numpy(self.drawn(node, said[0], how, grid, rng))
+                value = torch.from_numpy(np.asarray(self.drawn(node, said[0], how, grid, rng)))
                 value = torch.view_as_complex(value) if dtype.is_complex else value.to(WIDE.get(dtype, dtype))
             several = value if isinstance(node["type"], dict) else [value]
             require([(list(part.shape), kind_of(part.dtype)) for part in several] == said,

@@ -31,6 +31,7 @@ from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
 from samesame.formula.refine import refined
 from samesame.formula.rewrite import BinderEscape, Draft, multiply, replaced, rewritten, substitute, under
+from samesame.formula.roots import by_roots
 from samesame.formula.signs import is_positive, never_vanishes, piece_of
 from samesame.formula.sizes import size_text
 from samesame.formula.tensor import Dim, Tensor
@@ -570,4 +571,5 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("functions of equal arguments", shared_arguments),
     ("what conditions pin has its value", at_boundaries),
     ("angles of sums", by_angles),
+    ("products under one root", by_roots),
 )

@@ -44,11 +44,13 @@ from samesame.formula.terms import (
     constant,
     form_of,
     laws,
+    lone_atom,
     next_open,
     of_atom,
     of_poly,
     opened,
     scale,
+    subtract,
     value_of,
 )
 
@@ -527,9 +529,33 @@ def boolean(head: str, form: Form) -> Atom | bool:
     if is_positive(scale(rest, -1)) or (head == "positive" and is_nonnegative(scale(rest, -1))):
         _assume_defined(form)
         return False
+    decisive = _decisive_piece(rest) if head == "positive" else None
+    if decisive is not None:
+        return boolean(head, decisive)
     if head == "zero" and rest.terms[0][1] < 0:
         rest = scale(rest, -1)
     return Apply(head, rest)
+
+
+def _decisive_piece(form: Form) -> Form | None:
+    """The form that is positive just where c·max(pieces) + rest is: max(a, 0) > 0 where a > 0, and max(a, 0) < 1 where
+    a < 1. Of all pieces the signs are known but of one; None where they are not."""
+    maxima = [(a, c) for t, c in form.terms if (a := lone_atom(Form(((t, Fraction(1)),)), "max")) is not None]
+    if len(maxima) != 1:
+        return None
+    ((atom, c),) = maxima
+    assert isinstance(atom, Apply)
+    pieces, rest = [t for t, _ in atom.argument.terms], subtract(form, scale(of_atom(atom), c))
+    if not all(t.plain for t in pieces):
+        return None
+    forms = [add(scale(piece_of(t), c), rest) for t in pieces]
+    known = [f for f in forms if (is_nonnegative(scale(f, -1)) if c > 0 else is_positive(f))]
+    if len(forms) - len(known) != 1:
+        return None
+    for each in known:
+        _assume_defined(each)
+    current().infinite |= current().dropped          # no maximum is left to show that there was a −∞ beside it
+    return next(f for f in forms if f not in known)
 
 
 def _compared_exponents(form: Form) -> Form | None:
