@@ -185,9 +185,11 @@ def attempted(
 
 
 def under_divisions(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -> Attempt:
-    """The attempt under contracts on what divides sizes, where more is proved with them, and as few as that takes. What
-    fails at the example's own sizes fails with them, too."""
-    offered = list(dict.fromkeys(c for kernel, _ in first.launched for c in kernel.divisions))[:MOST_DIVISIONS]
+    """The attempt under contracts on what divides sizes, or what they are where the host code has worked a number out
+    of them, where more is proved with these, and as few as that takes. What fails at the example's own sizes fails with
+    them, too."""
+    divisions = dict.fromkeys(c for kernel, _ in first.launched for c in kernel.divisions)
+    offered = [*first.captured.solved, *divisions][:MOST_DIVISIONS]
     if not offered or first.is_done or breaks_at(first, first.captured.sizes):
         return first
     best, stated = first, 0

@@ -435,7 +435,7 @@ class Host:
         return Captured(steps, memories, inputs, shown, reading.example, guards, unread, reading.fixed,
                         reading.choices, reading.chosen, refused, self.asked,
                         tuple(finished(c, reading, read) for c in claims if c is not None), reading.tied,
-                        tuple(self.sizes.written), tuple(self.sizes.written) if self.sizes.literal else ())
+                        (written := tuple(self.sizes.written)), written if self.sizes.literal else (), reading.solved)
 
 
 def triton_type(parameter: Any, value: Any) -> Any:
