@@ -85,3 +85,17 @@ def launch_groups_and_a_rest():
 
 def groups(x, scales):
     return x * scales.repeat_interleave(x.shape[1] // scales.shape[1], dim=1)
+
+
+def inputs(rows=5, width=96, groups=3):
+    return torch.randn(rows, width), torch.randn(rows, groups)
+
+
+def launch_groups_of_inputs():
+    x, scales = inputs()
+    return scaled(x, scales)
+
+
+def launch_longer_groups_of_inputs():
+    x, scales = inputs()
+    return scaled(x, scales, more=1)

@@ -38,3 +38,11 @@ def test_with_a_rest_or_wrong_parts_it_is_violated(name: str) -> None:
 def test_longer_groups_are_something_else() -> None:
     found = lift(KERNELS.target("longer_groups"), f"{KERNELS.file}:groups")
     assert found.against == "different", found.against_detail
+
+
+def test_what_the_files_inputs_make_are_the_launchs_tensors() -> None:
+    found = lift(KERNELS.target("groups_of_inputs"), f"{KERNELS.file}:groups")
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+    assert "groups, rows ≥ 2" in found.kernels[0].preconditions  # which are sizes, and no numbers
+    wrong = lift(KERNELS.target("longer_groups_of_inputs"), f"{KERNELS.file}:groups")
+    assert wrong.against == "different", wrong.against_detail
