@@ -42,7 +42,8 @@ def _has_point(bound: tuple[Var, ...], guards: Guards) -> bool:
         return all(implied(NO_GUARDS, g) for g in guards)
     v, *rest = bound
     lows, highs, _ = bounds(v, guards)
-    for end, _ in (*lows, *highs):
+    padded = [low + 1 for low, _ in lows] if len(lows) > 1 and len(highs) > 1 else []  # of a window that begins outside
+    for end in (*(end for end, _ in (*lows, *highs)), *padded):
         there = conjunction(at(g, ((v, end),)) for g in guards)
         if there is not None and _has_point(tuple(rest), there):
             return True

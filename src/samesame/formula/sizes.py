@@ -169,13 +169,14 @@ def _polynomial(size: Dim) -> Polynomial:
 
 
 def _quotient(a: Polynomial, b: Polynomial) -> Polynomial:
-    """a // b, where b is positive: what divides exactly leaves the quotient, so ⌊(n − 3)/2⌋ is ⌊(n − 1)/2⌋ − 1."""
+    """a // b, where b is positive: what divides exactly leaves the quotient, and a number as much as leaves it a rest,
+    so ⌊(n − 1)/2⌋ is ⌊(n + 1)/2⌋ − 1."""
     if len(b) == 1 and next(iter(b.values())) > 0:
         whole, rest = by_term(a, b)
-        less, number = -rest.get((), 0), b.get((), 0)
-        if less > number > 0:
-            rest = {**rest, (): -(less % number)}
-            whole = plus(whole, {(): -(less // number)})
+        more, number = rest.get((), 0), b.get((), 0)
+        if number > 0 and not 0 <= more < number:
+            rest = {**rest, (): more % number}
+            whole = plus(whole, {(): more // number})
         return plus(whole, _atom(floordiv, rest, b)) if rest else whole
     return {(): 1} if a == b else _atom(floordiv, a, b)
 

@@ -524,6 +524,7 @@ class _Lifting:
         """What is stored is the formula: by the inductive steps of the loops, and because nothing of tiles is left."""
         steps = sum(self.kernel.machine.steps.values())
         detail = "the stored value is the formula" + (f"; {steps} inductive steps of loops" if steps else "")
+        definedness = Definedness(self.prover)
         with obligations.timed(Obligation("value", "proved", detail)) as obligation:
             for name, writes, expr in zip(self.kernel.outputs, self.kernel.outputs.values(), found, strict=True):
                 if expr is None:
@@ -534,7 +535,8 @@ class _Lifting:
                     continue
                 indices, expr = formula.expr
                 left = expr.free - frozenset(indices)
-                if left or any(isinstance(e, NegInf) for e in walk(expr)):
+                infinite = any(isinstance(e, NegInf) for e in walk(expr)) and not definedness.is_finite(expr, ())
+                if left or infinite:
                     obligation.state = "undecided"
                     obligation.detail = (
                         f"{formula.tensor} depends on the program or lane that writes it"

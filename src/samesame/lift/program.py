@@ -37,7 +37,7 @@ from samesame.lift.together import cover_together, covered_by
 from samesame.lift.tried import Tried
 
 NAMING = 0.25  # of the time that a kernel may take
-MOST_DIVISIONS = 3  # contracts that are tried
+MOST_DIVISIONS = 3  # contracts of each kind that are tried
 SUFFIXES = (".ttir", ".mlir")
 OF_A_FILE = (
     "TTIR says nothing of tensors' shapes and of the grid, and what depends on them stays undecided; lift the function "
@@ -185,9 +185,11 @@ def attempted(
 
 
 def under_divisions(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -> Attempt:
-    """The attempt under contracts on what divides sizes, where more is proved with them, and as few as that takes. What
-    fails at the example's own sizes fails with them, too."""
-    offered = list(dict.fromkeys(c for kernel, _ in first.launched for c in kernel.divisions))[:MOST_DIVISIONS]
+    """The attempt under contracts on what divides sizes, or what they are where the host code has worked a number out
+    of them, where more is proved with these, and as few as that takes. What fails at the example's own sizes fails with
+    them, too."""
+    divisions = list(dict.fromkeys(c for kernel, _ in first.launched for c in kernel.divisions))
+    offered = [*first.captured.solved[:MOST_DIVISIONS], *divisions[:MOST_DIVISIONS]]
     if not offered or first.is_done or breaks_at(first, first.captured.sizes):
         return first
     best, stated = first, 0
@@ -195,7 +197,7 @@ def under_divisions(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -
         try:
             found = again(contracts)
         except Refused:
-            break  # the host code does not name these sizes
+            continue  # the host code does not name these sizes
         if (found.rank, -len(contracts)) > (best.rank, -stated):
             best, stated = found, len(contracts)
         if best is first:

@@ -179,7 +179,7 @@ def demand_parameters(reference: Callable[..., Any], inputs: Inputs) -> None:
     except ValueError:
         return  # it does not say what it takes
     except TypeError as error:
-        tensors = ", ".join(inputs) or "none, as it makes none in its own body and is given none"
+        tensors = ", ".join(inputs) or "none, as it makes none in its own body or in `inputs`, and is given none"
         raise Refused(
             f"the reference's parameters have to be called as the launch's tensors ({tensors}): {error}"
         ) from None

@@ -225,7 +225,7 @@ class _Search:
                 if failed is None:
                     return self.fitted(named)
             except Misfit as misfit:
-                failed, blamed = str(misfit), misfit.blamed & {v.symbol.name for v in named} or blamed
+                failed, blamed = str(misfit), but_one(misfit.blamed, named) or blamed
             for v, n in zip(varying.copy(), named, strict=True):
                 if n.symbol.name in blamed:
                     varying.remove(v)
@@ -394,6 +394,14 @@ class _Search:
             symbols_now: dict[str, Dim] = {v.symbol.name: v.symbol for v in varying}
             left, right = at(left, symbols_now), at(right, symbols_now)
         return bounded(Family((left, right), tuple(varying), tuple(self.fixed), tuple(points), self.asked))
+
+
+def but_one(blamed: Collection[str], varying: Sequence[Varying]) -> frozenset[str]:
+    """Which of the sizes that a number changes with are to stay numbers: if several, all but the largest of the
+    example, which is tried alone then. Of a row and a window over it, the window stays one."""
+    sizes = {v.symbol.name: v.value for v in varying if v.symbol.name in blamed}
+    largest = max(sizes, key=lambda name: sizes[name], default="")
+    return frozenset(sizes) - {largest} or frozenset(sizes)
 
 
 def separate(program: Any, example: Any) -> tuple[Any, dict[int, str]]:

@@ -3,12 +3,15 @@
 A formula may be simpler than what it stands for: exp(z) / Σ_{k<32} exp(z) is 1/32, and yet NaN where z is −∞ − (−∞),
 as for a row of which every lane is masked out. So the value is looked at as the kernel computes it, before anything
 cancels, with what is known where it is stored. Conditions are put to the prover, and each part gets the tags that it
-may have (`extended.py`); a maximum is finite if its first element is, a sum is above zero if its first term is.
+may have (`extended.py`); a maximum is finite if one of its first elements is, a sum is above zero if its first term is.
 
 Division by a number that the data make zero is not looked at: x / y is what the kernel says it is.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
 
 from samesame.formula.expr import (
     NEG_INF,
@@ -27,6 +30,7 @@ from samesame.formula.expr import (
     Num,
     Pow,
     Where,
+    const,
     not_,
     substitute,
     walk,
@@ -45,6 +49,10 @@ from samesame.kernels.formulas.extended import (
 )
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import Facts, IndexProver, outside, with_fact
+
+EARLY = 3  # elements along each index of a fold
+PADDED = 2  # indices of a window
+Point = dict[Index, Expr]
 
 
 class Definedness:
@@ -121,14 +129,17 @@ class Definedness:
         if monoid == "sum":
             return NOTHING if {MINUS, PLUS} <= found else found
         worst = MINUS if monoid == "max" else PLUS
-        if self.is_there(bound, facts) and self.tags(first(bound, body), facts) == NUMBER:
-            return found - {worst} or NUMBER
-        return found | {worst}
+        numbers = (p for p in early(bound) if self.is_there(bound, facts, p) and self.is_finite(at(p, body), facts))
+        return found | {worst} if next(numbers, None) is None else found - {worst} or NUMBER
 
-    def is_there(self, bound: tuple[Index, ...], facts: Facts) -> bool:
-        """Whether the fold has elements."""
-        extents = [integers.tidied(first(bound, v.extent)) for v in bound]
-        return all(self.prover.proves(facts, integers.less(0, extent)) for extent in extents)
+    def is_finite(self, value: Expr, facts: Facts) -> bool:
+        return self.tags(value, facts) == NUMBER
+
+    def is_there(self, bound: tuple[Index, ...], facts: Facts, point: Point | None = None) -> bool:
+        """Whether the fold has elements, or one at this point."""
+        point = point or dict.fromkeys(bound, ZERO)
+        inside = (integers.less(point[v], integers.tidied(substitute(v.extent, point))) for v in bound)
+        return all(self.prover.proves(facts, condition) for condition in inside)
 
     def may_be_nothing(self, expr: Expr, facts: Facts) -> bool:
         """Whether this is a sum that may have no term, or none but those that a mask makes zero."""
@@ -182,7 +193,21 @@ def known_by(expr: Expr, found: Tags, facts: Facts) -> Tags:
 
 def first(bound: tuple[Index, ...], body: Expr) -> Expr:
     """The body at the first element."""
-    return integers.tidied(substitute(body, dict.fromkeys(bound, ZERO)))
+    return at(dict.fromkeys(bound, ZERO), body)
+
+
+def at(point: Point, body: Expr) -> Expr:
+    return integers.tidied(substitute(body, point))
+
+
+def early(bound: tuple[Index, ...]) -> Iterator[Point]:
+    """The points of a fold at which one is looked for that no mask leaves out: the first one, as of a row, and those
+    behind the padding of a window."""
+    if len(bound) > PADDED:
+        yield dict.fromkeys(bound, ZERO)
+        return
+    for point in sorted(product(range(EARLY), repeat=len(bound)), key=lambda p: (len(set(p)), p)):
+        yield dict(zip(bound, map(const, point), strict=True))
 
 
 def needs_care(value: Expr) -> bool:

@@ -29,9 +29,10 @@ from triton.runtime.jit import mangle_type
 from samesame.evidence import Refused
 from samesame.graph import Origin
 from samesame.kernels.host.device import TimeUp, compiled, configurations, jit_of, limited, pretended
+from samesame.kernels.host.frames import call, makes_examples, users_frames
 from samesame.kernels.host.language import Rewriter, interpreted, kernels_line, undefined
 from samesame.kernels.host.launch import UNDEFINED
-from samesame.kernels.host.trace import ADDRESSES, CONTENTS, VALUES, call, elsewhere, is_pointer, loaded, users_frames
+from samesame.kernels.host.trace import ADDRESSES, CONTENTS, VALUES, elsewhere, is_pointer, loaded
 from samesame.programs.named import seeded
 from samesame.programs.origins import line_of_error
 from samesame.programs.outputs import place_name
@@ -510,7 +511,7 @@ class Making(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = operation._schema.name.removeprefix("aten::")
-        own = not self.oracle.executions and len(users_frames()) == 1
+        own = not self.oracle.executions and makes_examples()
         if own:
             names = [argument.name for argument in operation._schema.arguments]
             args = tuple(self.sized(name, n, v) for n, v in zip(names, args, strict=False))

@@ -130,8 +130,9 @@ class Captured:
     `inputs` are the example tensors with values, by the names of the host's variables; `outputs` are what the function
     returned, by name. `refused` are sentences about what could not go on. `device` are the facts that the host code
     asked of a device, which is not there, and what it was told. `contracts` are a user's: conditions on sizes, Elements
-    and Distinct. `tied` are names of sizes that others tell (K = 2·N). `written` are short lengths that the host code
-    writes as numbers; `literal` those that are taken as such.
+    and Distinct. `solved` are contracts under which sizes follow from numbers that the wrapper worked out of them
+    (D = 24 where D // 2 is 12). `tied` are names of sizes that others tell (K = 2·N). `written` are short lengths that
+    the host code writes as numbers; `literal` those that are taken as such.
     """
 
     steps: tuple[Call | HostStep, ...]
@@ -150,6 +151,7 @@ class Captured:
     tied: Mapping[str, Dim] = field(default_factory=dict)
     written: tuple[int, ...] = ()
     literal: tuple[int, ...] = ()
+    solved: tuple[str, ...] = ()
 
     def with_tied(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Sizes, and those that they tell."""

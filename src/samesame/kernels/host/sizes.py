@@ -49,6 +49,7 @@ LEAST = 2                                   # the smallest size that a symbol st
 FEW = 3                                     # sizes that are equal in the example and are said one by one
 SHORT = 8                                   # a length up to which a number in a shape may be meant as that number
 REMAINDERS = ("Mod", "PythonMod")           # torch's, by class
+QUOTIENTS = ("FloorDiv", "CleanDiv")
 NAMES = ("n", "m", "k", "p", "q", "r", "s", "t", "u", "v", "w")
 
 
@@ -220,9 +221,36 @@ class Reading:
 
     @property
     def choices(self) -> dict[str, Any]:
-        """The numbers that the host code chose by a size: what it made of which, and the result."""
-        found = ((f"{name}({self.text(e)})" if name else self.text(e), n) for (name, e), n in self.host.choices.items())
-        return dict(found)
+        """The numbers that the host code chose by a size: what it made of which, and the result. Where what sizes are
+        leaves one number only, nothing is chosen."""
+        found = {
+            f"{function}({self.text(e)})" if function else self.text(e): number
+            for (function, e), number in self.host.choices.items()
+            if self.named(self.host.env.simplify(e)).free_symbols
+        }
+        return found
+
+    @property
+    def solved(self) -> tuple[str, ...]:
+        """Contracts on sizes under which the numbers that the host code works out of them are no choice."""
+        found: dict[str, None] = {}
+        for (function, e), number in self.host.choices.items():
+            if not function and type(number) is int:
+                found |= dict.fromkeys(self.equations(self.host.env.simplify(e), number))
+        return tuple(found)
+
+    def equations(self, e: sympy.Expr, number: int) -> Iterator[str]:
+        """What sizes are where e is this number, as contracts: D = 24 where D // 2 is 12 and leaves no rest in the
+        example, K = 32·G where K // G is 32; of a product that is a number, each size as it is in the example."""
+        dividend, divisor = e.args if type(e).__name__ in QUOTIENTS else (e, sympy.Integer(1))
+        result = number * divisor
+        if dividend.xreplace(self.host.example) != result.xreplace(self.host.example):
+            return
+        if isinstance(dividend, sympy.Symbol):
+            yield f"{self.text(dividend)} == {self.text(result)}"
+        elif isinstance(dividend, sympy.Mul) and result.is_Integer:
+            sizes = sorted(dividend.free_symbols, key=str)
+            yield from (f"{self.text(size)} == {self.host.example[size]}" for size in sizes)
 
     @property
     def chosen(self) -> tuple[Expr, ...]:
@@ -239,8 +267,13 @@ class Reading:
 
     def text(self, expression: Any) -> str:
         """A sympy expression as text, by the names of sizes."""
-        names = {s: sympy.Symbol(n.name) if isinstance(n, Size) else n for s, n in self.symbols.items()}
-        return str(expression.xreplace(names))
+        return str(self.named(expression))
+
+    def named(self, expression: Any) -> Any:
+        """A sympy expression over the names of sizes, and over the numbers that some are held to."""
+        return expression.xreplace(
+            {s: sympy.Symbol(n.name) if isinstance(n, Size) else sympy.Integer(n) for s, n in self.symbols.items()}
+        )
 
     def guards(self) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
         """The conditions under which the host code does what it did; and, as text, those that cannot be read."""

@@ -2,7 +2,8 @@
 
 Two of torch's modes see what the host does: one stands above its functions and answers what a fake device cannot
 (addresses, contiguous copies), one sees each operator it dispatches to. Example tensors are those that the launch
-function is given or makes in its own body; their sizes become symbols. Names are those of the host's variables.
+function is given, or makes in its own body or by its file's `inputs`; their sizes become symbols. Names are those of
+the host's variables.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import torch
@@ -42,6 +42,7 @@ from samesame.kernels.host.device import (
     triton,
 )
 from samesame.kernels.host.failures import about_import, reason
+from samesame.kernels.host.frames import call, makes_examples, users_frames
 from samesame.kernels.host.launch import UNDEFINED, Call, Captured, HostStep, Launch, Memory, View
 from samesame.kernels.host.sizes import HostSizes, Reading
 from samesame.programs.named import module_of_file, module_of_name, named
@@ -134,22 +135,6 @@ def loaded(target: Any, asked: dict[str, Any]) -> Any:
     if not callable(found):
         raise Refused(f"{target} is {kind_of_value(found)}, not a function that launches kernels")
     return found
-
-
-def call(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """The one place from which host code is called: frames are looked at down to here."""
-    return function(*args, **keywords)
-
-
-def users_frames() -> list[FrameType]:
-    """The frames of the host code that runs now, outermost first; Triton's own left out."""
-    found: list[FrameType] = []
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code is not call.__code__:
-        if is_users(frame.f_code.co_filename) and not frame.f_globals.get("__name__", "").startswith("triton."):
-            found.append(frame)
-        frame = frame.f_back
-    return found[::-1] if frame is not None else []
 
 
 class Host:
@@ -435,7 +420,7 @@ class Host:
         return Captured(steps, memories, inputs, shown, reading.example, guards, unread, reading.fixed,
                         reading.choices, reading.chosen, refused, self.asked,
                         tuple(finished(c, reading, read) for c in claims if c is not None), reading.tied,
-                        tuple(self.sizes.written), tuple(self.sizes.written) if self.sizes.literal else ())
+                        (written := tuple(self.sizes.written)), written if self.sizes.literal else (), reading.solved)
 
 
 def triton_type(parameter: Any, value: Any) -> Any:
@@ -553,7 +538,7 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         kwargs = kwargs or {}
         tensors = [leaf for leaf in leaves_of((args, kwargs)) if isinstance(leaf, torch.Tensor)]
-        own = len(users_frames()) == 1 and not self.host.launched
+        own = makes_examples() and not self.host.launched
         if not tensors and own and self.host.symbolic:
             args, kwargs = self.with_sizes(operation, args, kwargs)
         known = {t.untyped_storage()._cdata for t in tensors if has_storage(t)}
