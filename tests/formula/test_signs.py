@@ -6,10 +6,11 @@ import pytest
 
 from samesame.formula.effort import Budget, spending
 from samesame.formula.equal import Proved, prove_equal
-from samesame.formula.expr import Size, Sum, exp, lt, power, where
+from samesame.formula.expr import Max, Size, Sum, const, exp, lt, power, where
 from samesame.formula.normal import normal
 from samesame.formula.signs import is_nonnegative, is_positive
 from samesame.formula.tensor import leaf
+from samesame.operators.numbers import constant
 
 N, M = Size("N", 1), Size("M", 1)
 x, z, w = leaf("x", (N,)), leaf("z", (N, M)), leaf("w", ())
@@ -57,3 +58,17 @@ def test_a_comparison_with_a_variance_is_decided_the_right_way_round(name):
     assert isinstance(prove_equal(where(lt(0, above), 1, 0), 1), Proved)
     assert isinstance(prove_equal(where(lt(above, 0), 1, 0), 0), Proved)
     assert not isinstance(prove_equal(where(lt(0, centred(*OVER[name])), 1, 0), 1), Proved)
+
+
+def test_a_maximum_over_both_halves_of_a_row_is_over_something_and_over_one_half_may_not_be():
+    """Of scores that a mask replaces, and of scores that a mask leaves out."""
+    seen = leaf("m", (N,), "bool")
+
+    def conditions(otherwise):
+        largest = Max(N, lambda k: where(seen[k], x[k], otherwise))
+        proof = prove_equal(3 * largest, Max(N, lambda k: 3 * where(seen[k], x[k], otherwise)))
+        assert isinstance(proof, Proved)
+        return [str(condition) for condition in proof.conditions]
+
+    assert not any("at least one element" in said for said in conditions(const(-10000)))
+    assert any("at least one element" in said for said in conditions(constant(float("-inf"))))

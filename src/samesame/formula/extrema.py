@@ -31,7 +31,7 @@ from samesame.formula.guards import NO_GUARDS, Guards, Literal, conjunction, inf
 from samesame.formula.poly import Var
 from samesame.formula.presence import is_count
 from samesame.formula.rewrite import Draft, guarded, positive, rewritten, under
-from samesame.formula.signs import has_point, is_nonnegative, piece_of
+from samesame.formula.signs import have_point, is_nonnegative, piece_of
 from samesame.formula.terms import (
     UNDEFINED,
     Apply,
@@ -111,7 +111,7 @@ def _maximum_on_cell(pieces: Form) -> Form:
         return _by_signs(terms)
     if len(terms) == 2 and all(t.plain for t in terms):
         return _larger(piece_of(terms[0]), piece_of(terms[1]))
-    if not any(has_point(t) for t in terms):
+    if not have_point(terms):
         assume(f"the maximum over {pieces.key} is over at least one element")
     outer = _through_exp(terms) or _without_positive_factors(terms)
     if outer is not None:

@@ -6,10 +6,12 @@ taken out of it before the signs of the rest are asked."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations
 
 from samesame.formula.effort import remember
-from samesame.formula.guards import NO_GUARDS, Guards, at, bounds, conjunction, implied
+from samesame.formula.guards import NO_GUARDS, Guards, at, bounds, conjunction, implied, negation
 from samesame.formula.poly import Atom, IntegerAtom, Var, at_least, variable
 from samesame.formula.rewrite import Draft, multiply, positive, rewritten, under
 from samesame.formula.terms import (
@@ -33,6 +35,22 @@ def has_point(term: Term) -> bool:
     """Whether the term's domain is provably not empty, for every value of its free variables."""
     bound, guards, _ = opened(term, next_open(term.free))
     return _has_point(bound, guards)
+
+
+def have_point(terms: Sequence[Term]) -> bool:
+    """Whether the domains of these terms together are provably not empty: one is not, or two are the halves of one that
+    is not, cut by a condition that holds in the one and fails in the other."""
+    return any(map(has_point, terms)) or any(_halves_have_point(a, b) for a, b in combinations(terms, 2))
+
+
+def _halves_have_point(a: Term, b: Term) -> bool:
+    first = next_open(a.free | b.free)
+    (bound, mine, _), (same, yours, _) = opened(a, first), opened(b, first)
+    for literal in mine if bound == same else ():
+        rest = {*mine} - {literal}
+        if {*yours} == rest | {negation(literal)}:
+            return _has_point(bound, tuple(g for g in mine if g is not literal))
+    return False
 
 
 def _has_point(bound: tuple[Var, ...], guards: Guards) -> bool:
