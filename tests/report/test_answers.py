@@ -88,13 +88,13 @@ def searched():
 def everything():
     """An answer of every kind, some with names that nobody should have."""
     fault = Fault(7, "inductor", "wrong value", "output 0", "1 of 2 elements", "", "x = 1")
-    own = OwnResult("not compiled rightly", "wrong value", 0, (), 0, 1.0)
+    own = OwnResult("not compiled rightly", "wrong value", 0, (), 0, 1.0, target="port.py:left", backend="inductor")
     differs = verdicts.different()
     differs.right = f"{HOSTILE}.py:right"
     differs.differences = [Difference(name, HOSTILE) for name in KINDS]
     return [of_check(verdicts.same()), of_check(differs), of_check(verdicts.undecided()), of_refine(lost()),
             *of_lift(kernels()), *of_sweep(swept()), *of_findings([fault], Path("found")),
-            of_own(own, "port.py:left", "inductor"), *searched(),
+            of_own(own), *searched(),
             unusable("check", HOSTILE, f"{HOSTILE} does not exist")]
 
 

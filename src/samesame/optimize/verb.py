@@ -26,7 +26,7 @@ from samesame.budget import Run
 from samesame.capture import Recorded, capture_calls
 from samesame.capture.program import Program
 from samesame.check import check
-from samesame.evidence import Refused, Rung, SamesameError, Verdict
+from samesame.evidence import Refused, Rung, SamesameError, Shown, Verdict
 from samesame.formula.expr import Unsupported
 from samesame.optimize import native, search
 from samesame.optimize.algebra import algebraic, multiplications, specified
@@ -61,7 +61,7 @@ Search = Callable[[Any, Any, "Run"], Iterable[Candidate]]
 
 
 @dataclass
-class Optimized:
+class Optimized(Shown):
     """`module` is the fastest there is, to be used in the original's place: a drop-in where something was found, else
     the best of what torch makes of the original."""
 
