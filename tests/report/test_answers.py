@@ -113,6 +113,25 @@ def test_sarif_keeps_to_its_schema(repository):
     assert {*kinds} <= {*rules}
 
 
+@pytest.mark.parametrize("before, after", [
+    ("", ""),
+    (' name="samesame check"', ""),
+    ('<testcase ', '<testcase colour="red" '),
+    ("</testsuite>", "<testcase/></testsuite>"),
+    ("<failure ", "<failed "),
+    (' time="', ' time="1:'),
+    (' tests="', ' tests="-'),
+])
+def test_junit_keeps_to_its_schema(repository, before, after):
+    """All that the verbs say; and the schema sees what is wrong."""
+    xmlschema = pytest.importorskip("xmlschema", reason="xmlschema is not installed")
+    schema = xmlschema.XMLSchema(Path(__file__).parent / "junit.xsd")
+    document = junit(everything())
+    assert schema.is_valid(junit([])) and before in document
+    closed = document.replace("</failure>", "</failed>") if after == "<failed " else document
+    assert schema.is_valid(closed.replace(before, after) if before else closed) is (not before)
+
+
 def test_junit_is_as_ci_reads_it(repository):
     """What JUnit's readers agree on: the tags, their order, the attributes, and counts that add up."""
     answers = everything()
