@@ -130,14 +130,22 @@ class Assertions:
         __tracebackhide__ = True
         from samesame.testing import assert_compiles
 
-        return self._held(assert_compiles, values, {**options, "pinned": False})
+        return self._shown(assert_compiles, values, self._options(options)[1])
 
     def _held(self, assertion: Callable[..., Any], values: tuple[Any, ...], options: dict[str, Any]) -> Any:
         __tracebackhide__ = True
         pinned, options = self._options(options)
+        self.asserted += 1
+        verdict = self._shown(assertion, values, options)
+        if pinned:
+            self._pin(verdict)
+        return verdict
+
+    def _shown(self, assertion: Callable[..., Any], values: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """What the assertion returns, with its page, whether it holds or not."""
+        __tracebackhide__ = True
         from samesame.testing import NotShown
 
-        self.asserted += 1
         try:
             verdict = assertion(*values, **options)
         except NotShown as failure:
@@ -145,9 +153,7 @@ class Assertions:
                 failure.add_note(lost)                                # the report of the failure comes first
             raise
         if lost := self._write_page(verdict):
-            warnings.warn(lost, pytest.PytestWarning, stacklevel=3)
-        if pinned:
-            self._pin(verdict)
+            warnings.warn(lost, pytest.PytestWarning, stacklevel=4)
         return verdict
 
     @property
