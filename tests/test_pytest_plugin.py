@@ -193,6 +193,15 @@ def test_a_folder_for_pages_that_is_none_is_refused_at_the_start(pytester):
     assert "nothing can be written there" in str(pytester.runpytest(*PLUGIN, "--samesame-html", "/proc/x").stderr)
 
 
+def test_a_failure_says_that_its_page_is_missing(run):
+    said, counts = run("""
+    def test_port(samesame):
+        samesame.pages.rmdir()
+        samesame.assert_same(left, other, X)
+    """, "--samesame-html", "pages")
+    assert counts == {"failed": 1} and "the two programs differ" in said and said.count("no page ") == 1
+
+
 def test_a_test_that_goes_elsewhere_leaves_its_pages_where_they_were_asked_for(run, pytester):
     said, counts = run("""
     def test_port(samesame, tmp_path, monkeypatch):

@@ -238,7 +238,9 @@ def pytest_runtest_makereport(
         return report
     place = _last_of_theirs(call.excinfo)
     shown: Any = call.excinfo.getrepr(style="value", chain=False)
-    shown.reprtraceback.reprentries[-1].lines.insert(0, f"{_from_here(Path(str(place.path)))}:{place.lineno + 1}")
+    lines = shown.reprtraceback.reprentries[-1].lines
+    lines.insert(0, f"{_from_here(Path(str(place.path)))}:{place.lineno + 1}")
+    lines += getattr(call.excinfo.value, "__notes__", [])
     report.longrepr = shown
     return report
 
