@@ -124,8 +124,8 @@ def test_pages_are_written_of_jobs_and_kernels_too_whether_they_hold_or_not(run,
         samesame.assert_lifts({KERNEL!r}, lambda x, y: x - y)
     """, "--samesame-html", "pages")
     assert counts == {"passed": 2, "failed": 2}
-    titles = [re.search("<title>(.*?)</title>", page.read_text())[1].partition(":")[0]
-              for page in sorted((pytester.path / "pages").iterdir())]
+    titles = sorted(re.search("<title>(.*?)</title>", page.read_text())[1].partition(":")[0]
+                    for page in (pytester.path / "pages").iterdir())
     assert titles == ["does not refine", "refines", "verified", "violated"]
 
 
