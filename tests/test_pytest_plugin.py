@@ -7,12 +7,20 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
+from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+import verdicts
+from samesame.fuzz import single
+from samesame.fuzz.single import OwnResult
 from samesame.pytest.pins import FILE, Pin, read, weaker, write
+from samesame.pytest.plugin import PAGES, WRITTEN, Assertions
+from samesame.testing import NotShown
 
 pytest_plugins = ["pytester"]
 KERNEL = f"{Path(__file__).parent / 'kernels' / 'vector_add.py'}:launch"
@@ -116,9 +124,111 @@ def test_pages_are_written_of_jobs_and_kernels_too_whether_they_hold_or_not(run,
         samesame.assert_lifts({KERNEL!r}, lambda x, y: x - y)
     """, "--samesame-html", "pages")
     assert counts == {"passed": 2, "failed": 2}
-    titles = [re.search("<title>(.*?)</title>", page.read_text())[1].partition(":")[0]
-              for page in sorted((pytester.path / "pages").iterdir())]
+    titles = sorted(re.search("<title>(.*?)</title>", page.read_text())[1].partition(":")[0]
+                    for page in (pytester.path / "pages").iterdir())
     assert titles == ["does not refine", "refines", "verified", "violated"]
+
+
+@pytest.fixture
+def assertions(tmp_path):
+    """The fixture of a test of this id, whose pages lie in a folder, with assertions that cost nothing."""
+    config = SimpleNamespace(stash=pytest.Stash(), getoption=lambda name: False)
+    config.stash[PAGES], config.stash[WRITTEN] = tmp_path, Counter()
+
+    def made(node):
+        path = tmp_path / node.partition("::")[0]
+        return Assertions(SimpleNamespace(config=config, nodeid=node, path=path, iter_markers=lambda name: []), None)
+
+    return made
+
+
+def test_each_assertion_has_a_page_of_its_own(assertions, tmp_path):
+    verdict = verdicts.same()
+    long = "x" * 300
+    nodes = ["a/test_x.py::test_f", "b/test_x.py::test_f", "test_x.py::test_f[a/b]", "test_x.py::test_f[a_b]",
+             "test_x.py::test_f[a b]", "test_x.py::Test::test_f", f"test_x.py::{long}[1]", f"test_x.py::{long}[2]"]
+    for node in nodes:
+        held = assertions(node)
+        for _ in range(2):
+            held._held(lambda: verdict, (), {})
+    assertions(nodes[0])._held(lambda: verdict, (), {})               # the test runs once more
+    assert len({page.name.lower() for page in tmp_path.iterdir()}) == 2 * len(nodes) + 1
+
+
+def test_a_page_that_cannot_be_written_hides_no_failure(assertions, tmp_path):
+    held = assertions("test_x.py::test_f")
+    held.pages = tmp_path / "gone"
+
+    def fails():
+        raise NotShown("the two programs differ", verdicts.different())
+
+    with pytest.raises(NotShown, match="the two programs differ") as failed:
+        held._held(fails, (), {})
+    assert "no page test_x.py_test_f" in failed.value.__notes__[0]
+    with pytest.warns(pytest.PytestWarning, match="no page"):
+        held._held(verdicts.same, (), {})
+
+
+@pytest.mark.parametrize("found", [
+    OwnResult("compiled rightly", "", 3, (), 0, 1.0, target="f", backend="inductor"),
+    OwnResult("not compiled rightly", "wrong value", 0, (), 0, 1.0, target="f", backend="inductor"),
+])
+def test_what_is_compiled_has_a_page_too(assertions, tmp_path, monkeypatch, found):
+    monkeypatch.setattr(single, "compiles", lambda *given: found)
+    with suppress(NotShown):
+        assertions("test_x.py::test_f").assert_compiles(None, ())
+    (page,) = tmp_path.iterdir()
+    assert f"<title>{found.verdict}: f</title>" in page.read_text()
+
+
+def test_a_folder_for_pages_that_is_none_is_refused_at_the_start(pytester):
+    pytester.makepyfile("def test_plain(): pass")
+    taken = pytester.path / "report.html"
+    taken.write_text("mine")
+    for named in (taken, taken / "below"):
+        result = pytester.runpytest(*PLUGIN, "--samesame-html", named)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        assert result.errlines[0] == f"ERROR: --samesame-html {named}: a file is in the way; give a folder for pages"
+    assert taken.read_text() == "mine"
+    assert "nothing can be written there" in str(pytester.runpytest(*PLUGIN, "--samesame-html", "/proc/x").stderr)
+
+
+def test_a_failure_says_that_its_page_is_missing(run):
+    said, counts = run("""
+    def test_port(samesame):
+        samesame.pages.rmdir()
+        samesame.assert_same(left, other, X)
+    """, "--samesame-html", "pages")
+    assert counts == {"failed": 1} and "the two programs differ" in said and said.count("no page ") == 1
+
+
+def test_a_test_that_goes_elsewhere_leaves_its_pages_where_they_were_asked_for(run, pytester):
+    said, counts = run("""
+    def test_port(samesame, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        samesame.assert_same(left, right, X)
+    """, "--samesame-html", "pages")
+    assert counts == {"passed": 1}, said
+    assert len(list((pytester.path / "pages").iterdir())) == 1
+
+
+def test_what_is_refused_is_a_sentence_at_the_users_line(run, request):
+    said, counts = run("""
+    def asks(x):
+        return x if x.sum().item() > 0 else x * 2
+
+    def test_refused(samesame):
+        samesame.assert_same(left, asks, X)
+
+    def test_unknown(samesame):
+        samesame.assert_same(left, left, X, at_least="sure")
+    """)
+    file = f"{request.node.name}.py"
+    failures = said.partition("= FAILURES =")[2].partition("= short test summary")[0]
+    told = [line for line in failures.splitlines() if line and not line.startswith(("_", "="))]
+    assert counts == {"failed": 2} and len(told) == 4, said
+    assert told[0].startswith(file) and told[1].startswith(file) and "calls .item() on a tensor" in told[1]
+    assert told[2].startswith(file) and told[3].startswith("at_least is 'sure'; give one of")
 
 
 PINNED = """
@@ -141,6 +251,24 @@ def test_what_is_pinned_must_not_get_weaker(run, pytester):
     assert counts == {"failed": 1} and "it was proved for B ≥ 1, and is now only for B ≥ 2" in said
     (pytester.path / FILE).write_text("no pins")
     assert "holds no pins" in run(PINNED)[0]
+
+
+@pytest.mark.parametrize("pin, why", [
+    ({"verdict": "same", "evidence": "sure"}, "test has the evidence 'sure'"),
+    ({"verdict": "same", "evidence": ["tested"]}, "holds no pins"),
+    ({"verdict": "same", "bounds": {"B": ["x", None]}}, "test has the bounds ['x', None] of B"),
+    ({"verdict": "same", "bounds": {"B": [1]}}, "test has the bounds [1] of B"),
+    ({"verdict": "same", "bounds": {"B": 1}}, "holds no pins"),
+    ({"verdict": "same", "bounds": [1]}, "holds no pins"),
+    ({"verdict": 1}, "no text"),
+    ({"verdict": "same", "conditions": "T > 4"}, "no text"),
+    ({"verdict": "same", "conditions": [1]}, "no text"),
+    ("same", "holds no pins"),
+])
+def test_a_damaged_file_of_pins_is_a_sentence(tmp_path, pin, why):
+    (tmp_path / FILE).write_text(json.dumps({"test": pin}))
+    with pytest.raises(ValueError, match=f"holds no pins .*{re.escape('' if why == 'holds no pins' else why)}"):
+        read(tmp_path)
 
 
 FULL = Pin("same", "proved for all sizes", {"B": [2, 64]}, ["T % 2 = 0"])

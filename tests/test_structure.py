@@ -17,7 +17,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 FLOORS = [
     {"__main__"},
     {"cli"},
-    {"testing", "pytest"},
+    {"testing", "pytest", "notebook"},
     {"several", "suite", "gguf", "sweep", "fuzz", "optimize", "entangle"},  # entangle: a plugin of refine
     {"report", "check", "refine", "lift"},
     {"certificate"},

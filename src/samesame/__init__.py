@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from samesame.check import check as check
     from samesame.fuzz.campaign import fuzz as fuzz
+    from samesame.notebook import as_html as as_html
+    from samesame.notebook import as_markdown as as_markdown
     from samesame.optimize.verb import optimize as optimize
     from samesame.refine import refine as refine
-    from samesame.report.markdown import as_html as as_html
-    from samesame.report.markdown import as_markdown as as_markdown
     from samesame.testing import assert_compiles as assert_compiles
     from samesame.testing import assert_lifts as assert_lifts
     from samesame.testing import assert_refines as assert_refines
@@ -30,8 +30,8 @@ EXPORTS = {
     "fuzz": "samesame.fuzz.campaign",
     "optimize": "samesame.optimize.verb",
     "refine": "samesame.refine",
-    "as_html": "samesame.report.markdown",
-    "as_markdown": "samesame.report.markdown",
+    "as_html": "samesame.notebook",
+    "as_markdown": "samesame.notebook",
     "assert_compiles": "samesame.testing",
     "assert_lifts": "samesame.testing",
     "assert_same": "samesame.testing",

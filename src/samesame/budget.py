@@ -58,6 +58,8 @@ DOING = {
     "unequal": "running the ranks on unequal parts",
     "numeric": "measuring rounding errors",
     "neighbours": "proving it in neighbouring regions of sizes",
+    "search": "looking for faster programs",
+    "race": "trying and timing what was found",
 }
 
 

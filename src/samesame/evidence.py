@@ -331,8 +331,8 @@ class Reading:
 
 
 class Shown:
-    """What a notebook shows of a verdict. It asks the object itself, and the package's exports say how: data knows no
-    reports."""
+    """What a notebook shows of a verb's result. It asks the object itself, and the package's exports say how: data
+    knows no reports."""
 
     __slots__ = ()
 

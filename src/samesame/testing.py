@@ -118,5 +118,5 @@ def assert_compiles(module: Any, inputs: Any, backend: str = "inductor", *, twin
 
     found = compiles(module, inputs, Settings(backends=(backend,), seed=seed), twins)
     if found.verdict != RIGHTLY:
-        raise NotShown("\n\n".join(filter(None, (f"{found.verdict} by {backend}: {found.why}", found.text))))
+        raise NotShown("\n\n".join(filter(None, (f"{found.verdict} by {backend}: {found.why}", found.text))), found)
     return found

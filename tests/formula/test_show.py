@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from samesame.formula import expr as x
 from samesame.formula.evaluate import Undefined, evaluate_exact
-from samesame.formula.mathml import mathml, mathml_tensor
+from samesame.formula.mathml import is_mathml, mathml, mathml_tensor
 from samesame.formula.show import latex, latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Tensor, leaf, tensor
 
@@ -319,6 +319,15 @@ def test_mathml_says_what_the_text_says() -> None:
     root = ElementTree.fromstring(mathml_tensor("out", softmax()))
     assert "".join(root.itertext()).replace("\N{FUNCTION APPLICATION}", "") == "outi,j=exp(xi,j)∑l<kexp(xi,l)"
     assert [part.tag for part in root.iter() if part.tag in ("mfrac", "munder")] == ["mfrac", "munder"]
+
+
+def test_an_offset_into_memory_reads_as_an_index() -> None:
+    """`x*` under 100·i + k would read as the product x·100·i + k."""
+    i = x.index(M)
+    root = ElementTree.fromstring(mathml(leaf("x*", (1,))[100 * i + 1]))
+    assert "".join("".join(root.itertext()).split()).startswith("x∗[") and "".join(root.itertext()).endswith("]")
+    assert [part.tag for part in root.iter() if part.tag in ("msup", "msub")] == ["msup"]
+    assert is_mathml(mathml(leaf("x*", (1,))[100 * i + 1]))
 
 
 def test_a_name_in_mathml_is_text_whatever_it_holds() -> None:

@@ -36,10 +36,11 @@ def test_faults_stand_worst_first_with_all_that_is_known(tmp_path):
 def test_a_campaign_without_findings_and_a_program_of_ones_own(tmp_path):
     folder = campaign(tmp_path / "found")
     assert "nothing found" in sound(campaign_html(read_campaign(folder), folder)).said
-    right = OwnResult("compiled rightly", "", 3, ("exp-of-sum",), 0, 1.0)
-    assert "3 equal twins compiled rightly" in sound(own_html(right, "model.py:f", "inductor")).said
-    wrong = OwnResult("not compiled rightly", "wrong value in output 0", 0, (), 1, 1.0, "def program(x):\n    return x")
-    page = sound(own_html(wrong, "model.py:f", "inductor"))
+    right = OwnResult("compiled rightly", "", 3, ("exp-of-sum",), 0, 1.0, target="model.py:f", backend="inductor")
+    assert "3 equal twins compiled rightly" in sound(own_html(right)).said
+    wrong = replace(right, verdict="not compiled rightly", why="wrong value in output 0",
+                    text="def program(x):\n    return x")
+    page = sound(own_html(wrong))
     assert "not compiled rightly wrong value in output 0" in page.said and "1defprogram(x):2returnx" in page.squeezed
 
 
@@ -51,7 +52,7 @@ def test_text_of_findings_stays_text(tmp_path):
     folder = tmp_path / "found"
     kept = read_campaign(campaign(folder, hurt))
     text_only(campaign_html(replace(kept, settings={**kept.settings, "backends": [evil]}), folder / template))
-    text_only(own_html(OwnResult(evil, quotes, 0, (template,), 0, 1.0, hidden), long, evil))
+    text_only(own_html(OwnResult(evil, quotes, 0, (template,), 0, 1.0, hidden, long, evil)))
     text_only(replayed_html(hurt, folder / template, True, {evil: {"status": quotes, "detail": hidden + long}}))
 
 

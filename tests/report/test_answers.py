@@ -88,13 +88,13 @@ def searched():
 def everything():
     """An answer of every kind, some with names that nobody should have."""
     fault = Fault(7, "inductor", "wrong value", "output 0", "1 of 2 elements", "", "x = 1")
-    own = OwnResult("not compiled rightly", "wrong value", 0, (), 0, 1.0)
+    own = OwnResult("not compiled rightly", "wrong value", 0, (), 0, 1.0, target="port.py:left", backend="inductor")
     differs = verdicts.different()
     differs.right = f"{HOSTILE}.py:right"
     differs.differences = [Difference(name, HOSTILE) for name in KINDS]
     return [of_check(verdicts.same()), of_check(differs), of_check(verdicts.undecided()), of_refine(lost()),
             *of_lift(kernels()), *of_sweep(swept()), *of_findings([fault], Path("found")),
-            of_own(own, "port.py:left", "inductor"), *searched(),
+            of_own(own), *searched(),
             unusable("check", HOSTILE, f"{HOSTILE} does not exist")]
 
 
@@ -111,6 +111,25 @@ def test_sarif_keeps_to_its_schema(repository):
              "kernel-differs", "config-field-ignored", "compiled-wrong-value", "compiled-wrongly", "unusable",
              "can-be-faster", "nothing-faster", "not-timed"]
     assert {*kinds} <= {*rules}
+
+
+@pytest.mark.parametrize("before, after", [
+    ("", ""),
+    (' name="samesame check"', ""),
+    ('<testcase ', '<testcase colour="red" '),
+    ("</testsuite>", "<testcase/></testsuite>"),
+    ("<failure ", "<failed "),
+    (' time="', ' time="1:'),
+    (' tests="', ' tests="-'),
+])
+def test_junit_keeps_to_its_schema(repository, before, after):
+    """All that the verbs say; and the schema sees what is wrong."""
+    xmlschema = pytest.importorskip("xmlschema", reason="xmlschema is not installed")
+    schema = xmlschema.XMLSchema(Path(__file__).parent / "junit.xsd")
+    document = junit(everything())
+    assert schema.is_valid(junit([])) and before in document
+    closed = document.replace("</failure>", "</failed>") if after == "<failed " else document
+    assert schema.is_valid(closed.replace(before, after) if before else closed) is (not before)
 
 
 def test_junit_is_as_ci_reads_it(repository):

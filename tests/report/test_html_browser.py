@@ -6,13 +6,18 @@ The browser is Debian's Chromium with its driver, without a window. Where there 
 from __future__ import annotations
 
 import base64
+import re
 import shutil
+import subprocess
 from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
 
 import pytest
 
 from fuzz.campaigns import campaign, finding
 from report import pictured, suites
+from samesame.formula import expr as e
 from samesame.formula.mathml import mathml_tensor
 from samesame.formula.tensor import leaf
 from samesame.fuzz.corpus import read_campaign
@@ -21,17 +26,21 @@ from samesame.gguf.formats import Compared
 from samesame.gguf.names import Source
 from samesame.gguf.page import weights_html
 from samesame.gguf.verb import Answer, Tensor
+from samesame.kernels.verdict import Formula, KernelVerdict, LiftVerdict, Obligation, Stage
 from samesame.optimize.candidate import Step
 from samesame.optimize.page import optimized_html
 from samesame.optimize.report import Report, Row
 from samesame.optimize.verb import Optimized
+from samesame.refine import load_job, refine
 from samesame.report.html.check import write_check
+from samesame.report.html.lift import lift_html
 from samesame.report.html.page import write_page
+from samesame.report.html.refine import refine_html
 from samesame.report.html.several import several_html
 from samesame.several import agreeing, alone
 from samesame.suite.page import suite_html
 from samesame.sweep.outcome import Outcome, Sweep
-from samesame.sweep.page import write_sweep
+from samesame.sweep.page import sweep_html
 from samesame.sweep.probe import Plan, Probe
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
@@ -41,7 +50,9 @@ from selenium.webdriver.support.wait import WebDriverWait  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
-PAGES = ["same", "different", "nasty", "fuzz", "several", "optimize", "suite", "gguf"]
+PAGES = ["same", "different", "nasty", "fuzz", "several", "optimize", "suite", "gguf", "refine", "lift", "sweep"]
+WORDS = ("same", "different", "found", "c stands alone", "faster", "suite.toml", "does not refine", "violated")
+PAGED = Path(__file__).parent / "paged.py"
 ROWS = [Row("kernels", "eager", True, 3.5e-4, 0.17, 64, winner=True),
         Row("torch.compile, max-autotune and freezing", "x", False, 1.1e-3, 0.3, 64, best=True)]
 STEP = Step("reshape", "x", "y", (mathml_tensor("t", leaf("x" * 90, (2, 3))),) * 2)
@@ -77,10 +88,33 @@ def pages(tmp_path_factory):
               "fuzz": campaign_html(read_campaign(found), found),
               "optimize": optimized_html(Optimized(None, Report("model.py:f", "faster", rows=ROWS, steps=(STEP,)))),
               "gguf": weights_html(Answer("hf:model", "gguf:model.gguf", tensors)),
+              "refine": refine_html(refine(**load_job("examples/tensor_parallel_bias.py"), world_size=2)),
+              "lift": lift_html(broken()),
+              "sweep": sweep_html(swept(), {}, folder / "sweep_files"),
               "several": several_html(three, alone(three), agreeing(three), 1)}
     for name, text in others.items():
         write_page(text, folder / f"{name}.html")
     return {name: (folder / f"{name}.html").as_uri() for name in (*made, *others)}
+
+
+def broken():
+    """The verdict on `paged.py`, with several things to say of its longest line."""
+    found = [Obligation("bounds", "violated", "an access leaves its tensor", f"{PAGED}:12",
+                        {"program": [3], "lane": [100], "line": f"{PAGED}:12"}),
+             Obligation("coverage", "proved", "every element of out is written", f"{PAGED}:14"),
+             Obligation("race", "proved", "no two programs write one element of out", f"{PAGED}:14")]
+    i, j = e.index(e.Size("m", 1)), e.index(e.Size("n", 1))
+    told = "out[i, j] = x*[100·i + j]"
+    stages = [Stage("by the element", told, "", f"{PAGED}:14")]
+    formulas = [Formula("out", told, "", expr=((i, j), leaf("x*", (1,))[100 * i + j]))]
+    return LiftVerdict(f"{PAGED}:sloppy", [KernelVerdict("sloppy_kernel", f"{PAGED}:9", obligations=found,
+                                                         stages=stages, formulas=formulas)])
+
+
+def swept():
+    probes = [Probe(name, value, {name: value}) for name, value in (("act", "gelu"), ("act", "silu"), ("eps", 1))]
+    ends = [Outcome(probe, end) for probe, end in zip(probes, ("different", "same", "same"), strict=True)]
+    return Sweep("hf:.", "vllm:.", "llama", None, Plan(tuple(probes), (("vocab_size", "other weights"),)), ends)
 
 
 def opened(browser, address, *, width=1200, dark=False):
@@ -103,7 +137,7 @@ def shown(browser, what):
 def test_it_opens_without_a_complaint_and_nothing_is_fetched(browser, pages, name):
     opened(browser, pages[name])
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-    assert browser.title.split(":")[0] in ("same", "different", "found", "c stands alone", "faster", "suite.toml")
+    assert browser.title.split(":")[0] in WORDS
     assert len(browser.find_elements(By.TAG_NAME, "main")) == 1 and browser.find_element(By.TAG_NAME, "nav")
 
 
@@ -183,17 +217,56 @@ def test_a_suite_is_filtered_by_what_came_of_its_entries(browser, pages):
     assert "the line that is meant" in shown(browser, "details[open] .meant")[0].text
 
 
-def test_a_sweep_is_filtered_by_outcome(browser, tmp_path):
-    probes = [Probe(name, value, {name: value}) for name, value in (("act", "gelu"), ("act", "silu"), ("eps", 1))]
-    ends = [Outcome(probe, end) for probe, end in zip(probes, ("different", "same", "same"), strict=True)]
-    write_sweep(Sweep("hf:.", "vllm:.", "llama", None, Plan(tuple(probes), ()), ends), {}, tmp_path / "page.html")
-    opened(browser, (tmp_path / "page.html").as_uri())
+def test_a_sweep_is_filtered_by_outcome(browser, pages):
+    opened(browser, pages["sweep"])
     assert len(shown(browser, "tr[data-search]")) == 2
     chosen(browser, "different")
     assert len(shown(browser, "tr[data-search]")) == len(shown(browser, "details.relation")) == 1
     chosen(browser, "all")
     browser.find_element(By.ID, "search").send_keys("silu")
     assert len(shown(browser, "tr[data-search]")) == 1
+
+
+def test_a_cell_of_a_sweep_opens_its_probe(browser, pages):
+    opened(browser, pages["sweep"])
+    cell = browser.find_element(By.CSS_SELECTOR, "a.probe[href='#probe-2']")
+    browser.execute_script("arguments[0].focus()", cell)
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    WebDriverWait(browser, 20).until(lambda _: browser.find_element(By.ID, "probe-2").get_attribute("open") is not None)
+
+
+def test_lanes_are_searched(browser, pages):
+    opened(browser, pages["refine"])
+    every = len(shown(browser, "tr.relation"))
+    field = browser.find_element(By.ID, "search")
+    field.send_keys("no such thing")
+    assert every > 3 and not shown(browser, "tr.relation")
+    field.clear()
+    field.send_keys("x", Keys.BACKSPACE)
+    assert len(shown(browser, "tr.relation")) == every
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+def test_badges_beside_long_lines_of_a_kernel_are_in_sight_and_lead_to_what_is_said(browser, pages, width):
+    opened(browser, pages["lift"], width=width)
+    badges = shown(browser, "pre.source a.chip")
+    source = browser.find_element(By.CSS_SELECTOR, "pre.source").rect
+    assert len(badges) == 3
+    assert all(badge.rect["x"] + badge.rect["width"] <= source["x"] + source["width"] for badge in badges)
+    browser.execute_script("arguments[0].focus()", badges[0])
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    assert "an access leaves its tensor" in browser.find_element(By.CSS_SELECTOR, ":target").text
+
+
+def test_numbers_of_the_map_are_struck_through_by_no_line(browser, pages):
+    """Each stands on its own line, which it interrupts, above all lines of its row."""
+    opened(browser, pages["same"])
+    for row in browser.find_elements(By.CSS_SELECTOR, ".map a.row"):
+        drawn = [part.tag_name for part in row.find_elements(By.CSS_SELECTOR, "path.line, text.count")]
+        assert drawn == sorted(drawn)
+    for number in browser.find_elements(By.CSS_SELECTOR, ".map text.count"):
+        assert number.value_of_css_property("paint-order").startswith("stroke")
+        assert number.value_of_css_property("stroke") != "none"
 
 
 def test_findings_are_filtered_and_folded(browser, pages):
@@ -262,14 +335,40 @@ return [...document.querySelectorAll(texts)]
 """
 
 
-@pytest.mark.parametrize("name", ["different", "fuzz", "suite"])
+FOLDED = """
+const texts = [];
+for (const fold of document.querySelectorAll("details:not(.stays, .stays *)")) {
+  const walk = document.createTreeWalker(fold, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode())
+    if (!walk.currentNode.parentElement.closest("title, math, button, .stays")) texts.push(walk.currentNode.data);
+}
+return texts.join(" ");
+"""
+
+
+def printed(browser):
+    """All text of the page as it is printed, without spaces."""
+    pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
+    if shutil.which("pdftotext"):
+        text = subprocess.run(["pdftotext", "-", "-"], input=pdf, capture_output=True, check=True).stdout.decode()
+    else:
+        pypdf = pytest.importorskip("pypdf", reason="neither pdftotext nor pypdf is installed")
+        text = "".join(page.extract_text() for page in pypdf.PdfReader(BytesIO(pdf)).pages)
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "nasty"])
 def test_it_is_printed_with_everything_unfolded(browser, pages, name):
+    """All but the list of relations, which would be many pages."""
     opened(browser, pages[name])
-    printed = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
-    assert base64.b64decode(printed["data"]).startswith(b"%PDF") and len(printed["data"]) > 20_000
+    folded = set(re.findall("[A-Za-z]{4,}", browser.execute_script(FOLDED)))
+    assert folded or name in ("refine", "gguf")
+    told = printed(browser)
+    assert not {word for word in folded if word not in told}
+    assert not browser.find_elements(By.CSS_SELECTOR, "details.stays[open]")
 
 
-@pytest.mark.parametrize("name", ["different", "fuzz", "suite", "optimize"])
+@pytest.mark.parametrize("name", PAGES)
 def test_everything_that_can_be_used_has_a_name(browser, pages, name):
     opened(browser, pages[name])
     nameless = browser.execute_script("""

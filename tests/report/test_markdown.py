@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -11,8 +13,14 @@ from typer.testing import CliRunner
 import verdicts
 from samesame import as_html, as_markdown
 from samesame.cli import app
+from samesame.fuzz.campaign import Progress
+from samesame.fuzz.corpus import Finding as Fault
+from samesame.fuzz.single import OwnResult
 from samesame.kernels.verdict import Formula, KernelVerdict, LiftVerdict, Obligation
-from samesame.report.markdown import answers_of, markdown, plain
+from samesame.notebook import answers_of
+from samesame.optimize.report import Report
+from samesame.optimize.verb import Optimized
+from samesame.report.markdown import markdown, plain
 
 HOSTILE = "<script>alert(1)</script> ```\n</details> [x](y) **b** $z$ |c| \u202e"
 
@@ -41,6 +49,23 @@ def test_a_notebook_gets_the_headline_places_and_the_report():
 def test_formulas_are_latex():
     assert "\n$$ \\mathrm{out}_{i} = e^{x_{i}} < 1 $$\n" in lifted()._repr_markdown_()
     assert r"<p>$$ \mathrm{out}_{i} = e^{x_{i}} &lt; 1 $$</p>" in as_html(lifted())
+
+
+def campaign_of_two(found=()):
+    return Progress(Counter(found=len(found), agrees=2), 60.0, list(found), folder=Path("found"))
+
+
+@pytest.mark.parametrize("result, said", [
+    (OwnResult("compiled rightly", "", 3, (), 0, 1.0, target="m.py:f", backend="inductor"), "✅ **compiled rightly**"),
+    (OwnResult("not compiled rightly", "wrong value", 0, (), 0, 1.0), "❌ **not compiled rightly** wrong value"),
+    (campaign_of_two(), "✅ **nothing found** 2 programs"),
+    (campaign_of_two([Fault(7, "inductor", "wrong value", "output 0", "1 of 2 elements", "", "x = 1")]),
+     "❌ **found** 3 programs"),
+    (Optimized(None, Report("m.py:f", "faster")), "✅ **faster**"),
+])
+def test_what_fuzz_and_optimize_return_is_shown_too(result, said):
+    assert result._repr_markdown_().startswith(said)
+    assert result._repr_html_().startswith("<p>" + said[:2] + "<b>") and "<script" not in result._repr_html_()
 
 
 class Tags(HTMLParser):

@@ -1,14 +1,20 @@
 """Progress in a log: a line now and then, which says what, how far, how long yet, and where it hangs."""
 
 import os
+import re
 import signal
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import samesame
+from samesame.budget import DOING
 from samesame.cli import app, progress
 from samesame.cli.progress import Log, progress_of, terminated_gently
 from samesame.work.progress import Progress
+
+SOURCE = Path(samesame.__file__).parent
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +56,32 @@ def test_a_run_says_its_stage_its_place_and_how_long_it_has_been_there(log):
         "samesame: relating their tensors: 10 of 40 operators after 50 s; about 2 min 30 s to go; under way: layers.10 "
         "(40 s)",
     ]
+
+
+def test_a_run_with_a_limit_says_how_long_yet_in_every_stage():
+    clock, said = Clock(), []
+    log = Log(said.append, clock, limit=100.0)
+    log.stage("capture")
+    clock.now = 31.0
+    log.show()
+    log.stage("prove")
+    log.advance(0, 40, "layers.0")
+    clock.now = 62.0
+    log.advance(4, 40, "layers.4")
+    log.stage("race")
+    clock.now = 93.0
+    log.show()
+    assert said == [
+        "samesame: capturing the programs for 31 s; at most 1 min 9 s to go",
+        "samesame: relating their tensors: 4 of 40 operators after 31 s; about 38 s to go; under way: layers.4",
+        "samesame: trying and timing what was found for 31 s; at most 7 s to go",
+    ]
+
+
+def test_every_stage_has_words():
+    """A log says what is done, and not what we call it."""
+    found = re.findall(r'\.during\("(\w+)"\)', "".join(file.read_text() for file in SOURCE.rglob("*.py")))
+    assert {"capture", "race"} <= set(found) <= set(DOING)
 
 
 def test_a_crew_says_its_tasks(log):

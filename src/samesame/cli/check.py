@@ -211,7 +211,7 @@ def decide(
             Verdict("undecided", Rung.UNDECIDED, seed=settings["seed"], left=left, right=right)
             for left, right in combinations(targets, 2)
         ]
-        with progress_of(quiet) as bar, rules_of(store) as rules, ExitStack() as kept:
+        with progress_of(quiet, settings["timeout"]) as bar, rules_of(store) as rules, ExitStack() as kept:
             run = Run(settings["timeout"], *((bar.advance, bar.stage) if bar else ()))
             with run.bounded(interrupts=True):
                 with run.during("load"):

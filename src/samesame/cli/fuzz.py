@@ -206,9 +206,9 @@ def on_own(target: str, inputs: str | None, settings: Settings) -> Answer:
     def page() -> str:
         from samesame.fuzz.page import own_html
 
-        return own_html(found, target, settings.backends[0])
+        return own_html(found)
 
-    return Answer(found.exit_code, told, asdict(found), [of_own(found, target, settings.backends[0])], page=page)
+    return Answer(found.exit_code, told, asdict(found), [of_own(found)], page=page)
 
 
 def on_generated(out: Path, settings: Settings, resume: bool, quiet: bool) -> Answer:

@@ -120,7 +120,7 @@ def found_for(
         from samesame.optimize.verb import optimize
 
         program, example = loaded(target, inputs, part)
-        with progress_of(quiet) as bar, rules_of(store) as rules:
+        with progress_of(quiet, seconds) as bar, rules_of(store) as rules:
             run = Run(seconds, *((bar.advance, bar.stage) if bar else ()))
             return optimize(program, example, run=run, store=rules, **settings)
 

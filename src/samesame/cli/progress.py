@@ -23,21 +23,27 @@ Clock = Callable[[], float]
 
 
 class Shown:
-    """What a command is doing. A run calls `stage` and `advance` as it goes, a crew `far` at least once a second."""
+    """What a command is doing. A run calls `stage` and `advance` as it goes, a crew `far` at least once a second. It is
+    over after `limit` seconds, if there is one."""
 
-    def __init__(self, clock: Clock = time.monotonic) -> None:
-        self.clock = clock
-        self.doing, self.progress, self.place = "", Progress("", 0, clock=clock), ""
+    def __init__(self, clock: Clock = time.monotonic, limit: float | None = None) -> None:
+        self.clock, self.ends = clock, None if limit is None else clock() + limit
+        self.doing, self.progress, self.place = "", self.beginning(), ""
         self.since = self.at = clock()
 
+    def beginning(self, what: str = "", total: int = 0) -> Progress:
+        """Nothing is done yet, and there is so much time left."""
+        now = self.clock()
+        return Progress(what, total, limit=None if self.ends is None else max(0.0, self.ends - now), clock=self.clock)
+
     def stage(self, name: str) -> None:
-        self.doing, self.progress, self.place = name, Progress("", 0, clock=self.clock), ""
+        self.doing, self.progress, self.place = name, self.beginning(), ""
         self.since = self.at = self.clock()
         self.show()
 
     def advance(self, done: int, total: int, place: str) -> None:
         if (total, "operators") != (self.progress.total, self.progress.what) or done < self.progress.done:
-            self.progress = Progress("operators", total, clock=self.clock)
+            self.progress = self.beginning("operators", total)
         if (done, place) != (self.progress.done, self.place):
             self.at = self.clock()
         self.progress.done, self.place = done, place
@@ -60,8 +66,8 @@ class Shown:
 class Bar(Shown):
     """On a terminal."""
 
-    def __init__(self, bar: Any) -> None:
-        super().__init__()
+    def __init__(self, bar: Any, limit: float | None) -> None:
+        super().__init__(limit=limit)
         self.bar, self.task = bar, bar.add_task("", total=None, doing="", left="")
 
     def show(self) -> None:
@@ -75,8 +81,10 @@ class Bar(Shown):
 class Log(Shown):
     """In a log: nothing at first, then a line now and then."""
 
-    def __init__(self, say: Callable[[str], None], clock: Clock = time.monotonic) -> None:
-        super().__init__(clock)
+    def __init__(
+        self, say: Callable[[str], None], clock: Clock = time.monotonic, limit: float | None = None
+    ) -> None:
+        super().__init__(clock, limit)
         self.say, self.said, self.words = say, clock(), {"": ""}
 
     def stage(self, name: str) -> None:
@@ -92,25 +100,26 @@ class Log(Shown):
             return
         self.said = now
         far, doing = self.looked_at(), self.words.get(self.doing, self.doing)
+        left = f"; at most {in_minutes(far.left)} to go" if far.left else ""
         known = f"{doing}: {far.line}" if doing else far.line
-        self.say(f"samesame: {known if far.what else f'{doing} for {in_minutes(now - self.since)}'}")
+        self.say(f"samesame: {known if far.what else f'{doing} for {in_minutes(now - self.since)}{left}'}")
 
 
 @contextmanager
-def progress_of(quiet: bool) -> Iterator[Shown | None]:
-    """What shows progress on stderr, or None where nobody wants it."""
+def progress_of(quiet: bool, limit: float | None = None) -> Iterator[Shown | None]:
+    """What shows progress on stderr, or None where nobody wants it; `limit` as for Shown."""
     if quiet:
         yield None
     elif sys.stderr.isatty():
-        with _bar() as bar:
+        with _bar(limit) as bar:
             yield bar
     else:
-        with _log() as log:
+        with _log(limit) as log:
             yield log
 
 
 @contextmanager
-def _bar() -> Iterator[Bar]:
+def _bar(limit: float | None) -> Iterator[Bar]:
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
@@ -119,11 +128,11 @@ def _bar() -> Iterator[Bar]:
                           for part in ("fields[doing]", "fields[left]", "description"))
     columns = doing, BarColumn(20), TimeElapsedColumn(), left, place
     with Bars(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield Bar(bar)
+        yield Bar(bar, limit)
 
 
 @contextmanager
-def _log() -> Iterator[Log]:
+def _log(limit: float | None) -> Iterator[Log]:
     """A thread looks after a run that hangs. It begins with a run's first stage: a suite is forked in this process, and
     does without."""
     stream, over = sys.stderr, threading.Event()
@@ -142,7 +151,7 @@ def _log() -> Iterator[Log]:
             log.show()
 
     try:
-        yield Ticking(lambda line: print(line, file=stream, flush=True))
+        yield Ticking(lambda line: print(line, file=stream, flush=True), limit=limit)
     finally:
         over.set()
 

@@ -78,7 +78,7 @@ def refine(
         demand_writable(json)
         demand_page(html)
         demand_exchange(junit, sarif)
-        with progress_of(quiet) as bar, rules_of(store or "-") as rules:
+        with progress_of(quiet, timeout) as bar, rules_of(store or "-") as rules:
             verdict, interrupted = decided(job, case, world_size, tp, train, seed, timeout, rules, bar)
         write_answers([of_refine(verdict)], junit, sarif)
         with stdout_guarded():

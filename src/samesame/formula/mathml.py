@@ -18,6 +18,7 @@ from samesame.formula.tensor import Tensor
 
 SIGNS = {"sum": "∑"}                             # the operator that grows with its term, in place of the letter
 APPLIED = "<mo>&#x2061;</mo>"                  # what cannot be seen is written as its number
+FLAT = "<mo>∗</mo></msup>"                      # ends the name of a tensor that is read as the memory it lies in
 LONGEST = 80                                     # characters of a name
 ELEMENTS = "mrow|mi|mo|mn|mfrac|msup|msub|msqrt|munder|mtext|mtable|mtr|mtd"
 WHOLE = re.compile(rf'<math display="block">(?:[^<>&]|</?(?:{ELEMENTS})>|&(?:#x?[0-9A-Fa-f]+|[a-z]+);)*</math>')
@@ -71,6 +72,8 @@ class MathML(Plain):
 
     def name(self, name: str) -> str:
         name = self.names.get(name, name)
+        if len(name) > 1 and name.endswith("*"):
+            return f"<msup>{self.name(name[:-1])}{FLAT}"
         return f"<mi>{escape(name if len(name) <= LONGEST else name[:LONGEST] + '…')}</mi>"
 
     def index(self, name: str) -> str:
@@ -86,6 +89,8 @@ class MathML(Plain):
         return _fenced("(", text, ")")
 
     def element(self, whole: str, indices: Sequence[str]) -> str:
+        if whole.endswith(FLAT):                         # an offset is a term, which nobody should take for a factor
+            return _row(whole, _fenced("[", _listed(indices), "]"))
         return f"<msub>{_row(whole)}{_row(_listed(indices))}</msub>" if indices else whole
 
     def function(self, name: str, arguments: Sequence[str], attributes: Any = ()) -> str:

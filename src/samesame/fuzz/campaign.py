@@ -18,7 +18,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from samesame.evidence import SamesameError
+from samesame.evidence import SamesameError, Shown
 from samesame.fuzz.apart import CRASHED, DIED, HUNG, OUT_OF_MEMORY, SLOW
 from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.corpus import Corpus, Finding
@@ -104,14 +104,15 @@ class Settings:
 
 
 @dataclass
-class Progress:
-    """How far a campaign is: cases by status, and what was found."""
+class Progress(Shown):
+    """How far the campaign of a folder is: cases by status, and what was found."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
     reached: float = 0.0         # the share of the compiler's lines that were seen to run
     far: Far = field(default_factory=lambda: Far("programs", 0))
+    folder: Path = Path()
 
     @property
     def cases(self) -> int:
@@ -164,7 +165,8 @@ class _Campaign:
     def __init__(self, corpus: Corpus, settings: Settings, told: Told, crew: Crew) -> None:
         self.corpus, self.settings, self.told, self.crew = corpus, settings, told, crew
         limit = None if settings.minutes is None else 60 * settings.minutes
-        self.progress = Progress(findings=corpus.findings(), far=Far("programs", settings.cases or 0, limit=limit))
+        self.progress = Progress(findings=corpus.findings(), folder=corpus.folder,
+                                 far=Far("programs", settings.cases or 0, limit=limit))
         self.begun = time.monotonic()
         self.ends = float("inf") if limit is None else self.begun + limit
         done = corpus.done()

@@ -12,7 +12,7 @@ from samesame.fuzz.campaign import SAYS_NOTHING, summary, table, told
 from samesame.fuzz.corpus import Finding, Kept
 from samesame.fuzz.finding import files_of, headline
 from samesame.fuzz.single import OwnResult
-from samesame.report.html.page import choices, page
+from samesame.report.html.page import choices, page, write_page
 from samesame.report.html.plots import Bar, bars
 from samesame.report.words import counted
 
@@ -60,18 +60,23 @@ def campaign_html(kept: Kept, folder: Path) -> str:
     )
 
 
-def own_html(found: OwnResult, target: str, backend: str) -> str:
+def own_html(found: OwnResult) -> str:
     """The page of a program of one's own."""
     return _page(
-        target,
+        found.target,
         code=found.exit_code,
         word=found.verdict,
         headline=found.why,
-        sides=[("program", target), ("back end", backend)],
+        sides=[("program", found.target), ("back end", found.backend)],
         own={"twins": counted(found.twins, "equal twin"), "silent": found.silent, "rewrites": found.rewrites,
              "wrong": _numbered(found.text)},
         footer=f"{found.seconds:.0f} s",
     )
+
+
+def write_own(found: OwnResult, path: Path) -> None:
+    """Write that page to `path` in one step. Raises SamesameError if the disk does not let it."""
+    write_page(own_html(found), path)
 
 
 def replayed_html(finding: Finding, folder: Path, shows: bool, stages: Mapping[str, dict[str, Any]]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from samesame.evidence import Refused
+from samesame.evidence import Refused, Shown
 from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.campaign import AGAIN, Settings, told
 from samesame.fuzz.corpus import Finding
@@ -28,9 +28,9 @@ UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True)
-class OwnResult:
-    """What was found of a program of one's own: the verdict, what it rests on in words, how many twins agreed and by
-    which rewrites, how many said nothing."""
+class OwnResult(Shown):
+    """What was found of a program of one's own under a back end: the verdict, what it rests on in words, how many twins
+    agreed and by which rewrites, how many said nothing."""
 
     verdict: str
     why: str
@@ -39,6 +39,8 @@ class OwnResult:
     silent: int
     seconds: float
     text: str = ""               # the program that is compiled wrongly, where it is a twin
+    target: str = ""
+    backend: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -59,7 +61,7 @@ def fuzz_own(target: str, inputs: str, settings: Settings, twins: int = TWINS) -
             return worker.ask({**given, **asked}, AGAIN * settings.seconds)
 
         try:
-            return _answer(ask, settings, twins, alone)
+            return _answer(target, ask, settings, twins, alone)
         finally:
             worker.close()
 
@@ -67,7 +69,8 @@ def fuzz_own(target: str, inputs: str, settings: Settings, twins: int = TWINS) -
 def compiles(module: Any, inputs: Any, settings: Settings, twins: int) -> OwnResult:
     """The same of a module that is at hand, in this process. Raises Refused where it does not run eagerly."""
     settings.demand_known()
-    own = runnable(Own(module, inputs), type(module).__name__, "these inputs")
+    name = getattr(module, "__name__", type(module).__name__)
+    own = runnable(Own(module, inputs), name, "these inputs")
     with TemporaryDirectory() as folder:
         seed, alone = _seed(own, Path(folder))
 
@@ -78,7 +81,7 @@ def compiles(module: Any, inputs: Any, settings: Settings, twins: int) -> OwnRes
             assert seed is not None
             return judge_twin(seed, backend, asked["number"], silent, learnt(settings.store))
 
-        return _answer(ask, settings, twins, alone)
+        return _answer(name, ask, settings, twins, alone)
 
 
 def _seed(own: Own, folder: Path) -> tuple[Program | None, str]:
@@ -89,7 +92,9 @@ def _seed(own: Own, folder: Path) -> tuple[Program | None, str]:
         return None, str(refusal)
 
 
-def _answer(ask: Callable[[dict[str, Any]], dict[str, Any]], settings: Settings, twins: int, alone: str) -> OwnResult:
+def _answer(
+    target: str, ask: Callable[[dict[str, Any]], dict[str, Any]], settings: Settings, twins: int, alone: str
+) -> OwnResult:
     """The verdict on a program, and on its twins if it is compiled rightly, up to the first that is not; `alone` says
     why it has none."""
     begun = time.monotonic()
@@ -108,7 +113,8 @@ def _answer(ask: Callable[[dict[str, Any]], dict[str, Any]], settings: Settings,
     if verdict == RIGHTLY and mute and not agreed:
         why = f"without twins, of which the first says nothing: {told(mute[0])}"
     text = (accused or {}).get("text", "")
-    return OwnResult(verdict, why, len(agreed), rewrites, len(mute), time.monotonic() - begun, text)
+    return OwnResult(verdict, why, len(agreed), rewrites, len(mute), time.monotonic() - begun, text,
+                     target, backend)
 
 
 def replay(finding: Finding) -> list[tuple[str, dict[str, Any]]]:

@@ -26,7 +26,7 @@ from samesame.budget import Run
 from samesame.capture import Recorded, capture_calls
 from samesame.capture.program import Program
 from samesame.check import check
-from samesame.evidence import Refused, Rung, SamesameError, Verdict
+from samesame.evidence import Refused, Rung, SamesameError, Shown, Verdict
 from samesame.formula.expr import Unsupported
 from samesame.optimize import native, search
 from samesame.optimize.algebra import algebraic, multiplications, specified
@@ -61,7 +61,7 @@ Search = Callable[[Any, Any, "Run"], Iterable[Candidate]]
 
 
 @dataclass
-class Optimized:
+class Optimized(Shown):
     """`module` is the fastest there is, to be used in the original's place: a drop-in where something was found, else
     the best of what torch makes of the original."""
 
@@ -237,7 +237,7 @@ class Attempt:
         report = self.report
         report.counts["candidates"] = len(found)
         keep(self.job, self.place)
-        with racing() as racers, self.run.during("time"):
+        with racing() as racers, self.run.during("race"):
             own = [self.started(racers, incumbent(way)) for way in WAYS]
             entered = [self.entered(racers, number, candidate, way) for number, candidate in enumerate(found[:TRIED])
                        for way in ((EAGER,) if candidate.complete else (EAGER, DEFAULT))]
@@ -374,7 +374,7 @@ class Untimed(Attempt):
         for number, candidate in enumerate(found):
             facts = on_cuda(facts_of(self.module, self.example, candidate, EAGER))
             file = write_files(self.place / f"found_{number}", files_of(candidate, facts))
-            with self.run.during("time"):
+            with self.run.during("race"):
                 outside = self.interpreted(unguarded(self.module, file, self.job.weights, facts))
             answer = outside or self.verified(candidate, EAGER, file)
             failed = answer if isinstance(answer, str) else ""

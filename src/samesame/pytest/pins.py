@@ -57,9 +57,9 @@ def weaker(now: Pin, pinned: Pin) -> str:
     strength = {words: rung for rung, words in LADDER.items()} | {"": 0}
     if now.verdict != pinned.verdict:
         return f"it was {pinned.verdict}, and is {now.verdict}"
-    if strength[now.evidence] < strength.get(pinned.evidence, 0):
+    if strength[now.evidence] < strength[pinned.evidence]:
         return f"it was {pinned.evidence}, and is now only {now.evidence}"
-    if strength[now.evidence] > strength.get(pinned.evidence, 0):
+    if strength[now.evidence] > strength[pinned.evidence]:
         return ""
     for name, bounds in pinned.bounds.items():
         if name not in now.bounds:
@@ -84,12 +84,27 @@ def read(folder: Path) -> dict[str, Pin]:
     """The pins beside the tests of a folder. Raises ValueError with a sentence for a file that is none."""
     file = folder / FILE
     try:
-        return {name: Pin(**form) for name, form in json.loads(file.read_text()).items()}
+        return {name: _read(name, form) for name, form in json.loads(file.read_text()).items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise ValueError(f"{file} holds no pins ({error}); mend it, or remove it and run pytest --samesame-update") \
             from None
+
+
+def _read(name: str, form: dict[str, Any]) -> Pin:
+    """The pin, as `write` writes one. Raises ValueError or TypeError for what is none."""
+    from samesame.evidence import LADDER
+
+    pin = Pin(**form)
+    if pin.evidence not in ("", *LADDER.values()):
+        raise ValueError(f"{name} has the evidence {pin.evidence!r}")
+    for size, bounds in pin.bounds.items():
+        if len(bounds) != 2 or not all(bound is None or type(bound) is int for bound in bounds):
+            raise ValueError(f"{name} has the bounds {bounds!r} of {size}")
+    if not all(isinstance(text, str) for text in (pin.verdict, *pin.conditions)) or isinstance(pin.conditions, str):
+        raise ValueError(f"{name} has a verdict or conditions that are no text")
+    return pin
 
 
 def write(folder: Path, name: str, pin: Pin) -> None:

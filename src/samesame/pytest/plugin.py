@@ -11,11 +11,16 @@ become weaker than it was when `--samesame-update` wrote it down.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sys
+import tempfile
+import warnings
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,6 +29,12 @@ if TYPE_CHECKING:
     from samesame.store import Store
 
 MARKER = "samesame(pinned=False, **options): options of the assertions of this test; what is pinned must not get weaker"
+
+
+PAGES = pytest.StashKey[Path]()                     # the folder that pages are written into
+WRITTEN = pytest.StashKey[Counter[str]]()           # how many pages each test has in this run
+READABLE = 80                                       # characters of a test's name in that of its page
+OURS = Path(__file__).parents[1]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,6 +48,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
+    named = config.getoption("--samesame-html")
+    if named is not None:
+        config.stash[PAGES] = _folder_for_pages(Path(named).absolute())         # a test may go elsewhere
+        config.stash[WRITTEN] = Counter()
+
+
+def _folder_for_pages(folder: Path) -> Path:
+    """The folder, which is there and can be written into. Raises UsageError where that cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except (FileExistsError, NotADirectoryError):
+        raise pytest.UsageError(f"--samesame-html {folder}: a file is in the way; give a folder for pages") from None
+    except OSError as error:
+        raise pytest.UsageError(f"--samesame-html {folder}: nothing can be written there ({error.strerror})") from None
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -74,8 +101,7 @@ class Assertions:
         self.options: dict[str, Any] = {key: value for mark in marks for key, value in mark.kwargs.items()}
         self.test, self.store = test, store
         self.update = test.config.getoption("--samesame-update")
-        pages = test.config.getoption("--samesame-html")
-        self.pages = None if pages is None else Path(pages)
+        self.pages = test.config.stash.get(PAGES, None)
         self.asserted = 0
 
     def assert_same(self, *values: Any, **options: Any) -> Any:
@@ -104,22 +130,30 @@ class Assertions:
         __tracebackhide__ = True
         from samesame.testing import assert_compiles
 
-        return assert_compiles(*values, **self._options(options, pinned=False)[1])
+        return self._shown(assert_compiles, values, self._options(options)[1])
 
     def _held(self, assertion: Callable[..., Any], values: tuple[Any, ...], options: dict[str, Any]) -> Any:
         __tracebackhide__ = True
         pinned, options = self._options(options)
+        self.asserted += 1
+        verdict = self._shown(assertion, values, options)
+        if pinned:
+            self._pin(verdict)
+        return verdict
+
+    def _shown(self, assertion: Callable[..., Any], values: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """What the assertion returns, with its page, whether it holds or not."""
+        __tracebackhide__ = True
         from samesame.testing import NotShown
 
-        self.asserted += 1
         try:
             verdict = assertion(*values, **options)
         except NotShown as failure:
-            self._write_page(failure.verdict)
+            if lost := self._write_page(failure.verdict):
+                failure.add_note(lost)                                # the report of the failure comes first
             raise
-        self._write_page(verdict)
-        if pinned:
-            self._pin(verdict)
+        if lost := self._write_page(verdict):
+            warnings.warn(lost, pytest.PytestWarning, stacklevel=4)
         return verdict
 
     @property
@@ -128,15 +162,27 @@ class Assertions:
         number = f" [{self.asserted}]" if self.asserted > 1 else ""
         return f"{self.test.path.name}::{self.test.nodeid.partition('::')[2]}{number}"
 
-    def _write_page(self, verdict: Any) -> None:
-        """The report as a page, where pages are asked for."""
+    def _write_page(self, verdict: Any) -> str:
+        """Write the report as a page, where pages are asked for; why there is none, or nothing."""
         if self.pages is None:
-            return
-        self.pages.mkdir(parents=True, exist_ok=True)
-        _page_writer(verdict)(verdict, self.pages / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', self.name)[:120]}.html")
+            return ""
+        page = self.pages / self._page_name()
+        try:
+            _page_writer(verdict)(verdict, page)
+        except Exception as error:                           # a page decides no test, whatever is the matter with it
+            return f"no page {page.name} of {self.name}: {error}"
+        return ""
 
-    def _options(self, options: dict[str, Any], **fixed: Any) -> tuple[bool, dict[str, Any]]:
-        given = {**self.options, **options, **fixed}
+    def _page_name(self) -> str:
+        """A name that no other assertion of this run has: tests of one name lie in several folders, ids may differ in
+        characters that files cannot have, and a test may run again."""
+        whole, written = self.test.nodeid, self.test.config.stash[WRITTEN]
+        written[whole] += 1
+        readable = re.sub(r"[^A-Za-z0-9._-]+", "_", whole)[-READABLE:].strip("_")
+        return f"{readable}-{hashlib.sha256(whole.encode()).hexdigest()[:10]}-{written[whole]}.html"
+
+    def _options(self, options: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
+        given = {**self.options, **options}
         return bool(given.pop("pinned", False)), given
 
     def _pin(self, verdict: Any) -> None:
@@ -169,25 +215,53 @@ def _page_writer(verdict: Any) -> Callable[[Any, Path], None]:
         from samesame.report.html.lift import write_lift
 
         return write_lift
-    from samesame.report.html.check import write_check
+    from samesame.evidence import Verdict
 
-    return write_check
+    if isinstance(verdict, Verdict):
+        from samesame.report.html.check import write_check
+
+        return write_check
+    from samesame.fuzz.page import write_own
+
+    return write_own
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A failure of ours is the place of the assertion and the report; the code between tells nobody anything."""
+    """A failure of ours is the place of the assertion and the report; the code between tells nobody anything who does
+    not ask for it (--full-trace)."""
     report = yield
-    testing = sys.modules.get("samesame.testing")
-    if testing is None or call.excinfo is None or not isinstance(call.excinfo.value, testing.NotShown):
+    testing, whole = sys.modules.get("samesame.testing"), item.config.getoption("fulltrace")
+    if testing is None or call.excinfo is None or whole or not _is_ours(call.excinfo, testing):
         return report
-    place = call.excinfo.traceback.filter(call.excinfo)[-1]
-    shown: Any = call.excinfo.getrepr(style="value")
-    shown.reprtraceback.reprentries[-1].lines.insert(0, f"{_from_here(Path(str(place.path)))}:{place.lineno + 1}")
+    place = _last_of_theirs(call.excinfo)
+    shown: Any = call.excinfo.getrepr(style="value", chain=False)
+    lines = shown.reprtraceback.reprentries[-1].lines
+    lines.insert(0, f"{_from_here(Path(str(place.path)))}:{place.lineno + 1}")
+    lines += getattr(call.excinfo.value, "__notes__", [])
     report.longrepr = shown
     return report
+
+
+def _is_ours(failed: pytest.ExceptionInfo[BaseException], testing: ModuleType) -> bool:
+    """Does its text say all there is to say: no proof, a program that is refused, or an argument that the assertions or
+    the pins refuse?"""
+    from samesame.evidence import SamesameError
+
+    if isinstance(failed.value, testing.NotShown | SamesameError):
+        return True
+    raised = Path(str(failed.traceback[-1].path))
+    asserting = raised == Path(str(testing.__file__)) or raised.parent == Path(__file__).parent
+    return asserting and isinstance(failed.value, ValueError | TypeError)
+
+
+def _last_of_theirs(failed: pytest.ExceptionInfo[BaseException]) -> Any:
+    """The line of the user's from which samesame was called, which may call programs of theirs in its turn."""
+    calls = failed.traceback
+    ours = next((at for at, call in enumerate(calls) if Path(str(call.path)).is_relative_to(OURS)), len(calls))
+    return calls[max(0, ours - 1)]
 
 
 def _from_here(path: Path) -> Path:

@@ -11,20 +11,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from samesame.evidence import Refinement, Verdict
-from samesame.kernels.verdict import LiftVerdict
-from samesame.report.answers import ASIDE, FAILS, HOLDS, Answer, Place, of_check, of_lift, of_refine
+from samesame.report.answers import ASIDE, FAILS, HOLDS, Answer, Place
 
 MARKS = {HOLDS: "✅", FAILS: "❌", ASIDE: "➖"}
 OTHERWISE = "❔"
 SPECIAL = re.compile(r"([\\`*_\[\]#|~$>@])")
-
-
-def answers_of(verdict: Verdict | LiftVerdict) -> list[Answer]:
-    """The answers of any verdict."""
-    if isinstance(verdict, LiftVerdict):
-        return of_lift(verdict)
-    return [of_refine(verdict) if isinstance(verdict, Refinement) else of_check(verdict)]
 
 
 def markdown(answers: Sequence[Answer], *, folded: bool = False) -> str:
@@ -97,17 +88,8 @@ def _fenced(text: str) -> Iterator[str]:
     yield from (f"{fence}text", text.rstrip(), fence)
 
 
-def as_markdown(verdict: Verdict | LiftVerdict) -> str:
-    """What a notebook shows that reads Markdown."""
-    return markdown(answers_of(verdict))
-
-
-def as_html(verdict: Verdict | LiftVerdict) -> str:
-    """What a notebook shows: the headline, formulas, where to look, and the report in a fold."""
-    return "\n".join(_shown(answer) for answer in answers_of(verdict))
-
-
-def _shown(answer: Answer) -> str:
+def html_of(answer: Answer) -> str:
+    """The answer in a notebook: the headline, formulas, where to look, and the report in a fold."""
     word, _, rest = answer.headline.partition("   ")
     rows = [f"<p>{_mark(answer.state)} <b>{html.escape(word)}</b> {html.escape(rest)}</p>"]
     rows += [f"<p>$$ {html.escape(latex)} $$</p>" for latex in answer.formulas]

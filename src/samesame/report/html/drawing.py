@@ -74,13 +74,13 @@ def spoken(band: Band) -> str:
 
 
 def _lines(band: Band, y: float) -> Iterator[Markup]:
-    """A line for each rung, with how many relations stand on it."""
-    rungs = list(band.rungs.items())
-    for number, (rung, ties) in enumerate(rungs):
-        at = y + HEIGHT / 2 + (number - (len(rungs) - 1) / 2) * 9
+    """A line for each rung, and in it, above all lines, how many relations stand on it."""
+    aside = [number - (len(band.rungs) - 1) / 2 for number in range(len(band.rungs))]
+    heights = [y + HEIGHT / 2 + off * 9 for off in aside]
+    for rung, at in zip(band.rungs, heights, strict=True):
         yield _path(f"M{MARGIN + BOX} {at}H{RIGHT}", f"line {ANSWERS[rung]}")
-        aside = WIDTH / 2 + (number - (len(rungs) - 1) / 2) * 36
-        yield Markup('<text class="count" x="{}" y="{}">{}</text>').format(aside, at - 2, ties)
+    for ties, off, at in zip(band.rungs.values(), aside, heights, strict=True):
+        yield Markup('<text class="count" x="{}" y="{}">{}</text>').format(WIDTH / 2 + off * 36, at + 3.5, ties)
 
 
 def _frames(runs: Sequence[tuple[int, int, str, int]], tops: Sequence[float]) -> Iterator[Markup]:

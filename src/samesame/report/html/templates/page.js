@@ -73,7 +73,7 @@
 
   var folded = [];
   window.addEventListener("beforeprint", function () {
-    folded = all("details.unfolds:not([open])");
+    folded = all("details:not(.stays):not([open])");
     folded.forEach(function (part) { part.open = true; });
   });
   window.addEventListener("afterprint", function () { folded.forEach(function (part) { part.open = false; }); });
