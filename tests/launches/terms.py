@@ -123,3 +123,45 @@ def unlike_whole_positions(x, table):
     if table.shape[0] == x.shape[0]:
         return x - table
     return x + table[: x.shape[0]]
+
+
+@triton.jit
+def scaled_kernel(x, scale, out, N, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < N
+    tl.store(out + i, tl.load(x + i, mask=inside).to(tl.float32) * tl.load(scale + i, mask=inside), mask=inside)
+
+
+def run_scaled(x, scale):
+    (N,) = x.shape
+    out = torch.empty(N, dtype=torch.float32, device=x.device)
+    scaled_kernel[(triton.cdiv(N, 16),)](x, scale, out, N, BLOCK=16)
+    return out
+
+
+EXAMPLES = torch.randn(40), torch.rand(40)
+
+
+def launch_defaults(x=EXAMPLES[0], scale=EXAMPLES[1]):
+    return run_scaled(x, scale)
+
+
+def launch_derived(N=40):
+    x = torch.randn(N, device="cuda")
+    angles = torch.randn(N, device="cuda")
+    scale = angles.cos()
+    return run_scaled(x, scale)
+
+
+def launch_bytes(N=40):
+    x = torch.randn(N, device="cuda").to(torch.float8_e4m3fn)
+    scale = torch.rand(N, device="cuda")
+    return run_scaled(x, scale)
+
+
+def scaled(x, scale):
+    return x.float() * scale
+
+
+def scaled_twice(x, scale):
+    return x.float() * scale * 2

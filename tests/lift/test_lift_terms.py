@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("triton")
 
 from lifted import Lifted
+from samesame.evidence import Refused
 from samesame.formula.expr import Size, const
 from samesame.formula.sizes import value_at
 from samesame.kernels.indices import integers
@@ -82,3 +83,16 @@ def test_what_a_reference_decides_on_sizes_is_a_condition(reference: str, decide
     found = lift(KERNELS.target("positions"), f"{KERNELS.file}:{reference}")
     assert (found.against, found.against_held) == ("same", [])
     assert found.against_conditions == [decided] and f"same where {decided}" in found.against_headline
+
+
+@pytest.mark.parametrize("name", ["defaults", "derived", "bytes"])
+def test_a_reference_takes_the_tensors_that_it_names_wherever_the_launch_has_them_from(name: str) -> None:
+    """Defaults of its parameters, made of others that the reference does not take, and floats of one byte."""
+    found = lift(KERNELS.target(name), f"{KERNELS.file}:scaled")
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+    assert lift(KERNELS.target(name), f"{KERNELS.file}:scaled_twice").against == "different"
+
+
+def test_a_reference_that_takes_what_the_launch_has_not_is_refused() -> None:
+    with pytest.raises(Refused, match="have to be called as the launch's tensors"):
+        lift(KERNELS.target("defaults"), f"{KERNELS.file}:positions")

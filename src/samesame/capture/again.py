@@ -233,7 +233,7 @@ def run_on(draws: Sequence[Draw], program: Program, graph: Graph, ways: Ways) ->
         factors = ((tensor, factor_of(draw.weights, tensor)) for tensor in moving if not is_written(tensor))
         moved = {tensor: factor for tensor, factor in factors if factor is not None}
         changes |= {tensor: draw.weights(tensor) for tensor in moving if tensor not in moved}
-        unmoved = not moved and all(torch.equal(tensor, value) for tensor, value in changes.items())
+        unmoved = not moved and all(is_unmoved(tensor, value) for tensor, value in changes.items())
         if draw.inputs is not same and unmoved:
             continue
         asked = dict(ways.asked)
@@ -256,6 +256,12 @@ def run_on(draws: Sequence[Draw], program: Program, graph: Graph, ways: Ways) ->
                 demand_steady(program, found, ways, begin)
             return tuple(tried(what, origin, program, found, ways, begin) for what, origin in asked.items())
     return None
+
+
+def is_unmoved(tensor: torch.Tensor, value: torch.Tensor) -> bool:
+    """Are the two equal? Torch does not compare floats of one byte."""
+    bytewise = tensor.is_floating_point() and tensor.itemsize == 1
+    return torch.equal(*(part.view(torch.uint8) if bytewise else part for part in (tensor, value)))
 
 
 def demand_steady(program: Program, outputs: Outputs, ways: Ways, begin: Callable[[], None]) -> None:

@@ -17,6 +17,7 @@ from torch.utils._pytree import tree_leaves
 
 from samesame.evidence import Refused
 from samesame.lift.example import run_at
+from samesame.lift.parameters import taken_by
 
 SECONDS = 20.0
 SEEDS = range(16)  # of the example's random tensors, as far as the time goes
@@ -65,7 +66,7 @@ def told(
     how: dict[str, Any] = {"configuration": configuration, "seed": seed, "timeout": SECONDS, "given": given}
     run = run_at(target, inputs, captured, case["sizes"], **how)
     with torch.no_grad():
-        wanted = tree_leaves(reference(**{name: widened(x) for name, x in run.inputs.items()}))[case["output"]]
+        wanted = tree_leaves(reference(**{name: widened(x) for name, x in taken_by(reference, run.inputs).items()}))[case["output"]]
     got = list(run.outputs.values())[case["output"]]
     if got.shape != wanted.shape:
         return {"run": {"shapes": [list(got.shape), list(wanted.shape)]}}

@@ -8,7 +8,6 @@ are worked out on random numbers, and a difference is a counterexample.
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,6 @@ import torch
 from samesame.capture import capture
 from samesame.capture.sizes.family import Family, family
 from samesame.capture.sizes.following import Followings, follow
-from samesame.evidence import Refused
 from samesame.formula.binders import rebuilt
 from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, prove_tensors_equal
@@ -54,6 +52,7 @@ from samesame.kernels.launch import with_sizes
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
 from samesame.lift.joined import in_one_range, written_out
 from samesame.lift.numerics import by_numpy
+from samesame.lift.parameters import taken_by
 from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, slack, steps
 from samesame.operators import explain
 from samesame.operators.numbers import constant
@@ -93,11 +92,11 @@ class Launched:
 def compare_with(reference: Callable[..., Any], launched: Launched, held: Mapping[str, int]) -> Comparison:
     """Compare what a launch returns with what the reference returns on the same inputs; some sizes are held to numbers
     already."""
-    demand_parameters(reference, launched.inputs)
-    tensors = {
+    examples = {
         name: example_tensor(view, whole, launched.example, seed)
         for seed, (name, (view, whole)) in enumerate(launched.inputs.items())
     }
+    tensors = taken_by(reference, examples)
     graph = capture(reference, tensors, name="reference")
 
     def alike(given: Any) -> tuple[Graph, Graph]:
@@ -106,7 +105,7 @@ def compare_with(reference: Callable[..., Any], launched: Launched, held: Mappin
     def asked() -> tuple[Followings, Followings]:
         return (follow(reference, tensors, graph),) * 2
 
-    within = asked_of_places(launched.assumed, launched.inputs)
+    within = asked_of_places(launched.assumed, {name: launched.inputs[name] for name in tensors})
     found = family(reference, tensors, alike, (graph, graph), tied=True, follow=asked, within=within)
     if found.lost:  # it may decide on any size, in a way that nobody sees
         found = Family((graph, graph), (), found.lost, ())
@@ -170,19 +169,6 @@ def named_in_shapes(outputs: Sequence[Tensor], wanted: Sequence[Tensor], example
     sizes = [(n, number) for n, number in pairs if isinstance(n, Expr) and isinstance(number, int)]
     told = [n for n, number in sizes if value_at(n, example) == number]
     return {s.name: example[s.name] for n in told for s in symbols(n)}
-
-
-def demand_parameters(reference: Callable[..., Any], inputs: Inputs) -> None:
-    """Raise Refused where the reference does not take the launch's tensors by their names."""
-    try:
-        inspect.signature(reference).bind(**dict.fromkeys(inputs))
-    except ValueError:
-        return  # it does not say what it takes
-    except TypeError as error:
-        tensors = ", ".join(inputs) or "none, as it makes none in its own body or in `inputs`, and is given none"
-        raise Refused(
-            f"the reference's parameters have to be called as the launch's tensors ({tensors}): {error}"
-        ) from None
 
 
 def example_tensor(view: Any, whole: Tensor, example: Mapping[str, int], seed: int) -> torch.Tensor:

@@ -26,6 +26,7 @@ from samesame.kernels.verdict import KernelVerdict, LiftVerdict, Obligation
 from samesame.lift.differences import widened
 from samesame.lift.draws import integers, sizes_to_try
 from samesame.lift.example import run_at
+from samesame.lift.parameters import taken_by
 from samesame.lift.replayed import Rerun, changes_with_undefined, garbage_left, is_off
 
 SECONDS = 3.0  # for all runs
@@ -178,7 +179,7 @@ def answers(reference: Callable[..., Any], inputs: Mapping[str, torch.Tensor]) -
     for given in (partial(widened), torch.Tensor.clone):
         try:
             with torch.no_grad():
-                yield tree_leaves(reference(**{name: given(x.clone()) for name, x in inputs.items()}))
+                yield tree_leaves(reference(**{name: given(x.clone()) for name, x in taken_by(reference, inputs).items()}))
         except Exception:
             continue  # it has no such operator on the CPU, or refuses these sizes
 

@@ -233,6 +233,8 @@ class Oracle:
             if type(p.default) is int:
                 keywords[name] = sizes.get(name, self.changed.get(p.default, p.default))
                 self.changed.setdefault(p.default, keywords[name])
+            elif isinstance(p.default, torch.Tensor):
+                keywords[name] = example(p.default, name)
         return (), keywords
 
     def resized(self, tensor: torch.Tensor) -> torch.Tensor:

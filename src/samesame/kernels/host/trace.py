@@ -173,6 +173,8 @@ class Host:
         for p in list(parameters.values())[len(args):]:
             if p.name not in given and type(p.default) is int:
                 given[p.name] = self.parameter(p.default, p.name)
+            elif p.name not in given and isinstance(p.default, torch.Tensor):
+                given[p.name] = self.example(p.default, p.name)
         required = [p.name for p in list(parameters.values())[len(args):] if p.default is p.empty
                     and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name not in given]
         if required:
