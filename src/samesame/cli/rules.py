@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from samesame.cli.apart import Apart
 from samesame.cli.options import argument, option
 from samesame.cli.streams import INTERRUPTED, complain, reported
 from samesame.evidence import SamesameError
@@ -72,7 +73,7 @@ def opened(path: str | None) -> Iterator[Store]:
             yield store
 
 
-@app.command("list", epilog=EPILOG)
+@app.command("list", cls=Apart, epilog=EPILOG)
 def list_(store: Where = None) -> None:
     """One line for each rule: its key, what it stands on, and whether it is stale.
 
@@ -85,7 +86,7 @@ def list_(store: Where = None) -> None:
         typer.echo(f"{_counted(len(found))} in {rules.path}", err=True)
 
 
-@app.command(epilog=EPILOG)
+@app.command(cls=Apart, epilog=EPILOG)
 def show(key: Key, store: Where = None) -> None:
     """A rule in full, with its evidence.
 
@@ -97,7 +98,7 @@ def show(key: Key, store: Where = None) -> None:
             typer.echo(in_full(entry))
 
 
-@app.command(epilog=EPILOG)
+@app.command(cls=Apart, epilog=EPILOG)
 def verify(store: Where = None) -> None:
     """Prove every rule again. What cannot be proved is named and removed; exit code 1 if there is any.
 
@@ -119,17 +120,17 @@ def verify(store: Where = None) -> None:
     raise typer.Exit(REFUSED if failed else 0)
 
 
-@app.command(epilog=EPILOG)
-def export(file: File, store: Where = None) -> None:
+@app.command(cls=Apart, epilog=EPILOG)
+def export(exported: File, store: Where = None) -> None:
     """Write all rules to a file.
 
     samesame rules export rules.jsonl.gz
     """
     with opened(store) as rules:
-        typer.echo(f"{_counted(rules.export(file))} written to {file}")
+        typer.echo(f"{_counted(rules.export(exported))} written to {exported}")
 
 
-@app.command("import", epilog=EPILOG)
+@app.command("import", cls=Apart, epilog=EPILOG)
 def import_(file: File, store: Where = None) -> None:
     """Take over rules from a file, each proved again first; exit code 1 if any is refused.
 
@@ -153,7 +154,7 @@ def import_(file: File, store: Where = None) -> None:
     raise typer.Exit(REFUSED if imported.refused else 0)
 
 
-@app.command(epilog=EPILOG)
+@app.command(cls=Apart, epilog=EPILOG)
 def clear(store: Where = None, stale: Stale = False, yes: Yes = False) -> None:
     """Forget all rules.
 
