@@ -26,7 +26,7 @@ FLOORS = [
     {"budget", "kernels"},                                    # kernels: what a kernel means, for every verb
     {"programs", "operators"},
     {"store", "work"},
-    {"graph", "formula", "egraph", "evidence", "evaluator", "versions", "supervised"},
+    {"graph", "formula", "egraph", "evidence", "evaluator", "versions", "supervised", "visible"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 VERBS = {"check", "refine", "lift"}
