@@ -28,7 +28,7 @@ READS = ("left", "right", "more", "target", "targets", "inputs", "against", "job
          "certificate")
 PREFIXES = ("hf:", "vllm:", "gguf:", "jax:", "inductor:")
 CHECKPOINT = ("*.safetensors", "*.bin", "*.index.json", "config.json", "generation_config.json", "tokenizer*")
-PROGRAMS = (".py", ".pyi", ".ttir", ".toml", ".onnx", ".data", ".pt", ".pt2", ".safetensors", ".gguf", ".bin")
+PROGRAMS = (".py", ".pyi", ".ttir", ".toml", ".onnx", ".data", ".pt", ".pth", ".pt2", ".safetensors", ".gguf", ".bin")
 
 
 class Apart(TyperCommand):
