@@ -129,12 +129,12 @@ MALFORMED = {
     "a step without a reason": (lambda form: form["steps"][0].__setitem__(2, {"proof": "P1"}),
                                 "the reason of step 1 lacks 'terms'"),
     "a step beyond the terms": (lambda form: form["steps"][0].__setitem__(0, 10**6),
-                                "step 1 is not as `check --certificate` writes it"),
+                                "step 1 names a term that is not there"),
     "a term of three": (lambda form: form["terms"][0].pop(), "term 0 is not [operator, attributes, arguments, type]"),
     "a side that is null": (lambda form: form.update(left=None), "'left' of the certificate is not an object"),
     "no block": (lambda form: next(iter(form["proofs"].values())).pop("block"), "lacks 'block'"),
     "a size without bounds": (lambda form: form["region"].update(bounds=dict.fromkeys(form["sizes"])),
-                              "something in it is not as `check --certificate` writes it"),
+                              "something is not as `check --certificate` writes it"),
 }
 
 

@@ -1,13 +1,12 @@
-"""Outline: what a certificate has to have before anything in it is looked at, and how it is said what it lacks.
+"""Outline: what a certificate has to have, to say of one that does not hold which step or part lacks what.
 
-A certificate may come from anyone, with anything in it. `TABLES` say what each part holds; that a part holds what it
-says is `replay`'s business, and what fails there for its form is said by `within`, of the part that it failed in.
+Nothing hangs on it: `replay` believes no part of a certificate to be there. It says that something is malformed, and
+these tables say to whoever wrote it what that is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from samesame.certificate.forms import Broken, require
@@ -22,7 +21,15 @@ GRAPH = {"nodes": list, "roots": list}
 PROOF = {"block": dict, "method": str, "rung": str, "conditions": list, "settled": bool, "queries": list}
 BLOCK = {"nodes": list, "left": str, "right": str, "constants": dict}
 INSTANCE = {"proof": str, "terms": dict}
-MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, AssertionError)
+
+
+def lacking(form: dict[str, Any]) -> str:
+    """The first part that is missing or is no such thing, in a sentence; nothing where all are there."""
+    try:
+        require_outline(form)
+    except Broken as fault:
+        return str(fault)
+    return ""
 
 
 def require_outline(form: dict[str, Any]) -> None:
@@ -39,6 +46,8 @@ def require_outline(form: dict[str, Any]) -> None:
         require_row(f"term {number}", term, "[operator, attributes, arguments, type]", (str, list, list, object))
     for number, step in enumerate(form["steps"], 1):
         require_row(f"step {number}", step, "[term, term, reason]", (int, int, dict))
+        known = all(0 <= term < len(form["terms"]) for term in step[:2])
+        require(known, f"the certificate is malformed: step {number} names a term that is not there")
         if step[2] not in ({"congruence": True}, {"constant": True}):
             require_fields(f"the reason of step {number}", step[2], INSTANCE)
     for number, root in enumerate(form["roots"], 1):
@@ -55,12 +64,3 @@ def require_fields(what: str, part: Any, fields: Mapping[str, type]) -> None:
 def require_row(what: str, part: Any, words: str, kinds: tuple[type, ...]) -> None:
     fits = isinstance(part, list) and len(part) == len(kinds) and all(map(isinstance, part, kinds))
     require(fits, f"the certificate is malformed: {what} is not {words}")
-
-
-@contextmanager
-def within(part: str) -> Iterator[None]:
-    """Inside, what fails because of the certificate's form is Broken, said of this part."""
-    try:
-        yield
-    except MALFORMED as fault:
-        raise Broken(f"the certificate is malformed: {part} is not as `check --certificate` writes it") from fault
