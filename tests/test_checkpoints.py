@@ -174,6 +174,13 @@ def test_a_folder_without_weights_cannot_be_loaded(tmp_path):
         load_target(f"hf:{config(tmp_path, model_type='llama')}")
 
 
+def test_weights_of_other_shapes_are_named(llama):
+    said = (r"the weights of .* do not fit its config: model\.layers\.0\.mlp\.down_proj\.weight is \[(\d+), 96\] in "
+            r"the file and \[\1, 48\] by the config; .*, and 3 more; give the config that belongs to them$")
+    with pytest.raises(Refused, match=said):
+        load_target(f"hf:{llama}?intermediate_size=48")
+
+
 def test_tiny_needs_a_model_it_can_shrink(tmp_path):
     with pytest.raises(Refused, match="not known to Transformers"):
         tiny({"model_type": "klama"}, tmp_path)

@@ -21,6 +21,7 @@ from samesame.gguf.formats import Compared, compared  # noqa: E402
 from samesame.gguf.names import Source  # noqa: E402
 from samesame.gguf.page import weights_html  # noqa: E402
 from samesame.gguf.verb import Answer, Tensor, compare  # noqa: E402
+from samesame.gguf.words import sentence  # noqa: E402
 
 Q = gguf.GGMLQuantizationType
 LLAMA = {"model_type": "llama", "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
@@ -164,10 +165,113 @@ def test_what_cannot_be_compared(tmp_path):
     with pytest.raises(Refused, match=r"is a qwen3 and .* a llama: weights of two architectures"):
         compare(f"hf:{tmp_path}", file)
     (tmp_path / "bad.gguf").write_bytes(b"nothing at all")
-    with pytest.raises(Refused, match=r"bad\.gguf is no GGUF file, or a damaged one"):
+    with pytest.raises(Refused, match=r"bad\.gguf is no GGUF file: it does not begin"):
         compare(f"hf:{tmp_path}", f"gguf:{tmp_path}/bad.gguf")
     with pytest.raises(Refused, match=r"give hf:DIR, not model\.py:left"):
         compare("model.py:left", file)
+
+
+def write_part(folder, number, tensors, *, count=2, total=None):
+    writer = gguf.GGUFWriter(folder / f"m-{number + 1:05}-of-{count:05}.gguf", "llama")
+    if number:
+        writer.kv_data[0].clear()                          # only the first part has what is said of all
+    writer.add_uint16("split.no", number)
+    writer.add_uint16("split.count", count)
+    if total is not None:
+        writer.add_int32("split.tensors.count", total)
+    for name, weight in tensors.items():
+        writer.add_tensor(name, weight, raw_dtype=Q.F32)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def in_two(tensors):
+    names = list(tensors)
+    return [{name: tensors[name] for name in some} for some in (names[:7], names[7:])]
+
+
+@pytest.mark.parametrize("given", [1, 2])
+def test_any_part_of_a_file_stands_for_all(tmp_path, given):
+    for number, tensors in enumerate(in_two(llama(tmp_path))):
+        write_part(tmp_path, number, tensors, total=21)
+    answer = compare(f"hf:{tmp_path}", f"gguf:{tmp_path}/m-0000{given}-of-00002.gguf")
+    assert answer.verdict == "same" and len(answer.tensors) == 21
+
+
+def test_parts_that_are_not_all_there(tmp_path):
+    first, second = in_two(llama(tmp_path))
+    write_part(tmp_path, 0, first, total=21)
+    file = f"gguf:{tmp_path}/m-00001-of-00002.gguf"
+    with pytest.raises(Refused, match=r"m-00002-of-00002\.gguf is missing, one of the 2 parts of m-00001-of-00002"):
+        compare(f"hf:{tmp_path}", file)
+    second.pop("output_norm.weight", None) or second.popitem()
+    write_part(tmp_path, 1, second, total=21)
+    with pytest.raises(Refused, match=r"hold 20 tensors of 21 \(split\.tensors\.count\)"):
+        compare(f"hf:{tmp_path}", file)
+    (tmp_path / "m-00002-of-00002.gguf").write_bytes((tmp_path / "m-00001-of-00002.gguf").read_bytes())
+    with pytest.raises(Refused, match=r"m-00002-of-00002\.gguf is not part 2 of 2: its split\.no is 0"):
+        compare(f"hf:{tmp_path}", file)
+    (tmp_path / "m-00001-of-00002.gguf").rename(tmp_path / "n.gguf")
+    with pytest.raises(Refused, match=r"n\.gguf is one of 2 parts \(split\.count\), which its name does not say"):
+        compare(f"hf:{tmp_path}", f"gguf:{tmp_path}/n.gguf")
+
+
+@pytest.mark.parametrize("kept, count", [(20, None), (300, None), (-100, None), (None, 2**62)])
+def test_a_damaged_file_is_one_sentence(tmp_path, kept, count):
+    write(tmp_path / "m.gguf", llama(tmp_path))
+    whole = bytearray((tmp_path / "m.gguf").read_bytes())
+    if count is not None:
+        whole[8:16] = count.to_bytes(8, "little")
+    (tmp_path / "cut.gguf").write_bytes(whole[:kept])
+    with pytest.raises(Refused, match=r"cut\.gguf is a damaged GGUF file, or one that was cut off .* it again$"):
+        compare(f"hf:{tmp_path}", f"gguf:{tmp_path}/cut.gguf")
+
+
+@pytest.mark.parametrize("fields, said", [
+    ({"num_attention_heads": None}, "config.json has no num_attention_heads"),
+    ({"num_attention_heads": 7}, r"says 7 for num_attention_heads, and a weight of \[64, 64\] has no even number"),
+    ({"num_attention_heads": "4"}, "says '4' for num_attention_heads; a whole number is asked for"),
+    ({"num_key_value_heads": 0}, "says 0 for num_key_value_heads"),
+    ({"num_hidden_layers": "two"}, "says 'two' for num_hidden_layers; a whole number"),
+    ({"num_hidden_layers": 1}, r"no name for model\.layers\.1.* says 1 for its layers"),
+    ({"text_config": 3}, "says 3 for text_config"),
+])
+def test_a_config_that_is_not_these_weights_s(tmp_path, fields, said):
+    file = write(tmp_path / "m.gguf", llama(tmp_path))
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA | fields))
+    with pytest.raises(Refused, match=said):
+        compare(f"hf:{tmp_path}", file)
+
+
+def test_a_shard_that_the_index_names_is_asked_for(tmp_path):
+    file = write(tmp_path / "m.gguf", llama(tmp_path))
+    (tmp_path / "model.safetensors").rename(tmp_path / "model-00001-of-00002.safetensors")
+    index = tmp_path / "model.safetensors.index.json"
+    shards = {name: f"model-0000{n}-of-00002.safetensors" for n, name in ((1, "a"), (2, "b"))}
+    index.write_text(json.dumps({"weight_map": shards}))
+    with pytest.raises(Refused, match=r"model-00002-of-00002\.safetensors is missing, which .*index\.json names"):
+        compare(f"hf:{tmp_path}", file)
+    index.write_text("[1]")
+    with pytest.raises(Refused, match=r"index\.json does not say which file holds each tensor"):
+        compare(f"hf:{tmp_path}", file)
+
+
+@pytest.mark.parametrize("kind", ["F32", "Q8_0"])
+def test_nan_is_said_to_be_nan(tmp_path, kind):
+    right = llama(tmp_path)
+    file = write(tmp_path / "m.gguf", right, kind=Q[kind])
+    tensors = load_file(tmp_path / "model.safetensors")
+    for name, place in (("model.norm.weight", (3,)), ("lm_head.weight", (1, 2))):
+        tensors[name][place] = numpy.nan
+    save_file(tensors, tmp_path / "model.safetensors")
+    told = [sentence(tensor) for tensor in compare(f"hf:{tmp_path}", file).tensors if tensor.found.how == "wrong"]
+    assert told[0].endswith("is not lm_head.weight, which holds NaN in the checkpoint: 1 element off at [1, 2]")
+    assert told[1].endswith("is not model.norm.weight, which holds NaN in the checkpoint: 1 element off at [3]")
+    right["output_norm.weight"][3] = numpy.nan
+    answer = compare(f"hf:{tmp_path}", write(tmp_path / "n.gguf", right))
+    assert [tensor.name for tensor in answer.tensors if tensor.found.how == "wrong"] == ["output.weight"]
 
 
 def test_on_the_command_line(tmp_path, capsys):

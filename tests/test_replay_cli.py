@@ -122,6 +122,34 @@ def test_a_certificate_that_was_changed_does_not_hold(replay, folder):
     assert (code, out, err) == (1, "does not hold   the certificate was changed\n", "")
 
 
+MALFORMED = {
+    "no steps": (lambda form: form.pop("steps"), "the certificate lacks 'steps'"),
+    "steps that are a text": (lambda form: form.update(steps="x"), "'steps' of the certificate is not a list"),
+    "a step of one part": (lambda form: form["steps"].insert(0, {"kind": "?"}), "step 1 is not [term, term, reason]"),
+    "a step without a reason": (lambda form: form["steps"][0].__setitem__(2, {"proof": "P1"}),
+                                "the reason of step 1 lacks 'terms'"),
+    "a step beyond the terms": (lambda form: form["steps"][0].__setitem__(0, 10**6),
+                                "step 1 names a term that is not there"),
+    "a term of three": (lambda form: form["terms"][0].pop(), "term 0 is not [operator, attributes, arguments, type]"),
+    "a side that is null": (lambda form: form.update(left=None), "'left' of the certificate is not an object"),
+    "no block": (lambda form: next(iter(form["proofs"].values())).pop("block"), "lacks 'block'"),
+    "a size without bounds": (lambda form: form["region"].update(bounds=dict.fromkeys(form["sizes"])),
+                              "something is not as `check --certificate` writes it"),
+}
+
+
+@pytest.mark.parametrize("what", MALFORMED)
+def test_what_a_sealed_certificate_lacks_is_said(replay, folder, what):
+    spoil, why = MALFORMED[what]
+    form = json.loads((folder / "Right.json").read_text())
+    spoil(form)
+    form["seal"] = digest({key: value for key, value in form.items() if key != "seal"})
+    (folder / "spoilt.json").write_text(json.dumps(form))
+    code, out, err = replay("spoilt.json")
+    assert (code, err) == (1, "") and out.startswith("does not hold   the certificate is malformed: ") and why in out
+    assert len(out.splitlines()) == 1 and "Error" not in out and "_Replay" not in out
+
+
 def test_a_gzipped_certificate_is_read(replay, folder):
     (folder / "c.json.gz").write_bytes(gzip.compress((folder / "Right.json").read_bytes()))
     assert replay("c.json.gz")[0] == 0

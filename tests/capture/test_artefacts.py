@@ -1,5 +1,7 @@
 """What torch made of a module (an exported program, a script, operators that are given functions) is a target too."""
 
+import zipfile
+
 import pytest
 import torch
 from torch import nn
@@ -143,11 +145,25 @@ def test_a_script_that_branches_on_data_is_refused():
         check(ByData(), torch.jit.script(ByData()), X)
 
 
-def test_files_that_hold_no_program(tmp_path):
+def test_files_that_hold_no_program(tmp_path, small):
     torch.save({"w": torch.ones(2)}, tmp_path / "state.pt")
     (tmp_path / "state.pt2").write_bytes(b"nothing")
-    for name, saves in (("state.pt", "torch.jit.save"), ("state.pt2", "torch.export.save")):
-        with pytest.raises(Refused, match=f"{name} holds no program of {saves}"):
+    torch.jit.script(small).save(tmp_path / "script.pt2")
+    torch.export.save(torch.export.export(small, X), tmp_path / "exported.pt")
+    for name, whole in (("cut.pt", "script.pt2"), ("cut.pt2", "exported.pt")):
+        (tmp_path / name).write_bytes((tmp_path / whole).read_bytes()[:900])
+    with zipfile.ZipFile(tmp_path / "other.pt2", "w") as archive:
+        archive.writestr("a/b", "c")
+    for name, said in {
+        "state.pt": "torch.jit.save: these are weights, .*; name what makes the module instead, such as model.py:Model",
+        "state.pt2": "torch.export.save: it is no archive as torch writes them; give a file that it saved",
+        "cut.pt": "torch.jit.save: it was cut off, or is damaged; save or fetch it again",
+        "cut.pt2": "torch.export.save: it was cut off, or is damaged; save or fetch it again",
+        "other.pt2": "torch.export.save: it is an archive of something else; give a file that torch saved",
+        "script.pt2": "torch.export.save: it is one of torch.jit.save; call it script.pt",
+        "exported.pt": "torch.jit.save: it is one of torch.export.save; call it exported.pt2",
+    }.items():
+        with pytest.raises(Refused, match=f"{name} holds no program of {said}$"):
             load_target(f"{tmp_path}/{name}")
     with pytest.raises(Refused, match=r"gone\.pt2 does not exist"):
         load_target("gone.pt2")

@@ -22,6 +22,8 @@ from samesame.evidence import Refused
 
 EXPORTED, SCRIPTS = (".pt2",), (".pt", ".pth", ".jit", ".ts")
 
+PARTS = {"torch.export.save": ("archive_format", ".pt2"), "torch.jit.save": ("constants.pkl", ".pt")}   # in the archive
+
 
 def program_of(thing: Any) -> Any:
     """The program to capture for something that torch made; anything else as it is."""
@@ -48,10 +50,30 @@ def load_artefact(path: str) -> Any:
     load, saves = (_exported, "torch.export.save") if path.endswith(EXPORTED) else (_script, "torch.jit.save")
     try:
         return program_of(load(path))
-    except (RuntimeError, ValueError, OSError, KeyError, EOFError, pickle.UnpicklingError,
+    except (RuntimeError, ValueError, OSError, KeyError, EOFError, AttributeError, pickle.UnpicklingError,
             zipfile.BadZipFile) as error:
-        text = (str(error).strip().splitlines() or ["no message"])[0]
-        raise Refused(f"{path} holds no program of {saves}, or is damaged: {text}") from error
+        raise Refused(f"{path} holds no program of {saves}{why_not(path, saves)}") from error
+
+
+def why_not(path: str, saves: str) -> str:
+    """What such a file is instead, as its parts are called, and what to do: torch speaks of its own readers."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = {name.partition("/")[2] for name in archive.namelist()}
+    except (zipfile.BadZipFile, OSError, ValueError):
+        with Path(path).open("rb") as stream:
+            begun = stream.read(2) == b"PK"
+        return (": it was cut off, or is damaged; save or fetch it again" if begun else
+                ": it is no archive as torch writes them; give a file that it saved")
+    for kind, (part, ending) in PARTS.items():
+        if part in names and kind != saves:
+            return f": it is one of {kind}; call it {Path(path).stem}{ending}"
+        if part in names:
+            return f" that torch {torch.__version__} reads: save it again with this version"
+    if "data.pkl" in names:
+        return (": these are weights, or a module that torch.save pickled; name what makes the module instead, such as "
+                "model.py:Model")
+    return ": it is an archive of something else; give a file that torch saved"
 
 
 def _exported(path: str) -> Any:

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from samesame.cli import check, fuzz, graph, lift, optimize, refine, replay, rules, suite, sweep
+from samesame.cli.apart import Apart
 from samesame.cli.options import option
 from samesame.cli.streams import UNUSABLE, complain
 from samesame.supervised import supervised
@@ -29,15 +30,15 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.command(epilog=check.EPILOG)(check.check)
-app.command(epilog=graph.EPILOG)(graph.graph)
-app.command(epilog=replay.EPILOG)(replay.replay)
-app.command(epilog=lift.EPILOG)(lift.lift)
-app.command(epilog=refine.EPILOG)(refine.refine)
-app.command(epilog=fuzz.EPILOG)(fuzz.fuzz)
-app.command(epilog=sweep.EPILOG)(sweep.sweep)
-app.command(epilog=optimize.EPILOG)(optimize.optimize)
-app.command(epilog=suite.EPILOG)(suite.suite)
+app.command(cls=Apart, epilog=check.EPILOG)(check.check)
+app.command(cls=Apart, epilog=graph.EPILOG)(graph.graph)
+app.command(cls=Apart, epilog=replay.EPILOG)(replay.replay)
+app.command(cls=Apart, epilog=lift.EPILOG)(lift.lift)
+app.command(cls=Apart, epilog=refine.EPILOG)(refine.refine)
+app.command(cls=Apart, epilog=fuzz.EPILOG)(fuzz.fuzz)
+app.command(cls=Apart, epilog=sweep.EPILOG)(sweep.sweep)
+app.command(cls=Apart, epilog=optimize.EPILOG)(optimize.optimize)
+app.command(cls=Apart, epilog=suite.EPILOG)(suite.suite)
 app.add_typer(rules.app, name="rules")
 
 

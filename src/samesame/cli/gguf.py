@@ -17,8 +17,9 @@ def compare_weights(
 ) -> int:
     """Compare, show, and give the exit code."""
     from samesame.gguf.answers import of_weights
+    from samesame.gguf.files import is_gguf
     from samesame.gguf.page import write_weights
-    from samesame.gguf.verb import compare, is_gguf
+    from samesame.gguf.verb import compare
     from samesame.gguf.words import dumps, headline, text
     from samesame.report.json import write_text
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from samesame.report.visible import visible
 from samesame.work.progress import Progress, in_minutes
 
 EVERY = 30.0                                # seconds between two lines of a log
@@ -74,8 +75,8 @@ class Bar(Shown):
         far = self.looked_at()
         left = "" if far.left is None else f"about {in_minutes(far.left)} to go"
         doing = ", ".join(filter(None, (self.doing, far.doing if far.what else "", far.note)))
-        self.bar.update(self.task, total=far.total or None, completed=far.done, description=far.place, doing=doing,
-                        left=left)
+        self.bar.update(self.task, total=far.total or None, completed=far.done, description=visible(far.place),
+                        doing=visible(doing), left=left)
 
 
 class Log(Shown):
@@ -151,7 +152,7 @@ def _log(limit: float | None) -> Iterator[Log]:
             log.show()
 
     try:
-        yield Ticking(lambda line: print(line, file=stream, flush=True), limit=limit)
+        yield Ticking(lambda line: print(visible(line), file=stream, flush=True), limit=limit)
     finally:
         over.set()
 

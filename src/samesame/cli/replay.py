@@ -28,6 +28,7 @@ def replay(
     samesame check pair.py --certificate proof.json && samesame replay proof.json
     """
     with reported(verbose):
+        from samesame.certificate.outline import lacking
         from samesame.certificate.replay import Broken, Unreadable, read
         from samesame.certificate.replay import replay as checked
 
@@ -38,7 +39,7 @@ def replay(
         except Unreadable as fault:
             raise SamesameError(f"{certificate}: {fault}; `samesame check --certificate FILE` writes one") from None
         except Broken as fault:
-            to_stdout(f"does not hold   {fault}")
+            to_stdout(f"does not hold   {lacking(form) or fault}")
             raise typer.Exit(1) from None
         lines = ["holds", *(f"  checked   {line}" for line in found), *(f"  trusted   {line}" for line in trusted)]
         to_stdout("\n".join(lines))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
+from samesame.cli.apart import Apart
 from samesame.cli.options import argument, option
-from samesame.cli.streams import INTERRUPTED, complain, reported
+from samesame.cli.streams import INTERRUPTED, complain, reported, to_stdout
 from samesame.evidence import SamesameError
+from samesame.report.visible import visible
 from samesame.store import Entry, Store, StoreError
 from samesame.versions import versions
 
@@ -72,7 +75,7 @@ def opened(path: str | None) -> Iterator[Store]:
             yield store
 
 
-@app.command("list", epilog=EPILOG)
+@app.command("list", cls=Apart, epilog=EPILOG)
 def list_(store: Where = None) -> None:
     """One line for each rule: its key, what it stands on, and whether it is stale.
 
@@ -81,11 +84,11 @@ def list_(store: Where = None) -> None:
     with opened(store) as rules:
         found = rules.all()
         for entry in found:
-            typer.echo(_line(entry))
-        typer.echo(f"{_counted(len(found))} in {rules.path}", err=True)
+            to_stdout(_line(entry))
+        print(visible(f"{_counted(len(found))} in {rules.path}"), file=sys.stderr)
 
 
-@app.command(epilog=EPILOG)
+@app.command(cls=Apart, epilog=EPILOG)
 def show(key: Key, store: Where = None) -> None:
     """A rule in full, with its evidence.
 
@@ -93,11 +96,11 @@ def show(key: Key, store: Where = None) -> None:
     """
     with opened(store) as rules:
         for entry in _named(rules, key):
-            typer.echo(_line(entry))
-            typer.echo(in_full(entry))
+            to_stdout(_line(entry))
+            to_stdout(in_full(entry))
 
 
-@app.command(epilog=EPILOG)
+@app.command(cls=Apart, epilog=EPILOG)
 def verify(store: Where = None) -> None:
     """Prove every rule again. What cannot be proved is named and removed; exit code 1 if there is any.
 
@@ -110,26 +113,26 @@ def verify(store: Where = None) -> None:
             outcome = prove(entry)
             if isinstance(outcome, str):
                 failed += 1
-                typer.echo(f"rule {entry.key[:SHORT]} is removed: {outcome}")
+                to_stdout(f"rule {entry.key[:SHORT]} is removed: {outcome}")
                 rules.remove([entry.key])
             elif not rules.put([outcome]):
                 raise StoreError(f"{rules.path} could not be written; {_counted(number - 1)} were verified")
         rules.clear(stale_only=True)     # each of these was proved again under the versions of now, or removed
-        typer.echo(f"{_counted(len(found) - failed)} proved again, {failed} removed")
+        to_stdout(f"{_counted(len(found) - failed)} proved again, {failed} removed")
     raise typer.Exit(REFUSED if failed else 0)
 
 
-@app.command(epilog=EPILOG)
-def export(file: File, store: Where = None) -> None:
+@app.command(cls=Apart, epilog=EPILOG)
+def export(exported: File, store: Where = None) -> None:
     """Write all rules to a file.
 
     samesame rules export rules.jsonl.gz
     """
     with opened(store) as rules:
-        typer.echo(f"{_counted(rules.export(file))} written to {file}")
+        to_stdout(f"{_counted(rules.export(exported))} written to {exported}")
 
 
-@app.command("import", epilog=EPILOG)
+@app.command("import", cls=Apart, epilog=EPILOG)
 def import_(file: File, store: Where = None) -> None:
     """Take over rules from a file, each proved again first; exit code 1 if any is refused.
 
@@ -148,12 +151,12 @@ def import_(file: File, store: Where = None) -> None:
         imported = rules.import_(Path(file), fault)
         rules.put(proved)                # with the evidence found here: what the file says of it is not believed
         for sentence in imported.refused:
-            typer.echo(sentence)
-        typer.echo(f"{_counted(imported.kept)} imported, {len(imported.refused)} refused")
+            to_stdout(sentence)
+        to_stdout(f"{_counted(imported.kept)} imported, {len(imported.refused)} refused")
     raise typer.Exit(REFUSED if imported.refused else 0)
 
 
-@app.command(epilog=EPILOG)
+@app.command(cls=Apart, epilog=EPILOG)
 def clear(store: Where = None, stale: Stale = False, yes: Yes = False) -> None:
     """Forget all rules.
 
@@ -163,7 +166,7 @@ def clear(store: Where = None, stale: Stale = False, yes: Yes = False) -> None:
         if not yes and not typer.confirm(f"Forget the {'stale ' if stale else ''}rules in {rules.path}?"):
             complain("nothing is forgotten")
             raise typer.Exit(INTERRUPTED)
-        typer.echo(f"{_counted(rules.clear(stale_only=stale))} forgotten")
+        to_stdout(f"{_counted(rules.clear(stale_only=stale))} forgotten")
 
 
 def _named(store: Store, key: str) -> list[Entry]:

@@ -10,11 +10,13 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from typing import IO, cast
 
 import typer
 
 from samesame.evidence import SamesameError
+from samesame.report.visible import Visible, visible
 
 UNUSABLE, INTERRUPTED = 2, 130
 
@@ -56,14 +58,15 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def complain(message: str) -> None:
-    print(f"samesame: {message}", file=sys.stderr)
+    print(visible(f"samesame: {message}"), file=sys.stderr)
 
 
 @contextmanager
 def stdout_guarded() -> Iterator[None]:
-    """Write to stdout and flush it. A reader that left (`| head`) is no failure; a full disk is."""
+    """Write to stdout, visibly, and flush it. A reader that left (`| head`) is no failure; a full disk is."""
     try:
-        yield
+        with redirect_stdout(cast("IO[str]", Visible(sys.stdout))):
+            yield
         sys.stdout.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())        # else Python fails once more at its exit

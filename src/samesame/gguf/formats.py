@@ -62,7 +62,8 @@ class Compared:
 
 
 def compared(expected: Any, stored: Any, kind: str) -> Compared:
-    """`expected` are real numbers, `stored` what a GGUF reader gives, `kind` the name of the format."""
+    """`expected` are real numbers, `stored` what a GGUF reader gives, `kind` the name of the format. NaN is equal to
+    NaN here, and to no number."""
     from gguf import GGMLQuantizationType
     from gguf.quants import dequantize
 
@@ -70,11 +71,14 @@ def compared(expected: Any, stored: Any, kind: str) -> Compared:
         return Compared("unknown")
     found = dequantize(stored, GGMLQuantizationType[kind]).reshape(-1)
     wanted = expected.astype(numpy.float32).reshape(-1)
+    strange = numpy.isnan(found) != numpy.isnan(wanted)
+    alike = numpy.isnan(found) & numpy.isnan(wanted) | numpy.isinf(found) & (found == wanted)
+    found, wanted = numpy.where(alike, 0, found), numpy.where(alike, 0, wanted)
     if kind in PLAIN:
         off = found != rounded(wanted, kind)
         how = "equal" if numpy.array_equal(found, wanted) else "rounded"
     else:
-        off, how = wrong_codes(wanted, found, stored, kind), "quantised"
+        off, how = wrong_codes(wanted, found, stored, kind) | strange, "quantised"
     difference = numpy.abs(found.astype(numpy.float64) - wanted)
     size = float(numpy.linalg.norm(wanted.astype(numpy.float64)))
     relative = float(numpy.linalg.norm(difference)) / size if size else 0.0

@@ -59,31 +59,52 @@ PLUS_ONE = Change("with 1 added, as Gemma's norms are stored", one_more)
 TRANSPOSED = Change("transposed", lambda weight: weight.T)
 
 
-def change_of(architecture: str, name: str, config: Mapping[str, Any], rank: int) -> Change | None:
-    """What llama.cpp does to the tensor of this name in the file."""
+def change_of(architecture: str, name: str, config: Mapping[str, Any], shape: tuple[int, ...]) -> Change | None:
+    """What llama.cpp does to the tensor of this name in the file, where a checkpoint's tensor has this shape."""
     if architecture == "llama" and ".attn_q." in name:
-        return rotary(config["num_attention_heads"])
+        return rotary(heads_of(config, "num_attention_heads", shape))
     if architecture == "llama" and ".attn_k." in name:
-        return rotary(config.get("num_key_value_heads") or config["num_attention_heads"])
+        own = config.get("num_key_value_heads") is not None
+        return rotary(heads_of(config, "num_key_value_heads" if own else "num_attention_heads", shape))
     if architecture in ("gemma", "gemma2", "gemma3") and name.endswith("norm.weight"):
         return PLUS_ONE
-    if architecture == "gpt2" and rank == 2 and name.startswith("blk."):
+    if architecture == "gpt2" and len(shape) == 2 and name.startswith("blk."):
         return TRANSPOSED
     return None
 
 
-def sources(architecture: str, ranks: Mapping[str, int], config: Mapping[str, Any]) -> dict[str, Source]:
-    """For each tensor that the file should have, what it is made of; `ranks` are those of the checkpoint's tensors.
+def heads_of(config: Mapping[str, Any], field: str, shape: tuple[int, ...]) -> int:
+    """The heads that a field of the config says, which have an even number of rows each: halves of them turn
+    together."""
+    heads = whole(config, field)
+    if heads == 0 or shape[0] % (2 * heads):
+        raise Refused(f"config.json says {heads} for {field}, and a weight of {list(shape)} has no even number of rows "
+                      "for each head; give the config that belongs to these weights")
+    return heads
+
+
+def whole(config: Mapping[str, Any], field: str) -> int:
+    """A number of the config, which llama.cpp's order of tensors hangs on."""
+    found = config.get(field)
+    if found is None:
+        raise Refused(f"config.json has no {field}; give the config that belongs to these weights")
+    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
+        raise Refused(f"config.json says {found!r} for {field}; a whole number is asked for")
+    return found
+
+
+def sources(architecture: str, shapes: Mapping[str, tuple[int, ...]], config: Mapping[str, Any]) -> dict[str, Source]:
+    """For each tensor that the file should have, what it is made of; `shapes` are those of the checkpoint's tensors.
     Raises Refused where gguf has no name for one."""
     import gguf
 
     which = next((key for key, name in gguf.MODEL_ARCH_NAMES.items() if name == architecture), None)
     if which is None:
         raise Refused(f"gguf knows no architecture {architecture}")
-    layers = config.get("num_hidden_layers") or config.get("n_layer") or 0
+    layers = whole(config, "n_layer" if "n_layer" in config else "num_hidden_layers")
     table = gguf.get_tensor_name_map(which, layers)
     parts: dict[str, dict[int, str]] = {}
-    for name in ranks:
+    for name in shapes:
         if LEFT_OUT.search(name):
             continue
         expert = EXPERT.search(name)
@@ -92,11 +113,20 @@ def sources(architecture: str, ranks: Mapping[str, int], config: Mapping[str, An
         if known is None and name == "lm_head.weight" and config.get("tie_word_embeddings", True):
             continue                                       # the embedding once more
         if known is None:
-            raise Refused(f"gguf has no name for {name} of {architecture}")
+            raise Refused(f"gguf has no name for {name} of a {architecture} whose config.json says {layers} for its "
+                          "layers; give the config that belongs to these weights")
         parts.setdefault(known, {})[int(expert[1]) if expert else 0] = name
     return {name: Source(tuple(found[k] for k in sorted(found)),
-                         change_of(architecture, name, config, ranks[found[min(found)]]))
+                         change_of(architecture, name, config, shapes[found[min(found)]]))
             for name, found in parts.items()}
+
+
+def fields_of(config: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """The fields of a checkpoint's language model."""
+    nested = config.get("text_config", config)
+    if not isinstance(nested, Mapping):
+        raise Refused(f"{text}: config.json says {nested!r} for text_config; its fields are asked for")
+    return {**nested, "model_type": config["model_type"]}
 
 
 def architecture_of(config: Mapping[str, Any], text: str) -> str:
@@ -108,7 +138,7 @@ def architecture_of(config: Mapping[str, Any], text: str) -> str:
     return found
 
 
-def others(names: Iterable[str], ranks: Mapping[str, int]) -> list[str]:
+def others(names: Iterable[str], known: Iterable[str]) -> list[str]:
     """The checkpoint's tensors that go by the same name in other layers."""
     patterns = {re.sub(r"\d+", "#", name) for name in names}
-    return [name for name in ranks if re.sub(r"\d+", "#", name) in patterns and name not in set(names)]
+    return [name for name in known if re.sub(r"\d+", "#", name) in patterns and name not in set(names)]

@@ -6,22 +6,20 @@ change that was due, with one that was not, or a tensor of another layer.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy
-import torch
-from safetensors import SafetensorError, safe_open
 
 from samesame.capture.checkpoints.folders import Checkpoint, parse
 from samesame.evidence import Refused
+from samesame.gguf.files import Weights, read
 from samesame.gguf.formats import Compared, compared
-from samesame.gguf.names import MADE, PLUS_ONE, Source, architecture_of, others, rotary, sources
+from samesame.gguf.names import MADE, PLUS_ONE, Source, architecture_of, fields_of, others, rotary, sources
 
-PREFIX = "gguf:"
 WRONG, MISSING, UNKNOWN = "wrong", "missing", "unknown"
 
 
@@ -58,36 +56,6 @@ class Answer:
         return {"same": 0, "different": 1, "undecided": 3}[self.verdict]
 
 
-class Weights:
-    """The tensors of a checkpoint folder, by name, each read when it is asked for."""
-
-    def __init__(self, folder: Path) -> None:
-        self.files: dict[str, Any] = {}
-        self.ranks: dict[str, int] = {}
-        for path in sorted(folder.glob("*.safetensors")):
-            try:
-                held: Any = safe_open(path, "pt")
-            except (SafetensorError, OSError) as error:
-                raise Refused(f"{path} holds no tensors, or is damaged: {error}") from None
-            for name in held.keys():                                # noqa: SIM118 (it is no dict)
-                self.files[name] = held
-                self.ranks[name] = len(held.get_slice(name).get_shape())
-        if not self.files:
-            raise Refused(f"{folder} has no .safetensors; a GGUF file is compared with a checkpoint's own files")
-
-    def __getitem__(self, name: str) -> Any:
-        tensor: torch.Tensor = self.files[name].get_tensor(name)
-        return (tensor if tensor.dtype is torch.float16 else tensor.float()).numpy()
-
-    def stacked(self, names: tuple[str, ...]) -> Any:
-        return self[names[0]] if len(names) == 1 else numpy.stack([self[name] for name in names])
-
-
-def is_gguf(text: str) -> bool:
-    """Whether a target names a GGUF file."""
-    return text.startswith(PREFIX)
-
-
 def compare(checkpoint: str, file: str) -> Answer:
     """Hold `gguf:FILE` against `hf:DIR`. Raises Refused where one of them cannot be read, or is of an architecture
     whose changes are not known."""
@@ -96,15 +64,14 @@ def compare(checkpoint: str, file: str) -> Answer:
     given: Checkpoint = parse(checkpoint)
     if given.options or given.overrides:
         raise Refused(f"{checkpoint} has options; weights are compared as they are stored")
-    config = given.config
-    config = config.get("text_config", config) | {"model_type": config["model_type"]}
+    config = fields_of(given.config, checkpoint)
     weights = Weights(given.path)
     architecture = architecture_of(config, checkpoint)
     stored, told = read(file)
     if told != architecture:
         raise Refused(f"{file} is a {told} and {checkpoint} a {architecture}: weights of two architectures")
     answer = Answer(checkpoint, file)
-    expected = sources(architecture, weights.ranks, config)
+    expected = sources(architecture, weights.shapes, config)
     tied = bool(config.get("tie_word_embeddings")) or "output.weight" not in expected
     for name, source in expected.items():
         if name in stored:
@@ -121,25 +88,6 @@ def compare(checkpoint: str, file: str) -> Answer:
     return answer
 
 
-def read(file: str) -> tuple[Mapping[str, Any], str]:
-    """The tensors of a GGUF file by name, and its architecture."""
-    try:
-        import gguf
-    except ImportError:
-        raise Refused(f"{file} needs the package gguf: pip install 'samesame[gguf]'") from None
-    path = Path(file.removeprefix(PREFIX)).expanduser()
-    if not path.is_file():
-        raise Refused(f"{path} does not exist" if not path.exists() else f"{path} is no file")
-    try:
-        reader = gguf.GGUFReader(path)
-        told = reader.get_field("general.architecture")
-        if told is None:
-            raise Refused(f"{path} names no architecture, so nobody knows what its tensors are")
-        return {tensor.name: tensor for tensor in reader.tensors}, str(told.contents())
-    except (ValueError, IndexError, KeyError, OSError) as error:
-        raise Refused(f"{path} is no GGUF file, or a damaged one: {error}") from error
-
-
 def held_against(tensor: Any, source: Source, weights: Weights, architecture: str) -> Tensor:
     kind = tensor.tensor_type.name
     plain = weights.stacked(source.names)
@@ -149,12 +97,24 @@ def held_against(tensor: Any, source: Source, weights: Weights, architecture: st
         told = f"is {list(shape_of(tensor))} instead of {list(wanted.shape)}"
         return Tensor(tensor.name, kind, source, found, told)
     found = compared(wanted, tensor.data, kind)
-    instead = said(tensor, source, plain, found, weights) if found.how == WRONG else ""
+    if found.how != WRONG:
+        instead = ""
+    elif math.isnan(found.error):
+        instead = where_nan(wanted, found, source)
+    else:
+        instead = said(tensor, source, plain, found, weights)
     return Tensor(tensor.name, kind, source, found, instead)
 
 
 def shape_of(tensor: Any) -> tuple[int, ...]:
     return tuple(int(n) for n in reversed(tensor.shape))
+
+
+def where_nan(wanted: Any, found: Compared, source: Source) -> str:
+    """Which of the two holds NaN where the other holds a number."""
+    if numpy.isnan(wanted[found.place]):
+        return f"is not {' + '.join(source.names[:2])}, which holds NaN in the checkpoint"
+    return f"holds NaN, where {' + '.join(source.names[:2])} holds {wanted[found.place]:.4g}"
 
 
 def said(tensor: Any, source: Source, plain: Any, found: Compared, weights: Weights) -> str:
@@ -169,7 +129,7 @@ def said(tensor: Any, source: Source, plain: Any, found: Compared, weights: Weig
     for name, change in changes_not_due(plain):
         if (source.change is None or change is not source.change) and fits(change(plain)):
             return f"holds {source.names[0]} {name}, which was not due"
-    for other in others(source.names, weights.ranks) if len(source.names) == 1 else ():
+    for other in others(source.names, weights.shapes) if len(source.names) == 1 else ():
         numbers = weights[other]
         if fits(numbers if source.change is None else source.change.make(numbers)):
             return f"holds {other}"

@@ -71,7 +71,8 @@ def sentence(tensor: Tensor) -> str:
         return f"{tensor.name} ({tensor.kind}) is {of}, {found.how}{words}; largest error {found.error:.2g}"
     place = f" at {list(found.place)}" if found.place else ""
     off = f"{counted(found.off, 'element')} off" if found.off else f"all of it {found.factor:.4g} times as large"
-    return f"{tensor.name} ({tensor.kind}) {tensor.instead or f'is not {of}'}: {off}, by up to {found.error:.2g}{place}"
+    error = "" if math.isnan(found.error) else f", by up to {found.error:.2g}"
+    return f"{tensor.name} ({tensor.kind}) {tensor.instead or f'is not {of}'}: {off}{error}{place}"
 
 
 def dumps(answer: Answer) -> str:

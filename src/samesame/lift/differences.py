@@ -66,7 +66,8 @@ def told(
     how: dict[str, Any] = {"configuration": configuration, "seed": seed, "timeout": SECONDS, "given": given}
     run = run_at(target, inputs, captured, case["sizes"], **how)
     with torch.no_grad():
-        wanted = tree_leaves(reference(**{name: widened(x) for name, x in taken_by(reference, run.inputs).items()}))[case["output"]]
+        taken = {name: widened(x) for name, x in taken_by(reference, run.inputs).items()}
+        wanted = tree_leaves(reference(**taken))[case["output"]]
     got = list(run.outputs.values())[case["output"]]
     if got.shape != wanted.shape:
         return {"run": {"shapes": [list(got.shape), list(wanted.shape)]}}

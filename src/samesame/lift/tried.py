@@ -179,7 +179,8 @@ def answers(reference: Callable[..., Any], inputs: Mapping[str, torch.Tensor]) -
     for given in (partial(widened), torch.Tensor.clone):
         try:
             with torch.no_grad():
-                yield tree_leaves(reference(**{name: given(x.clone()) for name, x in taken_by(reference, inputs).items()}))
+                taken = {name: given(x.clone()) for name, x in taken_by(reference, inputs).items()}
+                yield tree_leaves(reference(**taken))
         except Exception:
             continue  # it has no such operator on the CPU, or refuses these sizes
 

@@ -18,6 +18,7 @@ from typing import IO
 
 from rich.console import Console, Group, RenderableType
 from rich.constrain import Constrain
+from rich.segment import Segment, Segments
 from rich.table import Table
 from rich.text import Text
 
@@ -25,6 +26,7 @@ from samesame.evidence import SHOWN, Edit, Effect, Relation, Root, Rung, Verdict
 from samesame.graph.interface import KINDS, spoken
 from samesame.report.repetition import inline, repeated
 from samesame.report.setting import captured, only_with
+from samesame.report.visible import visible
 from samesame.report.words import (
     QUIET,
     below,
@@ -72,7 +74,8 @@ def print_rendered(rendered: Callable[[], RenderableType], file: IO[str] | None,
     console = Console(file=file, width=width, highlight=False)
     if width is None and not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = UNSEEN
-    console.file.write(_written(console, rendered()))
+    file = getattr(console.file, "under", console.file)     # what is written there is visible, and has its colours
+    file.write(_written(console, rendered()))
 
 
 def plain_text(verdict: Verdict, verbose: bool = False, width: int = 100) -> str:
@@ -87,9 +90,11 @@ def plain(rendered: RenderableType, width: int) -> str:
 
 
 def _written(console: Console, rendered: RenderableType) -> str:
-    """What the console would print, without blanks at line ends. Printing itself, rich exits when a reader leaves."""
+    """What the console would print, visibly, and without blanks at line ends. Printing itself, rich exits when a reader
+    leaves."""
+    shown = [Segment(visible(text), style, control) for text, style, control in console.render(rendered)]
     with console.capture() as captured:
-        console.print(rendered)
+        console.print(Segments(shown), crop=False)
     return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
 

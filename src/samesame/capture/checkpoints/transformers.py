@@ -6,6 +6,7 @@ as a server does, so that the two roots, `prefill_logits` and `decode_logits`, a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -13,6 +14,8 @@ from torch import nn
 
 from samesame.capture.checkpoints.folders import Checkpoint, config_of, example, offline, one_line, transformers
 from samesame.evidence import Refused
+
+SHOWN = 3                                   # weights of another shape that are named
 
 
 class TransformersProgram(nn.Module):
@@ -41,7 +44,7 @@ def load_hf(checkpoint: Checkpoint) -> TransformersProgram:
 
     `attn` is a name that Transformers has for an attention, or eager; its own choice unless given. `experts` is its way
     to run experts; batched_mm unless given, in which no shape depends on the routing. Raises Refused in one sentence
-    where Transformers refuses the model.
+    where Transformers refuses the model, or where weights are of other shapes than the config makes them.
     """
     package = transformers()
     config = config_of(checkpoint.path, checkpoint.overrides, checkpoint.text)
@@ -54,9 +57,22 @@ def load_hf(checkpoint: Checkpoint) -> TransformersProgram:
         settings["experts_implementation"] = checkpoint.options.get("experts", "batched_mm")
     try:
         with offline():
-            model = package.AutoModelForCausalLM.from_pretrained(
-                checkpoint.path, config=config, dtype=checkpoint.dtype, local_files_only=True, **settings
+            model, told = package.AutoModelForCausalLM.from_pretrained(
+                checkpoint.path, config=config, dtype=checkpoint.dtype, local_files_only=True,
+                ignore_mismatched_sizes=True, output_loading_info=True, **settings
             )
     except Exception as error:
         raise Refused(f"{checkpoint.text} cannot be loaded by Transformers: {one_line(error)}") from error
+    demand_shapes(checkpoint, told["mismatched_keys"])
     return TransformersProgram(model.eval(), checkpoint)
+
+
+def demand_shapes(checkpoint: Checkpoint, others: Iterable[tuple[str, Any, Any]]) -> None:
+    """Raises Refused where weights have other shapes than the model's: each name, the stored shape, and the model's.
+    Transformers itself, left to refuse them, names none."""
+    told = [f"{name} is {list(stored)} in the file and {list(wanted)} by the config"
+            for name, stored, wanted in sorted(others)]
+    if told:
+        more = f", and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
+        raise Refused(f"the weights of {checkpoint.text} do not fit its config: {'; '.join(told[:SHOWN])}{more}; give "
+                      "the config that belongs to them")

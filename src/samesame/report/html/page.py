@@ -19,12 +19,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from samesame.report.json import write_text
+from samesame.report.visible import visible
 
-CONTROLS = "\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ud800-\udfff"
-TURNING = "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
 ACTIVE = {"script", "meta", "base", "iframe", "frame", "object", "embed", "form", "link"}
 LEADS_TO_A_SCRIPT = re.compile("(javascript|vbscript|data):", re.IGNORECASE)
-HIDDEN = re.compile(f"[{CONTROLS}{TURNING}]")
 
 
 @cache
@@ -69,11 +67,6 @@ def choices(states: Iterable[tuple[str, str]]) -> dict[str, dict[str, str]]:
     """What a page can be filtered by: of each state, in words and with its colour, a key that may stand in a list."""
     return {words: {"words": words, "kind": kind, "key": f"state-{number}"}
             for number, (words, kind) in enumerate(dict(states).items(), 1)}
-
-
-def visible(text: str) -> str:
-    """The text with characters that cannot be seen written as their numbers."""
-    return HIDDEN.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
 
 
 def write_page(text: str, path: Path) -> None:
