@@ -10,5 +10,6 @@ from __future__ import annotations
 import torch
 from model import Model, inputs
 
-torch.onnx.export(Model().eval(), inputs, "model.onnx", dynamo=False, input_names=["x"], dynamic_axes={"x": {0: "batch"}})
-torch.onnx.export(Model().eval(), inputs, "static.onnx", dynamo=False, input_names=["x"])
+named = {"dynamo": False, "input_names": ["x"]}
+torch.onnx.export(Model().eval(), inputs, "model.onnx", dynamic_axes={"x": {0: "batch"}}, **named)
+torch.onnx.export(Model().eval(), inputs, "static.onnx", **named)
