@@ -142,7 +142,7 @@ def asked_by(found: Family, sizes: Mapping[str, Dim], terms: Terms, assumed: Ite
 
 def decisions(found: Family) -> Iterator[Condition]:
     """What a program's decisions leave of all sizes."""
-    asked = decided(found.asked, found.graphs, found.example).conditions if found.asked is not None else ()
+    asked = decided(found.asked, found.graphs, found.example, found.runs).conditions if found.asked is not None else ()
     region = around(found.example, [Size(v.symbol.name, LEAST) for v in found.varying], asked)
     for name, (low, high) in region.bounds.items():
         if low > LEAST:

@@ -193,7 +193,7 @@ class JointGraph:
         wide = widened(value)
         if is_table(wide):
             whole = self._stretched(wide)
-        elif (row := counts(wide)) is not None:
+        elif wide.dtype == torch.int64 and (row := counts(wide)) is not None:
             whole = self._counted(wide, *row)
         else:
             mask = triangle(wide)

@@ -3,14 +3,15 @@
 What the programs asked of their sizes (`following.py`) is said of dimensions of their tensors; a family knows what each
 of these is in its symbols. To that come the decisions of the operators themselves (operators/sizing.py), and the
 numbers: one that torch was given is what the program computed, so the polynomial that was read off runs must be among
-what it computed. Whatever cannot be followed to its end is said with its line.
+what it computed; and what it computed must be read, or a quotient that is one number at all sizes that were run would
+be taken for that number: that it is, is a condition. Whatever cannot be followed to its end is said with its line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import chain, product
 
 from samesame.capture.sizes.following import Call, Followings
 from samesame.formula.expr import Expr, FloorDiv, Mod, Size, Unsupported, add, const, mul, walk
@@ -33,19 +34,25 @@ class Decided:
     lost: dict[str, None] = field(default_factory=dict)
 
 
-def decided(asked: Sequence[Followings], graphs: Sequence[Graph], example: Mapping[str, int]) -> Decided:
-    """What both programs decided on the sizes of a family; `example` has the values of its symbols, by name."""
+def decided(
+    asked: Sequence[Followings], graphs: Sequence[Graph], example: Mapping[str, int], runs: Sequence[Mapping[str, int]]
+) -> Decided:
+    """What both programs decided on the sizes of a family; `example` has the values of its symbols, by name, and `runs`
+    those of each run that the graphs were read off."""
     found = Decided()
     for followings, graph in zip(asked, graphs, strict=True):
-        _Side(found, followings, graph, example).decide()
+        _Side(found, followings, graph, example, runs).decide()
     return found
 
 
 class _Side:
     """One of the two programs."""
 
-    def __init__(self, found: Decided, asked: Followings, graph: Graph, example: Mapping[str, int]) -> None:
-        self.found, self.asked, self.graph, self.example = found, asked, graph, example
+    def __init__(
+        self, found: Decided, asked: Followings, graph: Graph, example: Mapping[str, int],
+        runs: Sequence[Mapping[str, int]],
+    ) -> None:
+        self.found, self.asked, self.graph, self.example, self.runs = found, asked, graph, example, runs
         self.nodes = {node.name: node for node in (*graph.nodes, *graph.unread)}
         self.dims: dict[Expr, Dim] = {
             Size(f"{node.name}:{d}", 0): n
@@ -75,8 +82,10 @@ class _Side:
                 settled[name] = is_settled(made.get(self.nodes[name]))
             if not settled.get(name, True):
                 self.lose(f"{let_out.origin.spoken} {let_out.doing} that depends on a size")
+        read = self.numbers()
         for call in self.asked.calls:
             self.explain(call)
+            self.hold(call, read)
         self.quotients()
         operators = sizing(self.graph, self.example)
         for condition, node in operators.conditions.items():
@@ -114,6 +123,22 @@ class _Side:
             unsaid = [n for n in given if not self.is_said(n, node, numbers)]
             if unsaid and not (node.operator in SHAPED and len(unsaid) == 1):
                 self.lose(f"{call.origin.spoken} computes a number from sizes in a way that is not followed")
+
+    def numbers(self) -> dict[Dim, None]:
+        """The numbers made of sizes that stand in the graph, in order: arguments and dimensions."""
+        given = (numbers_in((node.args, tuple(node.kwargs.values()))) for node in self.nodes.values())
+        return dict.fromkeys(chain(*given, (n for n in self.dims.values() if not isinstance(n, int))))
+
+    def hold(self, call: Call, read: Mapping[Dim, None]) -> None:
+        """A quotient that a call was given and no node says was read as something else, as runs do not tell them apart:
+        as one number, or as another polynomial. That it is that is a condition."""
+        for e in (const(put(e, self.dims)) for e in call.numbers if call.known and self.moves(call.atoms)):
+            if not any(isinstance(part, FloorDiv | Mod) for part in walk(e)) or canonical_or_none(e) in read:
+                continue
+            values = [number_at(e, run) for run in self.runs]
+            alike = [n for n in read if [number_at(n, run) for run in self.runs] == values]
+            for n in [int(values[0])] if len({*values}) == 1 else alike:
+                self.found.conditions.setdefault(Condition("=", e, n), call.origin)
 
     def quotients(self) -> None:
         """A quotient that torch computed itself is not told from others by a few runs; it must be one that a call was

@@ -104,7 +104,7 @@ class Family:
 def bounded(found: Family) -> Family:
     """The family with the region in which both programs are its graphs. Raises Misfit where a size cannot vary in it.
     """
-    known = Decided() if found.asked is None else decided(found.asked, found.graphs, found.example)
+    known = Decided() if found.asked is None else decided(found.asked, found.graphs, found.example, found.runs)
     region = around(found.example, [v.symbol for v in found.varying], known.conditions)
     held = [name for name, (low, high) in region.bounds.items() if low == high]
     if held:

@@ -389,17 +389,33 @@ class Following(TorchFunctionMode):
             return ()
         count = int(plain(chunks))
         size = None if e is None else floordiv(add(e, count - 1), count)
-        return (Followed(self.log, -(-plain(n) // count), None if size is None else const(size), n.atoms),)
-
+        piece = Followed(self.log, -(-plain(n) // count), None if size is None else const(size), n.atoms)
+        self.pieces(n, piece)
+        return (piece,)
 
     def splits(self, tensor: torch.Tensor, size: Any, dim: Any = 0) -> tuple[Any, ...]:
         """How many pieces there are, which is asked both ways."""
         if isinstance(size, int) and plain(size) > 0:
+            self.pieces(self.dims(tensor)[int(plain(dim))], size)
+        return ()
+
+    def pieces(self, n: Any, size: Any) -> None:
+        pieces = max(-(-plain(n) // max(plain(size), 1)), 1)
+        self.log.ask("≤", n, pieces * size)
+        if pieces > 1:
+            self.log.ask(">", n, (pieces - 1) * size)
+
+    def rows(self, tensor: torch.Tensor, dim: Any = 0) -> tuple[Any, ...]:
+        """One result for each row, and Python sees how many."""
+        if tensor.dim():
             n = self.dims(tensor)[int(plain(dim))]
-            pieces = max(-(-plain(n) // plain(size)), 1)
-            self.log.ask("≤", n, pieces * size)
-            if pieces > 1:
-                self.log.ask(">", n, (pieces - 1) * size)
+            self.log.ask("=", n, plain(n))
+        return ()
+
+    def memory(self, tensor: torch.Tensor, *_: Any, **__: Any) -> tuple[Any, ...]:
+        """What tells how much memory a tensor has tells its sizes."""
+        atoms = NOTHING.union(*map(atoms_of, self.dims(tensor)))
+        self.log.lose("looks at the memory of a tensor", atoms)
         return ()
 
 
@@ -449,4 +465,7 @@ PIECES: dict[Any, Callable[..., Any]] = {
     torch.Tensor.chunk: Following.chunks,
     torch.unsafe_chunk: Following.chunks,
     torch.Tensor.unsafe_chunk: Following.chunks,
+    **dict.fromkeys((torch.Tensor.__iter__, torch.Tensor.unbind, torch.unbind), Following.rows),
+    **dict.fromkeys((torch.Tensor.untyped_storage, torch.Tensor.storage, torch.Tensor.data_ptr,
+                     torch._shape_as_tensor), Following.memory),
 }
