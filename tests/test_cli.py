@@ -346,7 +346,9 @@ def test_a_page_is_written_beside_the_report(samesame, folder):
 
 
 def test_a_page_of_several_programs_has_each_pair(samesame, folder):
-    targets = ("pair.py:left", "pair.py:right", "pair.py:left")
+    with (folder / "pair.py").open("a") as file:
+        file.write("\nthird = left\n")
+    targets = ("pair.py:left", "pair.py:right", "pair.py:third")
     code, out, _ = samesame("check", *targets, "--inputs", "pair.py:inputs", "--html", "report.html")
     page = (folder / "report.html").read_text()
     assert code == 0 and out.startswith("all of them are the same") and page.count('id="pair-') > 3

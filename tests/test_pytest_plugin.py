@@ -199,7 +199,7 @@ def test_a_failure_says_that_its_page_is_missing(run):
         samesame.pages.rmdir()
         samesame.assert_same(left, other, X)
     """, "--samesame-html", "pages")
-    assert counts == {"failed": 1} and "the two programs differ" in said and said.count("no page ") == 1
+    assert counts == {"failed": 1} and "the two programs differ" in said and "no page " in said
 
 
 def test_a_test_that_goes_elsewhere_leaves_its_pages_where_they_were_asked_for(run, pytester):

@@ -173,3 +173,8 @@ def test_shared_parts_are_computed_once() -> None:
     for _ in range(60):
         e = e * math.pi.as_integer_ratio()[0] ** 0 + e * 0
     assert evaluate(tensor((), lambda: e), VALUES) == A[0, 0]
+
+
+def test_of_no_rows_at_all_each_has_the_maximum_of_nothing() -> None:
+    nothing = leaf("none", (0, 0))
+    assert evaluate(tensor((0,), lambda i: Max(0, lambda k: nothing[i, k])), {"none": np.zeros((0, 0))}).shape == (0,)

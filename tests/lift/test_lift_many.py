@@ -123,10 +123,12 @@ def test_a_run_that_goes_on_asks_what_it_has_not_or_what_has_changed(file, tmp_p
     ("import os; os._exit(3)", [], "{file}: a program ended the process (exit code 3)"),
     (KERNELS, ["--against", "a.py:f"], "--against is of one launch function; name that one alone, as file.py:launch"),
     (KERNELS, ["{file}:launch_one", "--html", "a.html"], "--html is of one launch function"),
-    (KERNELS, ["{file}", "--resume", "{file}"], "kernels.py is no record of a lift; give a file that --resume wrote"),
+    (KERNELS, ["{file}", "--resume", "{file}"], "--resume would write over {file}, which this run reads"),
+    (KERNELS, ["{file}", "--resume", "{file}.txt"], "kernels.py.txt is no record of a lift; give a file that"),
 ])
 def test_what_cannot_be_lifted_is_one_sentence(file, text, words, message):
     file.write_text(text)
+    file.with_name(f"{file.name}.txt").write_text("no record")
     code, out, err = run(file, *(word.format(file=file) for word in words))
     assert code == 2 and not out and len(err.splitlines()) == 1
     assert err.startswith("samesame: ") and message.format(file=file) in err, err

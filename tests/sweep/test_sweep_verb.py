@@ -163,7 +163,8 @@ def test_list_shows_the_probes_and_tries_none(run):
     ("hf:{other}", [], "are two configs"),
     (None, ["--only", "no_field"], "there is no field no_field to probe"),
     (None, ["--waive", "{unknown}"], "waives no_field, which is no field that a sweep of llama tries"),
-    (None, ["--resume", "{config}/config.json"], "is no record of a sweep"),
+    (None, ["--resume", "{unknown}"], "is no record of a sweep"),
+    (None, ["--resume", "{config}/config.json"], "which this run reads"),
     (None, ["--scripts", "{config}/config.json/x"], "cannot make the folder"),
     (None, ["--json", "/no/such/folder/a.json"], "cannot write"),
 ])

@@ -299,7 +299,7 @@ class Evaluation:
         if e.monoid in ("max", "min"):                  # the maximum of nothing is undefined
             cells = np.ones(array.shape, bool) if present is None else np.broadcast_to(present, array.shape)
             nothing = np.asarray(~cells.any(axis=over))
-        if nothing is not None and nothing.any():
+        if nothing is not None and (nothing.any() or not array.size):
             result = reducer(array.astype(np.float64), axis=over, initial=identity)
         else:
             result, nothing = reducer(array, axis=over), None
