@@ -82,8 +82,10 @@ def test_nan_equals_nan_and_minus_zero_zero():
         of(Step(("v", "y"), "torch.cummax", (Ref("x"), 0), {}, True), x="torch.tensor([1., 1.])"),
         of(Step(("y",), "torch.sum", (Ref("x"),), {"dtype": torch.int8}), x="torch.tensor([nan, 1.])"),
         of(Step(("v", "y"), "torch.var_mean", (Ref("x"),), {}, True), x="torch.tensor([-inf, 1., 1.])"),
+        of(Step(("y",), "torch.mul", (Ref("x"), 1)), x="torch.complex(torch.ones(2), torch.tensor([inf, 0.]))"),
     ],
-    ids=["cast", "shift", "empty", "ties", "division", "mask of bytes", "boundaries", "maxima", "sum", "mean"],
+    ids=["cast", "shift", "empty", "ties", "division", "mask of bytes", "boundaries", "maxima", "sum", "mean",
+         "complex"],
 )
 def test_what_torch_leaves_open_accuses_nobody(program):
     assert leaves_open(program)

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from samesame.fuzz.program import Program
 
@@ -43,6 +44,8 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = operation._schema.name.removeprefix("aten::")
+        if not self.why and any(map(_endless, tree_leaves((args, kwargs)))):
+            self.why = "a complex number that is not finite"
         why, question, position = OPEN.get(name.removesuffix("_"), ("", None, 0))
         if question is not None and not self.why and question(args[position], args, kwargs):
             self.why = why
@@ -51,6 +54,11 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if not self.why and casts and _beyond(args[-1] if name == "copy_" else args[0] if args else None, result):
             self.why = "a cast of a float that no integer of that dtype is"
         return result
+
+
+def _endless(value: Any) -> bool:
+    """A complex number of which a part is not finite: 1·(1 + ∞i) is NaN + ∞i, or 1 + ∞i, as one counts."""
+    return isinstance(value, torch.Tensor) and value.is_complex() and not bool(torch.isfinite(value).all())
 
 
 def _beyond(value: Any, result: Any) -> bool:
