@@ -12,6 +12,8 @@ X = torch.randn(3, 5)
 ALIKE_UP_TO_36 = {
     "a factor": (lambda x: x * (2 + x.shape[1] // 37), lambda x: x * 2),
     "an exponent": (lambda x: x ** (2 + x.shape[1] // 37), lambda x: x * x),
+    "a fraction": (lambda x: x / (2 + x.shape[1] // 37), lambda x: x * 0.5),
+    "a reciprocal": (lambda x: x * (1 / (2 + x.shape[1] // 37)), lambda x: x * 0.5),
     "less a quotient": (lambda x: x * (x.shape[1] - x.shape[1] // 37), lambda x: x * x.shape[1]),
     "a shift": (lambda x: torch.roll(x, x.shape[1] // 37, 1), lambda x: 1.0 * x),
     "a border": (lambda x: F.pad(x, (x.shape[1] // 37, 0)), lambda x: 1.0 * x),

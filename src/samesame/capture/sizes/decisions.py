@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import chain, product
 
 from samesame.capture.sizes.following import Call, Followings
@@ -137,7 +138,7 @@ class _Side:
                 continue
             values = [number_at(e, run) for run in self.runs]
             alike = [n for n in read if [number_at(n, run) for run in self.runs] == values]
-            for n in [int(values[0])] if len({*values}) == 1 else alike:
+            for n in [const(Fraction(values[0]))] if len({*values}) == 1 else alike:
                 self.found.conditions.setdefault(Condition("=", e, n), call.origin)
 
     def quotients(self) -> None:
