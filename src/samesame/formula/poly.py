@@ -260,7 +260,13 @@ Substitution = tuple[tuple[Var, Poly], ...]
 
 
 def collect(terms: Iterable[tuple[Monomial, int]]) -> Poly:
-    """A polynomial from terms in any order, like terms joined."""
+    """A polynomial from terms in any order, like terms joined, and digits, too."""
+    found = _collected(terms)
+    divided = len(found.terms) > 1 and any(isinstance(a, Ratio) for m, _ in found.terms for a in m)
+    return _joined(found) if divided else found
+
+
+def _collected(terms: Iterable[tuple[Monomial, int]]) -> Poly:
     total: dict[Monomial, int] = {}
     for monomial, c in terms:
         m = tuple(sorted(monomial, key=_key)) if len(monomial) > 1 else monomial
@@ -268,6 +274,22 @@ def collect(terms: Iterable[tuple[Monomial, int]]) -> Poly:
     kept = [(m, c) for m, c in total.items() if c]
     kept.sort(key=_monomial_key)
     return Poly(tuple(kept))
+
+
+@remember
+def _joined(p: Poly) -> Poly:
+    """Digits put together: (x mod d) + d·⌊x / d⌋ is x, and x − d·⌊x / d⌋ is x mod d, wherever that leaves less."""
+    for m, c in p.terms:
+        for a in m:
+            if not isinstance(a, Ratio) or (d := a.divisor.constant) is None or (a.op == "//" and c % d):
+                continue
+            times, others = (c, _without(m, (a,))) if a.op == "mod" else (c // d, _without(m, (a,)))
+            quotient, rest = divide(a.numerator, a.divisor)
+            zero = [*a.numerator.terms, *((n, -d * k) for n, k in quotient.terms), *((n, -k) for n, k in rest.terms)]
+            found = _collected([*p.terms, *((cast(Monomial, others) + n, times * k) for n, k in zero)])
+            if len(found.terms) < len(p.terms):
+                return _joined(found)
+    return p
 
 
 def _key(thing: Thing) -> str:

@@ -8,7 +8,7 @@ element, where a lane of the example uses that element; where none does, or nobo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -35,10 +35,11 @@ from samesame.formula.expr import (
 from samesame.formula.show import unicode
 from samesame.formula.sizes import value_at
 from samesame.kernels import concrete, obligations
-from samesame.kernels.execution.values import is_undefined
+from samesame.kernels.execution.values import UNDEFINED, is_undefined
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.formulas.simplify import literals
 from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Facts
 from samesame.kernels.obligations import Kernel, timed
 from samesame.kernels.tiles.detile import Write
 from samesame.kernels.tiles.memory import flat_range, in_shape, is_contiguous
@@ -153,6 +154,32 @@ class Conditions:
         self.tried.add(use.element.leaf.name)
         self.kernel.simplify.prover.assume_range(use.element.leaf.name, ZERO, integers.minus(use.below, 1), use.but)
         self.kernel.simplify.forget()
+
+
+def short(kernel: Kernel, facts: Facts, totals: Mapping[str, Expr]) -> list[str] | None:
+    """Ranges of data under which no number wraps around, in words: taken to hold from here on where the example's
+    tensors keep them. None where there are none."""
+    failing = [n for n in obligations.every_number(kernel, totals) if not obligations.fits(kernel, n, facts, True)]
+    prover, values = kernel.simplify.prover, kernel.machine.launch.values
+    leaves = {e.leaf.name for n in failing for e in walk(n[0]) if isinstance(e, Load) and e.leaf.kind == "int"}
+    leaves = {name for name in leaves if not name.startswith(UNDEFINED) and name not in prover.ranges}
+    bits = max((n[3] for n in failing), default=0)
+    if not leaves or values is None:
+        return None
+    try:
+        data = {name: np.asarray(values(name.removesuffix("*"))) for name in sorted(leaves)}
+    except Refused:
+        return None
+    for exponent in (bits - 2, bits // 2 - 1):      # sums of two, products of two
+        half = 1 << exponent
+        within = [name for name, of in data.items() if not ((of < -half) | (of >= half)).any()]
+        for name in within:
+            prover.assume_range(name, const(-half), const(half - 1))
+        if within and all(obligations.fits(kernel, n, facts, True) for n in failing):
+            return [f"−2^{exponent} ≤ {name.removesuffix('*')}[…] < 2^{exponent}" for name in within]
+        for name in within:
+            prover.withdraw_range(name)
+    return None
 
 
 def uncounted(kernel: Kernel) -> Iterator[Obligation]:

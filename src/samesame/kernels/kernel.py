@@ -34,7 +34,7 @@ from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, Tensor
 from samesame.kernels import clock, concrete, explained, obligations
 from samesame.kernels.capacity import at_the_end, is_capacity, limits
-from samesame.kernels.data import Conditions, uncounted
+from samesame.kernels.data import Conditions, short, uncounted
 from samesame.kernels.divisions import divisions
 from samesame.kernels.execution.descriptors import ALIGNED
 from samesame.kernels.execution.symbolic import Machine
@@ -512,6 +512,12 @@ class _Lifting:
             narrower = obligations.narrowed(self.kernel, LIMITS[-1], totals)
             if narrower is not None and all(map(self.keeps, narrower.besides)):
                 found, limit = obligations.overflow(self.kernel, [narrower], self.keeps, totals)
+        if found.state == "undecided" and self.launch.example:
+            facts = limits[-1].facts(self.kernel)
+            ranges = short(self.kernel, facts, totals) if all(map(self.keeps, facts)) else None
+            if ranges is not None:
+                self.verdict.preconditions += ranges
+                found, limit = obligations.overflow(self.kernel, limits, self.keeps, totals)
         if limit is not None:
             self.verdict.preconditions.append(str(limit))
         self.note(found)

@@ -402,7 +402,7 @@ def overflow(
     """No number of 32 bits or fewer has wrapped around where it is not only added and multiplied further, nor one of
     the `totals` that atomic operations add up. Each limit says more than the one before it."""
     with timed(Obligation("overflow", "undecided")) as found:
-        numbers = [*numbers_of(kernel), *added_up(kernel, totals)]
+        numbers = list(every_number(kernel, totals))
         found.detail = f"no {widths(number[3] for number in numbers)} number wraps around"
         fine = found.detail
         for limit in limits:
@@ -435,7 +435,7 @@ def narrowed(kernel: Kernel, limit: Limit, totals: Mapping[str, Expr]) -> Limit 
     more than is needed where a mask leaves out what is large. None where there is no such value."""
     facts = limit.facts(kernel)
     besides: dict[Expr, None] = {}
-    for number in (*numbers_of(kernel), *added_up(kernel, totals)):
+    for number in every_number(kernel, totals):
         if not fits(kernel, number, facts, True):
             most = greatest(number[0])
             if most is None:
@@ -472,6 +472,12 @@ def numbers_of(kernel: Kernel) -> Iterator[Number]:
             as_signed = integers.minus(access.value[lanes], low + half)
             if half.bit_length() <= WORD:
                 yield from _number(as_signed, condition, access.place, half.bit_length(), seen)
+
+
+def every_number(kernel: Kernel, totals: Mapping[str, Expr]) -> Iterator[Number]:
+    """Those, and what atomic operations add up."""
+    yield from numbers_of(kernel)
+    yield from added_up(kernel, totals)
 
 
 def added_up(kernel: Kernel, totals: Mapping[str, Expr]) -> Iterator[Number]:

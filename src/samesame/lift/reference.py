@@ -25,6 +25,7 @@ from samesame.formula.equal import Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import (
     ZERO,
+    Add,
     Compare,
     Expr,
     Fn,
@@ -42,11 +43,12 @@ from samesame.formula.expr import (
     substitute,
     walk,
 )
+from samesame.formula.polynomials import polynomial
 from samesame.formula.show import unicode_tensor
 from samesame.formula.sizes import canonical, replaced, symbols, value_at
 from samesame.formula.tensor import Dim, Tensor, leaf, tensor
 from samesame.graph import Graph, Node, at
-from samesame.kernels.formulas.present import presentable
+from samesame.kernels.formulas.present import presentable, remainder_in
 from samesame.kernels.indices import integers
 from samesame.kernels.launch import with_sizes
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
@@ -279,7 +281,7 @@ def shortened(text: str) -> str:
 
 def in_one_way(whole: Tensor) -> Tensor:
     """The formula with the first k where x[k] = max x as the argmax of x, which is what that is, and the hyperbolic
-    tangent and what is rounded to zero as torch's operators have them."""
+    tangent, remainders and what is rounded to zero as torch's operators have them."""
     memo: dict[Expr, Expr] = {}
 
     def go(e: Expr) -> Expr:
@@ -291,6 +293,8 @@ def in_one_way(whole: Tensor) -> Tensor:
         match e:
             case Fn("tanh", x):
                 return tanh(x)
+            case Add() if e.kind == "int":
+                return remainder_in(polynomial(e)) or e
             case Opaque("trunc", None, (Lambda((), x),), (), _):
                 return Fn("trunc", x)
             case Opaque("aten.argmax", _, (Lambda((v,), Where(Compare("=", a, b), then, otherwise)),), (), _):

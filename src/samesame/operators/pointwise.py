@@ -14,6 +14,7 @@ from typing import Any
 
 from samesame.formula.expr import (
     NEG_INF,
+    ONE,
     PI,
     Expr,
     Fn,
@@ -47,6 +48,7 @@ from samesame.formula.expr import (
     truth,
     where,
 )
+from samesame.formula.few import by_values, values
 from samesame.formula.tensor import Tensor, tensor
 from samesame.graph import Dtype
 from samesame.operators import hiding, ratios
@@ -56,6 +58,8 @@ from samesame.operators.movement import chunk, identity
 from samesame.operators.numbers import LOWEST, constant, hidden_product, is_no_limit
 from samesame.operators.shapes import NARROW, as_tensor, joined, kind_of, lower_bound, pointwise, untold
 from samesame.operators.table import meaning
+
+LONGEST_SHIFT = 32                          # of integers: the widest that programs pack into
 
 Unary = Callable[[Expr], Any]
 HALF = Fraction(1, 2)
@@ -468,12 +472,22 @@ def _masked_bits(connective: Callable[..., Expr], x: Any, y: Any) -> Tensor:
     return pointwise(lambda e: mod(e, y + 1), as_tensor(x))
 
 
-@meaning("aten.bitwise_right_shift.Tensor_Scalar", "aten.__rshift__.Scalar")
-def right_shift(x: Tensor, by: int) -> Tensor:
-    """⌊x / 2^n⌋, also of negative numbers."""
-    if not isinstance(by, int) or not 0 <= by < 32 or x.kind != "int":
+@meaning(
+    "aten.bitwise_right_shift.Tensor_Scalar", "aten.__rshift__.Scalar",
+    "aten.bitwise_right_shift.Tensor", "aten.__rshift__.Tensor",
+)
+def right_shift(x: Tensor, by: int | Tensor) -> Tensor:
+    """⌊x / 2^n⌋, also of negative numbers; shifts that vary are told apart where they are few."""
+    if as_tensor(x).kind != "int" or as_tensor(by).kind != "int":
+        raise Unsupported("a shift of what is no integer")
+    return pointwise(_shifted_right, x, by, kind="int")
+
+
+def _shifted_right(e: Expr, by: Expr) -> Expr:
+    found = values(by)
+    if found is None or found[0] < 0 or found[-1] >= LONGEST_SHIFT:
         raise Unsupported("a shift by what is no small number")
-    return pointwise(lambda e: floordiv(e, 1 << by), x)
+    return floordiv(e, by_values(by, lambda n: const(1 << n)) or ONE)
 
 
 for _word, _connective in CONNECTIVES.items():

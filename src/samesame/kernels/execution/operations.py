@@ -12,6 +12,7 @@ import re
 import struct
 from collections.abc import Callable
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 
@@ -43,6 +44,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
+from samesame.formula.few import by_values, values
 from samesame.formula.scalars import EVERYWHERE
 from samesame.kernels.execution.ttir import Operation, Type
 from samesame.kernels.execution.unsigned import unsigned, unsigned_in
@@ -286,6 +288,8 @@ def bitwise(name: str, bits: int) -> Callable[..., Expr]:
                 return integers.times_(a, 1 << n)
             if bits <= WHOLE and (found := of_some_bits(name, a, n, bits)) is not None:
                 return found
+        if name in SHIFTS and not wraps(a) and (shifted := of_few_shifts(name, a, b, bits)) is not None:
+            return shifted
         if all(isinstance(x, Num) for x in operands):
             x, y = (int(x.value) for x in operands)  # type: ignore[attr-defined]
             folded = {"arith.xori": x ^ y, "arith.andi": x & y, "arith.ori": x | y}.get(name)
@@ -307,6 +311,17 @@ def of_some_bits(name: str, a: Expr, n: int, bits: int) -> Expr | None:
     if name == "arith.shrui" and 0 < n < bits:
         return integers.quotient(unsigned(a, bits) if plain is None else plain, const(1 << n))
     return None
+
+
+def of_few_shifts(name: str, a: Expr, by: Expr, bits: int) -> Expr | None:
+    """A shift by one of a few numbers, as a division by what that number makes of 2; None where there are many, or one
+    of them is no shift."""
+    found = values(by)
+    if found is None or found[0] < 0 or found[-1] >= min(bits, WHOLE):
+        return None
+    if name == "arith.shrui":
+        a = unsigned(a, bits)
+    return integers.quotient(a, cast("Expr", by_values(by, lambda n: const(1 << n))))
 
 
 def of_sign_bit(name: str, x: Expr, other: int, bits: int) -> Expr | None:

@@ -59,7 +59,7 @@ def _shown(e: Expr, go: Callable[[Expr], Expr]) -> Expr:
         case Compare(op, a, b) if a is ZERO and b.kind == "int":
             terms = polynomial(b)
             for sign in (1, -1) if op == "=" else ():
-                rest = _remainder({m: sign * c for m, c in terms.items()})
+                rest = remainder_in({m: sign * c for m, c in terms.items()})
                 if isinstance(rest, Mod):
                     return Compare("=", rebuild(rest, go), ZERO)
             left = {m: -c for m, c in terms.items() if c < 0 and m}
@@ -75,7 +75,7 @@ def _shown(e: Expr, go: Callable[[Expr], Expr]) -> Expr:
             if factored is not None:
                 return go(factored)
     if e.kind == "int":
-        found = _remainder(polynomial(e))
+        found = remainder_in(polynomial(e))
         if found is not None:
             return rebuild(found, go)
     return rebuild(e, go)
@@ -119,7 +119,7 @@ def _some_bits(e: Expr, number: int) -> Expr:
     return Load(Leaf("bits" if number == 1 else f"bits{number}", (1,) * len(indices), "int"), indices)
 
 
-def _remainder(terms: Polynomial) -> Expr | None:
+def remainder_in(terms: Polynomial) -> Expr | None:
     """x − y·⌊x/y⌋ as x mod y, with what is left over."""
     for monomial, c in terms.items():
         for atom in monomial:

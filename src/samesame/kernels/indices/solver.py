@@ -119,6 +119,12 @@ class IndexProver:
         self.terms_anew()
         self._answers = {key: answer for key, answer in self._answers.items() if answer}
 
+    def withdraw_range(self, leaf: str) -> None:
+        """Nothing is assumed of the elements of a tensor any more; what was proved with it is forgotten."""
+        del self.ranges[leaf], self.excepted[leaf]
+        self.terms_anew()
+        self._answers.clear()
+
     def proves(self, facts: Iterable[Expr], goal: Expr, *, thorough: bool = True) -> bool:
         """Whether the goal follows for all sizes and indices; False also where this is not known. `thorough`: ask
         once more with products as products."""
