@@ -21,6 +21,7 @@ from samesame.kernels import clock
 from samesame.kernels.execution.ttir import parse
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.front import launch_of, scalar, times_written
+from samesame.kernels.host.written import AsWritten
 from samesame.kernels.indices.solver import with_fact
 from samesame.kernels.kernel import Settings, all_told, lift_launch
 from samesame.kernels.launch import Argument, Launch, Memory
@@ -75,20 +76,44 @@ def lift(
         kernel = named(lift_launch(launch_of_file(Path(target)), settings), settings)
         return LiftVerdict(title, [kernel], notes=[OF_A_FILE] if kernel.verdict == "undecided" else [])
     demand_triton()
+    from samesame.kernels.host.launches import writes_sizes
 
-    def attempt(more: Sequence[str], literal: bool = False) -> Attempt:
-        return attempted(target, against, settings, inputs, title, (*assume, *more), literal)
+    def lifted(target: Any) -> Attempt:
+        def attempt(more: Sequence[str], literal: bool = False) -> Attempt:
+            return attempted(target, against, settings, inputs, title, (*assume, *more), literal)
 
+        return of_lengths(attempt)
+
+    found = lifted(target)
+    if not found.is_done and writes_sizes(target):
+        as_written = lifted(AsWritten(target))
+        if as_written.rank > found.rank:
+            as_written.verdict.notes += elsewhere(found)
+            target, found = AsWritten(target), as_written
+    found.look_at_runs(target, inputs)
+    if numerics:
+        measure(target, inputs, found.captured, {call: one[0] for call, one in found.lifted.items()})
+    return found.verdict
+
+
+def of_lengths(attempt: Callable[..., Attempt]) -> Attempt:
+    """The better attempt of two: with short lengths that the host code writes as sizes, and as the numbers they are."""
     found = under_divisions(attempt(()), attempt)
     if found.captured.written and not found.is_done and not breaks_at(found, found.captured.sizes):
         again = partial(attempt, literal=True)
         as_written = under_divisions(again(()), again)
         if as_written.rank > found.rank or (found.breaks and not as_written.breaks):  # at lengths that nobody means
-            found = as_written
-    found.look_at_runs(target, inputs)
-    if numerics:
-        measure(target, inputs, found.captured, {call: one[0] for call, one in found.lifted.items()})
-    return found.verdict
+            return as_written
+    return found
+
+
+def elsewhere(found: Attempt) -> Iterator[str]:
+    """What breaks at other sizes than the launch function writes down, which nobody may mean."""
+    for kernel, _ in found.launched:
+        for obligation in kernel.obligations:
+            if obligation.state == "violated" and obligation.counterexample is not None:
+                sizes = ", ".join(f"{name} = {n}" for name, n in obligation.counterexample.get("sizes", {}).items())
+                yield f"{kernel.kernel} at other sizes than are written, {sizes}: {obligation.name} would be violated"
 
 
 @dataclass

@@ -32,7 +32,7 @@ from samesame.kernels.host.device import TimeUp, compiled, configurations, jit_o
 from samesame.kernels.host.frames import call, makes_examples, users_frames
 from samesame.kernels.host.language import Rewriter, interpreted, kernels_line, undefined
 from samesame.kernels.host.launch import UNDEFINED
-from samesame.kernels.host.trace import ADDRESSES, CONTENTS, VALUES, elsewhere, is_pointer, loaded
+from samesame.kernels.host.trace import ADDRESSES, CONTENTS, VALUES, elsewhere, is_pointer, run_of
 from samesame.programs.named import seeded
 from samesame.programs.origins import line_of_error
 from samesame.programs.outputs import place_name
@@ -126,7 +126,7 @@ def interpret(
     with ExitStack() as stack:
         asked: dict[str, Any] = {}
         stack.enter_context(pretended(oracle.launch, asked))
-        function = loaded(target, asked)
+        function = run_of(target, asked)
         oracle.written = whole_numbers_in(function)
         args, keywords = oracle.arguments(function, inputs, sizes or {})
         stack.enter_context(seeded(seed))

@@ -9,8 +9,10 @@ from typing import Any
 
 from samesame.evidence import Refused
 from samesame.kernels.host.contracts import contracts
+from samesame.kernels.host.device import pretended
 from samesame.kernels.host.launch import Captured
-from samesame.kernels.host.trace import run_host
+from samesame.kernels.host.trace import loaded, run_host
+from samesame.kernels.host.written import with_sizes
 
 
 def capture_launches(
@@ -50,3 +52,11 @@ def capture_launches(
             why = found.refused[0] if found.refused else "with others it makes no step"
             return replace(plain, fixed=(f"the sizes of the example, as the host code asks for them: {why}",))
     return found
+
+
+def writes_sizes(target: Any) -> bool:
+    """Whether a launch function writes its sizes down, as whole numbers at its top. Raises Refused where there is no
+    such function."""
+    with pretended():
+        function = loaded(target, {})
+    return with_sizes(function) is not function

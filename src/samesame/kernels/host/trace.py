@@ -45,6 +45,7 @@ from samesame.kernels.host.failures import about_import, reason
 from samesame.kernels.host.frames import call, makes_examples, users_frames
 from samesame.kernels.host.launch import UNDEFINED, Call, Captured, HostStep, Launch, Memory, View
 from samesame.kernels.host.sizes import HostSizes, Reading
+from samesame.kernels.host.written import AsWritten, with_sizes
 from samesame.programs.named import module_of_file, module_of_name, named
 from samesame.programs.origins import is_users, line_of_error, place
 from samesame.programs.outputs import kind_of_value, place_name
@@ -81,7 +82,7 @@ def run_host(
     returned, refused = None, []
     with ExitStack() as stack:
         stack.enter_context(pretended(host.launch, host.asked))
-        function = loaded(target, host.asked)
+        function = run_of(target, host.asked)
         args, keywords = host.arguments(function, inputs)
         replaced(stack, triton, "next_power_of_2", host.next_power_of_2)
         replaced(stack, math, "sqrt", partial(square_root, math.sqrt))
@@ -112,6 +113,13 @@ def square_root(original: Any, x: Any) -> Any:
 
 
 ASKED: dict[str, dict[str, Any]] = {}  # by source: what it asks of a device while it is imported, which is once
+
+
+def run_of(target: Any, asked: dict[str, Any]) -> Any:
+    """The function to run: the one that a target names, with the sizes that it writes down as parameters."""
+    if isinstance(target, AsWritten):
+        return loaded(target.target, asked)
+    return with_sizes(loaded(target, asked))
 
 
 def loaded(target: Any, asked: dict[str, Any]) -> Any:
