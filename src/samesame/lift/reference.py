@@ -19,6 +19,7 @@ import torch
 from samesame.capture import capture
 from samesame.capture.sizes.family import Family, family
 from samesame.capture.sizes.following import Followings, follow
+from samesame.evidence import Refused
 from samesame.formula.binders import rebuilt
 from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, prove_tensors_equal
@@ -93,7 +94,9 @@ class Launched:
 
 def compare_with(reference: Callable[..., Any], launched: Launched, held: Mapping[str, int]) -> Comparison:
     """Compare what a launch returns with what the reference returns on the same inputs; some sizes are held to numbers
-    already."""
+    already. Raises Refused where it returns no tensor."""
+    if not launched.outputs:
+        raise Refused("the launch function returns no tensor to compare; let it return what the kernel writes")
     examples = {
         name: example_tensor(view, whole, launched.example, seed)
         for seed, (name, (view, whole)) in enumerate(launched.inputs.items())

@@ -45,6 +45,7 @@ from samesame.refine.uneven import uneven
 from samesame.refine.vanishing import with_zeros
 from samesame.relate.carried import carried
 from samesame.relate.draws import take_draws
+from samesame.relate.exact import exact
 from samesame.relate.joint import Typed, moved_type
 from samesame.relate.layout import Layout, Whole, build
 from samesame.relate.pieces import PieceProposer
@@ -175,6 +176,7 @@ def establish(
     stated: Mapping[str, Layout],
     run: Run,
     book: Rulebook,
+    meant: bool = False,
 ) -> Established | None:
     """Write into the verdict what is found, stage by stage: what stands there when the run is stopped is kept.
 
@@ -193,6 +195,12 @@ def establish(
         verdict.provided = taken_for_granted(sides, even, relations)
     with run.during("execute"):
         taken, values = take_draws((left, right), sides.relation.layouts, verdict.seed)
+        exactly = None if meant else as_meant(left, ranks, sides.lying(values), due)
+        if exactly is not None:
+            left, ranks, words = exactly
+            again = establish(verdict, left, ranks, mesh, relations, expected, layouts, stated, run, book, meant=True)
+            verdict.notes.append(words)
+            return again
         verdict.provided += conditions(sides, values)
         sides = sides.without_noise(values)
         outputs = sides.lying(values)
@@ -249,6 +257,23 @@ def establish(
             lying = {name: outputs[name] for name in failing}
             verdict.diagnosis = edits_of(holdings, ranks, asked, lying, run.deadline)
     return established
+
+
+def as_meant(
+    left: Graph, ranks: Sequence[Graph], outputs: Mapping[str, Found], due: Mapping[str, Due]
+) -> tuple[Graph, list[Graph], str] | None:
+    """The programs with their constants worked out in float64, where an output is not as it is due and a program works
+    constants out in less; with a sentence that says so."""
+    if all(due[name].holds(lies) for name, lies in outputs.items()):
+        return None
+    exactly = [exact(graph) for graph in (left, *ranks)]
+    widened = [one for _, changed in exactly for one in changed]
+    if not widened:
+        return None
+    worst = max(widened, key=lambda one: one.error)
+    words = (f"Constants are taken as they are meant, not as {worst.dtype} rounds them: {worst.node.origin.spoken} is "
+             f"{worst.error:.1e} of its largest magnitude off.")
+    return exactly[0][0], [graph for graph, _ in exactly[1:]], words
 
 
 # ----------------------------------------------------------------------------------------------- the sides, and outputs

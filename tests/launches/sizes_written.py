@@ -1,0 +1,93 @@
+"""Launch functions without parameters, which write their sizes at their top, and kernels on packed integers."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def halve_kernel(x_ptr, out_ptr, x_row, out_row, n_cols, BLOCK: tl.constexpr):
+    row, cols = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * x_row + cols, mask=cols < n_cols)
+    tl.store(out_ptr + row * out_row + cols, 0.5 * x, mask=cols < n_cols)
+
+
+def halved(x):
+    out = torch.empty_like(x)
+    rows, cols = x.shape
+    halve_kernel[(rows,)](x, out, x.stride(0), out.stride(0), cols, BLOCK=triton.next_power_of_2(cols))
+    return out
+
+
+def launch_halves():
+    rows, cols, scale = 7, 100, 1.0
+    x = scale * torch.randn(rows, cols)
+    out = torch.empty_like(x)
+    halve_kernel[(rows,)](x, out, x.stride(0), out.stride(0), cols, BLOCK=triton.next_power_of_2(cols))
+    return out
+
+
+def reference_halves(x):
+    return x / 2
+
+
+@triton.jit
+def sevenths_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < 7 * BLOCK), mask=i < 7 * BLOCK)
+
+
+def launch_only_as_written():
+    """Seven blocks of sixteen, whatever the length: right at 112 alone."""
+    n = 112
+    x = torch.randn(n)
+    out = torch.empty(n)
+    sevenths_kernel[(7,)](x, out, n, BLOCK=16)
+    return out
+
+
+def reference_only_as_written(x):
+    return x.clone()
+
+
+def launch_returns_nothing():
+    rows, cols = 3, 5
+    halved(torch.randn(rows, cols))
+
+
+@triton.jit
+def unpack_kernel(words_ptr, zeros_ptr, out_ptr, n, BLOCK: tl.constexpr, SHIFT: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    word = tl.load(words_ptr + i // 8, mask=i < n, other=0)
+    code = (word >> ((i % 8) * SHIFT)) & 0xF
+    zero = tl.load(zeros_ptr + i // 8, mask=i < n, other=0)
+    tl.store(out_ptr + i, (code - zero).to(tl.float32), mask=i < n)
+
+
+def unpacked(words, zeros, shift):
+    out = torch.empty(8 * words.shape[0])
+    unpack_kernel[(triton.cdiv(out.shape[0], 64),)](words, zeros, out, out.shape[0], BLOCK=64, SHIFT=shift)
+    return out
+
+
+def launch_unpacks(words=24):
+    codes = torch.randint(-(2**31), 2**31 - 1, (words,)).int()
+    zeros = torch.randint(0, 16, (words,)).int()
+    return unpacked(codes, zeros, 4)
+
+
+def launch_unpacks_wrongly(words=24):
+    codes = torch.randint(-(2**31), 2**31 - 1, (words,)).int()
+    zeros = torch.randint(0, 16, (words,)).int()
+    return unpacked(codes, zeros, 3)
+
+
+def launch_unpacks_what_may_wrap(words=24):
+    codes = torch.randint(-(2**31), 2**31 - 1, (words,)).int()
+    zeros = torch.full((words,), -(2**31)).int() + torch.randint(0, 2, (words,)).int()
+    return unpacked(codes, zeros, 4)
+
+
+def reference_unpacks(codes, zeros):
+    shifts = torch.arange(0, 32, 4, dtype=torch.int32)
+    return (((codes[:, None] >> shifts) & 15) - zeros[:, None]).float().flatten()

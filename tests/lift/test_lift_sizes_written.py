@@ -1,0 +1,106 @@
+"""Launch functions without parameters: the numbers at their top are sizes, and stay numbers where that proves more."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+
+from samesame.evidence import Refused
+from samesame.kernels.host.written import with_sizes
+from samesame.lift import lift
+
+FILE = Path(__file__).parent.parent / "launches" / "sizes_written.py"
+
+
+def against(name: str, reference: str | None = None):
+    return lift(f"{FILE}:launch_{name}", f"{FILE}:reference_{reference or name}")
+
+
+def test_numbers_at_the_top_are_sizes() -> None:
+    found = against("halves")
+    (kernel,) = found.kernels
+    assert found.verdict == "verified" and found.against == "same" and not found.against_held
+    assert "cols ≤ 128" in kernel.demands and not any("= 7" in need for need in kernel.demands)
+
+
+def test_numbers_stay_as_they_are_written_where_that_proves_more() -> None:
+    found = against("only_as_written")
+    assert found.verdict == "verified" and found.against == "same"
+    assert any("112" in need for need in found.kernels[0].demands), found.kernels[0].demands
+    assert any("at other sizes than are written" in note for note in found.notes)
+
+
+def test_a_launch_that_returns_nothing_cannot_be_compared() -> None:
+    with pytest.raises(Refused, match="returns no tensor to compare"):
+        lift(f"{FILE}:launch_returns_nothing", f"{FILE}:reference_halves")
+
+
+def test_shifts_by_a_row_of_shifts() -> None:
+    found = against("unpacks")
+    assert found.verdict == "verified" and found.against == "same"
+    assert "−2^30 ≤ zeros[…] < 2^30" in found.kernels[0].preconditions
+
+
+def test_other_shifts_are_different() -> None:
+    assert against("unpacks_wrongly", "unpacks").against == "different"
+
+
+def test_a_range_that_the_example_breaks_is_not_assumed() -> None:
+    found = lift(f"{FILE}:launch_unpacks_what_may_wrap")
+    assert found.verdict != "verified"
+    assert not any("zeros" in need and "2^" in need for need in found.kernels[0].preconditions)
+
+
+OTHER = 5
+
+
+def sizes_of(function) -> dict[str, int]:
+    return {p.name: p.default for p in inspect.signature(with_sizes(function)).parameters.values()}
+
+
+def test_which_numbers_are_sizes() -> None:
+    def plain():
+        rows, eps, cols = 19, 1e-6, 320
+        heads = 4
+        one = 1
+        flag = True
+        return rows, eps, cols, heads, one, flag
+
+    def bound_again():
+        rows = 19
+        cols = 7
+        for rows in range(3):
+            cols += 1
+        return rows, cols
+
+    def inside():
+        if OTHER:
+            rows = 3
+        return rows
+
+    def of_another(n=3):
+        rows = 4
+        return rows, n
+
+    assert sizes_of(plain) == {"rows": 19, "cols": 320, "heads": 4}
+    assert with_sizes(plain)() == plain() and with_sizes(plain)(cols=8)[2] == 8
+    assert sizes_of(bound_again) == {} and sizes_of(inside) == {}
+    assert with_sizes(of_another) is of_another
+    held = 4
+    assert with_sizes(lambda: held)() == 4
+
+
+def test_lines_stay_where_they_were() -> None:
+    def fails():
+        rows = 3
+
+        return rows / 0
+
+    with pytest.raises(ZeroDivisionError) as error:
+        with_sizes(fails)()
+    last = error.traceback[-1]
+    assert (Path(str(last.path)).name, last.lineno + 1) == (Path(__file__).name, fails.__code__.co_firstlineno + 3)
