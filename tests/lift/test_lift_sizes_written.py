@@ -74,7 +74,7 @@ def test_which_numbers_are_sizes() -> None:
         rows = 19
         cols = 7
         for rows in range(3):
-            cols += 1
+            cols += rows
         return rows, cols
 
     def inside():
