@@ -91,3 +91,38 @@ def launch_unpacks_what_may_wrap(words=24):
 def reference_unpacks(codes, zeros):
     shifts = torch.arange(0, 32, 4, dtype=torch.int32)
     return (((codes[:, None] >> shifts) & 15) - zeros[:, None]).float().flatten()
+
+
+@triton.jit
+def rows_kernel(x_ptr, twice_ptr, part_ptr, n_rows, n_cols, each, LAST: tl.constexpr, BLOCK: tl.constexpr):
+    first = tl.program_id(0) * each
+    cols = tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], dtype=tl.float32)
+    for row in range(first, min(first + each, n_rows - LAST)):
+        x = tl.load(x_ptr + row * n_cols + cols, mask=cols < n_cols, other=0.0)
+        total += x
+        tl.store(twice_ptr + row * n_cols + cols, 2 * x, mask=cols < n_cols)
+    tl.store(part_ptr + tl.program_id(0) * n_cols + cols, total, mask=cols < n_cols)
+
+
+def rows_in_parts(x, each, last):
+    rows, cols = x.shape
+    twice = torch.empty_like(x)
+    parts = triton.cdiv(rows, each)
+    part = torch.empty(parts, cols)
+    rows_kernel[(parts,)](x, twice, part, rows, cols, each, LAST=last, BLOCK=64)
+    return twice, part.sum(0)
+
+
+def launch_rows_in_parts(rows=30, cols=50, each=8):
+    x = torch.randn(rows, cols)
+    return rows_in_parts(x, each, 0)
+
+
+def launch_without_the_last_row(rows=30, cols=50, each=8):
+    x = torch.randn(rows, cols)
+    return rows_in_parts(x, each, 1)
+
+
+def reference_rows_in_parts(x):
+    return 2 * x, x.sum(0)

@@ -104,3 +104,14 @@ def test_lines_stay_where_they_were() -> None:
         with_sizes(fails)()
     last = error.traceback[-1]
     assert (Path(str(last.path)).name, last.lineno + 1) == (Path(__file__).name, fails.__code__.co_firstlineno + 3)
+
+
+def test_rows_that_programs_share() -> None:
+    """The last program has fewer rows than the others, which are numbers in one radix all the same."""
+    found = against("rows_in_parts")
+    assert found.verdict == "verified" and found.against == "same" and not found.against_held
+
+
+def test_a_row_that_no_program_has() -> None:
+    (kernel,) = lift(f"{FILE}:launch_without_the_last_row").kernels
+    assert "violated" in {o.state for o in kernel.obligations if o.name == "coverage"}

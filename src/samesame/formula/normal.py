@@ -16,6 +16,7 @@ from samesame.formula.defined import assume_defined, is_mean_of_exponentials, is
 from samesame.formula.digits import merge_digits
 from samesame.formula.effort import current, remember, step
 from samesame.formula.expr import (
+    ZERO,
     Add,
     And,
     Compare,
@@ -41,8 +42,14 @@ from samesame.formula.expr import (
     Truth,
     Unsupported,
     Where,
+    and_,
     const,
+    index,
+    lt,
+    where,
 )
+from samesame.formula.expr import add as sum_of
+from samesame.formula.expr import substitute as put
 from samesame.formula.extrema import count_with_floor, maximum, minimum
 from samesame.formula.functions import (
     as_poly,
@@ -326,6 +333,8 @@ def _larger_integer(a: Form, b: Form) -> Form:
 
 
 def _fold(monoid: str, bound: tuple[Index, ...], inside: Expr) -> Form:
+    if monoid == "sum":
+        bound, inside = _no_further(bound, inside)
     indices = innermost_first(bound)
     if monoid == "sum":
         return bind(normal(inside), [(index_variable(v), size_poly(v.extent)) for v in indices])
@@ -335,6 +344,26 @@ def _fold(monoid: str, bound: tuple[Index, ...], inside: Expr) -> Form:
     if guards is None:
         raise Unsupported(f"a {monoid} over nothing")
     return (maximum if monoid == "max" else minimum)([(variables, guards, form)])
+
+
+def _no_further(bound: tuple[Index, ...], inside: Expr) -> tuple[tuple[Index, ...], Expr]:
+    """The indices of a sum, an extent min(a, b) + r as a + r where that is known to be no less than zero, and a guard
+    for b + r: what a program adds up between the start of its rows and where they end."""
+    for v in bound:
+        parts = v.extent.terms if isinstance(v.extent, Add) else (v.extent,)
+        least = next((part for part in parts if isinstance(part, Extremum) and part.op == "min"), None)
+        if least is None or any(v in other.extent.free for other in bound):
+            continue
+        ends = [sum_of(end, *(part for part in parts if part is not least)) for end in least.arguments]
+        polys = [index_poly(end) for end in ends]
+        chosen = next((k for k, p in enumerate(polys) if p is not None and at_least_zero(p) and not p.free), None)
+        if chosen is None:
+            continue
+        w = index(ends[chosen])
+        bound = tuple(w if other is v else other for other in bound)
+        within = and_(*(lt(w, end) for k, end in enumerate(ends) if k != chosen))
+        inside = where(within, put(inside, {v: w}), ZERO)
+    return bound, inside
 
 
 def innermost_first(bound: tuple[Index, ...]) -> list[Index]:
@@ -355,8 +384,8 @@ def domain(indices: Sequence[Index], form: Form) -> tuple[tuple[Var, ...], Guard
     first = next_open(form.free, free_of(extents))
     opened: list[Var] = []
     literals: list[Literal | bool] = []
-    for k, index in enumerate(indices):
-        old, extent = index_variable(index), extents[k]
+    for k, v in enumerate(indices):
+        old, extent = index_variable(v), extents[k]
         new = Var("open", (first + k,), number(0), extent - 1)
         names = ((old, new),)
         form, extents = form.rename(names), [p.rename(names) for p in extents]

@@ -16,6 +16,7 @@ from samesame.evidence import Refused
 from samesame.formula.expr import (
     ONE,
     ZERO,
+    Add,
     And,
     Compare,
     Expr,
@@ -124,11 +125,31 @@ def run_loop(
             names_ = ", ".join(c.name.lstrip("%") for c in left)
             sentence = f"{operation.place}: no closed form is known for what the loop carries in {names_}"
             raise MoreThanOnce(sentence, at_most_one(trips))
-    for start, value in zip(
-        starts, in_loop(machine, t, lambda: body(t, [c.after_iterations(t) for c in carried])), strict=True
-    ):
+    whole = at_most_trips(machine, trips)
+    now = t if whole is None else index(whole)
+    outside = len(machine.path)
+    machine.path += [] if whole is None else [integers.less(now, trips)]
+    try:
+        ends = in_loop(machine, now, lambda: body(now, [c.after_iterations(now) for c in carried]))
+    finally:
+        del machine.path[outside:]
+    for start, value in zip(starts, ends, strict=True):
         machine.note_steps(start, value, operation.place)
     return [c.after_iterations(trips) for c in carried]
+
+
+def at_most_trips(machine: Machine, trips: Expr) -> Expr | None:
+    """What every program runs at most where the last ones run fewer: c of max(min(c·i + c, n) − c·i, 0). Rows that
+    programs share are then numbers in the radix c. None where there is no such number."""
+    inner = next((e for e in trips.arguments if e is not ZERO), trips) if isinstance(trips, Extremum) else trips
+    terms = inner.terms if isinstance(inner, Add) else (inner,)
+    least = next((e for e in terms if isinstance(e, Extremum) and e.op == "min"), None)
+    if not trips.free or least is None or trips not in (inner, integers.flattened("max", (inner, ZERO))):
+        return None
+    rest = integers.minus(inner, least)
+    ends = [integers.plus_(end, rest) for end in least.arguments]
+    known = (end for end in ends if not end.free and machine.prover.proves(machine.path, integers.at_least_zero(end)))
+    return next(known, None)
 
 
 def at_most_one(trips: Expr) -> Expr:
