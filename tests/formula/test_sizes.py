@@ -107,3 +107,10 @@ def test_what_is_written_as_json_is_read_back(size):
 def test_a_share_of_a_size_keeps_its_fraction():
     share = mul(Fraction(2, 3), power(T, Fraction(-1, 2)))
     assert decoded(json.loads(json.dumps(encoded(share)))) is share
+
+
+def test_a_number_below_a_size_is_none_of_it():
+    n = Size("n", 2)
+    assert canonical(floordiv(-1, n)) == -1 and canonical(floordiv(1, n)) == 0
+    assert canonical(floordiv(-3, n)) != -1 and canonical(floordiv(2, n)) != 0
+    assert canonical(floordiv(add(mul(n, Size("b", 2)), n, -1), n)) is Size("b", 2)

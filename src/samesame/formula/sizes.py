@@ -177,6 +177,9 @@ def _quotient(a: Polynomial, b: Polynomial) -> Polynomial:
         if number > 0 and not 0 <= more < number:
             rest = {**rest, (): more % number}
             whole = plus(whole, {(): more // number})
+        least = at_least(_written(b)) if set(rest) == {()} else None
+        if least is not None and -least <= rest[()] < least:            # ⌊−1/n⌋ is −1
+            return plus(whole, {(): -1}) if rest[()] < 0 else whole
         return plus(whole, _atom(floordiv, rest, b)) if rest else whole
     return {(): 1} if a == b else _atom(floordiv, a, b)
 

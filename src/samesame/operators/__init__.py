@@ -12,6 +12,7 @@ from __future__ import annotations
 from samesame.operators import (  # noqa: F401  each enters its operators into the table
     attention,
     backward,
+    bags,
     borders,
     complex,
     constants,

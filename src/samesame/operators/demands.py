@@ -31,6 +31,8 @@ def either_end(size: Dim) -> Range:
 # Operator → the position of its index argument, and the range it must lie in (both ends included).
 DEMANDS: dict[str, tuple[int, Callable[[Node], Range]]] = {
     "aten.bincount": (0, lambda node: (0, last(node.shape[0]))),
+    "aten._embedding_bag": (1, lambda node: (0, last(node.args[0].shape[0]))),
+    "aten._embedding_bag_forward_only": (1, lambda node: (0, last(node.args[0].shape[0]))),
     "aten.embedding": (1, lambda node: (0, last(node.args[0].shape[0]))),
     "aten.gather": (2, lambda node: (0, last(node.args[0].shape[node.args[1]]))),
     "aten.index_add": (2, lambda node: (0, last(node.args[0].shape[node.args[1]]))),

@@ -277,6 +277,11 @@ def bitwise(name: str, bits: int) -> Callable[..., Expr]:
 
     def apply(*operands: Expr) -> Expr:
         a, b = (*operands, const(0))[:2]
+        if all(isinstance(x, Num) for x in operands):
+            x, y = (int(x.value) for x in operands)  # type: ignore[attr-defined]
+            folded = of_numbers(name, x, y, bits)
+            if folded is not None:
+                return const(folded)
         number_ = float_of(a)
         if number_ is not None and isinstance(b, Num):
             known = of_sign_bit(name, number_, int(b.value), bits)
@@ -290,14 +295,17 @@ def bitwise(name: str, bits: int) -> Callable[..., Expr]:
                 return found
         if name in SHIFTS and not wraps(a) and (shifted := of_few_shifts(name, a, b, bits)) is not None:
             return shifted
-        if all(isinstance(x, Num) for x in operands):
-            x, y = (int(x.value) for x in operands)  # type: ignore[attr-defined]
-            folded = {"arith.xori": x ^ y, "arith.andi": x & y, "arith.ori": x | y}.get(name)
-            if folded is not None:
-                return const(folded)
         return of_bits(name.partition(".")[2], bits, *operands)
 
     return apply
+
+
+def of_numbers(name: str, x: int, y: int, bits: int) -> int | None:
+    """What an operation on bits makes of two signed numbers; None for another operation, and of too long a shift."""
+    whole = 1 << bits
+    shifts = {"arith.shli": x << y, "arith.shrsi": x >> y, "arith.shrui": x % whole >> y} if 0 <= y < bits else {}
+    found = {"arith.xori": x ^ y, "arith.andi": x & y, "arith.ori": x | y, **shifts}.get(name)
+    return None if found is None else (found + whole // 2) % whole - whole // 2
 
 
 def of_some_bits(name: str, a: Expr, n: int, bits: int) -> Expr | None:

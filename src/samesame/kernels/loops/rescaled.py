@@ -17,6 +17,7 @@ from samesame.formula.expr import (
     TRUE,
     ZERO,
     Add,
+    Compare,
     Expr,
     Extremum,
     Fn,
@@ -24,6 +25,7 @@ from samesame.formula.expr import (
     Leaf,
     Load,
     Mul,
+    Not,
     Num,
     Where,
     add,
@@ -55,7 +57,7 @@ def rescaled(loop: Loop, one: Carried) -> bool:
             assert top.after is not None
             new = extrema(loop.put_in(top.after[old.indices], maxima))
             held = Load(Leaf(f"new {top.leaf.name}", (1,) * len(old.indices), "real"), old.indices)
-            body = replaced(made, {new: held})
+            body = replaced(made, {e: held for e in (*guarded(made, new), new)})
             found = taken_apart(body, one.unknown, old, held)
             if found is None:
                 continue
@@ -68,6 +70,21 @@ def rescaled(loop: Loop, one: Carried) -> bool:
             one.closed = rescaled_form(loop, one, top, old, held, scale, part)
             return True
     return False
+
+
+def guarded(made: Expr, new: Expr) -> list[Expr]:
+    """Where a program takes 0 for a maximum that is −∞ still: it is the maximum wherever the closed form says anything,
+    from an iteration on in which it is finite."""
+    found: list[Expr] = []
+    for e in walk(made):
+        match e:
+            case Where(Compare("=", a, b), then, otherwise) if then is ZERO and otherwise is new:
+                found += [e] if {a, b} == {new, NEG_INF} else []
+            case Where(Not(Compare("=", a, b)), then, otherwise) if then is new and otherwise is ZERO:
+                found += [e] if {a, b} == {new, NEG_INF} else []
+            case Where(Compare("<", a, b), then, otherwise) if then is new and otherwise is ZERO:
+                found += [e] if a is NEG_INF and b is new else []
+    return found
 
 
 def is_forgotten(start: Expr, scale: Expr, first: Expr) -> bool:

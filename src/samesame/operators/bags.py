@@ -1,0 +1,69 @@
+"""Bags: rows of a table that are looked up and added up, a bag of them for each row of the result.
+
+Bag i takes the positions from offsets[i] to offsets[i + 1], the last one to the end. Where the offsets are i·n, as a
+matrix of indices has them, bag i is a sum over n; else it is one over all positions, of those that lie in it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from samesame.formula.expr import ONE, ZERO, Expr, Unsupported, add, and_, const, index, le, lt, maximum, mul, where
+from samesame.formula.polynomials import polynomial, written
+from samesame.formula.tensor import Dim, Tensor, tensor
+from samesame.operators.shapes import folded, total, untold
+from samesame.operators.table import meaning
+
+SUM, MEAN = 0, 1
+
+
+@meaning("aten._embedding_bag.default", "aten._embedding_bag_forward_only.default")
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = SUM,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The bags; what torch keeps of them for the gradient is untold."""
+    if mode not in (SUM, MEAN) or padding_idx >= 0:
+        raise Unsupported("the largest of a bag, or a bag that leaves an index out")
+    bags = total(offsets.shape[0], -1) if include_last_offset else offsets.shape[0]
+    each = _equal_length(offsets, bags, indices.shape[0])
+
+    def taken(p: Expr, j: Expr) -> Expr:
+        row = weight[indices[(p,)], j]
+        return row if per_sample_weights is None else mul(per_sample_weights[(p,)], row)
+
+    def element(i: Expr, j: Expr) -> Expr:
+        start = offsets[(i,)]
+        if each is not None:
+            length, summed = each, folded("sum", [each], lambda k: taken(add(start, k), j))
+        else:
+            after = offsets[(add(i, ONE),)]
+            end = after if include_last_offset else where(lt(add(i, ONE), bags), after, const(indices.shape[0]))
+            length = add(end, mul(-1, start))
+            inside = partial(_within, start, end)
+            summed = folded("sum", [indices.shape[0]], lambda p: where(inside(p), taken(p, j), ZERO))
+        return summed / maximum(length, 1) if mode == MEAN else summed
+
+    kept = untold((bags,), "what a bag of embeddings keeps for its gradient", "int")
+    return tensor((bags, weight.shape[1]), element, "real"), kept, kept, kept
+
+
+def _within(start: Expr, end: Expr, p: Expr) -> Expr:
+    return and_(le(start, p), lt(p, end))
+
+
+def _equal_length(offsets: Tensor, bags: Dim, positions: Dim) -> Expr | None:
+    """n where bag i takes the positions from i·n to i·n + n; None where bags are not seen to be equally long."""
+    i = index(bags)
+    n = polynomial(offsets[(ONE,)]) if offsets.kind == "int" else {}
+    each = written(n)
+    starts = polynomial(offsets[(i,)]) == polynomial(mul(i, each))
+    ends = polynomial(mul(const(bags), each)) == polynomial(const(positions))
+    return each if starts and ends else None
