@@ -19,7 +19,6 @@ from samesame.formula.expr import (
     Expr,
     Fold,
     Index,
-    NegInf,
     Size,
     Unsupported,
     Where,
@@ -541,7 +540,7 @@ class _Lifting:
                     continue
                 indices, expr = formula.expr
                 left = expr.free - frozenset(indices)
-                infinite = any(isinstance(e, NegInf) for e in walk(expr)) and not definedness.is_finite(expr, ())
+                infinite = not definedness.is_told(expr)
                 if left or infinite:
                     obligation.state = "undecided"
                     obligation.detail = (

@@ -60,6 +60,10 @@ class Example:
         except Refused as refused:
             return str(refused)
 
+    def input(self, name: str) -> Any:
+        """What an example tensor holds before the first launch; None where it cannot be run."""
+        return None if isinstance(self.run, str) else self.run.inputs.get(name)
+
     def values(self, recorded: Any) -> Callable[[str], np.ndarray]:
         """Of a recorded launch: the elements from a tensor's first one to its last as they are before it, as one row,
         by the tensor's name. Raises Refused where they cannot be had."""

@@ -205,7 +205,7 @@ def attempted(
     cover_together(captured, found.lifted)
     found.configuration = next((recorded.configuration for _, recorded in found.launched), "")
     if against is not None:
-        found.reference, found.configuration = compare(verdict, captured, found.lifted, against)
+        found.reference, found.configuration = compare(verdict, captured, found.lifted, against, example)
     return found
 
 
@@ -286,7 +286,7 @@ def named(verdict: KernelVerdict, settings: Settings) -> KernelVerdict:
 
 
 def compare(
-    verdict: LiftVerdict, captured: Any, lifted: dict[int, list[KernelVerdict]], against: Any
+    verdict: LiftVerdict, captured: Any, lifted: dict[int, list[KernelVerdict]], against: Any, example: Example
 ) -> tuple[Callable[..., Any], str]:
     """Put the launches together and compare what is returned with the reference, in whichever configurations. The
     answer is in the verdict; what comes back is the reference, and the configuration in which it was last asked."""
@@ -300,7 +300,7 @@ def compare(
         conditions: dict[str, None] = {}
         assumed = assumed_of(captured, lifted)
         for way in ways(lifted):
-            found = compared(captured, way, reference, assumed)
+            found = compared(captured, way, reference, assumed, example)
             configuration = next((k.configuration for k in way.values() if k.configuration), "")
             conditions |= dict.fromkeys(found.conditions)
             if found.state != "same":
@@ -327,7 +327,11 @@ def assumed_of(captured: Any, lifted: dict[int, list[KernelVerdict]]) -> tuple[E
 
 
 def compared(
-    captured: Any, lifted: dict[int, KernelVerdict], reference: Callable[..., Any], assumed: tuple[Expr, ...]
+    captured: Any,
+    lifted: dict[int, KernelVerdict],
+    reference: Callable[..., Any],
+    assumed: tuple[Expr, ...],
+    example: Example,
 ) -> Any:
     """The launches, each in one configuration, put together and compared where what is assumed of sizes holds. Raises
     Unsupported."""
@@ -345,7 +349,8 @@ def compared(
     inputs = inputs_of(captured, ranges)
     outputs = composed(captured, order, inputs)
     tiles = tiles_of(captured) if is_free(captured) else ()
-    return compare_with(reference, Launched(inputs, outputs, captured.sizes, assumed, tiles, data), held)
+    launched = Launched(inputs, outputs, captured.sizes, assumed, tiles, data, example.input)
+    return compare_with(reference, launched, held)
 
 
 def tiles_of(captured: Any) -> tuple[int, ...]:

@@ -135,6 +135,16 @@ class Definedness:
     def is_finite(self, value: Expr, facts: Facts) -> bool:
         return self.tags(value, facts) == NUMBER
 
+    def is_told(self, value: Expr) -> bool:
+        """Whether a formula says each of its infinities: it is finite, or −∞ or ∞ itself in some of its cases, as where
+        a mask leaves scores out."""
+        match value:
+            case Where(condition, then, otherwise) if not any(isinstance(e, NegInf) for e in walk(condition)):
+                return self.is_told(then) and self.is_told(otherwise)
+            case NegInf() | Mul((Num(_), NegInf())):
+                return True
+        return not any(isinstance(e, NegInf) for e in walk(value)) or self.is_finite(value, ())
+
     def is_there(self, bound: tuple[Index, ...], facts: Facts, point: Point | None = None) -> bool:
         """Whether the fold has elements, or one at this point."""
         point = point or dict.fromkeys(bound, ZERO)
