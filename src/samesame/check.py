@@ -386,8 +386,8 @@ def _advice(relation: InputRelation, graphs: tuple[Graph, Graph], values: tuple[
     if given > _LOADED and in_common(*lone) < _COMMON:
         return "Both sides have weights that the other lacks: load the same weights into both, and check again."
     why = "The outputs agree for the weights given" if given <= _LOADED else "Most of their numbers occur on both sides"
-    return (f"{why}, but no way was found in which the weights of one are cut, moved, added or multiplied out of the "
-            "other's, so nothing can be said about other weights.")
+    return (f"{why}, but no way was found in which the weights of one are cut, moved, added, multiplied or divided out "
+            "of the other's, so nothing can be said about other weights.")
 
 
 def _notes(relating: Relating) -> list[str]:

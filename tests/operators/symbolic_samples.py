@@ -423,6 +423,12 @@ COMPLEX_NUMBERS: list[Call] = [
     ("aten.mul.Tensor", lambda B, T, D: (cplx(B, T, D), cplx(T, 1))),
     ("aten.view.default", lambda B, T, D: (cplx(B, T * D), [B, T, D])),
     ("aten.sum.dim_IntList", lambda B, T: (cplx(B, T), [1])),
+    ("aten.mean.dim", lambda B, T: (cplx(B, T), [1])),
+    ("aten.mm.default", lambda B, T, D: (cplx(B, T), cplx(T, D))),
+    ("aten.baddbmm.default", lambda B, T, D: (cplx(B, T, D), cplx(B, T, 3), cplx(B, 3, D))),
+    ("aten.einsum.default", lambda B, T, D: ("bt,td->bd", [cplx(B, T), cplx(T, D)])),
+    ("aten.index.Tensor", lambda B, T, D: (cplx(T, D), [ints(T, B)])),
+    ("aten.div.Tensor", lambda B, T: (cplx(B, T), cplx(T))),
 ]
 
 SPECIAL: list[Call] = [

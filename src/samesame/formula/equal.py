@@ -25,12 +25,12 @@ from samesame.formula.defined import assume_defined
 from samesame.formula.effort import Budget, Effort, OutOfBudget, assume, current, limited, remember, spending, step
 from samesame.formula.expr import Expr, Index, Load, Unsupported, index, numeric, walk
 from samesame.formula.functions import exp, power, truth_of
-from samesame.formula.guards import Guards, at, bounds, conjunction, solved, zero_literal
+from samesame.formula.guards import Guards, at, conjunction, solved, zero_literal
 from samesame.formula.labelling import labellings
 from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
 from samesame.formula.refine import refined
-from samesame.formula.rewrite import BinderEscape, Draft, multiply, replaced, rewritten, substitute, under
+from samesame.formula.rewrite import BinderEscape, Draft, multiply, rewritten, substitute, under
 from samesame.formula.roots import by_roots
 from samesame.formula.signs import is_positive, never_vanishes, piece_of
 from samesame.formula.sizes import size_text
@@ -57,6 +57,7 @@ from samesame.formula.terms import (
     scale,
     subtract,
 )
+from samesame.formula.written_out import quotients_written_out, unrolled
 
 __all__ = ["Budget", "NotProved", "Proved", "prove_equal", "prove_tensors_equal"]
 
@@ -248,6 +249,9 @@ def vanishes(form: Form) -> str:
     halves = split_free_index(form)                       # first: denominators are longer than the index they hold
     if halves is not None:
         return f"{vanishes(halves)}, with a free index split"
+    quotients = quotients_written_out(form)               # before: a common denominator of many is long
+    if quotients is not None and (not quotients.terms or never_occurs(quotients)):
+        return "small sums of quotients written out"
     cleared = clear_denominators(form)
     if not cleared.terms:
         return "the difference cancels over a common denominator"
@@ -366,41 +370,6 @@ def symmetries_of(bound: tuple[Var, ...], factors: Factors) -> tuple[tuple[tuple
         if renamed == set(factors):
             found.append(names)
     return tuple(found) if () in found else ((),)
-
-
-def unrolled(form: Form) -> Form | None:
-    """Sums over small constant ranges written out; None if there are none."""
-    items: list[tuple[Term, Fraction]] = []
-    changed = False
-    left = UNROLLED
-    for term, c in form.terms:
-        small = _constant_range(term)
-        if small is None or len(small[1]) > left:
-            items.append((term, c))
-            continue
-        changed, left = True, left - len(small[1])
-        draft = Draft(*opened(term, next_open(term.free)))
-        v = draft.bound[small[0]]
-        for k in small[1]:
-            items += ((t, c * d) for t, d in replaced(draft, ((v, number(k)),)).terms)
-    if not changed:
-        return None
-    result = form_of(items)
-    return unrolled(result) or result
-
-
-UNROLLED = 256  # terms that a sum may be written out to
-
-
-def _constant_range(term: Term) -> tuple[int, range] | None:
-    """The position of a bound variable with constant bounds, and its values."""
-    for position, v in enumerate(term.bound):
-        lows, highs, _ = bounds(v, term.guards)
-        least = [p.constant for p, _ in lows if p.constant is not None]
-        most = [p.constant for p, _ in highs if p.constant is not None]
-        if least and most:
-            return position, range(max(least), min(most) + 1)
-    return None
 
 
 def in_generic_position(form: Form) -> Form | None:

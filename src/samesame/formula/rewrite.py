@@ -418,13 +418,9 @@ def split_divided(draft: Draft) -> Form | None:
             if ratio.numerator.coefficient(v) != 1 or ratio.divisor.free & frozenset(draft.bound):
                 continue
             lows, highs, _ = bounds(v, draft.guards)
-            count = next((n for h, _ in highs if (n := exact_quotient(h + 1, ratio.divisor)) is not None), None)
-            if (
-                count is None
-                or count.constant == 1
-                or not any(low.constant == 0 for low, _ in lows)
-                or count.free & frozenset(draft.bound)
-            ):
+            counts = (exact_quotient(high + 1, ratio.divisor) for high, _ in highs)
+            count = next((n for n in counts if n is not None and not n.free & frozenset(draft.bound)), None)
+            if count is None or count.constant == 1 or not any(low.constant == 0 for low, _ in lows):
                 continue
             first = next_open(draft.inside)
             high, low = (Var("open", (first + k,), number(0), e - 1) for k, e in enumerate((count, ratio.divisor)))

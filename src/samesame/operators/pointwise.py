@@ -16,6 +16,7 @@ from samesame.formula.expr import (
     NEG_INF,
     ONE,
     PI,
+    ZERO,
     Expr,
     Fn,
     Num,
@@ -57,7 +58,7 @@ from samesame.operators.ideal import leaves_out
 from samesame.operators.movement import chunk, identity
 from samesame.operators.numbers import LOWEST, constant, hidden_product, is_no_limit
 from samesame.operators.shapes import NARROW, as_tensor, joined, kind_of, lower_bound, pointwise, untold
-from samesame.operators.table import meaning
+from samesame.operators.table import join, meaning
 
 LONGEST_SHIFT = 32                          # of integers: the widest that programs pack into
 
@@ -531,19 +532,19 @@ def masked_fill(x: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 @meaning("aten._to_copy.default")
 def to_copy(x: Tensor, *, dtype: Dtype | None = None) -> Tensor:
-    return cast(x, dtype)
+    return convert(x, dtype)
 
 
 @meaning("aten.to.dtype")
 def to_dtype(
     x: Tensor, dtype: Dtype, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
-    return cast(x, dtype)
+    return convert(x, dtype)
 
 
 @meaning("aten.to.dtype_layout")
 def to_dtype_layout(x: Tensor, *, dtype: Dtype | None = None, copy: bool = False) -> Tensor:
-    return cast(x, dtype)
+    return convert(x, dtype)
 
 
 @meaning("aten.to.device")
@@ -555,14 +556,14 @@ def to_device(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    return cast(x, dtype)
+    return convert(x, dtype)
 
 
 @meaning("aten.to.prim_Device")
 def to_prim_device(
     x: Tensor, device: Any, dtype: Dtype | None = None, non_blocking: bool = False, copy: bool = False
 ) -> Tensor:
-    return cast(x, dtype)
+    return convert(x, dtype)
 
 
 @meaning("aten.to.other")
@@ -578,6 +579,13 @@ def cast_like(x: Tensor, other: Tensor) -> Tensor:
 
 
 @meaning("prims.convert_element_type.default")
+def convert(x: Tensor, dtype: Dtype | None) -> Tensor:
+    """x in another dtype; a complex one adds an imaginary part of zeros."""
+    if kind_of(dtype, x.kind) == "complex":
+        return join(cast(x, Dtype("float64")), pointwise(lambda _: ZERO, x, kind="real"))
+    return cast(x, dtype)
+
+
 def cast(x: Tensor, dtype: Dtype | None) -> Tensor:
     """x in another dtype. Refused for integers too narrow to hold every value of x."""
     kind = kind_of(dtype, x.kind)

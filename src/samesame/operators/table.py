@@ -86,7 +86,7 @@ def meaning_of(operator: str) -> Meaning | None:
     @wraps(real or on_complex)                             # type: ignore[arg-type]
     def apply(*args: Any, **kwargs: Any) -> Any:
         kept = {name: value for name, value in kwargs.items() if name not in STORAGE}
-        function = on_complex if real is None or any(map(is_complex, tensors_in((args, kwargs)))) else real
+        function = on_complex if real is None or _complex_takes_part((args, kwargs)) else real
         if function is None:
             raise Unsupported(f"{operator} of complex numbers has no formula")
         return function(*args, **kept)
@@ -101,6 +101,15 @@ def is_complex(x: Tensor) -> bool:
     return x.kind == "complex"
 
 
+def _complex_takes_part(argument: Any) -> bool:
+    """Is a complex tensor among the arguments, or a complex number?"""
+    if isinstance(argument, dict):
+        argument = tuple(argument.values())
+    if isinstance(argument, tuple | list):
+        return any(map(_complex_takes_part, argument))
+    return isinstance(argument, complex) or (isinstance(argument, Tensor) and is_complex(argument))
+
+
 def join(real: Tensor, imaginary: Tensor) -> Tensor:
     """The complex tensor of these two parts."""
     def at(*i: Any) -> Any:
@@ -110,7 +119,7 @@ def join(real: Tensor, imaginary: Tensor) -> Tensor:
 
 
 def parts(z: Tensor) -> tuple[Tensor, Tensor]:
-    """Real and imaginary part; those of a real tensor are itself and zeros."""
+    """Real and imaginary part; those of a real tensor are itself and zeros. Their shapes are those that torch says."""
     if not is_complex(z):
         return z, tensor(z.shape, lambda *i: 0, z.kind)
     shape = z.shape[:-1]

@@ -38,7 +38,8 @@ _LARGEST = 1 << 24
 _PAIRED = 200               # pairs of tensors that are added, subtracted and multiplied
 _SAMPLED = 64               # elements that are compared before all are
 _SHORT, _LONG = 4, 6        # digits of a decimal that is taken before functions of numbers, and after
-COMBINED = {"+": "aten.add.Tensor", "−": "aten.sub.Tensor", "·": "aten.mul.Tensor"}
+COMBINED = {"+": "aten.add.Tensor", "·": "aten.mul.Tensor", "−": "aten.sub.Tensor", "÷": "aten.div.Tensor"}
+EITHER_WAY = "+·"           # these give the same in either order
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "1/{}": lambda c: 1 / c,
     "√{}": math.sqrt,
@@ -101,7 +102,7 @@ class Formulas:
                 self.users.setdefault(part, []).append(node)
         self.pieces: dict[Node, dict[int, tuple[int, Node]]] = {}
         self.layouts: dict[str, Layout] = {}
-        self.pairs: dict[str, Node] = {}                 # sums, differences and products of two of the other's tensors
+        self.pairs: dict[str, Node] = {}                 # what COMBINED makes of two of the other's tensors
 
     def run(self, node: Node) -> Any:
         return rerun(self.theirs, {}, self.weights.values, [node])[node.name]
@@ -134,22 +135,23 @@ class Formulas:
                 self.layouts |= self.composed(narrow, rest)
 
     def composed(self, held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor]) -> dict[str, Layout]:
-        """Those that are packed of the other's tensors and of sums, differences and products of two of these, some of
-        them repeated: two biases in one, a scale times a zero point for each element of its group, a window times each
-        row of a Fourier matrix."""
+        """Those that are packed of the other's tensors and of what COMBINED makes of two of these, some of them
+        repeated: two biases in one, a scale times a zero point for each element of its group, a window times each row
+        of a Fourier matrix, a norm's weight divided by the scales of channels."""
         mine = {content(value) for value in self.mine.tensors.values()}
         lone = [name for name, value in held.items() if not is_uniform(value) and content(value) not in mine]
         pairs = [(a, b) for a, b in permutations(lone, 2) if held[a].shape == held[b].shape]
         made = dict(held)
         for a, b in pairs[:_PAIRED]:
             for word, operator in COMBINED.items():
-                if operator != "aten.sub.Tensor" and lone.index(a) > lone.index(b):
+                if (word in EITHER_WAY and lone.index(a) > lone.index(b)) or (word == "÷" and not divides(held[b])):
                     continue
                 self.pairs[f"{a} {word} {b}"] = self.weights.make(operator, self.theirs[a], self.theirs[b])
         for a, b, along in islice(_gains(lone, held), _PAIRED):
             shape = tuple(size if d == along else 1 for d, size in enumerate(held[a].shape))
             gain = self.weights.shaped(self.theirs[b], shape)
-            self.pairs[f"{a} · {b} along {along}"] = self.weights.make("aten.mul.Tensor", self.theirs[a], gain)
+            for word in "·÷" if divides(held[b]) else "·":
+                self.pairs[f"{a} {word} {b} along {along}"] = self.weights.make(COMBINED[word], self.theirs[a], gain)
         for words, node in self.pairs.items():
             made[words] = self.weights.value(node).to(held[words.split()[0]].dtype)
         every = Arrangements(made, {torch.float64: list(made)})
@@ -373,6 +375,11 @@ class Formulas:
             value = self.theirs.tensors[node.name]
             if value.is_floating_point() and is_uniform(value):
                 yield Number(float(value.flatten()[0]), node.origin.parameter or str(node.origin))
+
+
+def divides(value: torch.Tensor) -> bool:
+    """Is every element a number that one can divide by?"""
+    return bool((value != 0).all())
 
 
 def _gains(names: Sequence[str], held: Mapping[str, torch.Tensor]) -> Iterator[tuple[str, str, int]]:

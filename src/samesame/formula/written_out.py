@@ -1,0 +1,112 @@
+"""Sums over a few values, written out: Σ_{c<3} a[c] is a[0] + a[1] + a[2].
+
+A program that loops over classes or heads in Python adds up numbers; another sums over an index. Where the summands are
+quotients and their denominators differ with the index, writing these sums out is what makes equal quotients meet, and
+no common denominator is needed. A condition may have put a label in place of the index, as in Σ_e a[t[e]] / d[t[e]],
+summed over the elements e that have one: that is such a sum for each value of the label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from itertools import chain
+
+from samesame.formula.guards import bounds, conjunction, zero_literal
+from samesame.formula.poly import Atom, Element, Poly, Var, number, variable
+from samesame.formula.rewrite import Draft, replaced, under
+from samesame.formula.terms import Apply, Factors, Form, Term, constant, form_of, next_open, opened
+
+UNROLLED = 256  # terms that sums may be written out to
+QUOTIENTS = 64  # … where that is tried before anything else
+ROUNDS = 12     # sums within sums
+
+Pieces = Callable[[Draft, int], list[Form] | None]
+
+
+def unrolled(form: Form) -> Form | None:
+    """Sums over small constant ranges written out; None if there are none."""
+    return _written_out(form, _over_any, UNROLLED)
+
+
+def quotients_written_out(form: Form) -> Form | None:
+    """Those sums alone whose index a denominator holds, and quotients by what few values of a label choose; None where
+    there are none, or no other quotient that they could meet."""
+    lone = (term for term, _ in form.terms if (held := _divisors(term.factors)) and not _moved(held, term.bound))
+    return _written_out(form, _over_divisors, QUOTIENTS) if any(True for _ in lone) else None
+
+
+def _written_out(form: Form, pieces_of: Pieces, most: int, rounds: int = ROUNDS) -> Form | None:
+    items: list[tuple[Term, Fraction]] = []
+    changed, left = False, most
+    for term, c in form.terms:
+        pieces = pieces_of(Draft(*opened(term, next_open(term.free))), left)
+        if pieces is None:
+            items.append((term, c))
+            continue
+        changed, left = True, left - len(pieces)
+        items += ((t, c * d) for piece in pieces for t, d in piece.terms)
+    if not changed:
+        return None
+    result = form_of(items)
+    return (_written_out(result, pieces_of, most, rounds - 1) if rounds else None) or result
+
+
+def _over_any(draft: Draft, most: int) -> list[Form] | None:
+    """The summands over the first bound variable that takes few values."""
+    return next(_sums(draft, draft.bound, most), None)
+
+
+def _over_divisors(draft: Draft, most: int) -> list[Form] | None:
+    """The summands over the first of what denominators hold that takes few values: a label before an index, which
+    may be there only for its label."""
+    divisors = _divisors(draft.factors)
+    sums = _sums(draft, _moved(divisors, draft.bound), most)
+    return next(chain(_by_labels(draft, divisors, most), sums), None)
+
+
+def _divisors(factors: Factors) -> list[Apply]:
+    """The sums that a product is divided by."""
+    return [a for a, e in factors if e < 0 and isinstance(a, Apply) and a.head == "sum"]
+
+
+def _moved(divisors: Iterable[Atom], bound: Iterable[Var]) -> list[Var]:
+    """The bound variables that divisors hold."""
+    inside = frozenset[Var]().union(*(a.free for a in divisors))
+    return [v for v in bound if v in inside]
+
+
+def _sums(draft: Draft, variables: Iterable[Var], most: int) -> Iterator[list[Form]]:
+    for v in variables:
+        lows, highs, _ = bounds(v, draft.guards)
+        values = _between([p for p, _ in lows], [p for p, _ in highs])
+        if values is not None and len(values) <= most:
+            yield [replaced(draft, ((v, number(k)),)) for k in values]
+
+
+def _by_labels(draft: Draft, divisors: Iterable[Atom], most: int) -> Iterator[list[Form]]:
+    """The draft for each value of an integer that divisors hold: an element whose indices are known outside of them."""
+    for label in sorted(set().union(*map(_labels, divisors)), key=lambda a: a.key):
+        values = None if label.bounds is None else _between(label.bounds[:1], label.bounds[1:])
+        if values is None or not 1 < len(values) <= most:
+            continue
+        cells = (conjunction((*draft.guards, zero_literal(variable(label) - number(k)))) for k in values)
+        yield [under(Draft(draft.bound, cell, draft.factors), constant(1)) for cell in cells if cell is not None]
+
+
+def _labels(atom: Atom) -> frozenset[Element]:
+    """The integer elements inside an atom that no sum in it moves."""
+    if isinstance(atom, Element):
+        own = {atom} if atom.integer and all(v.sort != "bound" for v in atom.free) else set()
+        return frozenset(own).union(*(map(_labels, (a for p in atom.indices for a in p.atoms()))))
+    if isinstance(atom, Apply):
+        inner = atom.argument
+        guards = (a for t, _ in inner.terms for g in t.guards if g.poly is not None for a in g.poly.atoms())
+        return frozenset().union(*map(_labels, (*inner.atoms(), *guards)))
+    return frozenset()
+
+
+def _between(lows: Iterable[Poly], highs: Iterable[Poly]) -> range | None:
+    """The integers that constant bounds leave; None where there is no such bound."""
+    least = [p.constant for p in lows if p.constant is not None]
+    most = [p.constant for p in highs if p.constant is not None]
+    return range(max(least), min(most) + 1) if least and most else None
