@@ -56,6 +56,17 @@ def test_known_constants(number: float) -> None:
         assert len(found) == 1
 
 
+@pytest.mark.parametrize("q", [Fraction(3), Fraction(1, 180), Fraction(180), Fraction(7, 3), Fraction(512)])
+@pytest.mark.parametrize("base", [math.pi, math.log(2 * math.pi), math.log(math.pi), 1 / math.pi])
+def test_a_simple_multiple_of_a_known_constant_is_that_multiple(q: Fraction, base: float) -> None:
+    """A density over 6 features has 3·log(2π) in it, an angle in degrees π/180."""
+    number = q.numerator * base / q.denominator
+    with readings() as found:
+        assert constant(number) is q * constant(base)
+    assert len(found) == 2
+    assert isinstance(constant(number * (1 + 1e-12)), Num)
+
+
 @pytest.mark.parametrize("n", [6, 16, 80, 128, 192])
 def test_a_scale_of_scores_for_powers_of_two_is_that_scale(n: int) -> None:
     number = n**-0.5 * math.log2(math.e)

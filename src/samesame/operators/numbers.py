@@ -58,6 +58,14 @@ KNOWN: tuple[tuple[float, Expr, str], ...] = (
     (math.log(2 * math.pi) + 1, log(2 * PI) + 1, "log(2πe)"),
     (math.log(2 * math.pi) / 2 + 0.5, log(2 * PI) / 2 + HALF, "log(2πe)/2"),
 )
+MULTIPLIED: tuple[tuple[float, Expr, str], ...] = (        # of which programs write multiples: n·log(2π)/2, π/180
+    (math.pi, PI, "π"),
+    (math.log(2 * math.pi), log(2 * PI), "log(2π)"),
+    (math.log(math.pi), log(PI), "log π"),
+    (math.log(2), log(2), "log 2"),
+    (math.log(10), log(10), "log 10"),
+    (1 / math.pi, 1 / PI, "1/π"),
+)
 ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
 _LARGEST_LOG = 14.0                                        # of integers up to a million
 SHORT = 11                                                 # fewer significant digits than this: a decimal
@@ -200,6 +208,11 @@ def _recognised(value: float) -> Expr | None:
             if _near(math.log(q), value):
                 record(f"{value!r} read as log({q})")
                 return log(q)
+    for number, expr, text in () if _single(value) else MULTIPLIED:
+        for q in _simple(Fraction(value / number), 1, single=False):
+            if _near(q.numerator * number / q.denominator, value):
+                record(f"{value!r} read as {q}·{text}")
+                return q * expr
     made = None if _single(value) else _made_of_decimals(value)
     if made is not None:
         expr, text = made
