@@ -41,6 +41,7 @@ from samesame.formula.expr import (
     power,
     walk,
 )
+from samesame.formula.infinite import PLUS_INFINITY, negated
 from samesame.formula.scalars import EVERYWHERE, LOGARITHMS, names
 
 RISING = names(lambda row: row.rising and not row.domain)
@@ -67,11 +68,16 @@ def place(name: str, row: Lambda) -> Opaque:
 
 
 def ordered(element: Expr, row: frozenset[Index]) -> Apart:
-    """`apart`, and the logarithm of what is left where that is a positive product with an exponential in it."""
+    """`apart`, and the logarithm of what is left where that is a positive product with an exponential in it, or its
+    negative where that has −∞ for +∞."""
     signs = _Signs(row)
     found = signs.apart(element)
     exponents = signs.logarithm(found.core)
-    return found if exponents is None else signs.within(exponents, found.rising, lambda x: found.back(Fn("exp", x)))
+    if exponents is not None:
+        return signs.within(exponents, found.rising, lambda x: found.back(Fn("exp", x)))
+    if PLUS_INFINITY in walk(found.core) and PLUS_INFINITY not in walk(negated(found.core)):
+        return Apart(negated(found.core), not found.rising, lambda x: found.back(negated(x)))
+    return found
 
 
 def apart(element: Expr, row: frozenset[Index]) -> Apart:

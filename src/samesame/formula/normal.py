@@ -71,6 +71,7 @@ from samesame.formula.guards import (
     less,
     opposite,
 )
+from samesame.formula.infinite import holds_infinity, negated, turned
 from samesame.formula.lookups import told
 from samesame.formula.monotone import place
 from samesame.formula.poly import (
@@ -133,7 +134,8 @@ def normal(expr: Expr) -> Form:
         case Add(terms):
             return add(*map(normal, terms))
         case Mul(factors):
-            return _product([normal(factor) for factor in factors])
+            apart = turned(expr)
+            return _product([normal(factor) for factor in factors]) if apart is expr else normal(apart)
         case Pow(base, exponent):
             return _power(base, exponent)
         case Fn("log", argument):
@@ -144,8 +146,8 @@ def normal(expr: Expr) -> Form:
             return _chosen(cases(condition), then, otherwise)
         case Extremum(op, arguments):
             return _extremum(op, arguments)
-        case Fold(monoid, bound, inside):
-            return _fold(monoid, bound, inside)
+        case Fold(monoid, bound, body):
+            return _fold(monoid, bound, body)
         case Opaque():
             return on_polys(expr.indices, lambda at: of_atom(opaque(expr, at)))
     raise Unsupported(f"no normal form for {type(expr).__name__}")
@@ -307,6 +309,8 @@ def _body(argument: Lambda) -> Body:
 
 
 def _extremum(op: str, arguments: tuple[Expr, ...]) -> Form:
+    if op == "min" and any(map(holds_infinity, arguments)):
+        return scale(_extremum("max", tuple(negated(argument) for argument in arguments)), -1)
     forms = [normal(argument) for argument in arguments]
     if all(argument.kind == "int" for argument in arguments):
         sign = 1 if op == "max" else -1
@@ -325,13 +329,15 @@ def _larger_integer(a: Form, b: Form) -> Form:
     return add(*parts, *(guarded(guards, b) for guards in opposite(a_is_larger)))
 
 
-def _fold(monoid: str, bound: tuple[Index, ...], inside: Expr) -> Form:
+def _fold(monoid: str, bound: tuple[Index, ...], body: Expr) -> Form:
     indices = innermost_first(bound)
     if monoid == "sum":
-        return bind(normal(inside), [(index_variable(v), size_poly(v.extent)) for v in indices])
+        return bind(normal(body), [(index_variable(v), size_poly(v.extent)) for v in indices])
     if monoid == "prod":
-        return _product_fold(indices, inside)
-    variables, guards, form = domain(indices, normal(inside))
+        return _product_fold(indices, body)
+    if monoid == "min" and holds_infinity(body):
+        return scale(_fold("max", bound, negated(body)), -1)
+    variables, guards, form = domain(indices, normal(body))
     if guards is None:
         raise Unsupported(f"a {monoid} over nothing")
     return (maximum if monoid == "max" else minimum)([(variables, guards, form)])

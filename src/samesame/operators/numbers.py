@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from samesame.formula.expr import NEG_INF, PI, Expr, Unsupported, const, log, mul, numeric, power, walk
+from samesame.formula.infinite import PLUS_INFINITY
 from samesame.operators import hiding
 
 # The least finite value of each float format, which masks write for −∞.
@@ -122,14 +123,14 @@ def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Exp
     """A number of the program as an exact expression; ints, bools and expressions of sizes are themselves.
 
     `sizes` are the values that symbolic sizes have here: a float that is a square or fourth root (or the inverse of
-    one) of such a value is read as that of the size. Raises `Unsupported` for +∞ and nan.
+    one) of such a value is read as that of the size. Raises `Unsupported` for nan.
     """
     if isinstance(value, int | Expr):
         return const(value)
-    if math.isnan(value) or value == math.inf:
-        raise Unsupported(f"the constant {value} is no real number")
-    if value == -math.inf:
-        return NEG_INF
+    if math.isnan(value):
+        raise Unsupported("the constant nan is no number")
+    if math.isinf(value):
+        return PLUS_INFINITY if value > 0 else NEG_INF
     if value in LOWEST and not _literal.get():
         record(f"{value!r} read as −∞; a softmax over nothing else is not covered", infinite=True)
         return NEG_INF
