@@ -1,10 +1,12 @@
 """Numbers that programs write as floats, read back as what was meant.
 
-A program says `0.3535533905932738` and means 1/√8; it says `-3.4028234663852886e+38` and means −∞. A float with a
-short decimal is that decimal, exactly (1e-5 is 1/100000). One with a long decimal is compared with a few known
-constants and with roots of small rationals; where one lies within a unit in the last place, that is taken. One that
-floats make, to the last bit, of short decimals as optimizers do (`1 - 0.9**2` is 0.18999999999999995) is that. Such a
-reading is an assumption, so each is written down: `with readings() as found:` collects them as sentences.
+A program says `0.3535533905932738` and means 1/√8; it says `-3.4028234663852886e+38` and means −∞. A float with a short
+decimal is that decimal, exactly (1e-5 is 1/100000). One with a long decimal is compared with a few known constants and
+with roots of small rationals; where one lies within a unit in the last place, that is taken. Where none does, and no
+decimal of 15 digits is this float, it is the number that the float is, to the last bit: so the halves of such numbers,
+and 1 − w for a weight w from 1/2 on, are exactly that on the other side, too. One that floats make, to the last bit, of
+short decimals as optimizers do (`1 - 0.9**2` is 0.18999999999999995) is that. Such a reading is an assumption, so each
+is written down: `with readings() as found:` collects them as sentences.
 
 The least float of a format is −∞ to a softmax, which makes 0 of both, and a number like any other elsewhere: a proof
 in which a −∞ so read does not vanish is no proof, and is made once more `with literally():`.
@@ -70,6 +72,8 @@ MULTIPLIED: tuple[tuple[float, Expr, str], ...] = (        # of which programs w
 ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
 _LARGEST_LOG = 14.0                                        # of integers up to a million
 SHORT = 11                                                 # fewer significant digits than this: a decimal
+
+DECIMAL = 15                                               # so many at most, and each decimal has a float of its own
 
 POWERS = range(1, 7)                                       # steps of an optimizer that are looked for
 DECAYS = tuple(sorted((k / 1000 for k in range(500, 1000)), key=lambda s: len(repr(s))))    # of its averages
@@ -146,9 +150,10 @@ def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Exp
             if size > 1 and _near(float(size) ** float(exponent), value):
                 record(f"{value!r} read as {symbol!r}^({exponent})")
                 return power(symbol, exponent)
-    if _digits(repr(value)) < SHORT:
+    digits = _digits(repr(value))
+    if digits < SHORT:
         return const(Fraction(repr(value)))
-    return _recognised(value) or const(Fraction(repr(value)))
+    return _recognised(value) or const(Fraction(repr(value)) if digits <= DECIMAL else Fraction(value))
 
 
 def is_no_limit(value: Any, x: Expr) -> bool:
