@@ -145,6 +145,21 @@ LAWS = {
         where(lt(x[i], y[i]), 1, 0),
         where(lt(y[i], x[i]), 1, 0),
     ),
+    "positive products are compared by their logarithms": lambda i: (
+        where(lt(exp(x[i]) / Sum(N, lambda k: exp(x[k])), Fraction(1, 5) * exp(y[i] / 2)), x[i], 0),
+        where(lt(x[i] - log(Sum(N, lambda k: exp(x[k]))), y[i] / 2 - log(const(5))), x[i], 0),
+        where(lt(x[i] - log(Sum(N, lambda k: exp(x[k]))), y[i] / 2 + log(const(5))), x[i], 0),
+    ),
+    "a share of the largest is compared by its logarithm": lambda i: (
+        where(le(exp(x[i]), Fraction(3, 20) * Max(N, lambda k: exp(x[k]))), 0, 1),
+        where(lt(log(const(Fraction(3, 20))), x[i] - Max(N, lambda k: x[k])), 1, 0),
+        where(lt(log(const(Fraction(3, 10))), x[i] - Max(N, lambda k: x[k])), 1, 0),
+    ),
+    "a sigmoid is compared by what it is of": lambda i: (
+        where(lt(Fraction(1, 2), 1 / (1 + exp(-x[i]))), y[i], 0),
+        where(lt(0, x[i]), y[i], 0),
+        where(lt(1, x[i]), y[i], 0),
+    ),
     "a root of a square": lambda i: (sqrt(power(x[i], 2) * power(y[i], 4)), absolute(x[i]) * power(y[i], 2), x[i]),
     "a root of a product of squares' sums": lambda i: (
         sqrt(Sum(N, lambda k: x[k] * x[k]) * Sum(N, lambda k: y[k] * y[k])),
@@ -275,6 +290,8 @@ zero_first = Prod(i + 1, lambda k: k)       # 0 · 1 · 2 · … = 0
         (Max(N, lambda k: x[i] * y[k]), x[i] * Max(N, lambda k: y[k])),     # x may be negative
         (maximum(x[0], Max(N - 1, lambda k: x[k + 1])), Max(N - 1, lambda k: x[k + 1])),
         (where(lt(2 * exp(x[i]), exp(y[i])), 1, 0), where(lt(x[i], y[i]), 1, 0)),
+        (where(lt(exp(x[i]), w[i] * exp(y[i])), 1, 0), where(lt(x[i], log(w[i]) + y[i]), 1, 0)),   # w may be negative
+        (where(lt(exp(x[i]), -2 * exp(y[i])), 1, 0), where(lt(x[i], y[i] + log(const(2))), 1, 0)),
         (fn("sign")(x[i]) * absolute(x[i]), absolute(x[i])),
         (fn("sign")(x[i]), where(lt(0, x[i]), 1, -1)),                      # sign(0) = 0
         (where(le(x[i], 1), erf(x[i]), 0), where(lt(x[i], 1), erf(x[i]), 0)),

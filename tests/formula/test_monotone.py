@@ -22,6 +22,7 @@ from samesame.formula.expr import (
     index,
     log,
     maximum,
+    minimum,
     power,
     sigmoid,
     sin,
@@ -30,7 +31,7 @@ from samesame.formula.expr import (
     tanh,
     where,
 )
-from samesame.formula.monotone import apart
+from samesame.formula.monotone import apart, ordered
 from samesame.formula.tensor import leaf, tensor
 
 ROWS, LENGTH = 6, 5
@@ -117,6 +118,38 @@ def at_all_elements(element):
 def test_what_may_change_the_order_stays_on(name):
     found = apart(STAYS[name], frozenset([J]))
     assert found.core is STAYS[name] and found.rising
+
+
+SHARE = minimum(maximum(x[I, J], Fraction(1, 100)), Fraction(99, 100))
+PRODUCTS = {
+    "two exponentials": (exp(V) * exp(2 * w[J]), V + 2 * w[J]),
+    "a softmax over an exponential variable": (exp(V) / total(exp) / (-1 * log(SHARE)), V - log(-1 * log(SHARE))),
+    "a softmax times a positive score": (-3 * exp(V) * (1 + w[J] * w[J]), V + log(1 + w[J] * w[J])),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_product_of_positive_things_is_in_the_order_of_its_logarithm(name):
+    product, logarithm = PRODUCTS[name]
+    found = ordered(product, frozenset([J]))
+    whole, core, back = map(at_all_elements, (product, found.core, found.back(found.core)))
+    assert np.allclose(back, whole, rtol=1e-12) and np.allclose(core, at_all_elements(logarithm), rtol=1e-12)
+    turn = 1 if found.rising else -1
+    assert (np.argsort(whole, kind="stable") == np.argsort(turn * core, kind="stable")).all()
+    position = Opaque("aten.argmax" if found.rising else "aten.argmin", (), (Lambda((J,), logarithm),), (), "int")
+    assert isinstance(prove_equal(Opaque("aten.argmax", (), (Lambda((J,), product),), (), "int"), position), Proved)
+
+
+@pytest.mark.parametrize("product", [
+    exp(V) * w[J],                                          # of unknown sign
+    exp(V) * absolute(w[J]),                                # may be 0, and the logarithm of that is no number
+    exp(V) * log(SHARE),                                    # below 0
+    exp(V) * -1 * log(minimum(maximum(V, HALF), 2)),        # of both signs
+    exp(MASKED) * exp(w[J]),                                # −∞ + w is no number
+    (1 + V * V) * (1 + w[J] * w[J]),                        # no exponential: nothing is simpler
+])
+def test_other_products_stay_as_they_are(product):
+    assert ordered(product, frozenset([J])).core is product
 
 
 def test_masked_elements_stay_the_smallest():

@@ -81,6 +81,26 @@ def test_coarse_numbers_that_occur_by_chance_are_no_arrangement():
     assert relate_parameters(line, {"made": line["w"][[3, 5, 13, 9]]}).unpaired_right == ["made"]
 
 
+SCALARS = {"scales": torch.tensor([0.31, 1.7, 0.25]), "noise": torch.tensor(0.4), "mean": torch.tensor([[-0.3]])}
+
+
+def test_scalars_put_into_one_vector_are_told_by_being_all_of_it():
+    packed = torch.tensor([0.4, 0.31, 1.7, 0.25, -0.3])
+    found = relate_parameters(SCALARS, {"packed": packed})
+    layout = found.layouts["packed"]
+    assert torch.equal(values(layout, SCALARS.__getitem__), packed) and wholes(layout) == ("noise", "scales", "mean")
+    assert not found.unpaired_right
+
+
+@pytest.mark.parametrize("weights, packed", [
+    (SCALARS, [0.4, 0.31, 1.7, -0.3]),                                  # not all of the scales
+    (SCALARS | {"other": torch.tensor([0.4, 5.5])}, [0.4, 0.31, 1.7, 0.25, -0.3]),    # whose is 0.4?
+    (SCALARS, [0.4, 0.4, -0.3]),
+])
+def test_a_few_numbers_that_are_not_all_of_some_tensors_are_no_vector_of_them(weights, packed):
+    assert relate_parameters(weights, {"packed": torch.tensor(packed)}).unpaired_right == ["packed"]
+
+
 def test_many_lines_of_coarse_numbers_are_told_apart():
     """All low bits of a widened bfloat16 are zero; lines are told apart nevertheless."""
     torch.manual_seed(0)

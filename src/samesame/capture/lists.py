@@ -1,7 +1,8 @@
 """Operators over lists of tensors, one tensor at a time: what optimizers call in one piece.
 
 `_foreach_mul_` is `mul_` of every tensor in a list. `_fused_adamw_` is a whole step of an optimizer: FUSED says each of
-these in plain operators, as torch's own kernels compute it.
+these in plain operators, as torch's own kernels compute it. An optimizer that torch writes in Python with numbers that
+hang on data stands here with tensors in their place.
 """
 
 from __future__ import annotations
@@ -109,6 +110,39 @@ def adagrad(
         grad = grad + weight_decay * part if weight_decay else grad
         squares.add_(grad * grad)
         part.sub_(lr / (1 + (count.item() - 1) * lr_decay) * grad / (squares.sqrt() + eps))
+
+
+def adafactor(
+    parts: Tensors, grads: Tensors, rows: Sequence[Tensor | None], columns: Sequence[Tensor | None],
+    variances: Sequence[Tensor | None], steps: Tensors, grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None, *, d: float, lr: float | Tensor, beta2_decay: float, weight_decay: float,
+    eps1: float | None, eps2: float, maximize: bool, has_complex: bool,
+) -> None:
+    """Adafactor, which torch writes with numbers of Python that hang on data: norms, and the larger of two."""
+    demand_unscaled(grad_scale, found_inf)
+    for k, (part, grad) in enumerate(zip(parts, grads, strict=True)):
+        grad = -grad if maximize else grad
+        eps1 = torch.finfo(part.dtype).eps if eps1 is None else eps1
+        steps[k].add_(1)
+        step, rate = steps[k].item(), lr.item() if isinstance(lr, Tensor) else lr
+        scale = _root_mean_square(part).clamp_min(eps2) * min(rate, 1 / step**0.5)
+        if weight_decay:
+            part.mul_(1 - rate * weight_decay)
+        row, column, variance = rows[k], columns[k], variances[k]
+        if row is not None and column is not None:
+            row.lerp_(grad.square().mean(-1, keepdim=True), step**beta2_decay)
+            column.lerp_(grad.square().mean(-2, keepdim=True), step**beta2_decay)
+            estimate = row @ column / row.mean(-2, keepdim=True).clamp_min(eps1)
+        else:
+            assert variance is not None
+            estimate = variance.lerp_(grad * grad, step**beta2_decay)
+        update = estimate.clamp_min(eps1 * eps1).rsqrt() * grad
+        part.sub_(scale / (_root_mean_square(update) / d).clamp_min(1) * update)
+
+
+def _root_mean_square(x: Tensor) -> Tensor:
+    found: Tensor = torch.linalg.vector_norm(x) / x.numel() ** 0.5
+    return found
 
 
 def demand_unscaled(*scaling: Tensor | None) -> None:

@@ -4,7 +4,8 @@ A program runs eagerly and by torch's own kernels. One that computes no gradient
 shows whole operators (`linear`, `softmax`). One that does runs as its users run it, with gradients on: what torch shows
 then is what autograd keeps a derivative of (`addmm`, `_softmax`), and the derivatives themselves.
 Distributions do not check their arguments: such a check looks at values only to raise, and that it passes is a
-condition (`asked.py`).
+condition (`asked.py`). Adafactor computes with tensors what torch's own computes with numbers of Python that hang on
+data, so that no value leaves torch for it.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from typing import Any
 import torch
 from torch.distributions import Distribution
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.optim import _adafactor
 
 from samesame.capture.eager import eagerly
+from samesame.capture.lists import adafactor
 from samesame.evidence import Refused
 
 
@@ -33,28 +36,52 @@ def ordinary(gradients: bool = False) -> Iterator[None]:
         stack.enter_context(eagerly())
         stack.enter_context(general_kernels())
         stack.enter_context(unchecked_distributions())
+        stack.enter_context(adafactor_of_tensors())
         stack.enter_context(sdpa_kernel(SDPBackend.MATH) if gradients else nullcontext())
         yield
 
 
 @contextmanager
 def unchecked_distributions() -> Iterator[None]:
-    """Inside, torch.distributions takes its arguments for valid, unless a program tells it to check them. The setting
-    is the process's: the last thread to leave puts it back."""
-    with _unchecked:
-        _before.append(Distribution._validate_args)
-        Distribution._validate_args = False
-    try:
+    """Inside, torch.distributions takes its arguments for valid, unless a program tells it to check them."""
+    with _unchecked.holding():
         yield
-    finally:
-        with _unchecked:
-            before = _before.pop()
-            if not _before:
-                Distribution._validate_args = before
 
 
-_unchecked = threading.Lock()
-_before: list[bool] = []  # settings that were found by those inside, the ordinary one first
+@contextmanager
+def adafactor_of_tensors() -> Iterator[None]:
+    """Inside, a step of torch's Adafactor is the one in `lists`."""
+    with _one_by_one.holding(), _in_lists.holding():
+        yield
+
+
+class Setting:
+    """An attribute that has another value while anyone is inside. It is the process's: the last thread to leave puts
+    back what the first one found."""
+
+    def __init__(self, owner: Any, name: str, value: Any) -> None:
+        self.owner, self.name, self.value = owner, name, value
+        self.lock, self.inside, self.before = threading.Lock(), 0, None
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        with self.lock:
+            if not self.inside:
+                self.before = getattr(self.owner, self.name)
+            self.inside += 1
+            setattr(self.owner, self.name, self.value)
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.inside -= 1
+                if not self.inside:
+                    setattr(self.owner, self.name, self.before)
+
+
+_unchecked = Setting(Distribution, "_validate_args", False)
+_one_by_one = Setting(_adafactor, "_single_tensor_adafactor", adafactor)
+_in_lists = Setting(_adafactor, "_multi_tensor_adafactor", adafactor)
 
 
 def random_states() -> tuple[Any, ...]:

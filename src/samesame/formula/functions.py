@@ -519,10 +519,10 @@ def boolean(head: str, form: Form) -> Atom | bool:
         raise Unsupported("a comparison with something undefined or infinite appears")
     if not form.terms:
         return head == "zero"
-    exponents = _compared_exponents(form)
+    _, _, rest = content(form, positive)
+    exponents = _compared_exponents(rest)
     if exponents is not None:
         return boolean(head, exponents)
-    _, _, rest = content(form, positive)
     if is_positive(rest):
         _assume_defined(form)
         return head == "positive"
@@ -559,15 +559,20 @@ def _decisive_piece(form: Form) -> Form | None:
 
 
 def _compared_exponents(form: Form) -> Form | None:
-    """f − g for exp(f) − exp(g), which has the same sign; None for anything else."""
-    if len(form.terms) != 2 or sum((c for _, c in form.terms), Fraction(0)) or not all(t.plain for t, _ in form.terms):
+    """log f − log g for f − g, which has the same sign, where f and g are positive, and one of them is a product with
+    an exponential among its factors; None for anything else."""
+    above = Form(tuple(part for part in form.terms if part[1] > 0))
+    below = Form(tuple((t, -c) for t, c in form.terms if c < 0))
+    one, other = (above, below) if len(above.terms) == 1 else (below, above)
+    if len(one.terms) != 1 or not (_is_power(one) or (len(other.terms) == 1 and _is_power(other))):
         return None
-    found = [a for t, _ in form.terms for a, _ in t.factors]
-    if not all(isinstance(a, Apply) and a.head == "exp" for a in found):
-        return None
-    scales = [Fraction(1) if c > 0 else Fraction(-1) for _, c in form.terms]
-    parts = zip(form.terms, scales, strict=True)
-    return add(*(scale(a.argument, e * s) for (t, _), s in parts for a, e in t.factors if isinstance(a, Apply)))
+    return subtract(log(above), log(below)) if is_positive(one) and is_positive(other) else None
+
+
+def _is_power(form: Form) -> bool:
+    """Whether the one term of a form is a product with an exponential among its factors."""
+    ((term, _),) = form.terms
+    return term.plain and any(isinstance(a, Apply) and a.head == "exp" for a, _ in term.factors)
 
 
 def _assume_defined(form: Form) -> None:

@@ -6,6 +6,9 @@ decreasing one turns every comparison round. `apart` takes such functions off a 
 to all elements, a factor whose sign is known, exp, roots, the logarithm of what is not negative. What is added or
 multiplied must be the same number for the whole row, which has one wherever its leaves have: that is shown here, by
 how the expression is built, without the normal form, for a meaning is made before there is a proof.
+
+A product of positive things, an exponential among them, is in the order of its logarithm: the greatest of p[j] / e[j],
+as a race of exponentials picks it, stands where the greatest of log p[j] − log e[j] does (`ordered`).
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
+from typing import TypeGuard
 
 from samesame.formula.expr import (
     Add,
@@ -36,6 +41,7 @@ from samesame.formula.expr import (
     power,
     walk,
 )
+from samesame.formula.infinite import PLUS_INFINITY, negated
 from samesame.formula.scalars import EVERYWHERE, LOGARITHMS, names
 
 RISING = names(lambda row: row.rising and not row.domain)
@@ -57,8 +63,21 @@ TURNED = {"aten.argmax": "aten.argmin", "aten.argmin": "aten.argmax"}
 
 def place(name: str, row: Lambda) -> Opaque:
     """Where the greatest element of a row stands ("aten.argmax"), or the least ("aten.argmin")."""
-    found = apart(row.body, frozenset(row.bound))
+    found = ordered(row.body, frozenset(row.bound))
     return Opaque(name if found.rising else TURNED[name], (), (Lambda(row.bound, found.core),), (), "int")
+
+
+def ordered(element: Expr, row: frozenset[Index]) -> Apart:
+    """`apart`, and the logarithm of what is left where that is a positive product with an exponential in it, or its
+    negative where that has −∞ for +∞."""
+    signs = _Signs(row)
+    found = signs.apart(element)
+    exponents = signs.logarithm(found.core)
+    if exponents is not None:
+        return signs.within(exponents, found.rising, lambda x: found.back(Fn("exp", x)))
+    if PLUS_INFINITY in walk(found.core) and PLUS_INFINITY not in walk(negated(found.core)):
+        return Apart(negated(found.core), not found.rising, lambda x: found.back(negated(x)))
+    return found
 
 
 def apart(element: Expr, row: frozenset[Index]) -> Apart:
@@ -106,6 +125,15 @@ class _Signs:
         found = self.apart(inner)
         return Apart(found.core, found.rising == rising, lambda x: function(found.back(x)))
 
+    def logarithm(self, e: Expr) -> Expr | None:
+        """The logarithm of a positive product that has an exponential among its factors; None for anything else."""
+        if not isinstance(e, Mul) or not self.is_positive(e):
+            return None
+        powers = [(f.base, f.exponent) if isinstance(f, Pow) else (f, Fraction(1)) for f in e.factors]
+        if not any(_is_exponential(base) for base, _ in powers):
+            return None
+        return add(*(mul(q, base.argument if _is_exponential(base) else Fn("log", base)) for base, q in powers))
+
     def divided(self, parts: Iterable[Expr]) -> tuple[list[Expr], list[Expr]]:
         """Which parts are the same for the whole row, and which are not."""
         sides: tuple[list[Expr], list[Expr]] = ([], [])
@@ -149,6 +177,9 @@ class _Signs:
                 return self.is_positive(base)
             case Add(parts):
                 return any(map(self.is_positive, parts)) and all(map(self.is_nonnegative, parts))
+            case Mul(parts) if Num(Fraction(-1)) in parts:
+                rest = mul(-1, e)
+                return isinstance(rest, Fn) and rest.name in LOGARITHMS and self.is_share(rest.argument)
             case Mul(parts) | Extremum("min", parts):
                 return all(map(self.is_positive, parts))
             case Extremum("max", parts):
@@ -156,6 +187,10 @@ class _Signs:
             case Fold(_, bound, body):
                 return self.is_positive(body) and all(self.is_positive(v.extent) for v in bound)
         return False
+
+    def is_share(self, e: Expr) -> bool:
+        """Whether it is a number above zero and below one, whatever the leaves are."""
+        return self.is_positive(e) and self.is_number(e) and _is_below_one(e)
 
     def _is_nonnegative(self, e: Expr) -> bool:
         """Whether it is a number, and not below zero, whatever the leaves are."""
@@ -177,6 +212,22 @@ class _Signs:
             case Fold("sum" | "prod", _, body):
                 return self.is_nonnegative(body)
         return self.is_positive(e)
+
+
+def _is_below_one(e: Expr) -> bool:
+    """Whether it is below one wherever it is a number."""
+    match e:
+        case Num(value):
+            return value < 1
+        case Extremum("min", parts):
+            return any(map(_is_below_one, parts))
+        case Extremum("max", parts):
+            return all(map(_is_below_one, parts))
+    return isinstance(e, Fn) and e.name == "sigmoid"
+
+
+def _is_exponential(e: Expr) -> TypeGuard[Fn]:
+    return isinstance(e, Fn) and e.name == "exp"
 
 
 def is_finite(e: Expr) -> bool:

@@ -78,6 +78,7 @@ from samesame.formula.guards import (
     less,
     opposite,
 )
+from samesame.formula.infinite import holds_infinity, negated, turned
 from samesame.formula.lookups import told
 from samesame.formula.monotone import place
 from samesame.formula.poly import (
@@ -140,7 +141,8 @@ def normal(expr: Expr) -> Form:
         case Add(terms):
             return add(*map(normal, terms))
         case Mul(factors):
-            return _product([normal(factor) for factor in factors])
+            apart = turned(expr)
+            return _product([normal(factor) for factor in factors]) if apart is expr else normal(apart)
         case Pow(base, exponent):
             return _power(base, exponent)
         case Fn("log", argument):
@@ -151,8 +153,8 @@ def normal(expr: Expr) -> Form:
             return _chosen(cases(condition), then, otherwise)
         case Extremum(op, arguments):
             return _extremum(op, arguments)
-        case Fold(monoid, bound, inside):
-            return _fold(monoid, bound, inside)
+        case Fold(monoid, bound, body):
+            return _fold(monoid, bound, body)
         case Opaque():
             return on_polys(expr.indices, lambda at: of_atom(opaque(expr, at)))
     raise Unsupported(f"no normal form for {type(expr).__name__}")
@@ -314,6 +316,8 @@ def _body(argument: Lambda) -> Body:
 
 
 def _extremum(op: str, arguments: tuple[Expr, ...]) -> Form:
+    if op == "min" and any(map(holds_infinity, arguments)):
+        return scale(_extremum("max", tuple(negated(argument) for argument in arguments)), -1)
     forms = [normal(argument) for argument in arguments]
     if all(argument.kind == "int" for argument in arguments):
         sign = 1 if op == "max" else -1
@@ -340,6 +344,8 @@ def _fold(monoid: str, bound: tuple[Index, ...], inside: Expr) -> Form:
         return bind(normal(inside), [(index_variable(v), size_poly(v.extent)) for v in indices])
     if monoid == "prod":
         return _product_fold(indices, inside)
+    if monoid == "min" and holds_infinity(inside):
+        return scale(_fold("max", bound, negated(inside)), -1)
     variables, guards, form = domain(indices, normal(inside))
     if guards is None:
         raise Unsupported(f"a {monoid} over nothing")

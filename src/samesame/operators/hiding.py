@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 
-from samesame.formula.expr import NEG_INF, Add, Expr, Load, Mul, Num, Where, const, lt, mul, where
+from samesame.formula.expr import NEG_INF, Add, Expr, Load, Mul, Num, Where, const, lt, where
+from samesame.formula.infinite import PLUS_INFINITY, negated
 from samesame.graph import Graph
 from samesame.operators.table import packet
 
@@ -65,7 +66,7 @@ def told(conditions: Iterable[str]) -> list[str]:
 
 def hidden(value: float) -> Expr:
     """−∞ for a number that hides, and its negative for one that is subtracted."""
-    return NEG_INF if value < 0 else mul(-1, NEG_INF)
+    return NEG_INF if value < 0 else PLUS_INFINITY
 
 
 def times(value: float, factor: Expr) -> Expr | None:
@@ -88,19 +89,6 @@ def _is_choice(e: Expr) -> bool:
         case Where(_, then, otherwise):
             return _is_choice(then) and _is_choice(otherwise)
     return False
-
-
-def negated(e: Expr) -> Expr:
-    """−e, with the sign inside of choices, where it may turn a +∞ into −∞."""
-    match e:
-        case Where(condition, then, otherwise):
-            return where(condition, negated(then), negated(otherwise))
-        case Add(parts):
-            total: Expr = const(0)
-            for part in parts:
-                total = total + negated(part)
-            return total
-    return mul(-1, e)
 
 
 def may_hide(graph: Graph) -> bool:

@@ -1,10 +1,12 @@
 """Numbers that programs write as floats, read back as what was meant.
 
-A program says `0.3535533905932738` and means 1/√8; it says `-3.4028234663852886e+38` and means −∞. A float with a
-short decimal is that decimal, exactly (1e-5 is 1/100000). One with a long decimal is compared with a few known
-constants and with roots of small rationals; where one lies within a unit in the last place, that is taken. One that
-floats make, to the last bit, of short decimals as optimizers do (`1 - 0.9**2` is 0.18999999999999995) is that. Such a
-reading is an assumption, so each is written down: `with readings() as found:` collects them as sentences.
+A program says `0.3535533905932738` and means 1/√8; it says `-3.4028234663852886e+38` and means −∞. A float with a short
+decimal is that decimal, exactly (1e-5 is 1/100000). One with a long decimal is compared with a few known constants and
+with roots of small rationals; where one lies within a unit in the last place, that is taken. Where none does, and no
+decimal of 15 digits is this float, it is the number that the float is, to the last bit: so the halves of such numbers,
+and 1 − w for a weight w from 1/2 on, are exactly that on the other side, too. One that floats make, to the last bit, of
+short decimals as optimizers do (`1 - 0.9**2` is 0.18999999999999995) is that. Such a reading is an assumption, so each
+is written down: `with readings() as found:` collects them as sentences.
 
 The least float of a format is −∞ to a softmax, which makes 0 of both, and a number like any other elsewhere: a proof
 in which a −∞ so read does not vanish is no proof, and is made once more `with literally():`.
@@ -24,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from samesame.formula.expr import NEG_INF, PI, Expr, Unsupported, const, log, mul, numeric, power, walk
+from samesame.formula.infinite import PLUS_INFINITY
 from samesame.operators import hiding
 
 # The least finite value of each float format, which masks write for −∞.
@@ -58,9 +61,19 @@ KNOWN: tuple[tuple[float, Expr, str], ...] = (
     (math.log(2 * math.pi) + 1, log(2 * PI) + 1, "log(2πe)"),
     (math.log(2 * math.pi) / 2 + 0.5, log(2 * PI) / 2 + HALF, "log(2πe)/2"),
 )
+MULTIPLIED: tuple[tuple[float, Expr, str], ...] = (        # of which programs write multiples: n·log(2π)/2, π/180
+    (math.pi, PI, "π"),
+    (math.log(2 * math.pi), log(2 * PI), "log(2π)"),
+    (math.log(math.pi), log(PI), "log π"),
+    (math.log(2), log(2), "log 2"),
+    (math.log(10), log(10), "log 10"),
+    (1 / math.pi, 1 / PI, "1/π"),
+)
 ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
 _LARGEST_LOG = 14.0                                        # of integers up to a million
 SHORT = 11                                                 # fewer significant digits than this: a decimal
+
+DECIMAL = 15                                               # so many at most, and each decimal has a float of its own
 
 POWERS = range(1, 7)                                       # steps of an optimizer that are looked for
 DECAYS = tuple(sorted((k / 1000 for k in range(500, 1000)), key=lambda s: len(repr(s))))    # of its averages
@@ -114,14 +127,14 @@ def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Exp
     """A number of the program as an exact expression; ints, bools and expressions of sizes are themselves.
 
     `sizes` are the values that symbolic sizes have here: a float that is a square or fourth root (or the inverse of
-    one) of such a value is read as that of the size. Raises `Unsupported` for +∞ and nan.
+    one) of such a value is read as that of the size. Raises `Unsupported` for nan.
     """
     if isinstance(value, int | Expr):
         return const(value)
-    if math.isnan(value) or value == math.inf:
-        raise Unsupported(f"the constant {value} is no real number")
-    if value == -math.inf:
-        return NEG_INF
+    if math.isnan(value):
+        raise Unsupported("the constant nan is no number")
+    if math.isinf(value):
+        return PLUS_INFINITY if value > 0 else NEG_INF
     if value in LOWEST and not _literal.get():
         record(f"{value!r} read as −∞; a softmax over nothing else is not covered", infinite=True)
         return NEG_INF
@@ -137,9 +150,10 @@ def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Exp
             if size > 1 and _near(float(size) ** float(exponent), value):
                 record(f"{value!r} read as {symbol!r}^({exponent})")
                 return power(symbol, exponent)
-    if _digits(repr(value)) < SHORT:
+    digits = _digits(repr(value))
+    if digits < SHORT:
         return const(Fraction(repr(value)))
-    return _recognised(value) or const(Fraction(repr(value)))
+    return _recognised(value) or const(Fraction(repr(value)) if digits <= DECIMAL else Fraction(value))
 
 
 def is_no_limit(value: Any, x: Expr) -> bool:
@@ -200,6 +214,11 @@ def _recognised(value: float) -> Expr | None:
             if _near(math.log(q), value):
                 record(f"{value!r} read as log({q})")
                 return log(q)
+    for number, expr, text in () if _single(value) else MULTIPLIED:
+        for q in _simple(Fraction(value / number), 1, single=False):
+            if _near(q.numerator * number / q.denominator, value):
+                record(f"{value!r} read as {q}·{text}")
+                return q * expr
     made = None if _single(value) else _made_of_decimals(value)
     if made is not None:
         expr, text = made

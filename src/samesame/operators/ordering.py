@@ -18,7 +18,7 @@ from typing import Any
 
 from samesame.formula import monotone
 from samesame.formula.expr import Expr, Lambda, Opaque, add, floordiv, index, mul, numeric
-from samesame.formula.monotone import apart, is_finite
+from samesame.formula.monotone import apart, is_finite, ordered
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import ravel, replaced, reshape, select
 from samesame.operators.reduction import greatest, least
@@ -46,7 +46,7 @@ def rowwise(name: str, options: Options, falls: Order, x: Tensor, dim: int, leng
 
     def position(*i: Expr) -> Expr:
         row = _row(x, i, d)
-        found = apart(row.body, frozenset(row.bound))
+        found = ordered(row.body, frozenset(row.bound))
         simpler = Lambda(row.bound, found.core)
         return Opaque(name, ("indices", options(found.rising)), (simpler,), place(i), "int")
 

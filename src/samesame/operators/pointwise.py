@@ -50,6 +50,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.few import by_values, values
+from samesame.formula.infinite import negated
 from samesame.formula.tensor import Tensor, tensor
 from samesame.graph import Dtype
 from samesame.operators import hiding, ratios
@@ -265,7 +266,7 @@ def plus(x: Any, y: Any, alpha: float | Expr = 1) -> Tensor:
 @meaning("aten.sub.Tensor", "aten.sub.Scalar", "aten.subtract.Tensor")
 def minus(x: Any, y: Any, alpha: float | Expr = 1) -> Tensor:
     if hiding.is_hiding() and alpha == 1:
-        return pointwise(lambda a, b: add(a, hiding.negated(numeric(b))), x, y)
+        return pointwise(lambda a, b: add(a, negated(numeric(b))), x, y)
     factor = mul(-1, constant(alpha))
     return pointwise(lambda a, b: add(a, mul(factor, b)), x, y)
 

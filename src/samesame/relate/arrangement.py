@@ -75,7 +75,10 @@ class Arrangements:
             if places is None or numbers is None or not (repeated or len(torch.unique(numbers)) == numbers.numel()):
                 continue
             found = _Description(places, () if along is None else (size,)).of(numbers)
-            if found is None or (size < _TELLING and len(torch.unique(numbers)) < _LINES * len(wholes(found))):
+            if found is None:
+                continue
+            few = size < _TELLING and len(torch.unique(numbers)) < _LINES * len(wholes(found))
+            if few and not (along is None and self.puts_together(found, value, places)):
                 continue                                             # single numbers occur by chance
             if along is not None:
                 order = list(range(value.dim() - 1))
@@ -83,6 +86,13 @@ class Arrangements:
                 found = permuted(found, tuple(order))
             if torch.equal(values(found, lambda name: widened(self.held[name])), value):
                 yield found
+
+    def puts_together(self, layout: Layout, value: torch.Tensor, places: _Places) -> bool:
+        """Whether a tensor of several numbers is made of all the numbers of a few tensors, and of no others, where no
+        other tensor has any of these: scalars put into one vector."""
+        names, keys = wholes(layout), _keys(value, None).flatten()
+        every = len(set(names)) == len(names) and sum(self.held[name].numel() for name in names) == len(keys)
+        return every and 1 < len(keys) == len(torch.unique(keys)) == int(torch.isin(places.keys, keys).sum())
 
     def places(self, dtype: torch.dtype, size: int) -> _Places | None:
         """The lines of this many elements; elements where that is one. None where there are none, or too many."""
