@@ -34,7 +34,7 @@ from samesame.relate.masks import Triangle, counts, triangle
 
 _HUGE = 1e30  # a number as large stands for infinity
 _SEEN = 4096
-FEW = 8                     # elements of a constant that blocks may look into one by one
+FEW = 32                    # elements of a constant that blocks may look into one by one
 _CORNERS = 64               # places that are tried for a piece of a table
 SOURCES = ("input", "parameter", "constant", "uninitialised")
 KINDS = {"bool": "bool", "complex64": "complex", "complex128": "complex"}
