@@ -14,8 +14,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+import torch
+
 from samesame.graph import Dtype, Graph, Node, TensorType, map_nodes
 from samesame.operators.demands import Range
+from samesame.operators.numbers import says_nothing
 from samesame.operators.shapes import NARROW
 from samesame.relate.domain import demanded, in_range, inputs_in, labels
 from samesame.relate.joint import SOURCES, JointGraph, Slot, Typed, is_table, is_uniform, moved_type
@@ -138,7 +141,7 @@ class _Cutter:
 
     def leaf(self, name: int) -> Node | None:
         constant = self.joint.constant_value(name)
-        if constant is not None and is_uniform(constant):
+        if constant is not None and is_uniform(constant) and not self.is_open_number(name, constant):
             node = self.append("constant", (), {}, self.joint.types[name], f"c{len(self.nodes)}")
             self.tensors[node.name] = constant
             return node
@@ -150,6 +153,14 @@ class _Cutter:
             self.frontier[node.name] = name
             return node
         return None
+
+    def is_open_number(self, name: int, value: torch.Tensor) -> bool:
+        """Is the class a number to be looked through, as its digits say nothing and it was computed somehow?"""
+        computed = self.egraph.term(self.definition(name)).operator not in SOURCES
+        if not computed or value.dtype != torch.float64 or not says_nothing(float(value.flatten()[0])):
+            return False
+        self.untold |= not self.constants
+        return self.constants > 0
 
     def is_open(self, name: int) -> bool:
         """Is the class to be looked through, although both sides hold it?"""

@@ -375,7 +375,7 @@ class Formulas:
         yield from _decimals(value, dtype, _LONG)
 
     def each(self, value: torch.Tensor) -> Numbers | None:
-        """A number for every element of a tensor of few; None where one of them is near none."""
+        """A number for every element of a tensor of few; None where one of them is near none, or all are stored."""
         if value.numel() > FEW:
             return None
         known: dict[float, Number | None] = {}
@@ -383,7 +383,8 @@ class Formulas:
             if own not in known:
                 known[own] = next(self.numbers(own, value.dtype), None) or self.opposite(own, value.dtype)
         numbers = [known[own] for own in map(float, value.flatten())]
-        return Numbers(tuple(number for number in numbers if number)) if all(numbers) else None
+        rounds = any(number is not None and number.value != own for own, number in known.items())
+        return Numbers(tuple(number for number in numbers if number)) if rounds and all(numbers) else None
 
     def opposite(self, value: float, dtype: torch.dtype) -> Number | None:
         """The number that −value may be a rounding of, with its sign turned."""

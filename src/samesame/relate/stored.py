@@ -441,8 +441,7 @@ class _Search:
             if number is not None:
                 return None if number.value == own else self.as_number(k, node, value, number)
         elif nearest is None and node.operator == "constant" and (numbers := formulas.each(value)) is not None:
-            if not torch.equal(filled(numbers, value.shape), value.double()):
-                return self.as_number(k, node, value, numbers)
+            return self.as_number(k, node, value, numbers)
         if nearest is None:
             self.left_open(k, node, value, formulas)
         elif (may_be := self.may_be(nearest, value.dtype, formulas)) is None:
