@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from torch.nn import functional as F
@@ -55,3 +57,8 @@ def test_other_decimals_differ(mean):
 
 def test_a_number_a_few_units_off_is_not_excused():
     assert check(less_each, less([0.485, 0.4560002, 0.406]), (IMAGE,)).verdict != "same"
+
+
+@pytest.mark.parametrize("lone", [math.inf, 0.123456789])
+def test_what_is_near_no_number_is_read_as_none(lone):
+    assert check(less_each, less([0.485, lone, 0.406]), (IMAGE,)).verdict == "different"

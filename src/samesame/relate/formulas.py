@@ -376,15 +376,17 @@ class Formulas:
 
     def each(self, value: torch.Tensor) -> Numbers | None:
         """A number for every element of a tensor of few; None where one of them is near none, or all are stored."""
-        if value.numel() > FEW:
+        if value.numel() > FEW or not bool(torch.isfinite(value).all()):
             return None
-        known: dict[float, Number | None] = {}
-        for own in map(float, value.flatten()):
-            if own not in known:
-                known[own] = next(self.numbers(own, value.dtype), None) or self.opposite(own, value.dtype)
-        numbers = [known[own] for own in map(float, value.flatten())]
-        rounds = any(number is not None and number.value != own for own, number in known.items())
-        return Numbers(tuple(number for number in numbers if number)) if rounds and all(numbers) else None
+        known: dict[float, Number] = {}
+        for own in dict.fromkeys(value.flatten().tolist()):
+            found = next(self.numbers(own, value.dtype), None) or self.opposite(own, value.dtype)
+            if found is None:
+                return None
+            known[own] = found
+        if all(number.value == own for own, number in known.items()):
+            return None
+        return Numbers(tuple(known[own] for own in value.flatten().tolist()))
 
     def opposite(self, value: float, dtype: torch.dtype) -> Number | None:
         """The number that −value may be a rounding of, with its sign turned."""
