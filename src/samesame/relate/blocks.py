@@ -9,7 +9,7 @@ whatever its tensors are called.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -89,6 +89,35 @@ def cut(
     return _Cutter(joint, opened, constants, limit, place).claim(left, right, layout)
 
 
+STEPS = 3                   # between a tensor at the frontier and those there that it is made of
+
+
+def tied_together(joint: JointGraph, frontier: Iterable[int], limit: int = 250) -> frozenset[int]:
+    """The classes of a frontier that are made of others there alone, in a few steps, and what stands between. A claim
+    in which they are variables forgets that: of m, a and m·cos a it may hold only for those that belong together."""
+    held = frozenset(frontier)
+    found, bases = frozenset[int](), dict[int, frozenset[int]]()
+
+    def made(name: int, steps: int) -> tuple[frozenset[int], frozenset[int]] | None:
+        """What it is made of at the frontier, and what stands between; None where it is made of something else."""
+        needed = _Cutter(joint, frozenset([name]), 0, limit, Fraction(1)).needed(name) if steps else ()
+        whole, between = frozenset[int](), frozenset([name])
+        for part in needed:
+            inner = (bases.get(part, frozenset([part])), frozenset[int]()) if part in held else made(part, steps - 1)
+            if inner is None:
+                return None
+            whole, between = whole | inner[0], between | inner[1]
+        return (whole, between) if whole else None
+
+    for name in sorted(held):
+        own = made(name, STEPS)
+        if own is not None and name not in own[0]:
+            bases = {other: parts - {name} | own[0] if name in parts else parts for other, parts in bases.items()}
+            bases[name] = own[0]
+            found |= own[1]
+    return found
+
+
 class _Cutter:
     def __init__(
         self, joint: JointGraph, opened: frozenset[int], constants: int, limit: int, place: Fraction
@@ -116,6 +145,14 @@ class _Cutter:
         told = labels(graph, self.is_negative)
         told = {name: bounds for name, bounds in told.items() if self.is_given(name)}
         return Block(graph, self.frontier, ranges, self.untold, key, terms, told)
+
+    def needed(self, name: int) -> set[int]:
+        """The frontier that a class is made of; none where it is a source, or too far from any."""
+        try:
+            self.value(name)
+        except TooLarge:
+            return set()
+        return set(self.frontier.values()) - {name}
 
     def is_negative(self, node: Node) -> bool:
         """Was the tensor of this input negative somewhere? What is no input is not asked about."""
