@@ -156,6 +156,15 @@ def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Exp
     return _recognised(value) or const(Fraction(repr(value)) if digits <= DECIMAL else Fraction(value))
 
 
+@cache
+def says_nothing(value: float) -> bool:
+    """Is a number neither short nor read as anything? How it was computed then says more than its digits."""
+    if not math.isfinite(value) or -abs(value) in LOWEST or _digits(repr(abs(value))) < SHORT:
+        return False
+    with readings():
+        return _recognised(abs(value)) is None
+
+
 def is_no_limit(value: Any, x: Expr) -> bool:
     """Is a number that x is not to be below the least float of a format which no finite x of that format is below? That
     a wider one is not below it either is a condition; float16's least is a limit to all that programs compute in."""

@@ -9,13 +9,16 @@ whatever its tensors are called.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+import torch
+
 from samesame.graph import Dtype, Graph, Node, TensorType, map_nodes
 from samesame.operators.demands import Range
+from samesame.operators.numbers import says_nothing
 from samesame.operators.shapes import NARROW
 from samesame.relate.domain import demanded, in_range, inputs_in, labels
 from samesame.relate.joint import SOURCES, JointGraph, Slot, Typed, is_table, is_uniform, moved_type
@@ -86,6 +89,35 @@ def cut(
     return _Cutter(joint, opened, constants, limit, place).claim(left, right, layout)
 
 
+STEPS = 3                   # between a tensor at the frontier and those there that it is made of
+
+
+def tied_together(joint: JointGraph, frontier: Iterable[int], limit: int = 250) -> frozenset[int]:
+    """The classes of a frontier that are made of others there alone, in a few steps, and what stands between. A claim
+    in which they are variables forgets that: of m, a and m·cos a it may hold only for those that belong together."""
+    held = frozenset(frontier)
+    found, bases = frozenset[int](), dict[int, frozenset[int]]()
+
+    def made(name: int, steps: int) -> tuple[frozenset[int], frozenset[int]] | None:
+        """What it is made of at the frontier, and what stands between; None where it is made of something else."""
+        needed = _Cutter(joint, frozenset([name]), 0, limit, Fraction(1)).needed(name) if steps else ()
+        whole, between = frozenset[int](), frozenset([name])
+        for part in needed:
+            inner = (bases.get(part, frozenset([part])), frozenset[int]()) if part in held else made(part, steps - 1)
+            if inner is None:
+                return None
+            whole, between = whole | inner[0], between | inner[1]
+        return (whole, between) if whole else None
+
+    for name in sorted(held):
+        own = made(name, STEPS)
+        if own is not None and name not in own[0]:
+            bases = {other: parts - {name} | own[0] if name in parts else parts for other, parts in bases.items()}
+            bases[name] = own[0]
+            found |= own[1]
+    return found
+
+
 class _Cutter:
     def __init__(
         self, joint: JointGraph, opened: frozenset[int], constants: int, limit: int, place: Fraction
@@ -114,6 +146,14 @@ class _Cutter:
         told = {name: bounds for name, bounds in told.items() if self.is_given(name)}
         return Block(graph, self.frontier, ranges, self.untold, key, terms, told)
 
+    def needed(self, name: int) -> set[int]:
+        """The frontier that a class is made of; none where it is a source, or too far from any."""
+        try:
+            self.value(name)
+        except TooLarge:
+            return set()
+        return set(self.frontier.values()) - {name}
+
     def is_negative(self, node: Node) -> bool:
         """Was the tensor of this input negative somewhere? What is no input is not asked about."""
         return node.name in self.frontier and self.joint.is_negative(self.frontier[node.name])
@@ -138,7 +178,7 @@ class _Cutter:
 
     def leaf(self, name: int) -> Node | None:
         constant = self.joint.constant_value(name)
-        if constant is not None and is_uniform(constant):
+        if constant is not None and is_uniform(constant) and not self.is_open_number(name, constant):
             node = self.append("constant", (), {}, self.joint.types[name], f"c{len(self.nodes)}")
             self.tensors[node.name] = constant
             return node
@@ -150,6 +190,14 @@ class _Cutter:
             self.frontier[node.name] = name
             return node
         return None
+
+    def is_open_number(self, name: int, value: torch.Tensor) -> bool:
+        """Is the class a number to be looked through, as its digits say nothing and it was computed somehow?"""
+        computed = self.egraph.term(self.definition(name)).operator not in SOURCES
+        if not computed or value.dtype != torch.float64 or not says_nothing(float(value.flatten()[0])):
+            return False
+        self.untold |= not self.constants
+        return self.constants > 0
 
     def is_open(self, name: int) -> bool:
         """Is the class to be looked through, although both sides hold it?"""

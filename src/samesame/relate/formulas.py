@@ -24,7 +24,7 @@ from samesame.relate.affine import TRANSPARENT, Affine, Weights, affine, bare
 from samesame.relate.arrangement import Arrangements
 from samesame.relate.buffers import content
 from samesame.relate.channels import by_channels
-from samesame.relate.joint import BIJECTIVE, is_uniform, widened
+from samesame.relate.joint import BIJECTIVE, FEW, is_uniform, widened
 from samesame.relate.layout import Layout, build
 from samesame.relate.parameters import relate_parameters
 from samesame.relate.propose import difference
@@ -58,6 +58,24 @@ class Number:
     value: float
     words: str
     allowed: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """A number for each element of a stored tensor of few, in their order: a small filter, a mean for each channel."""
+
+    numbers: tuple[Number, ...]
+
+    @property
+    def words(self) -> str:
+        return ", ".join(dict.fromkeys(number.words for number in self.numbers))
+
+
+def filled(numbers: Number | Numbers, shape: Sequence[int]) -> torch.Tensor:
+    """The stored tensor with what its elements are read as."""
+    if isinstance(numbers, Number):
+        return torch.full(tuple(shape), numbers.value, dtype=torch.float64)
+    return torch.tensor([n.value for n in numbers.numbers], dtype=torch.float64).reshape(tuple(shape))
 
 
 class Near:
@@ -357,6 +375,25 @@ class Formulas:
                 if found is not None and within_a_unit(found, value, dtype):
                     yield Number(found, words.format(f"{number!r}"), 1.0)
         yield from _decimals(value, dtype, _LONG)
+
+    def each(self, value: torch.Tensor) -> Numbers | None:
+        """A number for every element of a tensor of few; None where one of them is near none, or all are stored."""
+        if value.numel() > FEW or not bool(torch.isfinite(value).all()):
+            return None
+        known: dict[float, Number] = {}
+        for own in dict.fromkeys(value.flatten().tolist()):
+            found = next(self.numbers(own, value.dtype), None) or self.opposite(own, value.dtype)
+            if found is None:
+                return None
+            known[own] = found
+        if all(number.value == own for own, number in known.items()):
+            return None
+        return Numbers(tuple(known[own] for own in value.flatten().tolist()))
+
+    def opposite(self, value: float, dtype: torch.dtype) -> Number | None:
+        """The number that −value may be a rounding of, with its sign turned."""
+        found = next(self.numbers(-value, dtype), None)
+        return None if found is None else Number(-found.value, f"-{found.words}", found.allowed)
 
     def plainer(self, value: float) -> Iterator[Number]:
         """Numbers near one that was worked out in float64: written ones and well-known ones."""

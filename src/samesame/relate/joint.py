@@ -26,6 +26,7 @@ from samesame.graph import Graph, Node, TensorType, map_nodes
 from samesame.operators import meaning_of
 from samesame.operators.demands import Range
 from samesame.operators.execute import pieces
+from samesame.operators.numbers import says_nothing
 from samesame.operators.shapes import NARROW
 from samesame.operators.table import UNINITIALISED, packet
 from samesame.relate.domain import positions
@@ -34,7 +35,7 @@ from samesame.relate.masks import Triangle, counts, triangle
 
 _HUGE = 1e30  # a number as large stands for infinity
 _SEEN = 4096
-FEW = 8                     # elements of a constant that blocks may look into one by one
+FEWEST, FEW = 8, 32         # elements of a constant that blocks may look into: any, and such whose digits say something
 _CORNERS = 64               # places that are tried for a piece of a table
 SOURCES = ("input", "parameter", "constant", "uninitialised")
 KINDS = {"bool": "bool", "complex64": "complex", "complex128": "complex"}
@@ -206,6 +207,8 @@ class JointGraph:
     def _write_out(self, leaf: int, core: torch.Tensor) -> None:
         """Enter a constant of few elements as these, one behind the other, too."""
         if not 1 < core.numel() <= FEW or core.is_complex() or is_uniform(core):
+            return
+        if core.numel() > FEWEST and any(map(says_nothing, core.flatten().tolist())):
             return
         parts = tuple(map(self._constant_leaf, core.reshape(-1, 1)))
         self.values.update(zip(parts, core.reshape(-1, 1), strict=True))

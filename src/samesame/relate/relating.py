@@ -23,7 +23,7 @@ from samesame.evidence import Evidence, Relation
 from samesame.formula.expr import Expr, Size, walk
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, elements, few_threads
-from samesame.relate.blocks import Block, TooLarge, cut
+from samesame.relate.blocks import Block, TooLarge, cut, tied_together
 from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
 from samesame.relate.layout import Layout, Whole, over_symbols, share, takes_all, wholes
 from samesame.relate.parameters import NAME, PLACE, USE, InputRelation, relate_parameters
@@ -474,8 +474,9 @@ class _Kept:
 
 
 def _frontiers(joint: JointGraph, left: int, right: int, layout: Layout, limit: int) -> Iterator[Block]:
-    """The claim down to ever later frontiers. Constants that are too large to look into, or are defined by pieces of
-    themselves, stay as they are."""
+    """The claim down to ever later frontiers: first what is made of others at the frontier is looked through, then
+    constants, then all. Constants that are too large to look into, or are defined by pieces of themselves, stay as they
+    are."""
     opened, constants, most = frozenset[int](), 0, 2
     block: Block | None = None
     for _ in range(_FRONTIERS):
@@ -487,6 +488,10 @@ def _frontiers(joint: JointGraph, left: int, right: int, layout: Layout, limit: 
             constants = most = constants - 1
         else:
             yield block
+            tied = frozenset[int]() if opened else tied_together(joint, block.frontier.values(), limit)
+            if tied:
+                opened = tied
+                continue
             if block.untold and constants < most:
                 constants += 1
                 continue

@@ -29,7 +29,7 @@ from samesame.operators.execute import closed, execute
 from samesame.relate.buffers import as_sources, content, held_in, is_buffer, is_real, shared_buffers
 from samesame.relate.draws import Draw, take_draws
 from samesame.relate.exact import Widened, exact
-from samesame.relate.formulas import Formulas, Number
+from samesame.relate.formulas import Formulas, Number, Numbers, filled
 from samesame.relate.joint import is_uniform
 from samesame.relate.layout import Whole
 from samesame.relate.parameters import InputRelation
@@ -51,12 +51,12 @@ _LARGEST_SHARE = 2**-16     # of a tensor's largest magnitude: more than that, n
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The node of a side that is read as a formula over the other's nodes, or as a number, and how well it fits. What
+    """The node of a side that is read as a formula over the other's nodes, or as numbers, and how well it fits. What
     is not `shown` may be a rounding, if every step was taken in its own coarse dtype: nothing is proved by that."""
 
     side: int
     node: Node
-    formula: Node | Number
+    formula: Node | Number | Numbers
     reading: Reading
     shown: bool = True
 
@@ -113,7 +113,7 @@ class Meant:
             "stored": [
                 {
                     "node": one.node.name,
-                    "stands": one.node.name if isinstance(one.formula, Number) else f"{one.node.name}_read",
+                    "stands": f"{one.node.name}_read" if isinstance(one.formula, Node) else one.node.name,
                     "words": one.reading.formula,
                     **{part: getattr(one.reading, part) for part in ("dtype", "worst", "allowed", "most", "roundings")},
                 }
@@ -131,6 +131,8 @@ class Meant:
         for stored in self.stored:
             if not stored.node.is_source:
                 raise Refused(f"{stored.reading.name} is cut there, and was read at the sizes of the example only")
+            if isinstance(stored.formula, Numbers):
+                _require_held(stored, graphs, self.graphs)
             if isinstance(stored.formula, Node) and not any(n.operator == "parameter" for n in cone(stored.formula)):
                 _require_holds(stored, graphs, wide)
         read = _written(wide, self.stored, self.variables)
@@ -252,10 +254,9 @@ def _substituted(graphs: Graphs, stored: list[Stored], k: int) -> tuple[Graph, d
         one = read.get(node.name)
         if one is None:
             return [now]
-        if isinstance(one.formula, Number):
-            shape = node.shape
-            tensors[node.name] = torch.full(shape, one.formula.value, dtype=torch.float64)
-            return [replace(now, operator="constant", type=TensorType(shape, "float64"))]
+        if not isinstance(one.formula, Node):
+            tensors[node.name] = filled(one.formula, node.shape)
+            return [replace(now, operator="constant", type=TensorType(node.shape, "float64"))]
         formula = _as_in(one.formula, theirs, there_now)
         fresh = copied(formula)
         name = f"{node.name}_read"
@@ -439,6 +440,8 @@ class _Search:
             number = next(formulas.numbers(own, value.dtype), None)
             if number is not None:
                 return None if number.value == own else self.as_number(k, node, value, number)
+        elif nearest is None and node.operator == "constant" and (numbers := formulas.each(value)) is not None:
+            return self.as_number(k, node, value, numbers)
         if nearest is None:
             self.left_open(k, node, value, formulas)
         elif (may_be := self.may_be(nearest, value.dtype, formulas)) is None:
@@ -473,10 +476,13 @@ class _Search:
                 found.add(other)
         return [other for other in self.wide[k].nodes if other in found and other is not node]
 
-    def as_number(self, k: int, node: Node, value: torch.Tensor, number: Number) -> Stored:
-        meant = torch.full((), number.value, dtype=torch.float64)
-        off = float((value.double().flatten()[0] - meant).abs() / units(meant, value.dtype))
-        bounds = (off, number.allowed, number.allowed)
+    def as_number(self, k: int, node: Node, value: torch.Tensor, number: Number | Numbers) -> Stored:
+        """The tensor as these numbers; how far its elements lie from them, where it is tightest."""
+        each = number.numbers if isinstance(number, Numbers) else (number,) * value.numel()
+        meant, allowed = filled(number, value.shape), torch.tensor([n.allowed for n in each], dtype=torch.float64)
+        off = ((value.double() - meant).abs() / units(meant, value.dtype)).flatten()
+        at = int((off / allowed).argmax())
+        bounds = float(off[at]), float(allowed[at]), float(allowed.max())
         return Stored(k, node, number, Reading(SIDES[k], _called(node), number.words, _named(value.dtype), *bounds))
 
     def weighed(self, k: int, node: Node, place: Node, dtype: torch.dtype, formula: Node, formulas: Formulas) -> Stored:
@@ -532,6 +538,14 @@ def _require_holds(stored: Stored, graphs: Graphs, wide: Graphs) -> None:
     allowed = (0.5 + _NOISE) * units(made.value, value.dtype) + made.error
     if made.value.shape != value.shape or not bool((off <= allowed.reshape(value.shape)).all()):
         raise Refused(f"{stored.reading.name} is no rounding of {stored.reading.formula} there")
+
+
+def _require_held(stored: Stored, graphs: Graphs, read: Graphs) -> None:
+    """At other sizes, too, these numbers are what is stored. Raises Refused where they are not."""
+    name = stored.node.name
+    own, there = (g[stored.side].tensors.get(name) for g in (read, graphs))
+    if own is None or there is None or not torch.equal(own.to(there.dtype), there):
+        raise Refused(f"{stored.reading.name} holds other numbers there")
 
 
 def _constants(graph: Graph) -> set[str]:
