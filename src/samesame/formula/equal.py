@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations, count
+from itertools import count
 
 from samesame.formula.angles import by_angles
+from samesame.formula.arguments import shared_arguments
 from samesame.formula.attempts import ATTEMPTS
 from samesame.formula.boundaries import at_boundaries
 from samesame.formula.counting import never_counts, never_differs
 from samesame.formula.defined import assume_defined
-from samesame.formula.effort import Budget, Effort, OutOfBudget, assume, current, limited, remember, spending, step
+from samesame.formula.effort import Budget, Effort, OutOfBudget, assume, current, remember, spending, step
 from samesame.formula.expr import Expr, Index, Load, Unsupported, index, numeric, walk
 from samesame.formula.functions import exp, power, truth_of
 from samesame.formula.guards import Guards, at, conjunction, solved, zero_literal
@@ -30,7 +31,7 @@ from samesame.formula.labelling import labellings
 from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
 from samesame.formula.refine import refined
-from samesame.formula.rewrite import BinderEscape, Draft, multiply, rewritten, substitute, under
+from samesame.formula.rewrite import BinderEscape, Draft, multiply, substitute, under
 from samesame.formula.roots import by_roots
 from samesame.formula.signs import is_positive, never_vanishes, piece_of
 from samesame.formula.sizes import size_text
@@ -46,7 +47,6 @@ from samesame.formula.terms import (
     add,
     closed,
     constant,
-    ends,
     form_of,
     inner_atoms,
     lone_atom,
@@ -252,6 +252,9 @@ def vanishes(form: Form) -> str:
     quotients = quotients_written_out(form)               # before: a common denominator of many is long
     if quotients is not None and (not quotients.terms or never_occurs(quotients)):
         return "small sums of quotients written out"
+    shared = shared_arguments(form, vanishes_quietly)     # before equal denominators are multiplied out one by one
+    if shared is not None:
+        return f"{vanishes(shared)}, for functions of equal arguments"
     cleared = clear_denominators(form)
     if not cleared.terms:
         return "the difference cancels over a common denominator"
@@ -464,70 +467,22 @@ def logarithms_gathered(form: Form) -> Form | None:
     return subtract(exp(form), constant(1))
 
 
-def shared_arguments(form: Form) -> Form | None:
-    """f(a) and f(b) as one where a − b vanishes; None where no two functions' arguments turn out equal."""
-    names = {a: None for a in form.atoms() if isinstance(a, Apply) and _is_function(a)}
-    same: dict[Atom, Atom] = {}
-    tried = 0
-    for one, other in combinations(sorted(names, key=lambda a: a.key), 2):
-        if one.head != other.head or other in same or _leaves(one) != _leaves(other) or one.free != other.free:
-            continue
-        tried += 1
-        if tried > MOST_SHARED:
-            limited(f"more than {MOST_SHARED} pairs of functions whose arguments may be equal")
-            break
-        if _same_argument(one, other, form):
-            same[other] = same.get(one, one)
-    if not same:
-        return None
-    items: list[tuple[Term, Fraction]] = []
-    for term, c in form.terms:
-        factors = tuple((same.get(a, a), e) for a, e in term.factors)
-        whole = rewritten(Draft(*opened(Term(term.bound, term.guards, factors), next_open(term.free))))
-        items += [(t, c * d) for t, d in whole.terms]
-    return form_of(items)
+def functions_of_equal_arguments(form: Form) -> Form | None:
+    return shared_arguments(form, vanishes_quietly, told=False)
 
 
-MOST_SHARED = 12  # pairs of functions whose arguments are compared
-
-
-def _is_function(atom: Apply) -> bool:
-    return atom.head in ("exp", "log") or atom.head.startswith("fn:")
-
-
-def _leaves(atom: Atom) -> frozenset[str]:
-    """The tensors inside: what a quick look can tell two arguments apart by."""
-    if isinstance(atom, Element):
-        return frozenset([atom.leaf.name])
-    if isinstance(atom, Apply):
-        return frozenset().union(*(_leaves(a) for a in atom.argument.atoms()), frozenset[str]())
-    return frozenset()
-
-
-def _same_argument(one: Apply, other: Apply, form: Form) -> bool:
-    """Whether the arguments are equal for all values of their variables; those bound around them keep the range that
-    all their sums give them."""
+def vanishes_quietly(form: Form) -> bool:
+    """Whether a step shows that it is zero; what is assumed for that counts only then."""
     effort = current()
     before = dict(effort.conditions)
-    around = [t for t, _ in form.terms if any(a in (one, other) for a, _ in t.factors)]
-    bound = sorted((v for v in one.free if v.sort == "bound"), key=lambda v: v.key)
-    names = tuple((v, Var("part", (PLACES + k,), *_range_around(v, around))) for k, v in enumerate(bound))
     try:
-        vanishes(subtract(one.argument.rename(names), other.argument.rename(names)))
+        vanishes(form)
     except OutOfBudget:
         raise
     except (_Open, Unsupported):
         effort.conditions = before
         return False
     return True
-
-
-def _range_around(v: Var, around: list[Term]) -> tuple[Poly | None, Poly | None]:
-    ranges = {ends(v, t.bound, t.guards) for t in around}
-    return ranges.pop() if len(ranges) == 1 else (None, None)
-
-
-PLACES = 1000  # where the names of such variables begin
 
 
 STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
@@ -537,7 +492,7 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("domains refined", refined),
     ("maxima by cases", by_cases),
     ("logarithms gathered", logarithms_gathered),
-    ("functions of equal arguments", shared_arguments),
+    ("functions of equal arguments", functions_of_equal_arguments),
     ("what conditions pin has its value", at_boundaries),
     ("angles of sums", by_angles),
     ("products under one root", by_roots),
