@@ -9,7 +9,7 @@ from formula_claims import CLAIMS
 from samesame.formula.at_random import at_random, may_be_equal
 from samesame.formula.effort import Budget, spending
 from samesame.formula.equal import NotProved, Proved, deep_recursion, prove_equal
-from samesame.formula.expr import Sum, Unsupported, exp, index, lt, numeric, where
+from samesame.formula.expr import Sum, Unsupported, exp, index, lt, numeric, sqrt, where
 from samesame.formula.normal import normal
 from samesame.formula.tensor import leaf
 
@@ -101,3 +101,12 @@ def test_no_true_claim_is_told_apart_at_a_random_point(symbolic):
             worked_out += None not in map(at_random, forms)
             apart += not may_be_equal(forms[0], forms[2])
     assert worked_out > 1 and apart > worked_out // 2, (worked_out, apart)
+
+
+def test_what_has_no_value_at_the_random_point_may_equal_anything():
+    i, sides = index(CHANNELS), (out, gate)
+    with spending(Budget()):
+        roots = [normal(sqrt(side[i])) for side in sides] + [normal(sqrt(-side[i])) for side in sides]
+        assert None in map(at_random, roots) and all(may_be_equal(a, b) for a in roots for b in roots
+                                                     if None in (at_random(a), at_random(b)))
+        assert not may_be_equal(normal(out[i]), normal(gate[i]))

@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+import numpy as np
 
 from samesame.formula.effort import remember
 from samesame.formula.guards import Guards, Literal, bounds
@@ -33,7 +36,8 @@ def may_be_equal(one: Form, other: Form) -> bool:
 def at_random(form: Form) -> float | None:
     """The form's value there, or None."""
     try:
-        value = _Reading().form(form, {})
+        with np.errstate(all="ignore"):
+            value = _Reading().form(form, {})
     except (_NoValue, ArithmeticError, ValueError):
         return None
     return value if math.isfinite(value) else None
@@ -41,6 +45,14 @@ def at_random(form: Form) -> float | None:
 
 class _NoValue(Exception):
     """Nothing is known of it, or it is too long."""
+
+
+def _power(base: float, exponent: Fraction) -> float:
+    if exponent.denominator == 1:
+        return float(base ** int(exponent))
+    if base < 0:
+        raise _NoValue                                     # a root that is no real number
+    return float(base ** float(exponent))
 
 
 def _drawn(text: str) -> int:
@@ -58,7 +70,7 @@ class _Reading:
 
     def term(self, term: Term, at: Point) -> float:
         return sum(
-            math.prod(self.atom(a, here) ** (int(e) if e.denominator == 1 else float(e)) for a, e in term.factors)
+            math.prod(_power(self.atom(a, here), e) for a, e in term.factors)
             for here in self.points(term.bound, term.guards, at)
         )
 
