@@ -141,6 +141,8 @@ OWN: Samples = {
        for name in ("__and__", "bitwise_and")},
     **{name: lambda: [(ints(99, 40) - 50, 3), (ints(99, 40) - 50, 0), (ints(99, 9) - 50, 31)]
        for name in ("aten.__rshift__.Scalar", "aten.bitwise_right_shift.Tensor_Scalar")},
+    **{name: lambda: [(ints(99, 40) - 50, Known(torch.tensor(n))) for n in (0, 3, 31)]
+       for name in ("aten.__rshift__.Tensor", "aten.bitwise_right_shift.Tensor")},
     **{f"aten.{name}.Scalar": lambda: [(ints(20, 7) - 10, 3), (ints(20, 7) - 10, -3), (r(7), 0.7), (ints(9, 4), 2.5)]
        for name in ("div", "floor_divide", "fmod", "remainder")},
     "aten.div.Scalar_mode": lambda: [

@@ -10,7 +10,7 @@ not prove is tried on numbers, in `concrete.py`, and is violated only where that
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -58,7 +58,7 @@ from samesame.kernels.tiles.detile import (
     write_of,
 )
 from samesame.kernels.tiles.memory import element, flat_range, tells_elements
-from samesame.kernels.verdict import Obligation
+from samesame.kernels.verdict import Obligation, power_text, widths
 from samesame.operators.clamped import clamped
 
 STORES = ("store",)
@@ -384,14 +384,6 @@ class Limit:
         return ", ".join((spans, *(unicode(presentable(condition)) for condition in self.besides)))
 
 
-def power_text(value: int) -> str:
-    exponent = value.bit_length() - 1
-    if value == 1 << exponent:
-        return f"2^{exponent}"
-    below = (1 << value.bit_length()) - value
-    return f"2^{value.bit_length()} − {below}" if below < 1 << 20 else str(value)
-
-
 WORD = 32  # bits; what is kept in longer numbers is taken to fit
 LIMITS = (Limit(0), Limit((1 << 31) - (1 << 16)), Limit(1 << 30))
 
@@ -419,12 +411,6 @@ def overflow(
             found.place = str(numbers[0][2])
             found.detail = f"a number of {numbers[0][3]} bits may wrap around"
     return found, None
-
-
-def widths(bits: Iterable[int]) -> str:
-    """How long numbers are, in words; 32 bits where there is none."""
-    *first, last = sorted({*bits}) or [WORD]
-    return f"{', '.join(map(str, first))} or {last}-bit" if first else f"{last}-bit"
 
 
 Number = tuple[Expr, Facts, object, int, Access | None]

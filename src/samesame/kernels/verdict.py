@@ -217,3 +217,17 @@ class LiftVerdict(Shown):
             "notes": self.notes,
             "kernels": kernels,
         }
+
+
+def power_text(value: int) -> str:
+    exponent = value.bit_length() - 1
+    if value == 1 << exponent:
+        return f"2^{exponent}"
+    below = (1 << value.bit_length()) - value
+    return f"2^{value.bit_length()} − {below}" if below < 1 << 20 else str(value)
+
+
+def widths(bits: Iterable[int]) -> str:
+    """How long numbers are, in words; 32 bits where there is none."""
+    *first, last = sorted({*bits}) or [32]
+    return f"{', '.join(map(str, first))} or {last}-bit" if first else f"{last}-bit"

@@ -6,8 +6,8 @@ symbols. A branch that such code takes becomes a guard: a condition under which 
 equal in the example are one symbol, which is noted where nothing else says that they are equal. A symbol is 2 or more:
 0 and 1 are other programs to torch (broadcasting).
 
-In a launch function that has sizes as parameters, a short length that is written as a number may be that number and
-no size (a window of 3 × 3, the two of each pair): `literal` shapes are taken so.
+A short length that is written as a number may be that number and no size (a window of 3 × 3, the two of each pair):
+`literal` shapes are taken so.
 
 What a size is rounded to (`next_power_of_2(n)`) is a choice, not a size: the number is used, and noted.
 """
@@ -75,8 +75,7 @@ class HostSizes:
 
     def shape(self, numbers: Sequence[Any]) -> list[Any]:
         """The sizes of one tensor of the example; what is no plain number is a size already."""
-        if self._parameters:
-            self.written |= dict.fromkeys(n for n in numbers if type(n) is int and LEAST <= n <= SHORT)
+        self.written |= dict.fromkeys(n for n in numbers if type(n) is int and LEAST <= n <= SHORT)
         if self.literal:
             return [self.size(n) if type(n) is int and n not in self.written else n for n in numbers]
         plain = [n for n in numbers if type(n) is int]
