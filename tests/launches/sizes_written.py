@@ -126,3 +126,36 @@ def launch_without_the_last_row(rows=30, cols=50, each=8):
 
 def reference_rows_in_parts(x):
     return 2 * x, x.sum(0)
+
+
+@triton.jit
+def ell_kernel(val_ptr, col_ptr, x_ptr, y_ptr, rows, width, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], dtype=tl.float32)
+    for k in range(width):
+        col = tl.load(col_ptr + k * rows + row, mask=row < rows, other=-1)
+        val = tl.load(val_ptr + k * rows + row, mask=row < rows, other=0.0)
+        total += val * tl.load(x_ptr + col, mask=col >= 0, other=0.0)
+    tl.store(y_ptr + row, total, mask=row < rows)
+
+
+def multiplied(val, col, x):
+    width, rows = val.shape
+    y = torch.empty(rows)
+    ell_kernel[(triton.cdiv(rows, 64),)](val, col, x, y, rows, width, BLOCK=64)
+    return y
+
+
+def launch_marks(rows=70, width=5, cols=40):
+    """A sparse matrix whose short rows are marked with −1."""
+    val = torch.randn(width, rows)
+    col = torch.randint(-1, cols, (width, rows)).int()
+    x = torch.randn(cols)
+    return multiplied(val, col, x)
+
+
+def launch_beyond(rows=70, width=5, cols=40):
+    val = torch.randn(width, rows)
+    col = torch.randint(-1, cols, (width, rows)).int() + 1
+    x = torch.randn(cols)
+    return multiplied(val, col, x)

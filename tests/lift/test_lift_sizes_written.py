@@ -115,3 +115,13 @@ def test_rows_that_programs_share() -> None:
 def test_a_row_that_no_program_has() -> None:
     (kernel,) = lift(f"{FILE}:launch_without_the_last_row").kernels
     assert "violated" in {o.state for o in kernel.obligations if o.name == "coverage"}
+
+
+def test_numbers_below_zero_mark_what_is_left_out() -> None:
+    (kernel,) = lift(f"{FILE}:launch_marks").kernels
+    assert kernel.verdict == "verified" and "−1 ≤ col[…] < cols" in kernel.preconditions
+
+
+def test_an_index_beyond_the_end_is_violated() -> None:
+    (kernel,) = lift(f"{FILE}:launch_beyond").kernels
+    assert kernel.verdict == "violated"

@@ -56,6 +56,7 @@ class Use:
     below: Expr
     access: Write | None = None
     but: tuple[int, ...] = ()
+    low: int = 0  # below 0 where the kernel leaves out what is
 
     @property
     def name(self) -> str:
@@ -66,7 +67,7 @@ class Use:
         last = integers.minus(self.below, 1)
         shorter = len(polynomials.polynomial(last)) < len(polynomials.polynomial(self.below))
         sign, end = ("≤", last) if shorter else ("<", self.below)
-        return f"0 ≤ {self.name}[…] {sign} {unicode(presentable(end))}{others}"
+        return f"{str(self.low).replace('-', '−')} ≤ {self.name}[…] {sign} {unicode(presentable(end))}{others}"
 
 
 @dataclass
@@ -148,11 +149,12 @@ class Conditions:
 
     def holds(self, use: Use, values: np.ndarray) -> bool:
         below = value_at(use.below, self.kernel.machine.launch.example)
-        return bool((((values >= 0) & (values < below)) | np.isin(values, use.but)).all())
+        return bool((((values >= use.low) & (values < below)) | np.isin(values, use.but)).all())
 
     def assume(self, use: Use) -> None:
         self.tried.add(use.element.leaf.name)
-        self.kernel.simplify.prover.assume_range(use.element.leaf.name, ZERO, integers.minus(use.below, 1), use.but)
+        low, high = const(use.low), integers.minus(use.below, 1)
+        self.kernel.simplify.prover.assume_range(use.element.leaf.name, low, high, use.but)
         self.kernel.simplify.forget()
 
 
@@ -207,7 +209,7 @@ def broken(kernel: Kernel, access: Write, use: Use) -> Obligation:
             found.detail += f"; {refused}"
             return found
         below = value_at(use.below, example)
-        first = int(np.flatnonzero(((line < 0) | (line >= below)) & ~np.isin(line, use.but))[0])
+        first = int(np.flatnonzero(((line < use.low) | (line >= below)) & ~np.isin(line, use.but))[0])
         case = concrete.misused(kernel, access, use.element, below)
         if case is None:
             told = f"{element_name(kernel, use.name, first)} = {line[first]}"
@@ -230,12 +232,12 @@ def element_name(kernel: Kernel, name: str, offset: int) -> str:
 def lookups(access: Write, kernel: Kernel) -> list[Use]:
     """What data is used as an index, read from the offset in the way in which that keeps the access inside; else in the
     first one."""
-    ways = [(indices, list(lookups_at(access, indices))) for indices in indices_at(access.memory, access.offset)]
+    ways = [(at, list(lookups_at(access, at, kernel))) for at in indices_at(access.memory, access.offset)]
     enough = (uses for indices, uses in ways if uses and keeps_inside(kernel, access, indices, uses))
     return next(enough, ways[0][1] if ways else [])
 
 
-def lookups_at(access: Write, indices: tuple[Expr, ...]) -> Iterator[Use]:
+def lookups_at(access: Write, indices: tuple[Expr, ...], kernel: Kernel) -> Iterator[Use]:
     """Elements of integer tensors that are an index of what is accessed, or such divided by a size, each with the
     number it must lie below. None where a condition on the same element stands before the access, other than that it is
     not a certain number."""
@@ -243,11 +245,32 @@ def lookups_at(access: Write, indices: tuple[Expr, ...]) -> Iterator[Use]:
         element, by = dividend(i)
         if not isinstance(element, Load) or is_undefined(element) or not is_of_sizes(by):
             continue
-        but = [left_out(fact, element) for fact in access.facts if element in set(walk(fact))]
+        facts = [fact for fact in access.facts if element in set(walk(fact))]
+        signs = [fact for fact in facts if says_sign(fact, element)]
+        but = [left_out(fact, element) for fact in facts if fact not in signs]
         if None not in but:
             below = integers.times_(integers.tidied(const(n)), by)
             used = access if element is i else None  # of −1 that is divided C makes an index that may be good
-            yield Use(element, below, used, tuple(n for n in but if n is not None))
+            low = least_held(kernel, element) if signs else 0
+            yield Use(element, below, used, tuple(n for n in but if n is not None), low)
+
+
+def says_sign(fact: Expr, element: Load) -> bool:
+    """Whether a mask asks that an element is not negative, which a lane without one may have as −1."""
+    match fact:
+        case Compare("≤", zero, Where(_, then, Num(value))) if zero is ZERO:
+            return then is element and value < 0
+    return fact is integers.at_least_zero(element)
+
+
+def least_held(kernel: Kernel, element: Load) -> int:
+    """The least element that a tensor has in the example, if that is below 0: what marks places that hold nothing."""
+    values = kernel.machine.launch.values
+    try:
+        line = values(element.leaf.name.removesuffix("*")) if values is not None else np.zeros(1)
+    except Refused:
+        return 0
+    return min(0, int(line.min())) if line.size else 0
 
 
 def dividend(i: Expr) -> tuple[Expr, Expr]:
@@ -266,7 +289,7 @@ def is_of_sizes(e: Expr) -> bool:
 def keeps_inside(kernel: Kernel, access: Write, indices: tuple[Expr, ...], uses: Iterable[Use]) -> bool:
     """Whether an access stays in its tensor where these elements lie in their ranges."""
     within = [
-        part for u in uses for part in (integers.at_least_zero(u.element), integers.less(u.element, u.below))
+        part for u in uses for part in (integers.at_most(u.low, u.element), integers.less(u.element, u.below))
     ]
     return kernel.simplify.prover.proves((*access.facts, *within), in_shape(access.memory, indices))
 
