@@ -67,6 +67,7 @@ def bucket_of(tensor: torch.Tensor, sizes: set[int]) -> torch.Tensor | None:
     return bucket
 
 
-def place_in(bucket: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
-    """The place in a bucket where a tensor lies, taken out of it by views that a recorder can follow."""
-    return bucket.narrow(0, tensor.storage_offset(), tensor.numel()).view(tensor.shape)
+def place_in(bucket: torch.Tensor, tensor: torch.Tensor, start: int = 0) -> torch.Tensor:
+    """The place in a bucket where a tensor lies, taken out of it by views that a recorder can follow. The bucket begins
+    at the number `start` of its memory."""
+    return bucket.narrow(0, tensor.storage_offset() - start, tensor.numel()).view(tensor.shape)

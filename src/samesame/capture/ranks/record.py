@@ -303,12 +303,22 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
                     self.under_way.returned("what it was given or keeps", tensor)
 
     def left_behind(self) -> list[tuple[str, torch.Tensor]]:
-        """What the program has written into its inputs, weights and buffers, by name."""
+        """What the program has written into its inputs, weights and buffers, by name. Of memory in which weights lie
+        one after another, it is these that have names."""
         kept = (storage for storages in self.memory.storages.values() for storage in storages)
-        changed = [storage.whole for storage in kept if storage.source and storage.version]
+        written = [storage.whole for storage in kept if storage.source and storage.version]
+        changed = [part for whole in written for part in self.named_parts(whole)]
         inputs = {id(tensor): name for name, tensor in self.program.inputs.items()}
         names = [(inputs.get(id(tensor)) or (self.program.named(tensor) or ("", ""))[1], tensor) for tensor in changed]
         return [(f"{name}{AFTER}", tensor) for name, tensor in names if name]
+
+    def named_parts(self, whole: torch.Tensor) -> list[torch.Tensor]:
+        """The weights that lie in a tensor which is none itself, as its parts; otherwise the tensor alone."""
+        weights = self.program.places.get(address(whole), [])
+        if self.program.named(whole) or not weights or lying_in(whole, weights) is None:
+            return [whole]
+        with torch.no_grad(), self:
+            return [place_in(whole.view(-1), weight, int(whole.storage_offset())) for weight in weights]
 
     # ---------------------------------------------------------------------------------------------------- gradients
 
