@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.distributed.fsdp import fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
+from torch.distributed.tensor import DTensor
 from torch.nn.parallel import DistributedDataParallel
 
 from samesame.refine import refine
@@ -50,3 +52,46 @@ def test_ranks_that_step_a_share_of_the_weights_each_refine() -> None:
 @pytest.mark.long
 def test_steps_by_gradients_of_the_own_part_fail() -> None:
     assert verdict(averaged=False).verdict == "does not refine"
+
+
+def sharded_in_parts(clipped: float) -> Any:
+    """fully_shard on a layer inside fully_shard: what it was doing when an attempt without gradients ended is kept in
+    objects of torch's own, so the next attempt begins with a program made anew."""
+
+    def step(model: nn.Module, most: float) -> nn.Module:
+        return Clipped(model, torch.optim.SGD(model.parameters(), lr=0.5), most)
+
+    def distributed(rank: int, ranks: int, mesh: Any) -> nn.Module:
+        model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2, bias=False))
+        fully_shard(model[0], mesh=mesh)
+        return step(fully_shard(model, mesh=mesh), clipped)
+
+    given = torch.randn(4, 2), torch.randn(4, 2)
+    return refine(lambda: step(nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2, bias=False)), 0.05), distributed, given,
+                  world_size=2, mesh={"dp": 2}, relations={"x": "shard(0)", "y": "shard(0)"}, timeout=60)
+
+
+class Clipped(Step):
+    def __init__(self, model: nn.Module, optimizer: Any, most: float) -> None:
+        super().__init__(model, optimizer)
+        self.most = most
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> Any:
+        self.optimizer.zero_grad()
+        (self.model(x) - y).square().mean().backward()
+        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.most)
+        self.optimizer.step()
+        return norm.full_tensor() if isinstance(norm, DTensor) else norm
+
+
+def test_a_layer_sharded_inside_a_sharded_model_steps_as_the_whole_one() -> None:
+    found = sharded_in_parts(0.05)
+    assert found.verdict == "refines", plain_text(found)
+    assert any(output.name == "model.0.weight after the call" for output in found.outputs)
+
+
+@pytest.mark.long
+def test_gradients_that_are_clipped_at_another_norm_fail() -> None:
+    found = sharded_in_parts(0.04)
+    assert found.verdict == "does not refine"
+    assert {output.name for output in found.outputs if output.holds} == {"0"}

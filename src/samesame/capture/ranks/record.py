@@ -13,7 +13,7 @@ Sequential program and ranks are recorded alike, so that both speak of the same 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -127,7 +127,11 @@ def capture_sequential(
     rank give what they are given."""
 
     def record(rank: int, heard: Hearing) -> RankGraph:
-        return of_one_course(partial(_recorded, program, inputs, backward, name, 0, 1, heard), again, is_collective)
+        return of_one_course(partial(_recorded, given, backward, name, 0, 1, heard), again, is_collective)
+
+    @contextmanager
+    def given() -> Iterator[tuple[Any, Any]]:
+        yield program, inputs
 
     return alone(*all_heard(record, 1))
 
@@ -136,14 +140,18 @@ def _one_rank(
     program: Any, example: Any, rank: int, world_size: int, mesh: Mapping[str, int] | None, backward: bool,
     heard: Hearing, draw: Draw,
 ) -> RankGraph:
-    with one_of(rank, world_size):
-        place = () if mesh is None else (_mesh(mesh, world_size),)
-        with dealing():
-            with seeded(0):
-                built = _called(program, rank, world_size, *place)
-            with seeded(1):
-                inputs = _called(example, rank, world_size) if _makes(example) else example
-        return _recorded(built, inputs, backward, f"rank {rank}", rank, world_size, heard, draw)
+    @contextmanager
+    def built() -> Iterator[tuple[Any, Any]]:
+        with one_of(rank, world_size):
+            place = () if mesh is None else (_mesh(mesh, world_size),)
+            with dealing():
+                with seeded(0):
+                    made = _called(program, rank, world_size, *place)
+                with seeded(1):
+                    inputs = _called(example, rank, world_size) if _makes(example) else example
+            yield made, inputs
+
+    return _recorded(built, backward, f"rank {rank}", rank, world_size, heard, draw)
 
 
 def _makes(example: Any) -> bool:
@@ -167,20 +175,26 @@ def _called(function: Callable[..., Any], rank: int, world_size: int, *more: Any
 
 
 def _recorded(
-    program: Any, inputs: Any, backward: bool, name: str, rank: int, ranks: int, heard: Hearing, draw: Draw
+    made: Callable[[], AbstractContextManager[tuple[Any, Any]]], backward: bool, name: str, rank: int, ranks: int,
+    heard: Hearing, draw: Draw,
 ) -> RankGraph:
-    def once(gradients: bool) -> RankGraph:
+    """The graph of a program on its inputs, as they are `made`: once for each attempt, as a wrapper such as
+    fully_shard keeps what it was doing when the first one ended."""
+
+    def once(program: Any, inputs: Any, gradients: bool) -> RankGraph:
         target = RankProgram(program, inputs, alone=ranks == 1)
         own = target.inputs.values(), [weight for lying in target.places.values() for weight in lying]
         with kept(target), few_threads(tensor.numel() for tensor in target.held), drawn(draw, *own):
             return Ranks(target, rank, backward, heard).graph(name, rank, ranks, gradients=gradients)
 
     try:
-        return once(backward or not isinstance(program, nn.Module))
+        with made() as (program, inputs):
+            return once(program, inputs, backward or not isinstance(program, nn.Module))
     except Refused as why:
         if backward or not may_want_gradients(why):
             raise
-    return once(True)                                      # a module that takes a step of training itself
+    with made() as (program, inputs):
+        return once(program, inputs, True)                 # a module that takes a step of training itself
 
 
 # ------------------------------------------------------------------------------------------------------- the recorder
