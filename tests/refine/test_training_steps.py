@@ -95,3 +95,39 @@ def test_gradients_that_are_clipped_at_another_norm_fail() -> None:
     found = sharded_in_parts(0.04)
     assert found.verdict == "does not refine"
     assert {output.name for output in found.outputs if output.holds} == {"0"}
+
+
+class TwoHeads(nn.Module):
+    def __init__(self, other: bool = False) -> None:
+        super().__init__()
+        self.first, self.second, self.other = nn.Linear(3, 2), nn.Linear(3, 2), other
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.second(x) if self.other else self.first(x)
+
+
+def with_unused(other_on: tuple[bool, bool]) -> Any:
+    """Each rank runs one of two heads; the reducer finds the other one unused."""
+
+    def step(model: nn.Module) -> Step:
+        return Step(model, torch.optim.SGD(model.parameters(), lr=0.5))
+
+    def distributed(rank: int, ranks: int) -> Step:
+        return step(DistributedDataParallel(TwoHeads(other_on[rank]), find_unused_parameters=True))
+
+    given, cut = (torch.randn(4, 3), torch.randn(4, 2)), {"x": "shard(0)", "y": "shard(0)"}
+    return refine(lambda: step(TwoHeads()), distributed, given, relations=cut, timeout=60)
+
+
+def test_weights_that_no_rank_uses_are_left_as_they_were() -> None:
+    found = with_unused((False, False))
+    assert found.verdict == "refines", plain_text(found)
+    assert not any("second" in output.name and "after" in output.name for output in found.outputs)
+
+
+@pytest.mark.long
+def test_weights_that_one_rank_uses_are_stepped_on_every_rank() -> None:
+    found = with_unused((False, True))
+    failing = {output.name for output in found.outputs if not output.holds}
+    assert found.verdict == "does not refine", plain_text(found)
+    assert {"first.weight", "second.weight", "second.bias"} <= failing

@@ -51,7 +51,7 @@ from samesame.capture.ranks.collectives import (
     is_collective,
     spelled,
 )
-from samesame.capture.ranks.ddp import bucket_of, place_in
+from samesame.capture.ranks.ddp import bucket_of, is_marks, place_in
 from samesame.capture.ranks.fsdp import PACKING, lying_in, strided, unscattered
 from samesame.capture.ranks.graphs import Answer, RankGraph, told_by
 from samesame.capture.ranks.group import dealing, one_of
@@ -425,6 +425,8 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         """Make known the buckets in which these tensors lie, and their places there; any other tensor is left alone."""
         for tensor in tensors:
             if has_memory(tensor) and not self.memory.knows(tensor) and self.program.named(tensor) is None:
+                if is_marks(tensor, self.program.marks):
+                    self.memory.fresh(tensor, self.tape.source("constant", "used", tensor, self.here()))
                 bucket = bucket_of(tensor, self.program.buckets)
                 if bucket is None:
                     continue
