@@ -47,6 +47,7 @@ from samesame.capture.ranks.collectives import (
     Call,
     Collective,
     communicator_of,
+    demand_contiguous,
     group_of,
     is_collective,
     spelled,
@@ -400,7 +401,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
     def operator(self, operation: OpOverload, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if any(issubclass(kind, WRAPPERS) for kind in types):
             return NotImplemented                          # torch opens it, and comes back with what is inside
-        if imagined(types):
+        if imagined(types, list(tensors_in((*args, *kwargs.values()))), kwargs.get("device")):
             return operation(*args, **kwargs)
         self.lines.note(self.on_its_way)
         if self.program.buckets:
@@ -588,14 +589,6 @@ def is_mask(index: Any) -> bool:
     return isinstance(index, torch.Tensor) and index.dtype == torch.bool
 
 
-def demand_contiguous(one: Collective) -> None:
-    """Raise Refused where a collective would read or write memory in another order than the tensor's: backends move
-    memory as it lies."""
-    if not all(x.is_contiguous() or x.is_contiguous(memory_format=torch.channels_last) for x in one.given + one.taken):
-        name = one.operator.removeprefix("collective.")
-        raise Refused(f"calls {name} on a tensor that is not contiguous; call .contiguous() and use what that returns")
-
-
 def answer(operation: OpOverload, given: Mapping[str, Any], pending: Pending) -> Any:
     """What one of c10d's operators returns: the argument that takes the result, which is its first, and the work."""
     work = pending.boxed()
@@ -604,9 +597,12 @@ def answer(operation: OpOverload, given: Mapping[str, Any], pending: Pending) ->
     return found if len(found) > 1 else found[0] if found else None
 
 
-def imagined(types: Any) -> bool:
-    """Whether an operator runs on no values: DTensor asks for shapes this way."""
-    return torch._C._get_dispatch_mode(FAKE) is not None or any(issubclass(kind, FakeTensor) for kind in types)
+def imagined(types: Any, tensors: Sequence[torch.Tensor], device: Any) -> bool:
+    """Whether an operator runs on no values: DTensor asks for shapes so, of fake tensors or on the device meta."""
+    if torch._C._get_dispatch_mode(FAKE) is not None or any(issubclass(kind, FakeTensor) for kind in types):
+        return True
+    shapes = [tensor.device.type == "meta" for tensor in tensors]
+    return all(shapes) if shapes else device is not None and torch.device(device).type == "meta"
 
 
 def refusal_in(error: BaseException | None) -> SamesameError | None:
