@@ -174,6 +174,7 @@ DERIVATIVES = {
     "group norm": lambda x: F.group_norm(x.reshape(1, 5, 5), 5),
     "gelu": lambda x: F.gelu(x, approximate="tanh") + F.silu(x) * F.softplus(x) + F.leaky_relu(x) * F.elu(x),
     "sigmoid and tanh": lambda x: x.sigmoid() * x.tanh() + F.hardswish(x) + F.mish(x) * F.logsigmoid(x),
+    "log of a sigmoid": lambda x: F.logsigmoid(9 * x) + F.logsigmoid(-x),
     "attention": lambda x: F.scaled_dot_product_attention(x[None], x[None] * 2, x[None], is_causal=True),
     "indexing": lambda x: x[LABELS[0, :4], LABELS[1, :4]] * x[1:3, ::2].sum() + x.gather(1, LABELS[:, :5].t()).sum(),
     "slices and selections": lambda x: x[:, 1] * x[2, :] + x.diagonal() + x.unfold(0, 5, 1)[0, 0],
