@@ -74,6 +74,29 @@ def test_shards_may_be_uneven(inner):
         torch.testing.assert_close(found[root.name], net(inner).double()(WORDS), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("made", [False, True])
+def test_shapes_that_are_worked_out_on_meta_are_no_values(made):
+    """DTensor does so for operators that it has no rule of its own for; a program that returns one is refused."""
+    def program(rank, size, mesh):
+        def loss(x, y):
+            wanted = distribute_tensor(y, mesh, [Shard(0)])
+            found = nn.functional.mse_loss(distribute_tensor(x, mesh, [Shard(0)]).sin(), wanted).full_tensor()
+            return torch.empty(3, device="meta").exp() if made else found
+
+        return loss
+
+    given = torch.randn(4, 3), torch.randn(4, 3)
+    if made:
+        with pytest.raises(Refused, match="on meta; use an ordinary dense tensor"):
+            capture_ranks(program, given, 2, mesh={"dp": 2})
+        return
+    together = world(capture_ranks(program, given, 2, mesh={"dp": 2}))
+    found = execute(together, together.tensors)
+    for _, root in together.roots:
+        wanted = nn.functional.mse_loss(given[0].double().sin(), given[1].double())
+        torch.testing.assert_close(found[root.name], wanted, rtol=1e-6, atol=1e-6)
+
+
 MESHES = [
     ({"tp": 4}, [Shard(0)]),
     ({"dp": 2, "tp": 2}, [Shard(1), Shard(0)]),
@@ -151,6 +174,7 @@ DERIVATIVES = {
     "group norm": lambda x: F.group_norm(x.reshape(1, 5, 5), 5),
     "gelu": lambda x: F.gelu(x, approximate="tanh") + F.silu(x) * F.softplus(x) + F.leaky_relu(x) * F.elu(x),
     "sigmoid and tanh": lambda x: x.sigmoid() * x.tanh() + F.hardswish(x) + F.mish(x) * F.logsigmoid(x),
+    "log of a sigmoid": lambda x: F.logsigmoid(9 * x) + F.logsigmoid(-x),
     "attention": lambda x: F.scaled_dot_product_attention(x[None], x[None] * 2, x[None], is_causal=True),
     "indexing": lambda x: x[LABELS[0, :4], LABELS[1, :4]] * x[1:3, ::2].sum() + x.gather(1, LABELS[:, :5].t()).sum(),
     "slices and selections": lambda x: x[:, 1] * x[2, :] + x.diagonal() + x.unfold(0, 5, 1)[0, 0],

@@ -66,3 +66,47 @@ def test_gradients_of_whole_weights_are_refused():
 def test_wrapped_layer_by_layer_and_with_the_weights_as_they_are_called(original, layers):
     found = trained(original, layers=layers)
     assert found.verdict == "refines", plain_text(found)
+
+
+class Step(nn.Module):
+    """One step of training, of weights that are called `net.*` on every side."""
+
+    def __init__(self, net: nn.Module, rate: float = 0.1) -> None:
+        super().__init__()
+        self.net = net
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=rate)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.optimizer.zero_grad()
+        loss = self.net(x).square().mean()
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+
+def stepped(original: bool, rates: tuple[float, float] = (0.1, 0.1)) -> Refinement:
+    """The flat weight is [12] of which the second rank has the last of nine numbers and all three of the bias."""
+
+    def distributed(rank: int, ranks: int) -> nn.Module:
+        net = FullyShardedDataParallel(nn.Sequential(nn.Linear(3, 3)), device_id=torch.device("cpu"),
+                                       use_orig_params=original)
+        return Step(net, rates[rank])
+
+    return refine(lambda: Step(nn.Sequential(nn.Linear(3, 3))), distributed, (torch.randn(4, 3),),
+                  relations={"x": "shard(0)"}, expected={"0": "partial(avg)"}, timeout=100)
+
+
+@pytest.mark.parametrize("original", [True, False])
+def test_after_a_step_the_weights_that_lie_in_a_flat_one_have_their_own_names(original):
+    found = stepped(original)
+    assert found.verdict == "refines", plain_text(found)
+    words = {output.name: output.words for output in found.outputs}
+    assert words["net.0.weight after the call"] == "in pieces, each on its rank"
+    assert words["net.0.bias after the call"] == "whole on rank 1 only"
+
+
+def test_a_step_at_another_rate_on_one_rank_is_found_in_the_weights_that_lie_there():
+    found = stepped(True, (0.1, 0.2))
+    failing = {output.name for output in found.outputs if not output.holds}
+    assert found.verdict == "does not refine", plain_text(found)
+    assert failing == {"net.0.weight after the call", "net.0.bias after the call"}

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.distributed.fsdp import fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
+from torch.distributed.tensor import DTensor
 from torch.nn.parallel import DistributedDataParallel
 
 from samesame.refine import refine
@@ -50,3 +52,82 @@ def test_ranks_that_step_a_share_of_the_weights_each_refine() -> None:
 @pytest.mark.long
 def test_steps_by_gradients_of_the_own_part_fail() -> None:
     assert verdict(averaged=False).verdict == "does not refine"
+
+
+def sharded_in_parts(clipped: float) -> Any:
+    """fully_shard on a layer inside fully_shard: what it was doing when an attempt without gradients ended is kept in
+    objects of torch's own, so the next attempt begins with a program made anew."""
+
+    def step(model: nn.Module, most: float) -> nn.Module:
+        return Clipped(model, torch.optim.SGD(model.parameters(), lr=0.5), most)
+
+    def distributed(rank: int, ranks: int, mesh: Any) -> nn.Module:
+        model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2, bias=False))
+        fully_shard(model[0], mesh=mesh)
+        return step(fully_shard(model, mesh=mesh), clipped)
+
+    given = torch.randn(4, 2), torch.randn(4, 2)
+    return refine(lambda: step(nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2, bias=False)), 0.05), distributed, given,
+                  world_size=2, mesh={"dp": 2}, relations={"x": "shard(0)", "y": "shard(0)"}, timeout=60)
+
+
+class Clipped(Step):
+    def __init__(self, model: nn.Module, optimizer: Any, most: float) -> None:
+        super().__init__(model, optimizer)
+        self.most = most
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> Any:
+        self.optimizer.zero_grad()
+        (self.model(x) - y).square().mean().backward()
+        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.most)
+        self.optimizer.step()
+        return norm.full_tensor() if isinstance(norm, DTensor) else norm
+
+
+def test_a_layer_sharded_inside_a_sharded_model_steps_as_the_whole_one() -> None:
+    found = sharded_in_parts(0.05)
+    assert found.verdict == "refines", plain_text(found)
+    assert any(output.name == "model.0.weight after the call" for output in found.outputs)
+
+
+@pytest.mark.long
+def test_gradients_that_are_clipped_at_another_norm_fail() -> None:
+    found = sharded_in_parts(0.04)
+    assert found.verdict == "does not refine"
+    assert {output.name for output in found.outputs if output.holds} == {"0"}
+
+
+class TwoHeads(nn.Module):
+    def __init__(self, other: bool = False) -> None:
+        super().__init__()
+        self.first, self.second, self.other = nn.Linear(3, 2), nn.Linear(3, 2), other
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.second(x) if self.other else self.first(x)
+
+
+def with_unused(other_on: tuple[bool, bool]) -> Any:
+    """Each rank runs one of two heads; the reducer finds the other one unused."""
+
+    def step(model: nn.Module) -> Step:
+        return Step(model, torch.optim.SGD(model.parameters(), lr=0.5))
+
+    def distributed(rank: int, ranks: int) -> Step:
+        return step(DistributedDataParallel(TwoHeads(other_on[rank]), find_unused_parameters=True))
+
+    given, cut = (torch.randn(4, 3), torch.randn(4, 2)), {"x": "shard(0)", "y": "shard(0)"}
+    return refine(lambda: step(TwoHeads()), distributed, given, relations=cut, timeout=60)
+
+
+def test_weights_that_no_rank_uses_are_left_as_they_were() -> None:
+    found = with_unused((False, False))
+    assert found.verdict == "refines", plain_text(found)
+    assert not any("second" in output.name and "after" in output.name for output in found.outputs)
+
+
+@pytest.mark.long
+def test_weights_that_one_rank_uses_are_stepped_on_every_rank() -> None:
+    found = with_unused((False, True))
+    failing = {output.name for output in found.outputs if not output.holds}
+    assert found.verdict == "does not refine", plain_text(found)
+    assert {"first.weight", "second.weight", "second.bias"} <= failing

@@ -35,6 +35,11 @@ def embedding(grad: Tensor, indices: Tensor, rows: int, padding: int, by_frequen
     return grad.new_zeros(rows, grad.shape[-1]).index_add(0, flat, parts)
 
 
+def log_sigmoid(grad: Tensor, x: Tensor, kept: Tensor) -> Tensor:
+    """The gradient of log σ(x), which is σ(−x). What the forward pass has kept for it differs between devices."""
+    return grad * torch.sigmoid(-x)
+
+
 def zeros(shape: Sequence[int], **kind: Any) -> Tensor:
     """Zeros that torch gives no memory, for a derivative that is nowhere felt."""
     return torch.zeros(shape, **kind)
@@ -47,6 +52,7 @@ def zeros_of(batch: Tensor, like: Tensor, *, self_num_batch_dims: int = 0) -> Te
 
 OURS: dict[str, Callable[..., Any]] = {
     "aten.embedding_dense_backward.default": embedding,
+    "aten.log_sigmoid_backward.default": log_sigmoid,
     "aten._efficientzerotensor.default": zeros,
     "aten._new_zeros_with_same_feature_meta.default": zeros_of,
 }

@@ -180,10 +180,11 @@ def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
 
 
 @meaning("aten.softplus")
-def softplus(x: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
+def softplus(x: Tensor, beta: float | Expr = 1, threshold: float | Expr = 20) -> Tensor:
     """log(1 + exp(βx)) / β; x itself where βx is above the threshold, as torch defines it."""
     b = constant(beta)
-    if beta > 0 and threshold >= 20 and leaves_out("softplus read as log(1 + exp x) above its threshold, 2.1e-9 less"):
+    ordinary = not isinstance(beta, Expr) and not isinstance(threshold, Expr) and beta > 0 and threshold >= 20
+    if ordinary and leaves_out("softplus read as log(1 + exp x) above its threshold, 2.1e-9 less"):
         return pointwise(lambda e: softplus_of(b * e) / b, x, kind="real")
     return pointwise(lambda e: where(lt(constant(threshold), b * e), e, softplus_of(b * e) / b), x, kind="real")
 

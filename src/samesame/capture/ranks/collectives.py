@@ -337,3 +337,11 @@ def many(call: Call) -> Sequence[torch.Tensor]:
     """The same for a list of tensors."""
     found: Sequence[torch.Tensor] = next(call.given[name] for name in ("inputs", "input", "self") if name in call.given)
     return found
+
+
+def demand_contiguous(one: Collective) -> None:
+    """Raise Refused where a collective would read or write memory in another order than the tensor's: backends move
+    memory as it lies."""
+    if not all(x.is_contiguous() or x.is_contiguous(memory_format=torch.channels_last) for x in one.given + one.taken):
+        name = one.operator.removeprefix("collective.")
+        raise Refused(f"calls {name} on a tensor that is not contiguous; call .contiguous() and use what that returns")

@@ -3,7 +3,8 @@
 DistributedDataParallel copies each gradient into its place in a long tensor, a bucket, divides by the number of ranks
 and adds up whole buckets over ranks while the backward pass still runs, and copies the sums back. What it does itself
 goes through torch's dispatcher, where a recorder sees it, with two exceptions. Buckets are made before it listens, so
-each is introduced when it is first met: as one tensor, of which the places of gradients are slices. And the reducer
+each is introduced when it is first met: as one tensor, of which the places of gradients are slices. So are the marks
+that it keeps of weights which are used, where it looks for others. And the reducer
 waits for a result that a process group without others never gives; `averaged` is a hook that torch runs in its place.
 """
 
@@ -56,6 +57,17 @@ def _parallel(modules: Iterable[nn.Module]) -> Iterator[DistributedDataParallel]
         yield from (part for part in module.modules() if isinstance(part, DistributedDataParallel))
 
 
+def marks_of(modules: Iterable[nn.Module]) -> set[int]:
+    """How many weights the reducers have that look for unused ones: each keeps a mark for every weight."""
+    return {len(part._module_parameters) for part in _parallel(modules) if part.find_unused_parameters}
+
+
+def is_marks(tensor: torch.Tensor, counts: set[int]) -> bool:
+    """Whether a tensor is the marks of a reducer, one after another in memory of their own."""
+    alone = tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()
+    return tensor.dtype == torch.int32 and alone and tensor.dim() == 1 and tensor.numel() in counts
+
+
 def bucket_of(tensor: torch.Tensor, sizes: set[int]) -> torch.Tensor | None:
     """The bucket that a place of a gradient lies in, whole; None for a tensor of another kind."""
     storage = tensor.untyped_storage()
@@ -67,6 +79,7 @@ def bucket_of(tensor: torch.Tensor, sizes: set[int]) -> torch.Tensor | None:
     return bucket
 
 
-def place_in(bucket: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
-    """The place in a bucket where a tensor lies, taken out of it by views that a recorder can follow."""
-    return bucket.narrow(0, tensor.storage_offset(), tensor.numel()).view(tensor.shape)
+def place_in(bucket: torch.Tensor, tensor: torch.Tensor, start: int = 0) -> torch.Tensor:
+    """The place in a bucket where a tensor lies, taken out of it by views that a recorder can follow. The bucket begins
+    at the number `start` of its memory."""
+    return bucket.narrow(0, tensor.storage_offset() - start, tensor.numel()).view(tensor.shape)

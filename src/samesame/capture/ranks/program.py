@@ -20,7 +20,7 @@ from torch.utils._pytree import tree_leaves
 
 from samesame.capture.memory import address, has_memory, place_of
 from samesame.capture.program import Program, holdings, referred
-from samesame.capture.ranks.ddp import open_reducers
+from samesame.capture.ranks.ddp import marks_of, open_reducers
 from samesame.capture.ranks.fsdp import forget_views, parts_of
 from samesame.capture.ranks.placements import Placed, placed
 
@@ -41,7 +41,7 @@ class RankProgram(Program):
         self.places: dict[int, list[torch.Tensor]] = {}    # the weights, by the memory that they are in, as they lie
         self.flat: dict[str, tuple[FlatParameter, int, int]] = {}      # weights that lie in a flat one, and where
         self.parts = [thing for _, thing in referred(program) if isinstance(thing, nn.Module)]
-        self.buckets = open_reducers(self.parts)
+        self.buckets, self.marks = open_reducers(self.parts), marks_of(self.parts)
         seen = set[int]()
         self.names = {place: (kind, clean_tensor_name(name)) for place, (kind, name) in self.names.items()}
         for kind, path, tensor in holdings(program)[1]:

@@ -13,7 +13,7 @@ Sequential program and ranks are recorded alike, so that both speak of the same 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -47,11 +47,12 @@ from samesame.capture.ranks.collectives import (
     Call,
     Collective,
     communicator_of,
+    demand_contiguous,
     group_of,
     is_collective,
     spelled,
 )
-from samesame.capture.ranks.ddp import bucket_of, place_in
+from samesame.capture.ranks.ddp import bucket_of, is_marks, place_in
 from samesame.capture.ranks.fsdp import PACKING, lying_in, strided, unscattered
 from samesame.capture.ranks.graphs import Answer, RankGraph, told_by
 from samesame.capture.ranks.group import dealing, one_of
@@ -127,7 +128,11 @@ def capture_sequential(
     rank give what they are given."""
 
     def record(rank: int, heard: Hearing) -> RankGraph:
-        return of_one_course(partial(_recorded, program, inputs, backward, name, 0, 1, heard), again, is_collective)
+        return of_one_course(partial(_recorded, given, backward, name, 0, 1, heard), again, is_collective)
+
+    @contextmanager
+    def given() -> Iterator[tuple[Any, Any]]:
+        yield program, inputs
 
     return alone(*all_heard(record, 1))
 
@@ -136,14 +141,18 @@ def _one_rank(
     program: Any, example: Any, rank: int, world_size: int, mesh: Mapping[str, int] | None, backward: bool,
     heard: Hearing, draw: Draw,
 ) -> RankGraph:
-    with one_of(rank, world_size):
-        place = () if mesh is None else (_mesh(mesh, world_size),)
-        with dealing():
-            with seeded(0):
-                built = _called(program, rank, world_size, *place)
-            with seeded(1):
-                inputs = _called(example, rank, world_size) if _makes(example) else example
-        return _recorded(built, inputs, backward, f"rank {rank}", rank, world_size, heard, draw)
+    @contextmanager
+    def built() -> Iterator[tuple[Any, Any]]:
+        with one_of(rank, world_size):
+            place = () if mesh is None else (_mesh(mesh, world_size),)
+            with dealing():
+                with seeded(0):
+                    made = _called(program, rank, world_size, *place)
+                with seeded(1):
+                    inputs = _called(example, rank, world_size) if _makes(example) else example
+            yield made, inputs
+
+    return _recorded(built, backward, f"rank {rank}", rank, world_size, heard, draw)
 
 
 def _makes(example: Any) -> bool:
@@ -167,20 +176,26 @@ def _called(function: Callable[..., Any], rank: int, world_size: int, *more: Any
 
 
 def _recorded(
-    program: Any, inputs: Any, backward: bool, name: str, rank: int, ranks: int, heard: Hearing, draw: Draw
+    made: Callable[[], AbstractContextManager[tuple[Any, Any]]], backward: bool, name: str, rank: int, ranks: int,
+    heard: Hearing, draw: Draw,
 ) -> RankGraph:
-    def once(gradients: bool) -> RankGraph:
+    """The graph of a program on its inputs, as they are `made`: once for each attempt, as a wrapper such as
+    fully_shard keeps what it was doing when the first one ended."""
+
+    def once(program: Any, inputs: Any, gradients: bool) -> RankGraph:
         target = RankProgram(program, inputs, alone=ranks == 1)
         own = target.inputs.values(), [weight for lying in target.places.values() for weight in lying]
         with kept(target), few_threads(tensor.numel() for tensor in target.held), drawn(draw, *own):
             return Ranks(target, rank, backward, heard).graph(name, rank, ranks, gradients=gradients)
 
     try:
-        return once(backward or not isinstance(program, nn.Module))
+        with made() as (program, inputs):
+            return once(program, inputs, backward or not isinstance(program, nn.Module))
     except Refused as why:
         if backward or not may_want_gradients(why):
             raise
-    return once(True)                                      # a module that takes a step of training itself
+    with made() as (program, inputs):
+        return once(program, inputs, True)                 # a module that takes a step of training itself
 
 
 # ------------------------------------------------------------------------------------------------------- the recorder
@@ -303,12 +318,22 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
                     self.under_way.returned("what it was given or keeps", tensor)
 
     def left_behind(self) -> list[tuple[str, torch.Tensor]]:
-        """What the program has written into its inputs, weights and buffers, by name."""
+        """What the program has written into its inputs, weights and buffers, by name. Of memory in which weights lie
+        one after another, it is these that have names."""
         kept = (storage for storages in self.memory.storages.values() for storage in storages)
-        changed = [storage.whole for storage in kept if storage.source and storage.version]
+        written = [storage.whole for storage in kept if storage.source and storage.version]
+        changed = [part for whole in written for part in self.named_parts(whole)]
         inputs = {id(tensor): name for name, tensor in self.program.inputs.items()}
         names = [(inputs.get(id(tensor)) or (self.program.named(tensor) or ("", ""))[1], tensor) for tensor in changed]
         return [(f"{name}{AFTER}", tensor) for name, tensor in names if name]
+
+    def named_parts(self, whole: torch.Tensor) -> list[torch.Tensor]:
+        """The weights that lie in a tensor which is none itself, as its parts; otherwise the tensor alone."""
+        weights = self.program.places.get(address(whole), [])
+        if self.program.named(whole) or not weights or lying_in(whole, weights) is None:
+            return [whole]
+        with torch.no_grad(), self:
+            return [place_in(whole.view(-1), weight, int(whole.storage_offset())) for weight in weights]
 
     # ---------------------------------------------------------------------------------------------------- gradients
 
@@ -376,7 +401,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
     def operator(self, operation: OpOverload, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if any(issubclass(kind, WRAPPERS) for kind in types):
             return NotImplemented                          # torch opens it, and comes back with what is inside
-        if imagined(types):
+        if imagined(types, list(tensors_in((*args, *kwargs.values()))), kwargs.get("device")):
             return operation(*args, **kwargs)
         self.lines.note(self.on_its_way)
         if self.program.buckets:
@@ -401,6 +426,8 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         """Make known the buckets in which these tensors lie, and their places there; any other tensor is left alone."""
         for tensor in tensors:
             if has_memory(tensor) and not self.memory.knows(tensor) and self.program.named(tensor) is None:
+                if is_marks(tensor, self.program.marks):
+                    self.memory.fresh(tensor, self.tape.source("constant", "used", tensor, self.here()))
                 bucket = bucket_of(tensor, self.program.buckets)
                 if bucket is None:
                     continue
@@ -562,14 +589,6 @@ def is_mask(index: Any) -> bool:
     return isinstance(index, torch.Tensor) and index.dtype == torch.bool
 
 
-def demand_contiguous(one: Collective) -> None:
-    """Raise Refused where a collective would read or write memory in another order than the tensor's: backends move
-    memory as it lies."""
-    if not all(x.is_contiguous() or x.is_contiguous(memory_format=torch.channels_last) for x in one.given + one.taken):
-        name = one.operator.removeprefix("collective.")
-        raise Refused(f"calls {name} on a tensor that is not contiguous; call .contiguous() and use what that returns")
-
-
 def answer(operation: OpOverload, given: Mapping[str, Any], pending: Pending) -> Any:
     """What one of c10d's operators returns: the argument that takes the result, which is its first, and the work."""
     work = pending.boxed()
@@ -578,9 +597,12 @@ def answer(operation: OpOverload, given: Mapping[str, Any], pending: Pending) ->
     return found if len(found) > 1 else found[0] if found else None
 
 
-def imagined(types: Any) -> bool:
-    """Whether an operator runs on no values: DTensor asks for shapes this way."""
-    return torch._C._get_dispatch_mode(FAKE) is not None or any(issubclass(kind, FakeTensor) for kind in types)
+def imagined(types: Any, tensors: Sequence[torch.Tensor], device: Any) -> bool:
+    """Whether an operator runs on no values: DTensor asks for shapes so, of fake tensors or on the device meta."""
+    if torch._C._get_dispatch_mode(FAKE) is not None or any(issubclass(kind, FakeTensor) for kind in types):
+        return True
+    shapes = [tensor.device.type == "meta" for tensor in tensors]
+    return all(shapes) if shapes else device is not None and torch.device(device).type == "meta"
 
 
 def refusal_in(error: BaseException | None) -> SamesameError | None:
