@@ -196,6 +196,9 @@ def _module(walk: _Walk, thing: Any, steps: Steps) -> bool:
     """A module: its own attributes, and its parameters, buffers and parts as attributes too."""
     if not isinstance(thing, nn.Module):
         return False
+    hooks = (own for name in HIDDEN if "hooks" in name and isinstance(own := thing.__dict__.get(name), dict))
+    for own in hooks:                                      # those that a call puts on
+        walk.keep(own, dict(own), _put_dict, lambda now: now)
     for own in (thing.__dict__, thing._parameters, thing._buffers, thing._modules):
         walk.keep(own, dict(own), _put_dict, lambda now: now)
         walk.seen[id(own)] = own
@@ -284,7 +287,8 @@ def _function(walk: _Walk, thing: Any, steps: Steps) -> bool:
         kept = thing.cache_info().currsize
         walk.keep(thing, [kept], lambda now, held: None if held[0] else now.cache_clear(),
                   lambda now: [now.cache_info().currsize])
-        walk.found.values[path_name((), (*steps, f"{thing.__name__}.cache_info"))] = kept
+        name = getattr(thing, "__name__", "")              # what caches a functools.partial has none
+        walk.found.values[path_name((), (*steps, f"{name}.cache_info"))] = kept
         walk.visit(thing.__wrapped__, steps)
         return True
     if not isinstance(thing, types.FunctionType) or (thing.__module__ or "").startswith(WATCHING):

@@ -113,9 +113,9 @@ def programs_of(
 def no_inputs(programs: Sequence[Any]) -> Any:
     """Saved graphs hold the inputs they were captured on, and models of checkpoints make some; anything else needs
     them."""
-    own = [example for program in programs if (example := getattr(program, "example", None)) is not None]
-    if own:
-        return own[0]
+    own = (example for program in programs if (example := getattr(program, "example", None)) is not None)
+    if (first := next(own, None)) is not None:
+        return first
     if not all(isinstance(program, Graph) for program in programs):
         raise Refused("no inputs to run both programs on: add --inputs TARGET, such as --inputs file.py:inputs")
     return ()

@@ -27,6 +27,7 @@ from samesame.graph import Graph
 from samesame.operators.defaults import with_defaults
 from samesame.operators.execute import execute
 from samesame.operators.kept import Part
+from samesame.programs.outputs import taken_apart
 from samesame.relate.draws import Draw
 from samesame.relate.propose import Values, agree
 
@@ -170,10 +171,10 @@ def _run(program: Any, example: Any) -> list[torch.Tensor]:
     and then fail in any way."""
     try:
         with torch.inference_mode():
-            outputs: Mapping[str, torch.Tensor] = program(**example)
+            outputs = program(**example)
     except Exception as error:
         raise Refused(f"{program.checkpoint.text} does not run: {one_line(error)}") from error
-    return list(outputs.values())
+    return [tensor for _, tensor in taken_apart(outputs, program.checkpoint.text)[1]]
 
 
 def _apart(mine: list[torch.Tensor], yours: list[torch.Tensor]) -> float:

@@ -20,6 +20,7 @@ from typing import Any
 from samesame.capture import GRADIENTS, Differentiates, Recorded, capture, capture_calls, may_want_gradients
 from samesame.capture.artefacts import program_of
 from samesame.capture.calls import SECOND_INPUT
+from samesame.capture.checkpoints.transformers import ModelProgram
 from samesame.capture.program import Foreign
 from samesame.capture.sizes.family import Apart
 from samesame.evidence import Refused
@@ -58,6 +59,11 @@ def instance(program: Any) -> Any:
     if inspect.isclass(program) or (inspect.isfunction(program) and not inspect.signature(program).parameters):
         program = program()
     return program_of(program)
+
+
+def built_of(program: Any) -> str:
+    """What a model of a checkpoint says about the class that was built; nothing for other programs."""
+    return str(program.built) if isinstance(program, ModelProgram) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +116,7 @@ class Sides:
         recorded = self.recorded(example, probing=stateful, again=True)
         first, second = (found.setting if isinstance(found, Graph) else found.graph.setting for found in recorded)
         self.settings = first, second
+        self.notes += dict.fromkeys(note for program in self.programs if (note := built_of(program)))
         fails = [found.fails if isinstance(found, Recorded) else "" for found in recorded]
         reasons = [found.again if isinstance(found, Recorded) else "" for found in recorded]
         if any(fails):

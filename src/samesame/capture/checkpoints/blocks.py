@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from samesame.capture.checkpoints.transformers import TransformersProgram
+from samesame.capture.checkpoints.transformers import ModelProgram
 from samesame.evidence import Refused
 
 
@@ -20,7 +20,7 @@ class _Seen(Exception):
 def block(program: Any, path: str, inputs: Any = None) -> tuple[nn.Module, dict[str, Any]]:
     """The module at this path of a Transformers model, and the arguments of its first call by name, as a prompt of the
     model (`inputs`, or its own example) is run without a cache. Raises Refused."""
-    if not isinstance(program, TransformersProgram):
+    if not isinstance(program, ModelProgram):
         raise Refused("a block is taken from a model of Transformers; give hf:DIR")
     modules = dict(program.model.named_modules())
     if path not in modules:
@@ -40,7 +40,7 @@ def block(program: Any, path: str, inputs: Any = None) -> tuple[nn.Module, dict[
     try:
         with torch.no_grad():
             given = program.example if inputs is None else inputs
-            program.model(**(given if isinstance(given, dict) else {"input_ids": given[0]}), use_cache=False)
+            program.once(*(() if isinstance(given, dict) else given), **(given if isinstance(given, dict) else {}))
     except _Seen:
         return found, {name: value for name, value in seen.items() if value is not None}
     finally:

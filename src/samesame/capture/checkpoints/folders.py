@@ -20,7 +20,9 @@ from urllib.parse import unquote
 
 import torch
 from torch import nn
+from torch.nn.modules.conv import _ConvNd
 
+from samesame.capture.checkpoints.classes import built_for
 from samesame.capture.checkpoints.shrinking import TOKENS, merged, number, shrunk
 from samesame.evidence import Refused
 
@@ -201,13 +203,13 @@ def tiny(config: Any, folder: Path | str, overrides: Mapping[str, Any] | None = 
 
 
 def build(package: Any, config: Any) -> nn.Module:
-    """A causal language model of this config, with the weights that Transformers starts training from."""
+    """The model of this config, with the weights that Transformers starts training from."""
     try:
         with torch.random.fork_rng():
             torch.manual_seed(0)
-            model: nn.Module = package.AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+            model: nn.Module = built_for(package, config).from_config(config, torch.float32)
     except Exception as error:
-        raise Refused(f"Transformers cannot build a causal model of {config.model_type}: {one_line(error)}") from error
+        raise Refused(f"Transformers cannot build a model of {config.model_type}: {one_line(error)}") from error
     return model.eval()
 
 
@@ -238,14 +240,17 @@ def randomise(model: nn.Module, seed: int) -> None:
     for norm weights and biases. Buffers that a checkpoint stores are weights, too: a router's bias of zeros would hide
     that it was dropped."""
     generator = torch.Generator().manual_seed(seed)
+    kernels = {id(part.weight): part.weight[0].numel() for part in model.modules() if isinstance(part, _ConvNd)}
     for weight in (*model.parameters(), *stored_buffers(model)):
         noise = torch.randn(weight.shape, generator=generator)
+        if not weight.numel():
+            continue
         if weight.dim() <= 1:
             first = weight.view(-1)[0].item()
             start = first if torch.equal(weight, torch.full_like(weight, first)) else 0.0
             weight.copy_(start + 0.2 * noise)
         else:
-            weight.copy_(noise * weight.shape[-1] ** -0.5)
+            weight.copy_(noise * kernels.get(id(weight), weight.shape[-1]) ** -0.5)
 
 
 def stored_buffers(model: nn.Module) -> list[torch.Tensor]:

@@ -9,7 +9,7 @@ Names differ between architectures and sizes do not: the tables have each name o
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -23,8 +23,10 @@ SIZES: dict[tuple[str, ...], int] = {
     ("vocab_size", "vocab_size_per_layer_input"): VOCABULARY,
     ("max_position_embeddings", "n_positions", "n_ctx"): POSITIONS,
     ("sliding_window",): WINDOW,
-    ("hidden_size",): WIDTH,
-    ("num_attention_heads", "swa_num_attention_heads"): HEADS,
+    ("hidden_size", "encoder_hidden_size"): WIDTH,     # an encoder's is that of what it attends to
+    ("num_attention_heads", "swa_num_attention_heads", "encoder_attention_heads", "decoder_attention_heads"): HEADS,
+    ("max_source_positions",): TOKENS,
+    ("max_target_positions",): POSITIONS,
     ("q_lora_rank",): 2 * HEAD,
     ("hidden_size_per_layer_input", "linear_key_head_dim", "linear_value_head_dim", "swa_head_dim"): HEAD,
     ("mamba_d_state", "state_size", "ssm_state_size", "laurel_rank", "adapter_rank", "mamba_d_head"): 16,
@@ -37,10 +39,13 @@ AT_MOST: dict[tuple[str, ...], int] = {
     ("n_groups", "mamba_n_groups", "mamba_ngroups", "n_group", "linear_num_key_heads"): 2,
     ("n_mamba_heads", "linear_num_value_heads"): 4,
     ("first_k_dense_replace", "num_dense_layers"): 1,
+    ("decoder_layers", "encoder_layers", "num_decoder_layers"): LAYERS,
+    ("num_detection_tokens", "num_queries", "num_conv_pos_embedding_groups"): 4,
+    ("projection_dim", "image_text_hidden_size", "num_conv_pos_embeddings", "decoder_hidden_size"): 16,
 }
 WIDTHS = ("intermediate_size", "ffn_dim", "n_inner", "moe_intermediate_size", "shared_expert_intermediate_size",
           "ffn_hidden_size", "shared_intermediate_size", "intermediate_size_mlp", "expert_ffn_hidden_size",
-          "moe_shared_expert_intermediate_size")
+          "moe_shared_expert_intermediate_size", "encoder_ffn_dim", "decoder_ffn_dim", "d_ff")
 KEPT_MULTIPLES = (1, 2, 4)                  # of the hidden size, which architectures take for granted
 EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
 GROUPED = ("num_key_value_heads", "num_kv_heads", "kv_n_heads", "swa_num_key_value_heads")
@@ -50,6 +55,11 @@ TOKEN_IDS = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
 # Lists that name layers by their numbers; every other list with an entry for each layer is one of kinds.
 NUMBERED = ("moe_layers", "full_attn_idxs", "hybrid_layer_ids", "mlp_only_layers", "ple_layer_ids")
 NOT_NESTED = ("_name_or_path", "output_attentions", "transformers_version")
+
+# What a model cuts into patches: how many it keeps of each of its sides, at most; a series, as many patches.
+IMAGE_PATCHES, SERIES_PATCHES = (2, 3), 4
+STAGED_IMAGE, STAGED_WIDTH = 64, 64         # of models whose stages have widths of their own
+TOKEN_NAMES = ("_token_id", "_token_index")
 
 ROPE_SIZES = {"original_max_position_embeddings": SHORT, "max_position_embeddings": POSITIONS}
 
@@ -151,7 +161,8 @@ class Shrinking:
         self, full: Any, given: Mapping[str, Any], fixed: Mapping[str, Any], outer: Shrinking | None = None
     ) -> None:
         self.full, self.fixed, self.outer = full, fixed, outer
-        self.fields = {*type(full).__dataclass_fields__, *given} - {*type(full).attribute_map}
+        aliases = {name for name, real in type(full).attribute_map.items() if name != real}
+        self.fields = {*type(full).__dataclass_fields__, *given} - aliases
         self.put: dict[str, Any] = {}
         if hasattr(full, "allow_global_per_layer_attribute_access"):
             full.allow_global_per_layer_attribute_access = True      # what it says beside the layers that differ
@@ -181,6 +192,12 @@ class Shrinking:
         found = getattr(self.full, self.real(name), None)
         return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0
 
+    def head(self) -> int:
+        """The width of an attention head, where all have one."""
+        heads = self.before("num_attention_heads")
+        shared = (self.before("hidden_size") or 0) // heads if isinstance(heads, int) and heads else 0
+        return self.size("head_dim") or shared
+
     def changes(self) -> dict[str, Any]:
         for names, value in SIZES.items():
             for name in filter(self.size, names):
@@ -188,7 +205,8 @@ class Shrinking:
         for names, most in AT_MOST.items():
             for name in filter(self.size, names):
                 self.set(name, min(self.size(name), most))
-        for part in (self.layers, self.heads, self.states, self.widths, self.experts, self.positions, self.nested):
+        for part in (self.layers, self.stages, self.heads, self.states, self.widths, self.patches, self.experts,
+                     self.positions, self.tokens, self.nested):
             part()
         for name, token in TOKEN_IDS.items():
             if getattr(self.full, name, None) is not None:
@@ -199,6 +217,8 @@ class Shrinking:
     def layers(self) -> None:
         """Two layers, or as many as there are kinds; each list with an entry for each layer has those of the layers
         that are kept: the first of each kind, then from the start."""
+        if isinstance(getattr(self.full, "depths", None), list | tuple):
+            return
         count = next((name for name in COUNTS if self.real(name) in self.fields and self.size(name)), "")
         lists = {name: value for name in sorted(self.fields - {*NUMBERED})
                  if isinstance(value := getattr(self.full, name, None), list)}
@@ -231,9 +251,26 @@ class Shrinking:
         if self.size("num_kv_shared_layers"):
             self.set("num_kv_shared_layers", wanted // 2)
 
+    def stages(self) -> None:
+        """All stages, with one or two layers each; their widths in the same proportion, divisible as they were."""
+        depths = getattr(self.full, "depths", None)
+        if not isinstance(depths, list | tuple):
+            return
+        self.set("depths", [min(depth, LAYERS) for depth in depths])
+        widths, heads = self.full.hidden_sizes if hasattr(self.full, "hidden_sizes") else (), ()
+        if isinstance(given := getattr(self.full, "num_attention_heads", None), list | tuple):
+            heads = given
+        by = max((n for n in range(1, max(widths, default=0) // STAGED_WIDTH + 1) if divides(n, widths, heads)), default=1)
+        if by > 1:
+            self.set("hidden_sizes", [width // by for width in widths])
+            if self.size("embedding_size"):
+                self.set("embedding_size", max(self.size("embedding_size") // by, 1))
+
     def heads(self) -> None:
         """Two query heads share a key head where some did, or all, or none."""
         old, new = self.before("num_attention_heads"), self.now("num_attention_heads")
+        if isinstance(old, list | tuple):                  # of each stage
+            return
         for name in GROUPED:
             groups = self.size(name)
             if groups or (name in self.fields and self.before("num_attention_heads") and not groups):
@@ -242,7 +279,7 @@ class Shrinking:
             self.set("num_attention_heads_per_layer", [new] * len(self.now("num_attention_heads_per_layer")))
         if self.size("qk_rope_head_dim"):                  # latent attention: its kernel takes few sizes, and these
             return
-        width = self.size("head_dim") or (self.before("hidden_size") or 0) // (old or 1)
+        width = self.head()
         if self.size("head_dim"):
             self.set("head_dim", HEAD)
         if self.size("v_head_dim"):
@@ -252,7 +289,7 @@ class Shrinking:
 
     def states(self) -> None:
         """Heads of a state-space layer together are as wide as its inner width says."""
-        inner = (self.size("mamba_expand") or self.size("expand") or 2) * self.now("hidden_size")
+        inner = (self.size("mamba_expand") or self.size("expand") or 2) * (self.now("hidden_size") or 0)
         for heads, width in STATE_HEADS:
             if self.size(heads) and self.size(width):
                 count = 2 * HEADS if self.size("mamba_d_ssm") else inner // self.now(width)
@@ -268,8 +305,32 @@ class Shrinking:
             elif size := self.size(name):
                 times = size // old if old else 0
                 self.set(name, times * new if times in KEPT_MULTIPLES and size % old == 0 else INNER)
-        if size := self.size("word_embed_proj_dim"):
-            self.set("word_embed_proj_dim", new if size == old else new // 2)
+        for name in ("word_embed_proj_dim", "embedding_size"):
+            if new and (size := self.size(name)):
+                self.set(name, new if size == old else new // 2)
+
+    def patches(self) -> None:
+        """A few patches of an image, a spectrogram or a series, where there are more."""
+        patch = self.size("patch_size")
+        if (image := getattr(self.full, "image_size", None)) is not None:
+            most = [STAGED_IMAGE] * 2 if hasattr(self.full, "depths") or not patch else [n * patch for n in IMAGE_PATCHES]
+            if isinstance(image, list | tuple):
+                self.set("image_size", [min(pair) for pair in zip(image, most, strict=True)])
+            elif isinstance(image, int):
+                self.set("image_size", min(image, most[0]))
+        if stride := self.size("time_stride"):
+            self.set("max_length", min(self.size("max_length"), patch + 2 * stride))
+            self.set("num_mel_bins", min(self.size("num_mel_bins"), patch + self.size("frequency_stride")))
+        if patch := self.size("patch_length"):
+            self.set("context_length", min(self.size("context_length"), SERIES_PATCHES * patch))
+
+    def tokens(self) -> None:
+        """Tokens that stand for images and the like are the last ones, where they would be none of the vocabulary."""
+        last = VOCABULARY
+        for name in sorted(self.fields):
+            if name.endswith(TOKEN_NAMES) and name not in TOKEN_IDS and self.size(name) >= VOCABULARY:
+                last -= 1
+                self.set(name, last)
 
     def experts(self) -> None:
         """A few experts; where they stand in groups, of which a token chooses one, enough for two in each."""
@@ -284,8 +345,7 @@ class Shrinking:
 
     def positions(self) -> None:
         """Rotary parameters whose original range is short, so that a few tokens go beyond it."""
-        head = self.size("head_dim") or (self.before("hidden_size") or 0) // (self.before("num_attention_heads") or 1)
-        share = Fraction(HEAD, head or HEAD)
+        share = Fraction(HEAD, self.head() or HEAD)
         for name in ("rope_scaling", "rope_parameters"):
             if isinstance(rope := getattr(self.full, name, None), Mapping):
                 self.set(name, short(rope, share))
@@ -298,6 +358,12 @@ class Shrinking:
             if inner is not None:
                 plain = {field: value for field, value in inner.to_dict().items() if field not in NOT_NESTED}
                 self.set(name, {**plain, **Shrinking(inner, plain, {}, self).changes()})
+
+
+def divides(by: int, widths: Sequence[int], heads: Sequence[int]) -> bool:
+    """Whether all widths can be so many times smaller, and still be shared by their heads."""
+    heads = heads or [1] * len(widths)
+    return all(width % (by * count) == 0 for width, count in zip(widths, heads, strict=True))
 
 
 def short(rope: Mapping[str, Any], share: Fraction) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""Transformers models as programs: `input_ids` in, logits out, for a prompt and then one more token from the cache.
+"""Transformers models as programs. Of a causal language model: `input_ids` in, logits out, for a prompt and then one more
+token from the cache. Of any other: what its forward takes in, each tensor of what it returns out, of one call.
 
 The prompt is all tokens but the last. The last is decoded in a second step with the cache that the first one filled,
 as a server does, so that the two roots, `prefill_logits` and `decode_logits`, are what a server computes.
@@ -6,26 +7,49 @@ as a server does, so that the two roots, `prefill_logits` and `decode_logits`, a
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch import nn
 
+from samesame.capture.checkpoints.arguments import arguments
+from samesame.capture.checkpoints.classes import built_for
 from samesame.capture.checkpoints.folders import Checkpoint, config_of, example, offline, one_line, transformers
 from samesame.evidence import Refused
 
 SHOWN = 3                                   # weights of another shape that are named
 
 
-class TransformersProgram(nn.Module):
-    """A causal language model of Transformers over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and
-    `decode_logits` [B, 1, V]; with a T of one, of the prompt alone."""
+class ModelProgram(nn.Module):
+    """A model of Transformers over the arguments of its forward: what one call without a cache returns. `built` says
+    which class was built, and why."""
 
-    def __init__(self, model: Any, checkpoint: Checkpoint | None = None) -> None:
+    def __init__(self, model: Any, checkpoint: Checkpoint | None = None, built: str = "") -> None:
         super().__init__()
         self.model: Any = model
         self.checkpoint = checkpoint
+        self.built = built
+        self.training = model.training
+
+    @property
+    def example(self) -> dict[str, torch.Tensor]:
+        return arguments(self.model, self.checkpoint.text if self.checkpoint else "the model")
+
+    def forward(self, *args: Any, **inputs: Any) -> Any:
+        return self.once(*args, **inputs)
+
+    def once(self, *args: Any, **inputs: Any) -> Any:
+        """One call, without a cache where the model has one."""
+        if "use_cache" in inspect.signature(self.model.forward).parameters:
+            inputs = {"use_cache": False, **inputs}
+        return self.model(*args, **inputs)
+
+
+class TransformersProgram(ModelProgram):
+    """A causal language model of Transformers over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and
+    `decode_logits` [B, 1, V]; with a T of one, of the prompt alone."""
 
     @property
     def example(self) -> dict[str, torch.Tensor]:
@@ -39,7 +63,7 @@ class TransformersProgram(nn.Module):
         return {"prefill_logits": prompt.logits, "decode_logits": last.logits}
 
 
-def load_hf(checkpoint: Checkpoint) -> TransformersProgram:
+def load_hf(checkpoint: Checkpoint) -> ModelProgram:
     """The program of `hf:DIR?attn=…&dtype=…&experts=…&field=value`.
 
     `attn` is a name that Transformers has for an attention, or eager; its own choice unless given. `experts` is its way
@@ -55,16 +79,19 @@ def load_hf(checkpoint: Checkpoint) -> TransformersProgram:
         settings["attn_implementation"] = checkpoint.options["attn"]
     if any(getattr(config, name, None) for name in ("num_local_experts", "num_experts", "n_routed_experts")):
         settings["experts_implementation"] = checkpoint.options.get("experts", "batched_mm")
+    built = built_for(package, config)
     try:
         with offline():
-            model, told = package.AutoModelForCausalLM.from_pretrained(
+            model, told = built.maker.from_pretrained(
                 checkpoint.path, config=config, dtype=checkpoint.dtype, local_files_only=True,
                 ignore_mismatched_sizes=True, output_loading_info=True, **settings
             )
     except Exception as error:
         raise Refused(f"{checkpoint.text} cannot be loaded by Transformers: {one_line(error)}") from error
     demand_shapes(checkpoint, told["mismatched_keys"])
-    return TransformersProgram(model.eval(), checkpoint)
+    if built.causal:
+        return TransformersProgram(model.eval(), checkpoint)
+    return ModelProgram(model.eval(), checkpoint, built.note(model))
 
 
 def demand_shapes(checkpoint: Checkpoint, others: Iterable[tuple[str, Any, Any]]) -> None:
