@@ -125,3 +125,13 @@ def test_numbers_below_zero_mark_what_is_left_out() -> None:
 def test_an_index_beyond_the_end_is_violated() -> None:
     (kernel,) = lift(f"{FILE}:launch_beyond").kernels
     assert kernel.verdict == "violated"
+
+
+def test_sizes_of_given_tensors_are_so_many_of_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packed words are a fourth of the rows of scales, which no host code says."""
+    monkeypatch.syspath_prepend(str(FILE.parent.parent / "promises" / "corpus" / "kernels"))
+    import third_15_int4_gemm as int4
+
+    (kernel,) = lift(int4.launch, inputs=int4.inputs()).kernels
+    assert kernel.verdict == "verified"
+    assert "qweight.shape[0] = 4·scales.shape[0]" in kernel.demands, kernel.demands

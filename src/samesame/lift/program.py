@@ -39,6 +39,7 @@ from samesame.lift.tried import Tried
 
 NAMING = 0.25  # of the time that a kernel may take
 MOST_DIVISIONS = 3  # contracts of each kind that are tried
+MOST_RATIOS, PACKED = 4, 64  # and of ratios, up to so many in one
 SUFFIXES = (".ttir", ".mlir")
 OF_A_FILE = (
     "TTIR says nothing of tensors' shapes and of the grid, and what depends on them stays undecided; lift the function "
@@ -215,19 +216,36 @@ def under_divisions(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -
     them, too."""
     divisions = list(dict.fromkeys(c for kernel, _ in first.launched for c in kernel.divisions))
     offered = [*first.captured.solved[:MOST_DIVISIONS], *divisions[:MOST_DIVISIONS]]
-    if not offered or first.is_done or breaks_at(first, first.captured.sizes):
+    if first.is_done or breaks_at(first, first.captured.sizes):
         return first
-    best, stated = first, 0
+    best, stated = first, list[str]()
     for contracts in (offered, *([one] for one in offered if len(offered) > 1)):
-        try:
-            found = again(contracts)
-        except Refused:
-            continue  # the host code does not name these sizes
-        if (found.rank, -len(contracts)) > (best.rank, -stated):
-            best, stated = found, len(contracts)
+        found = attempted_again(again, contracts)
+        if found is not None and (found.rank, -len(contracts)) > (best.rank, -len(stated)):
+            best, stated = found, contracts
         if best is first:
             break
+    for ratio in ratios(first.captured.sizes) if best.breaks else ():
+        found = attempted_again(again, [*stated, ratio])
+        if found is not None and not found.breaks and found.rank > best.rank:
+            return found
     return best
+
+
+def attempted_again(again: Callable[[Sequence[str]], Attempt], contracts: Sequence[str]) -> Attempt | None:
+    """The attempt under these contracts; None where there are none, or the host code does not name their sizes."""
+    try:
+        return again(contracts) if contracts else None
+    except Refused:
+        return None
+
+
+def ratios(sizes: Mapping[str, int]) -> list[str]:
+    """Contracts that one size is so many of another, as it is in the example: packed words against the numbers in them.
+    What tensors that are given have to do with one another nobody says otherwise."""
+    pairs = ((a, b, n // m) for a, n in sizes.items() for b, m in sizes.items() if n % m == 0 and 1 < n // m <= PACKED)
+    found = sorted(pairs, key=lambda pair: pair[2] & (pair[2] - 1) != 0)        # powers of two are meant more often
+    return [f"{a} == {times}*{b}" for a, b, times in found[:MOST_RATIOS]]
 
 
 def breaks_at(attempt: Attempt, sizes: Mapping[str, int]) -> bool:
