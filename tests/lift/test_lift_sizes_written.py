@@ -134,4 +134,4 @@ def test_sizes_of_given_tensors_are_so_many_of_one_another(monkeypatch: pytest.M
 
     (kernel,) = lift(int4.launch, inputs=int4.inputs()).kernels
     assert kernel.verdict == "verified"
-    assert "qweight.shape[0] = 4·scales.shape[0]" in kernel.demands, kernel.demands
+    assert any("qweight.shape[0]" in need and "scales.shape[0]" in need for need in kernel.demands), kernel.demands
