@@ -10,6 +10,8 @@ import torch
 import torch.distributed as dist
 
 from samesame.refine import refine
+from samesame.relate.layout import Slice, Whole
+from samesame.relate.pieces import PieceProposer
 from samesame.relate.propose import Proposer, tells
 from samesame.report.refinement import plain_text
 
@@ -63,3 +65,12 @@ def test_a_number_that_no_draw_changes_is_proposed_for_none() -> None:
     found = {name: [other for other, _ in proposer.candidates(right, name, ())] for name in right[0]}
     assert found == {"same": [], "norm": ["mean"], "count": []}
     assert not tells(right[:1], "norm", 0)
+
+
+def test_a_single_number_may_be_a_piece() -> None:
+    """Of three rows on two ranks the second has one."""
+    left = [{"bias": torch.randn(3, generator=torch.Generator().manual_seed(draw))} for draw in range(2)]
+    right = [{"own": draw["bias"][2:], "other": draw["bias"][2:] + 1} for draw in left]
+    proposer = PieceProposer(left, {"bias": 3})
+    assert proposer.candidates(right, "own", (1,)) == [("bias", Slice(Whole("bias"), 0, 2, 3))]
+    assert proposer.candidates(right, "other", (1,)) == []
