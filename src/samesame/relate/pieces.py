@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from samesame.relate.layout import Layout, Reshape, Scaled, Slice, Whole, onto, values
-from samesame.relate.propose import Proposer, Values, agree, is_telling, rearrangements
+from samesame.relate.propose import Proposer, Values, agree, is_telling, rearrangements, tells
 
 _HITS = 200                 # places in the left's rows that are looked at, for one row of a right tensor
 _FOUND = 3
@@ -83,7 +83,9 @@ class PieceProposer:
         """Left tensors of which the right one is a rearrangement, a piece or a multiple on every draw."""
         found = self._whole.candidates(right, name, shape)
         value = right[self._draw][name]
-        if found or not isinstance(value, torch.Tensor) or not is_telling(value) or value.dtype.is_complex:
+        if found or not isinstance(value, torch.Tensor) or value.dtype.is_complex:
+            return found
+        if not tells(right, name, self._draw):
             return found
         seen: dict[str, Layout] = {}
         for layout, other in self._pieces(value, self.places(name)):

@@ -93,14 +93,15 @@ class Proposer:
     def _rows(self, size: int) -> list[tuple[float, int, str]]:
         """The left tensors of so many elements in the order of their moments."""
         if size not in self._by_size:
-            named = ((position, name, self.left[self._draw][name]) for position, name in self._names.get(size, ()))
-            self._by_size[size] = sorted((moment(x), position, name) for position, name, x in named if is_telling(x))
+            named = (one for one in self._names.get(size, ()) if tells(self.left, one[1], self._draw))
+            self._by_size[size] = sorted((moment(self.left[self._draw][name]), position, name)
+                                         for position, name in named)
         return self._by_size[size]
 
     def candidates(self, right: Values, name: str, shape: tuple[int, ...]) -> list[tuple[str, Layout]]:
         """Left tensors that agree on every draw, with the layout that makes the right one; plainest layout first."""
         value = right[self._draw][name]
-        if not is_telling(value):
+        if not tells(right, name, self._draw):
             return []
         rows = self._rows(value.numel())
         wanted = moment(value)
@@ -124,6 +125,15 @@ class Proposer:
             ):
                 return layout
         return None
+
+
+def tells(runs: Values, name: str, draw: int) -> bool:
+    """Does the value identify the tensor? A single number does where it is another on another draw: it is no constant,
+    and equal by no accident."""
+    value = runs[draw][name]
+    if value.numel() != 1 or not value.dtype.is_floating_point:
+        return is_telling(value)
+    return any(not torch.equal(run[name], value) for run in runs)
 
 
 def is_telling(value: torch.Tensor) -> bool:

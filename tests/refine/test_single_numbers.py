@@ -1,0 +1,76 @@
+"""A single number, a mean or a norm on the way, is related like any tensor if data decide it: a proof of what is made
+of two large sums needs not look through both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import torch.distributed as dist
+
+from samesame.refine import refine
+from samesame.relate.layout import Slice, Whole
+from samesame.relate.pieces import PieceProposer
+from samesame.relate.propose import Proposer, tells
+from samesame.report.refinement import plain_text
+
+RANKS = 5
+
+
+def correlation(vx: Any, vy: Any, cov: Any) -> Any:
+    return cov / torch.sqrt(vx * vy)
+
+
+def whole(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    dx, dy = x - x.mean(), y - y.mean()
+    return correlation((dx * dx).sum(), (dy * dy).sum(), (dx * dy).sum())
+
+
+def merged(share: float) -> Any:
+    """Moments of each part, merged one after another; `share` is how much of a shift of the mean counts."""
+
+    def program(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        n, mx, my = len(x), x.mean(), y.mean()
+        dx, dy = x - mx, y - my
+        mine = torch.stack([mx, my, (dx * dx).sum(), (dy * dy).sum(), (dx * dy).sum()])
+        parts = [torch.empty_like(mine) for _ in range(RANKS)]
+        dist.all_gather(parts, mine)
+        mx, my, vx, vy, cov = parts[0].unbind()
+        for k, part in enumerate(parts[1:]):
+            ox, oy, ovx, ovy, ocov = part.unbind()
+            seen, both = (k + 1) * n, (k + 2) * n
+            ex, ey, factor = ox - mx, oy - my, share * seen * n / both
+            vx, vy, cov = vx + ovx + ex * ex * factor, vy + ovy + ey * ey * factor, cov + ocov + ex * ey * factor
+            mx, my = mx + ex * n / both, my + ey * n / both
+        return correlation(vx, vy, cov)
+
+    return program
+
+
+@pytest.mark.parametrize("share, verdict", [
+    (1.0, "refines"), pytest.param(0.5, "does not refine", marks=pytest.mark.long),
+])
+def test_moments_that_are_merged_part_by_part(share: float, verdict: str) -> None:
+    given = {"x": torch.randn(3 * RANKS), "y": torch.randn(3 * RANKS)}
+    found = refine(lambda: whole, lambda rank, ranks: merged(share), given, world_size=RANKS,
+                   relations={"x": "shard(0)", "y": "shard(0)"}, timeout=30)
+    assert found.verdict == verdict, plain_text(found)
+
+
+def test_a_number_that_no_draw_changes_is_proposed_for_none() -> None:
+    left = [{"fixed": torch.tensor(0.5), "mean": torch.tensor(mean)} for mean in (0.3, 0.7)]
+    right = [{"same": draw["fixed"], "norm": draw["mean"], "count": torch.tensor(k)} for k, draw in enumerate(left)]
+    proposer = Proposer(left, {"fixed": 1, "mean": 1})
+    found = {name: [other for other, _ in proposer.candidates(right, name, ())] for name in right[0]}
+    assert found == {"same": [], "norm": ["mean"], "count": []}
+    assert not tells(right[:1], "norm", 0)
+
+
+def test_a_single_number_may_be_a_piece() -> None:
+    """Of three rows on two ranks the second has one."""
+    left = [{"bias": torch.randn(3, generator=torch.Generator().manual_seed(draw))} for draw in range(2)]
+    right = [{"own": draw["bias"][2:], "other": draw["bias"][2:] + 1} for draw in left]
+    proposer = PieceProposer(left, {"bias": 3})
+    assert proposer.candidates(right, "own", (1,)) == [("bias", Slice(Whole("bias"), 0, 2, 3))]
+    assert proposer.candidates(right, "other", (1,)) == []
