@@ -288,7 +288,7 @@ def _function(walk: _Walk, thing: Any, steps: Steps) -> bool:
         walk.keep(thing, [kept], lambda now, held: None if held[0] else now.cache_clear(),
                   lambda now: [now.cache_info().currsize])
         name = getattr(thing, "__name__", "")              # what caches a functools.partial has none
-        walk.found.values[path_name((), (*steps, f"{name}.cache_info"))] = kept
+        walk.found.values[path_name((), (*steps, f"{name}.cache_info".lstrip(".")))] = kept
         walk.visit(thing.__wrapped__, steps)
         return True
     if not isinstance(thing, types.FunctionType) or (thing.__module__ or "").startswith(WATCHING):

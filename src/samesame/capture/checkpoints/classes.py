@@ -21,6 +21,11 @@ class Built:
     causal: bool
     why: str
 
+    @property
+    def bare(self) -> bool:
+        """Whether nothing names the class."""
+        return str(self.maker.__name__) == BARE
+
     def from_config(self, config: Any, dtype: Any) -> Any:
         """A model with the weights that Transformers starts training from."""
         make = getattr(self.maker, "from_config", None) or self.maker._from_config
@@ -42,11 +47,13 @@ def built_for(package: Any, config: Any) -> Built:
             return Built(found, False, "the class that its config.json names")
     if causal is not None:
         return Built(getattr(package, CAUSAL), True, "a causal language model")
-    named = f"names {wanted[0]}, which Transformers does not have" if wanted else "names no class"
+    lacks = f"which is none of {config.model_type}" if wanted and hasattr(package, wanted[0]) else (
+        "which Transformers does not have")
+    named = f"names {wanted[0]}, {lacks}" if wanted else "names no class"
     return Built(getattr(package, BARE), False, f"which {BARE} makes of its config.json: that {named}")
 
 
 def is_model_of(package: Any, found: Any, config: Any) -> bool:
     """Whether a name of Transformers is a class of models with configs of this kind."""
     return (isinstance(found, type) and issubclass(found, package.PreTrainedModel)
-            and isinstance(config, found.config_class or ()))
+            and isinstance(config, getattr(found, "config_class", None) or ()))

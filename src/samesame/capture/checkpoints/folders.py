@@ -22,7 +22,7 @@ import torch
 from torch import nn
 from torch.nn.modules.conv import _ConvNd
 
-from samesame.capture.checkpoints.classes import built_for
+from samesame.capture.checkpoints.classes import Built, built_for
 from samesame.capture.checkpoints.shrinking import TOKENS, merged, number, shrunk
 from samesame.evidence import Refused
 
@@ -194,20 +194,22 @@ def tiny(config: Any, folder: Path | str, overrides: Mapping[str, Any] | None = 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(fields))
     made = config_of(folder, {}, f"the tiny twin of {config if isinstance(config, str | Path) else 'the config'}")
-    model: Any = build(package, made)
+    built = built_for(package, made)
+    model: Any = build(built, made)
     randomise(model, seed)
     model.save_pretrained(folder)
-    fields["architectures"] = [type(model).__name__]       # all fields are written, for classes differ in defaults
-    (folder / "config.json").write_text(json.dumps(fields))
+    if not built.bare:
+        fields["architectures"] = [type(model).__name__]
+    (folder / "config.json").write_text(json.dumps(fields))       # all fields, for classes differ in defaults
     return folder
 
 
-def build(package: Any, config: Any) -> nn.Module:
+def build(built: Built, config: Any) -> nn.Module:
     """The model of this config, with the weights that Transformers starts training from."""
     try:
         with torch.random.fork_rng():
             torch.manual_seed(0)
-            model: nn.Module = built_for(package, config).from_config(config, torch.float32)
+            model: nn.Module = built.from_config(config, torch.float32)
     except Exception as error:
         raise Refused(f"Transformers cannot build a model of {config.model_type}: {one_line(error)}") from error
     return model.eval()

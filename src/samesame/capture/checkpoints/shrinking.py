@@ -9,7 +9,7 @@ Names differ between architectures and sizes do not: the tables have each name o
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +23,7 @@ SIZES: dict[tuple[str, ...], int] = {
     ("vocab_size", "vocab_size_per_layer_input"): VOCABULARY,
     ("max_position_embeddings", "n_positions", "n_ctx"): POSITIONS,
     ("sliding_window",): WINDOW,
-    ("hidden_size", "encoder_hidden_size"): WIDTH,     # an encoder's is that of what it attends to
+    ("hidden_size", "encoder_hidden_size", "projection_dim", "projection_size"): WIDTH,     # one is another's
     ("num_attention_heads", "swa_num_attention_heads", "encoder_attention_heads", "decoder_attention_heads"): HEADS,
     ("max_source_positions",): TOKENS,
     ("max_target_positions",): POSITIONS,
@@ -41,7 +41,7 @@ AT_MOST: dict[tuple[str, ...], int] = {
     ("first_k_dense_replace", "num_dense_layers"): 1,
     ("decoder_layers", "encoder_layers", "num_decoder_layers"): LAYERS,
     ("num_detection_tokens", "num_queries", "num_conv_pos_embedding_groups"): 4,
-    ("projection_dim", "image_text_hidden_size", "num_conv_pos_embeddings", "decoder_hidden_size"): 16,
+    ("image_text_hidden_size", "num_conv_pos_embeddings", "decoder_hidden_size"): 16,
 }
 WIDTHS = ("intermediate_size", "ffn_dim", "n_inner", "moe_intermediate_size", "shared_expert_intermediate_size",
           "ffn_hidden_size", "shared_intermediate_size", "intermediate_size_mlp", "expert_ffn_hidden_size",
@@ -58,7 +58,7 @@ NOT_NESTED = ("_name_or_path", "output_attentions", "transformers_version")
 
 # What a model cuts into patches: how many it keeps of each of its sides, at most; a series, as many patches.
 IMAGE_PATCHES, SERIES_PATCHES = (2, 3), 4
-STAGED_IMAGE, STAGED_WIDTH = 64, 64         # of models whose stages have widths of their own
+STAGED_IMAGE, STAGED_WIDTH, STAGED_WINDOW = 64, 64, 2      # of models whose stages have widths of their own
 TOKEN_NAMES = ("_token_id", "_token_index")
 
 ROPE_SIZES = {"original_max_position_embeddings": SHORT, "max_position_embeddings": POSITIONS}
@@ -257,10 +257,14 @@ class Shrinking:
         if not isinstance(depths, list | tuple):
             return
         self.set("depths", [min(depth, LAYERS) for depth in depths])
-        widths, heads = self.full.hidden_sizes if hasattr(self.full, "hidden_sizes") else (), ()
-        if isinstance(given := getattr(self.full, "num_attention_heads", None), list | tuple):
-            heads = given
-        by = max((n for n in range(1, max(widths, default=0) // STAGED_WIDTH + 1) if divides(n, widths, heads)), default=1)
+        heads = getattr(self.full, self.real("num_attention_heads"), None)
+        widths = getattr(self.full, "hidden_sizes", None) or []
+        shared = heads if isinstance(heads, list | tuple) else [1] * len(widths)
+        times = range(1, max(widths, default=0) // STAGED_WIDTH + 1)
+        fits = [n for n in times if all(w % (n * count) == 0 for w, count in zip(widths, shared, strict=True))]
+        by = max(fits, default=1)
+        if self.size("window_size"):
+            self.set("window_size", min(self.size("window_size"), STAGED_WINDOW))
         if by > 1:
             self.set("hidden_sizes", [width // by for width in widths])
             if self.size("embedding_size"):
@@ -313,7 +317,8 @@ class Shrinking:
         """A few patches of an image, a spectrogram or a series, where there are more."""
         patch = self.size("patch_size")
         if (image := getattr(self.full, "image_size", None)) is not None:
-            most = [STAGED_IMAGE] * 2 if hasattr(self.full, "depths") or not patch else [n * patch for n in IMAGE_PATCHES]
+            staged = hasattr(self.full, "depths") or hasattr(self.full, "hidden_sizes") or not patch
+            most = [STAGED_IMAGE] * 2 if staged else [count * patch for count in IMAGE_PATCHES]
             if isinstance(image, list | tuple):
                 self.set("image_size", [min(pair) for pair in zip(image, most, strict=True)])
             elif isinstance(image, int):
@@ -358,12 +363,6 @@ class Shrinking:
             if inner is not None:
                 plain = {field: value for field, value in inner.to_dict().items() if field not in NOT_NESTED}
                 self.set(name, {**plain, **Shrinking(inner, plain, {}, self).changes()})
-
-
-def divides(by: int, widths: Sequence[int], heads: Sequence[int]) -> bool:
-    """Whether all widths can be so many times smaller, and still be shared by their heads."""
-    heads = heads or [1] * len(widths)
-    return all(width % (by * count) == 0 for width, count in zip(widths, heads, strict=True))
 
 
 def short(rope: Mapping[str, Any], share: Fraction) -> dict[str, Any]:

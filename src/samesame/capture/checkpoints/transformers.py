@@ -1,5 +1,5 @@
-"""Transformers models as programs. Of a causal language model: `input_ids` in, logits out, for a prompt and then one more
-token from the cache. Of any other: what its forward takes in, each tensor of what it returns out, of one call.
+"""Transformers models as programs. Of a causal language model: `input_ids` in, logits out, for a prompt and then one
+more token from the cache. Of any other: what its forward takes in, all that it returns out, of one call.
 
 The prompt is all tokens but the last. The last is decoded in a second step with the cache that the first one filled,
 as a server does, so that the two roots, `prefill_logits` and `decode_logits`, are what a server computes.
@@ -49,7 +49,7 @@ class ModelProgram(nn.Module):
 
 class TransformersProgram(ModelProgram):
     """A causal language model of Transformers over `input_ids` [B, T]: `prefill_logits` [B, T − 1, V] and
-    `decode_logits` [B, 1, V]; with a T of one, of the prompt alone."""
+    `decode_logits` [B, 1, V]; with a T of one, of the prompt alone. One without such a cache: `logits` [B, T, V]."""
 
     @property
     def example(self) -> dict[str, torch.Tensor]:
@@ -59,6 +59,8 @@ class TransformersProgram(ModelProgram):
         if input_ids.shape[1] < 2:
             return {"prefill_logits": self.model(input_ids=input_ids, use_cache=False).logits}
         prompt = self.model(input_ids=input_ids[:, :-1], use_cache=True)
+        if getattr(prompt, "past_key_values", None) is None:
+            return {"logits": self.once(input_ids=input_ids).logits}
         last = self.model(input_ids=input_ids[:, -1:], past_key_values=prompt.past_key_values, use_cache=True)
         return {"prefill_logits": prompt.logits, "decode_logits": last.logits}
 
@@ -91,7 +93,15 @@ def load_hf(checkpoint: Checkpoint) -> ModelProgram:
     demand_shapes(checkpoint, told["mismatched_keys"])
     if built.causal:
         return TransformersProgram(model.eval(), checkpoint)
-    return ModelProgram(model.eval(), checkpoint, built.note(model))
+    return ModelProgram(without_cache(model.eval()), checkpoint, built.note(model))
+
+
+def without_cache(model: Any) -> Any:
+    """The model, told that one call is all: what it would keep for the next is no output."""
+    for config in (model.config, *(getattr(model.config, name, None) for name in model.config.sub_configs)):
+        if hasattr(config, "use_cache"):
+            config.use_cache = False
+    return model
 
 
 def demand_shapes(checkpoint: Checkpoint, others: Iterable[tuple[str, Any, Any]]) -> None:
