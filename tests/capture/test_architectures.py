@@ -7,11 +7,13 @@ import torch
 from torch import nn
 
 from samesame.capture.checkpoints.arguments import REAL, said
+from samesame.capture.checkpoints.blocks import block
 from samesame.capture.checkpoints.classes import built_for
 from samesame.capture.checkpoints.folders import config_of, parse, randomise, small, tiny, transformers
 from samesame.capture.checkpoints.transformers import ModelProgram, TransformersProgram, load_hf
 from samesame.check import check
 from samesame.evidence import Refused
+from samesame.sweep.attempt import causal
 
 VIT = {"model_type": "vit", "architectures": ["ViTForImageClassification"], "patch_size": 4, "num_hidden_layers": 1,
        "hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 16, "image_size": 8}
@@ -129,6 +131,15 @@ def test_a_vision_model_is_the_same_by_two_attentions_and_another_by_another_eps
     assert found.verdict == "same" and [root.name for root in found.roots] == ["logits"]
     assert found.notes.count("The model is ViTForImageClassification, the class that its config.json names.") == 1
     assert check(left, other, None, timeout=20).verdict == "different"
+
+
+def test_a_block_is_taken_with_what_it_gets_in_one_call_and_a_sweep_says_that_it_is_of_language_models(tmp_path):
+    model = program(VIT, tmp_path)
+    block_of, given = block(model, "vit.layers.0.mlp")
+    assert block_of is model.model.vit.layers[0].mlp and [tuple(x.shape) for x in given.values()] == [(2, 5, 16)]
+    with pytest.raises(Refused, match="a sweep is of causal language models, and this is ViTForImageClassification"):
+        causal(model)
+    assert causal(block_of) is block_of
 
 
 # ------------------------------------------------------------------------------------------------------------ the twins

@@ -216,6 +216,7 @@ class Recorder(Watching):
         self.weights: dict[str, torch.Tensor] = {}         # the tensor behind each parameter, by its node's name
         self.refused: SamesameError | None = None          # the first refusal, whatever the program makes of it
         self.failures: list[Failure] = []
+        self.drawn: dict[int, tuple[torch.Tensor, Refused]] = {}      # by id, what was drawn and must not be read
         self.asked: dict[str, Origin] = {}                 # what the program asks for beside values, and where first
         self.tape = Tape(self.here, borrows)
         self.memory = Memory(self.tape.emit, self.source, self.refusal)
@@ -294,6 +295,8 @@ class Recorder(Watching):
 
     def source(self, tensor: torch.Tensor) -> Node:
         """The node of a tensor that the program found rather than computed: a parameter, or a constant."""
+        if id(tensor) in self.drawn:
+            raise self.noted(self.drawn[id(tensor)][1])
         named = self.program.named(tensor)
         if named is not None:
             operator, name = named
@@ -368,15 +371,27 @@ class Recorder(Watching):
             with self:
                 return spelled_out(given)
         if draws_numbers(operation, args, kwargs):
-            raise self.refusal(
-                f"draws random numbers ({operation._opname}), so no two runs agree; call .eval() on the module "
-                "(dropout then does nothing), or draw the numbers before, under a seed, and pass them as an argument"
-            )
+            return self.draw(operation, args, kwargs)
         if torch.Tag.inplace_view in operation.tags:
             return self.change_view(operation, args, kwargs)
         if written(operation):
             return self.write(operation, args, kwargs, given)
         return self.apply(operation, args, kwargs, given)
+
+    def draw(self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Random numbers of their own may be drawn as long as nothing reads them, as layers do that may be skipped in
+        training; they have no node, and whatever needs one of theirs is refused."""
+        error = Refused(
+            f"{self.program.spoken(self.here())} draws random numbers ({operation._opname}), so no two runs agree; "
+            "call .eval() on the module (dropout then does nothing), or draw the numbers before, under a seed, and "
+            "pass them as an argument"
+        )
+        if any(True for _ in tensors_in([*args, *kwargs.values()])):
+            raise self.noted(error)
+        self.asked.setdefault("chance", self.here())
+        result = operation(*args, **kwargs)
+        self.drawn |= {id(tensor): (tensor, error) for tensor in tensors_in(result)}
+        return result
 
     def apply(self, operation: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], given: dict[str, Any]) -> Any:
         """An operator without side effects: a view, or a result of its own."""
@@ -436,6 +451,9 @@ class Recorder(Watching):
 
     def again(self, result: torch.Tensor, argument: torch.Tensor) -> torch.Tensor:
         """A result that has the argument's value: no node."""
+        if id(argument) in self.drawn:
+            self.drawn[id(result)] = result, self.drawn[id(argument)][1]
+            return result
         if address(result) == address(argument):
             self.memory.bind(result, self.memory.view(argument))
         else:
@@ -583,6 +601,8 @@ class Recorder(Watching):
     def demand_unknown(self, tensors: Iterator[torch.Tensor], doing: str) -> None:
         """In another thread: of tensors that the recorder knows, only closed ones may be read."""
         for tensor in tensors:
+            if id(tensor) in self.drawn:
+                raise self.noted(self.drawn[id(tensor)][1])
             known = self.memory.views.get(id(tensor))
             if (known is not None and known[2].node in self.tape.open) or self.program.named(tensor) is not None:
                 raise self.noted(Refused(f"{thread_line().spoken or self.program.title} {doing}"))

@@ -29,6 +29,7 @@ from samesame.capture.checkpoints.folders import (
     transformers,
 )
 from samesame.capture.checkpoints.shrinking import TOKENS, merged
+from samesame.capture.checkpoints.transformers import ModelProgram, TransformersProgram
 from samesame.capture.targets import load_target
 from samesame.check import check
 from samesame.evidence import Refused, Rung, Site, Verdict
@@ -110,7 +111,7 @@ class Laboratory:
     def loaded(self, folder: Path) -> list[Any]:
         """Both programs, or what their library says against it. What a side overrides by itself stays with it."""
         return [
-            _tried(lambda side=side: load_target(replace(side.in_folder(folder), overrides=self.own(side))))
+            _tried(lambda side=side: causal(load_target(replace(side.in_folder(folder), overrides=self.own(side)))))
             for side in self.sides
         ]
 
@@ -253,6 +254,14 @@ def _said(error: BaseException) -> str:
 
 
 # --------------------------------------------------------------------------------------------------------------- logits
+
+
+def causal(program: Any) -> Any:
+    """The program, if it is a language model. Raises Refused for other models of Transformers."""
+    if isinstance(program, ModelProgram) and not isinstance(program, TransformersProgram):
+        raise Refused(f"a sweep is of causal language models, and this is "
+                      f"{type(program.model).__name__}; compare two settings of it with samesame check")
+    return program
 
 
 def example_of(folder: Path) -> Logits:

@@ -36,10 +36,10 @@ def block(program: Any, path: str, inputs: Any = None) -> tuple[nn.Module, dict[
             seen.update(seen.pop("kwargs"))
         raise _Seen
 
+    given = program.example if inputs is None else inputs
     handle = found.register_forward_pre_hook(note, with_kwargs=True)
     try:
         with torch.no_grad():
-            given = program.example if inputs is None else inputs
             program.once(*(() if isinstance(given, dict) else given), **(given if isinstance(given, dict) else {}))
     except _Seen:
         return found, {name: value for name, value in seen.items() if value is not None}
