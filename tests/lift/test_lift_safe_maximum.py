@@ -31,3 +31,17 @@ def test_another_maximum_is_no_such_guard() -> None:
 ])
 def test_bits_of_two_numbers(name: str, x: int, y: int, bits: int, made: int | None) -> None:
     assert of_numbers(name, x, y, bits) == made
+
+
+def test_other_integers_are_no_undefined_values() -> None:
+    assert lift(f"{FILE}:launch_marked", f"{FILE}:reference_marked").verdict != "violated"
+
+
+def test_an_infinity_that_is_stored_is_a_value() -> None:
+    found = lift(f"{FILE}:launch_hidden", f"{FILE}:reference_hidden")
+    assert found.verdict == "verified" and found.against == "same"
+
+
+def test_an_infinity_that_is_read_again_is_none_that_the_next_kernel_knows() -> None:
+    found = lift(f"{FILE}:launch_hidden_and_shown", f"{FILE}:reference_hidden")
+    assert found.verdict != "verified" and found.against == "different"

@@ -374,7 +374,6 @@ OWN: Samples = {
         (r(5, 3), ints(5, 6), torch.tensor([0, 2, 4])), (r(5, 3), ints(5, 6), torch.tensor([0, 3]), False, 1),
         (r(5, 3), ints(5, 7), torch.tensor([0, 0, 2, 6])), (r(5, 3), ints(5, 7), torch.tensor([0, 0, 2, 6]), False, 1),
         (r(5, 3), ints(5, 6), torch.tensor([0, 2, 4]), False, 0, False, r(6)),
-        (r(5, 3), ints(5, 6), torch.tensor([0, 4, 6]), False, 0, False, None, True),
     ]),
     "aten.index.Tensor": lambda: [
         (r(3, 4), [ints(3, 5)]), (r(3, 4), [None, ints(4, 2, 2)]), (r(3, 4), [ints(3, 2), ints(4, 2)]),

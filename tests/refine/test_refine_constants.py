@@ -55,3 +55,42 @@ def test_a_table_of_powers_by_chunks() -> None:
     found = refine(Whole, lambda rank, world_size: Chunk(), (torch.randn(3, 8),), world_size=2,
                    relations={"x": "shard(1)"}, expected={"0": "shard(1)"})
     assert found.verdict != "does not refine"
+
+
+@pytest.mark.parametrize("constant, factor", [
+    (lambda: torch.ceil((torch.full((4,), 0.1) + 0.2) * 10), 4.0),         # 3 in float32, 4 in float64
+    (lambda: torch.sign(torch.full((4,), 0.1) + 0.2 - 0.3), 1.0),          # 0, and 1
+    (lambda: (torch.full((4,), 1e8) + 1) - 1e8, 1.0),                      # 0, and 1
+])
+def test_what_a_constant_decides_is_no_rounding(constant, factor: float) -> None:
+    class Decided(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * constant()
+
+    class Written(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * factor
+
+    found = refine(Decided, lambda rank, world_size: Written(), (torch.randn(3, 4),), world_size=2)
+    assert found.verdict == "does not refine"
+
+
+def test_a_rank_that_computes_with_a_weight_and_does_not_change_it() -> None:
+    class Counted(torch.nn.Module):
+        def __init__(self, changes: bool) -> None:
+            super().__init__()
+            self.changes = changes
+            self.weight = torch.nn.Parameter(torch.arange(4.0), requires_grad=False)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = x * self.weight
+            if self.changes:
+                self.weight.add_(1.0)
+            return y
+
+    def found(changing: int):
+        return refine(lambda: Counted(True), lambda rank, world_size: Counted(rank < changing), (torch.randn(3, 4),),
+                      world_size=2)
+
+    assert found(2).verdict == "refines"
+    assert found(1).verdict == "does not refine"

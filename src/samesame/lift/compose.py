@@ -12,7 +12,7 @@ from typing import Any
 
 from samesame.evidence import Refused
 from samesame.formula.binders import rebuilt
-from samesame.formula.expr import Expr, Load, Unsupported, const, le, substitute
+from samesame.formula.expr import Expr, Load, NegInf, Unsupported, const, le, substitute, walk
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.kernels.execution.unsigned import bits_of
@@ -92,6 +92,9 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
     if not verdict.formulas or verdict.unsupported or any(f.expr is None for f in verdict.formulas):
         raise Unsupported(f"{verdict.kernel} has no formula")
     before = {name: seen(view, held) if view.memory in held else None for name, view in views.items()}
+    for name, held_ in before.items():
+        if held_ is not None and any(isinstance(e, NegInf) for e in walk(held_.element()[1])):
+            raise Unsupported(f"{verdict.kernel} reads {name}, which may hold an infinity")
     for name in verdict.counts:
         if not counts(before[name]):
             raise Unsupported(f"{verdict.kernel} is right only where no element of {name} is below 1")

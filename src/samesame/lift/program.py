@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from samesame.evidence import Refused
-from samesame.formula.expr import Expr, Size, Unsupported
+from samesame.formula.expr import Expr, NegInf, Size, Unsupported, walk
 from samesame.formula.show import unicode
 from samesame.kernels import clock
 from samesame.kernels.execution.ttir import parse
 from samesame.kernels.formulas.present import presentable
-from samesame.kernels.front import launch_of, scalar, times_written
+from samesame.kernels.front import launch_of, memories_in, passed_of, scalar, times_written
 from samesame.kernels.host.written import AsWritten
 from samesame.kernels.indices.solver import with_fact
 from samesame.kernels.kernel import Settings, all_told, lift_launch
@@ -204,10 +204,27 @@ def attempted(
             found.launched.append((seen[key], recorded))
         found.lifted.setdefault(recorded.call, []).append(seen[key])
     cover_together(captured, found.lifted)
+    hold_infinities(captured, found.lifted)
     found.configuration = next((recorded.configuration for _, recorded in found.launched), "")
     if against is not None:
         found.reference, found.configuration = compare(verdict, captured, found.lifted, against, example)
     return found
+
+
+def hold_infinities(captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]]) -> None:
+    """An infinity that a kernel stores on purpose is a value where nothing reads it: whatever is lifted takes the
+    elements that it reads for finite."""
+    calls = [step for step in captured.steps if hasattr(step, "variants")]
+    for number_, step in enumerate(calls):
+        later = captured.steps[captured.steps.index(step) + 1 :]
+        read = {memory for other in later for memory in memories_in(other)}
+        for kernel in lifted.get(number_, ()):
+            held = (f for f in kernel.formulas if f.expr and any(isinstance(e, NegInf) for e in walk(f.expr[1])))
+            views = {one.name: one.view for one in passed_of(step.variants[0], captured).values()}
+            for formula in held:
+                if formula.tensor in views and views[formula.tensor].memory in read:
+                    value = next(o for o in kernel.obligations if o.name == "value")
+                    value.state, value.detail = "undecided", f"{formula.tensor} may hold an infinity, and is read later"
 
 
 def under_divisions(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -> Attempt:

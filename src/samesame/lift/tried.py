@@ -111,6 +111,8 @@ class Tried:
             for kernel, recorded, obligation in self.open_obligations():
                 if obligation.name in OWN_NUMBERS and (drawn or self.agrees(runs[0])):
                     continue
+                if obligation.name == "undefined" and drawn:
+                    continue  # the run without undefined values is of the example's own numbers
                 seen = runs[0].executions[recorded.call : recorded.call + 1]
                 if not seen or seen[0].kernel != recorded.kernel:
                     continue

@@ -91,19 +91,23 @@ def neg(z: Tensor) -> Tensor:
 
 
 @complex_meaning("aten.add.Tensor", "aten.add.Scalar")
-def add(x: Any, y: Any, alpha: float = 1) -> Tensor:
+def add(x: Any, y: Any, alpha: complex = 1) -> Tensor:
+    if isinstance(alpha, complex):
+        return add(x, mul(y, alpha))
     (a, b), (c, d) = _both(x), _both(y)
     return join(plus(a, c, alpha), plus(b, d, alpha))
 
 
 @complex_meaning("aten.sub.Tensor", "aten.sub.Scalar")
-def sub(x: Any, y: Any, alpha: float = 1) -> Tensor:
+def sub(x: Any, y: Any, alpha: complex = 1) -> Tensor:
+    if isinstance(alpha, complex):
+        return sub(x, mul(y, alpha))
     (a, b), (c, d) = _both(x), _both(y)
     return join(minus(a, c, alpha), minus(b, d, alpha))
 
 
 @complex_meaning("aten.rsub.Tensor", "aten.rsub.Scalar")
-def rsub(x: Any, y: Any, alpha: float = 1) -> Tensor:
+def rsub(x: Any, y: Any, alpha: complex = 1) -> Tensor:
     return sub(y, x, alpha)
 
 

@@ -374,13 +374,17 @@ def as_tensor(x: Any) -> Tensor:
     return tensor((), lambda: value, kind_of_number(x))
 
 
-def untold(shape: Shape, what: str, kind: str = "real") -> Tensor:
+class Untold(Tensor):
+    """One of several results, which has no formula, and whose shape may hang on the device."""
+
+
+def untold(shape: Shape, what: str, kind: str = "real") -> Untold:
     """One of several results, which has no formula: whoever reads an element is refused."""
 
     def refuse(*_: Expr) -> Expr:
         raise Unsupported(what)
 
-    return tensor(shape, refuse, kind)
+    return Untold(tuple(shape), refuse, kind)
 
 
 def kind_of_number(x: float | Expr) -> str:

@@ -122,6 +122,8 @@ def parts(z: Tensor) -> tuple[Tensor, Tensor]:
     """Real and imaginary part; those of a real tensor are itself and zeros. Their shapes are those that torch says."""
     if not is_complex(z):
         return z, tensor(z.shape, lambda *i: 0, z.kind)
+    if not z.rank:
+        raise Unsupported("a complex number that is not said by its parts")
     shape = z.shape[:-1]
     return tensor(shape, lambda *i: z[(*i, 0)]), tensor(shape, lambda *i: z[(*i, 1)])
 

@@ -203,6 +203,19 @@ def without_gradient(sides: Sides) -> dict[str, Found]:
     return found
 
 
+def without_change(sides: Sides) -> dict[str, Found]:
+    """Weights that some ranks leave changed and others, which compute with them, as they were: their copies part."""
+    same = {old.partition(".")[2]: new.partition(".")[2] for old, new in sides.names.items()}
+    found = {}
+    for rank, graph in enumerate(sides.ranks):
+        for node in graph.sources("parameter"):
+            title = f"{node.origin.parameter or node.name}{AFTER}"
+            title = same.get(title, title)
+            if title in sides.pairs and sides.pairs[title][1] and rank not in sides.pairs[title][1]:
+                found[title] = Found("none", f"rank {rank} computes with it, and leaves it as it was")
+    return found
+
+
 def returned_besides(sides: Sides) -> list[str]:
     """What ranks return beside the sequential outputs, such as the activations between two stages."""
     return [f"{name} of rank {rank}" for rank, graph in enumerate(sides.ranks) for name, _ in graph.roots

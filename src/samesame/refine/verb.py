@@ -38,6 +38,7 @@ from samesame.refine.sides import (
     returned_nowhere,
     sides_of,
     some_of,
+    without_change,
     without_gradient,
 )
 from samesame.refine.unequal import try_unequal
@@ -59,6 +60,7 @@ from samesame.store import Store
 from samesame.versions import versions_of_packages
 
 SECONDS = 4.0               # for a proof
+ROUNDED = 1e-4              # of its largest magnitude: what working a constant out in float32 may lose
 PATIENCE = 20.0             # for proofs that fail, all together, before the next ones get little time
 IMPATIENCE, ENOUGH = 4.0, 20.0      # the same where values have refuted an output, and seconds for all proofs
 
@@ -222,7 +224,7 @@ def establish(
             taken, values = [*taken, draw], ([*values[0], runs[0]], [*values[1], runs[1]])
             outputs |= wrong
             break
-        outputs |= without_gradient(sides)
+        outputs |= {**without_gradient(sides), **without_change(sides)}
         left, right = with_outputs(left, right, sides.pairs, outputs, due, stated)
         values = with_values(left, values[0]), with_values(right, values[1])
         zero = [{node.name for title, node in side.roots if any(is_root_of(title, name) for name in sides.zero)}
@@ -271,6 +273,8 @@ def as_meant(
     if not widened:
         return None
     worst = max(widened, key=lambda one: one.error)
+    if not worst.error < ROUNDED:               # no rounding: a step or a cancellation is taken elsewhere
+        return None
     words = (f"Constants are taken as they are meant, not as {worst.dtype} rounds them: {worst.node.origin.spoken} is "
              f"{worst.error:.1e} of its largest magnitude off.")
     return exactly[0][0], [graph for graph, _ in exactly[1:]], words

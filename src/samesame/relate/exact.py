@@ -17,11 +17,13 @@ import torch
 from samesame.evidence import SamesameError
 from samesame.graph import Dtype, Graph, Node, TensorType, rewritten
 from samesame.operators.execute import closed, execute, wide
+from samesame.operators.table import packet
 from samesame.relate.propose import difference
 from samesame.relate.roundings import cone
 
 _TIMES = 8                  # constants that decide otherwise are left alone, so many at the most
 DOUBLE = Dtype("float64")
+STEPS = {f"aten.{name}" for name in ("floor", "ceil", "round", "trunc", "sign", "sgn", "heaviside", "nextafter")}
 WIDENED = {"float32": "float64", "complex64": "complex128"}
 
 
@@ -124,11 +126,11 @@ def _doubled(type_: Any) -> Any:
 
 
 def _decides_otherwise(own: dict[str, Any], values: dict[str, Any], node: Node) -> bool:
-    """Is a constant of integers or truth values another one?"""
+    """Is a constant of integers or truth values another one, or one that steps from number to number?"""
     a, b = own[node.name], values[node.name]
-    if not isinstance(a, torch.Tensor) or a.dtype.is_floating_point or a.dtype.is_complex:
+    if not isinstance(a, torch.Tensor) or (a.dtype.is_floating_point and packet(node.operator) not in STEPS):
         return False
-    return not torch.equal(a, b)
+    return not a.dtype.is_complex and not torch.equal(a.double(), b.double())
 
 
 def _read(graph: Graph, names: frozenset[str]) -> list[Node]:

@@ -236,7 +236,7 @@ class JointGraph:
 
     def _constant_leaf(self, wide: torch.Tensor) -> int:
         shape, kind = tuple(wide.shape), _told_apart(str(wide.dtype).removeprefix("torch."))
-        content = wide.view(torch.float64) if kind == "complex" else wide
+        content = torch.view_as_real(wide).contiguous() if kind == "complex" else wide
         digest = hashlib.sha256(repr((kind, shape)).encode() + content.numpy().tobytes()).hexdigest()
         return self.add("constant", (digest,), (), Typed(shape, kind))
 
