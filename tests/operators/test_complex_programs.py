@@ -72,3 +72,16 @@ def test_a_quotient_of_complex_numbers(sign, expected):
         return torch.stack([(a * c + b * d) / size, sign * (b * c - a * d) / size], -1)
 
     assert both(quotient, spelled_out, r(5), r(5), r(5), r(5)) == expected
+
+
+def test_a_complex_number_beside_a_choice_is_an_answer() -> None:
+    """A number of one kind among complex ones, and a complex multiple, were errors of our own."""
+    def chosen(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return torch.view_as_real(torch.where(a > 0, torch.complex(a, b), 1.0))
+
+    def differing(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return torch.view_as_real(torch.sub(torch.complex(a, b), torch.complex(b, a), alpha=1j))
+
+    inputs = (torch.randn(3, 4), torch.randn(3, 4))
+    assert check(chosen, chosen, inputs).verdict == "same"
+    assert check(differing, lambda a, b: torch.stack([2 * a, 0 * b], -1), inputs).verdict == "same"

@@ -400,9 +400,11 @@ def _numeric(parts: Iterable[Expr]) -> str:
 
 
 def const(value: Expr | Number) -> Expr:
-    """A number or truth value as an expression; expressions pass through."""
+    """A number or truth value as an expression; expressions pass through. Raises Unsupported for a complex number."""
     if isinstance(value, Expr):
         return value
+    if isinstance(value, complex):
+        raise Unsupported("a complex number that is not said by its parts")
     if isinstance(value, bool):
         return cast(Expr, Truth(value))
     return cast(Expr, Num(Fraction(value)))

@@ -392,7 +392,7 @@ def one_too_many(node: Node, hints: Hints) -> Iterator[Change]:
                 node,
                 f"{packet(node)}{' with ' + rest[0] if rest else ''} is left out",
                 1,
-                lambda n, k=k: [instead(n, n.inputs[k])],
+                lambda n, k=k: [instead(n, n.inputs[min(k, len(n.inputs) - 1)])],
             )
 
 
