@@ -62,6 +62,8 @@ RUNS = {
     "samesame check hf:DIR vllm:DIR": TESTED,
     "samesame check hf:DIR vllm:DIR --tiny": TESTED,
     "samesame check hf:DIR?attn=eager hf:DIR?attn=sdpa vllm:DIR --tiny": TESTED,
+    "samesame check hf:DIR?attn=eager hf:DIR?attn=sdpa --tiny": TESTED,
+    'samesame check "hf:DIR?attn=eager" "hf:DIR?attn=sdpa" --tiny': TESTED,
     "samesame check hf:DIR gguf:FILE": Ends(0, "same", needs=("gguf",)),
     "samesame check vllm:DIR 'vllm:DIR?compiled=true'": TESTED,
     "samesame sweep hf:CONFIG vllm:CONFIG --scripts found/":
@@ -342,6 +344,7 @@ AROUND = {
     "README.md from samesame import assert_same, check": Around("from pair import *", "test_port()"),
     "docs/cli.md @pytest.mark.samesame(pinned=True, timeout=60)": Around("import pytest\nfrom model import *"),
     "docs/fuzz.md from samesame import assert_compiles": Around(MODEL, "test_compiler()"),
+    "docs/lift.md @triton.jit": Around("import torch, triton, triton.language as tl"),
     "docs/optimize.md from samesame import optimize":
         Around(MODEL, "import os; assert os.path.exists('fast/fast.py') and callable(fast.module)"),
     "docs/optimize.md from fast import optimized": Around(

@@ -194,7 +194,7 @@ LAWS = {
     "a maximum exceeds what it is measured from where the other does": lambda i: (
         where(le(maximum(rows(i), 2), 2), y[i], 0),
         where(le(rows(i), 2), y[i], 0),
-        where(lt(rows(i), 2), y[i], 0),
+        where(le(rows(i), 1), y[i], 0),
     ),
     "a rectified sum is below one where the sum is": lambda i: (
         where(lt(maximum(rows(i), 0), 1), y[i], 0),

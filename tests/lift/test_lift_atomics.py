@@ -68,7 +68,7 @@ def test_what_is_not_supported_is_named_with_its_line(name: str) -> None:
 def test_of_a_part_the_formula_speaks_of_a_part() -> None:
     """Fewer programs than blocks: the maximum is over what they read, and of nothing it is what was there before."""
     assert "n // 16" in KERNELS.texts("extremes_of_a_part")[0] or "⌊n / 16⌋" in KERNELS.texts("extremes_of_a_part")[0]
-    assert KERNELS.kernel("extremes_of_a_part").verdict != "verified"
+    assert KERNELS.texts("extremes_of_a_part")[0].endswith("else −∞}")
 
 
 def test_a_maximum_over_programs_is_torchs() -> None:

@@ -352,6 +352,8 @@ INDEXING: list[Call] = [
      lambda B, T, D: (real(B, T, D), real(B, T, D), [D], real(B, T, 1), pos(B, T, 1), real(D), real(D), [True] * 3)),
     ("aten.embedding_dense_backward.default", lambda B, T, S, D: (real(B, T, D), ints(S, B, T), S, -1, False)),
     ("aten.embedding.default", lambda B, T, S, D: (real(S, D), ints(S, B, T))),
+    *((f"aten.{name}.default", lambda B, T, S, D: (real(S, D), ints(S, B * T), ints(1, B)))
+      for name in ("_embedding_bag", "_embedding_bag_forward_only")),
     ("aten.index_select.default", lambda B, T, S: (real(B, T), 1, ints(T, S))),
     ("aten.gather.default", lambda B, T, S: (real(B, T), 1, ints(T, B, S))),
     ("aten.gather.default", lambda B, T: (real(B, T), 1, ints(T, B - 1, 3))),

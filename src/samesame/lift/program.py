@@ -100,7 +100,8 @@ def lift(
 def of_lengths(attempt: Callable[..., Attempt]) -> Attempt:
     """The better attempt of two: with short lengths that the host code writes as sizes, and as the numbers they are."""
     found = under_divisions(attempt(()), attempt)
-    if found.captured.written and not found.is_done and not breaks_at(found, found.captured.sizes):
+    meant = found.captured.named or not found.proved    # without parameters nobody said that others are sizes
+    if meant and found.captured.written and not found.is_done and not breaks_at(found, found.captured.sizes):
         again = partial(attempt, literal=True)
         as_written = under_divisions(again(()), again)
         if as_written.rank > found.rank or (found.breaks and not as_written.breaks):  # at lengths that nobody means
@@ -137,6 +138,11 @@ class Attempt:
         same = self.verdict.against in ("", "same")
         left = sum(o.state != "proved" for k in kernels for o in k.obligations)
         return proved and same, proved, self.breaks, same, all(map(all_told, kernels)), -left, -len(self.held)
+
+    @property
+    def proved(self) -> bool:
+        """Whether every kernel is verified."""
+        return bool(self.rank[1])
 
     @property
     def breaks(self) -> bool:

@@ -132,7 +132,8 @@ class Captured:
     asked of a device, which is not there, and what it was told. `contracts` are a user's: conditions on sizes, Elements
     and Distinct. `solved` are contracts under which sizes follow from numbers that the wrapper worked out of them
     (D = 24 where D // 2 is 12). `tied` are names of sizes that others tell (K = 2·N). `written` are short lengths that
-    the host code writes as numbers; `literal` those that are taken as such.
+    the host code writes as numbers; `literal` those that are taken as such. `named`: the function has
+    sizes as parameters.
     """
 
     steps: tuple[Call | HostStep, ...]
@@ -152,6 +153,7 @@ class Captured:
     written: tuple[int, ...] = ()
     literal: tuple[int, ...] = ()
     solved: tuple[str, ...] = ()
+    named: bool = False
 
     def with_tied(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Sizes, and those that they tell."""

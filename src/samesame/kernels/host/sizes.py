@@ -68,6 +68,11 @@ class HostSizes:
         self._made: dict[int, torch.SymInt] = {}
         self.places: dict[sympy.Symbol, list[str]] = {}  # the tensors' sizes that each symbol is, by name
 
+    @property
+    def are_named(self) -> bool:
+        """Whether the launch function has sizes as parameters."""
+        return bool(self._parameters)
+
     def parameter(self, value: int, name: str) -> int | torch.SymInt:
         """The size that a number among the launch function's arguments is."""
         self._parameters.setdefault(value, []).append(name)

@@ -430,7 +430,8 @@ class Host:
         return Captured(steps, memories, inputs, shown, reading.example, guards, unread, reading.fixed,
                         reading.choices, reading.chosen, refused, self.asked,
                         tuple(finished(c, reading, read) for c in claims if c is not None), reading.tied,
-                        (written := tuple(self.sizes.written)), written if self.sizes.literal else (), reading.solved)
+                        (written := tuple(self.sizes.written)), written if self.sizes.literal else (), reading.solved,
+                        self.sizes.are_named)
 
 
 def triton_type(parameter: Any, value: Any) -> Any:
