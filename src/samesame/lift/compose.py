@@ -93,7 +93,8 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
         raise Unsupported(f"{verdict.kernel} has no formula")
     before = {name: seen(view, held) if view.memory in held else None for name, view in views.items()}
     for name, held_ in before.items():
-        if held_ is not None and any(isinstance(e, NegInf) for e in walk(held_.element()[1])):
+        is_read = f"memory {views[name].memory}" in verdict.reads
+        if held_ is not None and is_read and any(isinstance(e, NegInf) for e in walk(held_.element()[1])):
             raise Unsupported(f"{verdict.kernel} reads {name}, which may hold an infinity")
     for name in verdict.counts:
         if not counts(before[name]):

@@ -115,7 +115,8 @@ def elsewhere(found: Attempt) -> Iterator[str]:
         for obligation in kernel.obligations:
             if obligation.state == "violated" and obligation.counterexample is not None:
                 sizes = ", ".join(f"{name} = {n}" for name, n in obligation.counterexample.get("sizes", {}).items())
-                yield f"{kernel.kernel} at other sizes than are written, {sizes}: {obligation.name} would be violated"
+                told = f"{obligation.name} is not kept, by the formulas alone"
+                yield f"{kernel.kernel} at other sizes than are written, {sizes}: {told}"
 
 
 @dataclass
@@ -220,17 +221,15 @@ def attempted(
 def hold_infinities(captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]]) -> None:
     """An infinity that a kernel stores on purpose is a value where nothing reads it: whatever is lifted takes the
     elements that it reads for finite."""
-    calls = [step for step in captured.steps if hasattr(step, "variants")]
-    for number_, step in enumerate(calls):
-        later = captured.steps[captured.steps.index(step) + 1 :]
-        read = {memory for other in later for memory in memories_in(other)}
-        for kernel in lifted.get(number_, ()):
-            held = (f for f in kernel.formulas if f.expr and any(isinstance(e, NegInf) for e in walk(f.expr[1])))
-            views = {one.name: one.view for one in passed_of(step.variants[0], captured).values()}
-            for formula in held:
-                if formula.tensor in views and views[formula.tensor].memory in read:
-                    value = next(o for o in kernel.obligations if o.name == "value")
-                    value.state, value.detail = "undecided", f"{formula.tensor} may hold an infinity, and is read later"
+    places = [place for place, step in enumerate(captured.steps) if hasattr(step, "variants")]
+    for call, place in enumerate(places):
+        read = {memory for later in captured.steps[place + 1 :] for memory in memories_in(later)}
+        views = {one.name: one.view for one in passed_of(captured.steps[place].variants[0], captured).values()}
+        for kernel in lifted.get(call, ()):
+            infinite = [f for f in kernel.formulas if f.expr and any(isinstance(e, NegInf) for e in walk(f.expr[1]))]
+            again = next((f.tensor for f in infinite if f.tensor in views and views[f.tensor].memory in read), None)
+            for value in (o for o in kernel.obligations if o.name == "value" and again is not None):
+                value.state, value.detail = "undecided", f"{again} may hold an infinity, and is read later"
 
 
 def under_divisions(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -> Attempt:

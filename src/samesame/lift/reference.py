@@ -192,8 +192,8 @@ def named_in_shapes(outputs: Sequence[Tensor], wanted: Sequence[Tensor], example
 def example_tensor(
     view: Any, whole: Tensor, example: Mapping[str, int], seed: int, held_by: Callable[[], Any]
 ) -> torch.Tensor:
-    """Some data of the example's shape, in double precision; indices within the range that is assumed of them, or as
-    the launch has them."""
+    """Some data of the example's shape, in double precision; integers as the launch has them, or where that cannot be
+    looked at, within the range that is assumed of them."""
     shape = [value_at(n, example) for n in view.shape]
     generator = torch.Generator().manual_seed(seed)
     dtype = getattr(torch, str(view.dtype).removeprefix("torch."))
@@ -202,7 +202,7 @@ def example_tensor(
     if whole.kind == "bool":
         return torch.randint(0, 2, shape, generator=generator).bool()
     bounds = next((e.leaf.bounds for e in walk(whole.element()[1]) if isinstance(e, Load)), None)
-    held: torch.Tensor | None = held_by() if bounds is None else None
+    held: torch.Tensor | None = held_by()
     if held is not None and list(held.shape) == shape and held.dtype == dtype:
         return held.clone()
     low, high = (0, 7) if bounds is None else (value_at(end, example) for end in bounds)

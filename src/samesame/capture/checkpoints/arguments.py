@@ -8,6 +8,7 @@ An argument that no row knows is left out; if the model then does not run, the u
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -53,7 +54,7 @@ REAL: dict[str, tuple[Row, ...]] = {
     "input_values": (
         (("conv_kernel", "conv_stride"), samples),
         (("max_length", "num_mel_bins"), lambda t, bins: (t, bins)),
-        (("audio_channels", "upsampling_ratios"), lambda c, ratios: (c, FRAMES * product(ratios))),
+        (("audio_channels", "upsampling_ratios"), lambda c, ratios: (c, FRAMES * math.prod(ratios))),
     ),
     "past_values": (
         (("context_length", "num_input_channels"), lambda t, c: (t, c)),
@@ -62,13 +63,6 @@ REAL: dict[str, tuple[Row, ...]] = {
 WORDS = ("input_ids", "decoder_input_ids")
 IMAGE_TOKENS = ("image_token_id", "image_token_index")
 END = "ForSequenceClassification"           # heads that read where a text ends
-
-
-def product(numbers: Any) -> int:
-    found = 1
-    for n in numbers:
-        found *= n
-    return found
 
 
 def arguments(model: Any, label: str) -> dict[str, torch.Tensor]:
