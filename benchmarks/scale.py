@@ -54,7 +54,7 @@ def run(folder: Path) -> dict[str, Any]:
     report = folder / "report.json"
     report.unlink(missing_ok=True)
     targets = [f"hf:{folder}?attn={way}" for way in ("eager", "sdpa")]
-    check = [sys.executable, "-m", "samesame.cli", "check"]
+    check = [sys.executable, "-m", "samesame", "check"]
     command = [*check, *targets, "--store", "-", "--quiet", "--json", str(report)]
     before, started = os.times(), time.monotonic()
     process = subprocess.Popen(command, env=with_path(), stdout=subprocess.DEVNULL)

@@ -78,7 +78,7 @@ def written(folder: Path, pairs: int) -> None:
 
 def timed(folder: Path, jobs: int, store: str) -> tuple[float, str]:
     began = time.monotonic()
-    command = [sys.executable, "-m", "samesame.cli", "suite", "suite.toml", "-q", "-j", str(jobs), "--store", store]
+    command = [sys.executable, "-m", "samesame", "suite", "suite.toml", "-q", "-j", str(jobs), "--store", store]
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     return time.monotonic() - began, ran.stdout.strip() or ran.stderr.strip()
 

@@ -168,7 +168,7 @@ class Workplace:
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
         program, *words = shlex.split(command)
-        module = {"samesame": ["-m", "samesame.cli"], "pytest": ["-m", "pytest", *PLUGIN], "python": []}[program]
+        module = {"samesame": ["-m", "samesame"], "pytest": ["-m", "pytest", *PLUGIN], "python": []}[program]
         environment = {**os.environ, "COLUMNS": "100", "SAMESAME_STORE": str(self.folder / f"rules{self.stops}.db"),
                        "PYTHONPATH": f"{ROOT / 'src'}:{os.environ.get('PYTHONPATH', '')}"}
         return subprocess.run([sys.executable, *module, *words], cwd=self.folder, env=environment,

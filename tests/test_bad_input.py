@@ -163,7 +163,7 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(samesame, tmp_path, 
 def test_export_refuses_in_one_sentence_too(tmp_path):
     """In a process of its own, since torch logs past `sys.stderr`."""
     (tmp_path / "pair.py").write_text(HEAD + returning("x if x.sum() > 0 else -x") + SAME)
-    command = [sys.executable, "-m", "samesame.cli", "check", "pair.py", "--how", "export"]
+    command = [sys.executable, "-m", "samesame", "check", "pair.py", "--how", "export"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("samesame: pair.py:8 ")

@@ -90,7 +90,7 @@ class Cli:
 
     def __init__(self, folder: Path, source: str, *options: str, **settings) -> None:
         (folder / "pair.py").write_text(source)
-        command = [sys.executable, "-m", "samesame.cli", "check", "pair.py", *options]
+        command = [sys.executable, "-m", "samesame", "check", "pair.py", *options]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen(command, cwd=folder, preexec_fn=hear_interrupts, **(pipes | settings))
 

@@ -280,7 +280,7 @@ def test_a_graph_that_cannot_be_saved_is_not_captured(samesame):
 
 
 def process(*arguments: str, **options) -> subprocess.Popen:
-    command = [sys.executable, "-m", "samesame.cli", *arguments]
+    command = [sys.executable, "-m", "samesame", *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, preexec_fn=hear_interrupts, **pipes, **options)
 
@@ -321,7 +321,7 @@ def test_a_reader_that_leaves_changes_no_exit_code(folder):
 
 def test_a_full_disk_is_no_verdict(folder):
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "samesame.cli", "check", "pair.py"]
+        command = [sys.executable, "-m", "samesame", "check", "pair.py"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert "cannot write to standard output" in done.stderr

@@ -42,5 +42,5 @@ def test_rules_are_forgotten_only_where_that_is_confirmed(tmp_path):
 ])
 def test_shells_complete(shell, given, found):
     environment = {**os.environ, **given, "_SAMESAME_COMPLETE": f"complete_{shell}"}
-    ran = subprocess.run([sys.executable, "-m", "samesame.cli"], env=environment, capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, "-m", "samesame"], env=environment, capture_output=True, text=True)
     assert found in ran.stdout and "torch" not in ran.stderr, ran.stderr

@@ -276,7 +276,7 @@ def place(tmp_path):
     (work / "export.py").write_text(shown_as("export.py"))
     program = tmp_path / "bin" / "samesame"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m samesame.cli "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m samesame "$@"\n')
     program.chmod(0o755)
     return work
 

@@ -30,7 +30,7 @@ FLOORS = [
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 VERBS = {"check", "refine", "lift"}
-TOP = 10                                    # files of the package itself, at most
+TOP = 9                                    # files of the package itself, at most
 WITHOUT_TORCH = {"formula", "egraph"}
 LONGEST = 620                               # about 600 lines
 LONGER = {"formula/expr.py": 680}          # the whole grammar stands in one place
@@ -135,7 +135,7 @@ def test_files_of_tests_have_names_of_their_own() -> None:
 
 
 def test_few_files_stand_outside_rooms() -> None:
-    assert len(list(SOURCE.glob("*.py"))) <= TOP
+    assert len(list(SOURCE.glob("[!_]*.py"))) <= TOP
 
 
 def test_an_import_that_runs_upward_is_seen() -> None:

@@ -51,7 +51,7 @@ def samesame(tmp_path):
     def run(*words):
         environment = {"PATH": "/usr/bin:/bin", "FORCE_COLOR": "1", "TERM": "xterm", "PYTHONPATH": ":".join(sys.path),
                        "HOME": str(tmp_path)}
-        done = subprocess.run([sys.executable, "-m", "samesame.cli", *words], cwd=tmp_path, env=environment,
+        done = subprocess.run([sys.executable, "-m", "samesame", *words], cwd=tmp_path, env=environment,
                               capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
 

@@ -116,10 +116,10 @@ def test_nothing_else_is_there(alone):
 
 
 def test_two_torch_programs_are_checked(alone, tmp_path):
-    same = alone("-m", "samesame.cli", "check", "pair.py", "--html", "same.html", "--certificate", "proof.json")
+    same = alone("-m", "samesame", "check", "pair.py", "--html", "same.html", "--certificate", "proof.json")
     assert same.returncode == 0 and same.stdout.startswith("same   every output proved for every "), same.stderr
-    assert alone("-m", "samesame.cli", "replay", "proof.json").stdout.startswith("holds\n")
-    other = alone("-m", "samesame.cli", "check", "pair.py:left", "pair.py:other", "--inputs", "pair.py:inputs",
+    assert alone("-m", "samesame", "replay", "proof.json").stdout.startswith("holds\n")
+    other = alone("-m", "samesame", "check", "pair.py:left", "pair.py:other", "--inputs", "pair.py:inputs",
                   "--json", "-", "--sarif", "found.sarif")
     assert other.returncode == 1 and json.loads(other.stdout)["verdict"] == "different", other.stderr
 
@@ -143,6 +143,6 @@ def test_a_missing_extra_is_named(alone, words, extra):
     save_file({"w": torch.zeros(2)}, folder / "model.safetensors")
     for name in ("model.onnx", "model.gguf"):
         (folder / name).write_bytes(b"x")
-    ran = alone("-m", "samesame.cli", *words)
+    ran = alone("-m", "samesame", *words)
     assert ran.returncode == 2 and f"samesame[{extra}]" in ran.stderr, ran.stderr
     assert len(ran.stderr.strip().splitlines()) == 1, ran.stderr

@@ -103,7 +103,7 @@ def test_the_json_is_json_whatever_the_numbers(monkeypatch) -> None:
 
 
 def test_a_reader_that_leaves_is_no_failure() -> None:
-    command = [sys.executable, "-m", "samesame.cli", "lift", target("vector_add")]
+    command = [sys.executable, "-m", "samesame", "lift", target("vector_add")]
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, timeout=300)

@@ -181,7 +181,7 @@ def test_a_file_named_as_one_of_pythons_own_does_no_harm(tmp_path, monkeypatch):
 @pytest.mark.long
 def test_ctrl_c_leaves_no_process_and_no_folder(tmp_path):
     target = Path(pooled.__file__)
-    command = [sys.executable, "-m", "samesame.cli", "optimize", f"{target}:module", "--inputs", f"{target}:inputs",
+    command = [sys.executable, "-m", "samesame", "optimize", f"{target}:module", "--inputs", f"{target}:inputs",
                "--out", str(tmp_path / "fast"), "--threads", "1"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         until = time.monotonic() + 120

@@ -169,7 +169,7 @@ ENDS = {
 
 def command(folder: Path, source: str, *options: str) -> subprocess.CompletedProcess[str]:
     (folder / "pair.py").write_text(LOUD + source)
-    line = [sys.executable, "-m", "samesame.cli", "check", "pair.py", "--store", "-", *options]
+    line = [sys.executable, "-m", "samesame", "check", "pair.py", "--store", "-", *options]
     return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
 
 
