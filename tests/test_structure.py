@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "samesame"
 MODULES = sorted(SOURCE.rglob("*.py"))
+KNOWN = frozenset(MODULES)
 
 # Floors from the roof down. What stands on one floor may import what stands on lower floors, and its own room.
 FLOORS = [
@@ -41,23 +44,53 @@ def room(module: Path) -> str:
     return module.relative_to(SOURCE).with_suffix("").parts[0]
 
 
-def imports(module: Path) -> Iterator[tuple[int, str]]:
-    """Line and dotted name of everything imported anywhere in the module, lazily or not."""
+@dataclass(frozen=True)
+class Import:
+    line: int
+    name: str                               # dotted, of everything imported, lazily or not
+    idle: bool                              # where only a type checker looks
+
+
+@dataclass(frozen=True)
+class Read:
+    """What the rules below ask of a module's text; it is parsed once."""
+
+    opening: str
+    lines: int
+    imports: tuple[Import, ...]
+
+
+@cache
+def read(module: Path) -> Read:
+    return parsed(module, module.read_text())
+
+
+def parsed(module: Path, text: str) -> Read:
+    tree = ast.parse(text)
     package = ("samesame", *module.relative_to(SOURCE).parent.parts)
-    for node in ast.walk(ast.parse(module.read_text())):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else ()
-            name = ".".join([*base, *([node.module] if node.module else [])])
-            yield from ((node.lineno, f"{name}.{alias.name}") for alias in node.names)
+    return Read(ast.get_docstring(tree) or "", len(text.splitlines()), tuple(imports(tree, package)))
 
 
-def faults(module: Path) -> Iterator[str]:
+def imports(node: ast.AST, package: tuple[str, ...], idle: bool = False) -> Iterator[Import]:
+    """Statements nest in statements only, so that expressions need no look."""
+    if isinstance(node, ast.Import):
+        yield from (Import(node.lineno, alias.name, idle) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        base = package[: len(package) - node.level + 1] if node.level else ()
+        name = ".".join([*base, *([node.module] if node.module else [])])
+        yield from (Import(node.lineno, f"{name}.{alias.name}", idle) for alias in node.names)
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        checked = idle or (isinstance(node, ast.If) and field == "body" and "TYPE_CHECKING" in ast.unparse(node.test))
+        for child in getattr(node, field, ()):
+            yield from imports(child, package, checked)
+
+
+def faults(module: Path, text: Read) -> Iterator[str]:
     here = room(module)
-    for line, name in imports(module):
+    for found in text.imports:
+        name = found.name
         top, _, rest = name.partition(".")
-        place = f"{module.relative_to(SOURCE)}:{line}"
+        place = f"{module.relative_to(SOURCE)}:{found.line}"
         if top == "torch" and here in WITHOUT_TORCH:
             yield f"{place} imports {name}, and {here} knows nothing of torch"
         there = rest.split(".")[0]
@@ -74,41 +107,27 @@ def name_of(module: Path) -> str:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
-def test_every_module_has_a_floor_and_imports_run_downward(module: Path) -> None:
+def test_every_module_stands_as_planned(module: Path) -> None:
+    """It has a floor, its imports run downward, it opens with a sentence, and is no longer than one idea."""
     assert room(module) in FLOOR or room(module) == "__init__", f"give {room(module)} a place in FLOORS"
-    assert not list(faults(module))
-
-
-@pytest.mark.parametrize("module", MODULES, ids=name_of)
-def test_every_module_opens_with_a_sentence(module: Path) -> None:
-    opening = ast.get_docstring(ast.parse(module.read_text()))
-    assert opening, f"{name_of(module)} does not say what it is"
-    first = opening.split("\n\n")[0].rstrip()
-    assert first.endswith((".", ":", "?")), f"{name_of(module)} does not open with a sentence"
-
-
-@pytest.mark.parametrize("module", MODULES, ids=name_of)
-def test_no_module_is_longer_than_one_idea(module: Path) -> None:
-    lines = len(module.read_text().splitlines())
-    assert lines <= LONGER.get(name_of(module), LONGEST), f"{name_of(module)} has {lines} lines; is it two files?"
+    text = read(module)
+    assert not list(faults(module, text))
+    name, first = name_of(module), text.opening.split("\n\n")[0].rstrip()
+    assert text.opening, f"{name} does not say what it is"
+    assert first.endswith((".", ":", "?")), f"{name} does not open with a sentence"
+    assert text.lines <= LONGER.get(name, LONGEST), f"{name} has {text.lines} lines; is it two files?"
 
 
 def needed(module: Path) -> set[Path]:
     """The modules that a module imports anywhere, but where only a type checker looks."""
-    tree = ast.parse(module.read_text())
-    idle = {id(child) for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-            for child in ast.walk(node)}
     found = set[Path]()
-    for node in ast.walk(tree):
-        ours = isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "samesame"
-        if ours and id(node) not in idle:
-            for alias in node.names:
-                place = SOURCE.joinpath(*node.module.split(".")[1:])
-                for path in (place / f"{alias.name}.py", place / alias.name / "__init__.py", place / "__init__.py",
-                             place.with_suffix(".py")):
-                    if path.exists():
-                        found.add(path)
-                        break
+    for one in read(module).imports:
+        parts = one.name.split(".")
+        if parts[0] == "samesame" and not one.idle:
+            whole, package = SOURCE.joinpath(*parts[1:]), SOURCE.joinpath(*parts[1:-1])
+            places = (whole.with_suffix(".py"), whole / "__init__.py", package / "__init__.py",
+                      package.with_suffix(".py"))
+            found |= {next(place for place in places if place in KNOWN)}
     return found - {module}
 
 
@@ -148,17 +167,5 @@ def test_an_import_that_runs_upward_is_seen() -> None:
         "relate/x.py": ("from ..check import check", "stands above relate"),
     }
     for path, (text, fault) in broken.items():
-        module = FakeModule(SOURCE / path, text)
-        assert [message for message in faults(module) if fault in message], path
-
-
-class FakeModule(type(Path())):
-    """A module that holds the given text."""
-
-    def __new__(cls, path: Path, text: str) -> FakeModule:
-        module = super().__new__(cls, path)
-        module.text = text
-        return module
-
-    def read_text(self, *_: object) -> str:
-        return self.text
+        module = SOURCE / path
+        assert [message for message in faults(module, parsed(module, text)) if fault in message], path
