@@ -283,7 +283,8 @@ class Sizes:
         how many cases it is made."""
         more = " and others" if len(self.held()) > SHOWN else ""
         shown = self.bounded(self.region, self.held()[:SHOWN])
-        return f"{shown}{more}{f'; {len(self.cases)} cases' if self.cases else ''}"
+        cases = f"; {len(self.cases)} case{'s' * (len(self.cases) != 1)}" if self.cases else ""
+        return f"{shown}{more}{cases}"
 
     def bounded(self, region: Region, held: Sequence[str] = ()) -> str:
         """A region over the same symbols, in the user's names."""
