@@ -6,9 +6,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.distributed.tensor import Shard
 
 from samesame.evidence import Refused
-from samesame.refine.placement import Placement, coordinate, holders, parsed, piece
+from samesame.refine.placement import Placement, coordinate, from_the_front, holders, parsed, piece
 from samesame.relate.layout import values
 
 MESH = {"dp": 2, "tp": 3}
@@ -80,3 +81,16 @@ def test_an_output_may_be_looked_for_on_some_ranks(text: str, bare: str, ranks: 
 def test_ranks_that_there_are_not_are_refused_by_name(text: str) -> None:
     with pytest.raises(Refused, match="of y names ranks that there are not: they are 0 to 3"):
         holders(text, "y", 4)
+
+
+def test_dimensions_may_be_counted_from_the_end() -> None:
+    assert from_the_front("shard(-1) over tp, strided(-3, 2)", "y", 3) == "shard(2) over tp, strided(0, 2)"
+    assert from_the_front("replicated on rank 1", "y", 0) == "replicated on rank 1"
+    with pytest.raises(Refused, match=r"y has 2 dimensions"):
+        from_the_front("shard(-3)", "y", 2)
+
+
+def test_what_is_no_text_is_refused_by_name() -> None:
+    for read in (lambda: parsed(Shard(0), "y", MESH), lambda: holders(Shard(0), "y", 2)):
+        with pytest.raises(Refused, match=r"placement Shard\(dim=0\) of y is no text; write replicated"):
+            read()

@@ -238,3 +238,16 @@ def test_outputs_of_other_names_are_refused() -> None:
 
     with pytest.raises(Refused, match="returns 0 and rank 0 returns y"):
         refine(layer, distributed, example)
+
+
+def test_inputs_of_ranks_are_whole_in_a_world_of_one_and_outputs_may_be_named_by_position() -> None:
+    """Rows, each rank with its own: what `inputs(rank, world_size)` gives one rank alone is the example."""
+    def inputs(rank: int, world_size: int) -> tuple[torch.Tensor]:
+        return (torch.arange(12.0).reshape(4, 3).chunk(world_size)[rank],)
+
+    def doubled() -> Any:
+        return lambda x: 2 * x
+
+    found = refine(doubled, lambda rank, ranks: doubled(), inputs, world_size=2, expected={0: "shard(-2)"})
+    assert found.verdict == "refines", plain_text(found)
+    assert refine(doubled, lambda rank, ranks: doubled(), inputs, world_size=2).verdict == "does not refine"

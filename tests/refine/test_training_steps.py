@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.distributed as dist
 from torch import nn
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
@@ -131,3 +132,43 @@ def test_weights_that_one_rank_uses_are_stepped_on_every_rank() -> None:
     failing = {output.name for output in found.outputs if not output.holds}
     assert found.verdict == "does not refine", plain_text(found)
     assert {"first.weight", "second.weight", "second.bias"} <= failing
+
+
+class Losing(nn.Module):
+    """A module that computes gradients itself, of the mean over its rows, and leaves them at its weights."""
+
+    def __init__(self, ranks: int = 1, averaged: bool = True) -> None:
+        super().__init__()
+        self.linear = nn.Linear(3, 2)
+        self.ranks, self.averaged = ranks, averaged
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        loss = self.linear(x).square().mean()
+        loss.backward()
+        if self.averaged:
+            for weight in self.parameters():
+                dist.all_reduce(weight.grad)
+                weight.grad /= self.ranks
+        loss = loss.detach().clone()
+        dist.all_reduce(loss)
+        return loss / self.ranks
+
+
+def left(averaged: bool) -> Any:
+    return refine(Losing, lambda _, ranks: Losing(ranks, averaged), (torch.randn(4, 3),), world_size=2,
+                  relations={"x": "shard(0)"})
+
+
+def test_gradients_that_a_program_leaves_are_compared() -> None:
+    found = left(averaged=True)
+    assert found.verdict == "refines", plain_text(found)
+    assert {output.name for output in found.outputs} >= {"grad.linear.weight after the call"}
+    assert not [words for words in found.provided if "gradients" in words]
+
+
+def test_gradients_that_are_left_elsewhere_than_the_weights_are_a_condition() -> None:
+    found = left(averaged=False)
+    assert found.verdict == "refines", plain_text(found)
+    (words,) = [words for words in found.provided if "gradients" in words]
+    assert "nobody reads the gradients left at linear.weight, linear.bias" in words and "of a sum over ranks" in words
+    assert words.split(" (")[0] in " ".join(plain_text(found).split())

@@ -25,7 +25,17 @@ from samesame.capture.ranks.graphs import placements
 from samesame.capture.ranks.record import AFTER
 from samesame.graph import Graph, Node
 from samesame.refine.outputs import CLEAN, Found, Groups
-from samesame.refine.placement import Mesh, Placement, coordinate, held_part, holders, in_order_of, parsed, piece
+from samesame.refine.placement import (
+    Mesh,
+    Placement,
+    coordinate,
+    from_the_front,
+    held_part,
+    holders,
+    in_order_of,
+    parsed,
+    piece,
+)
 from samesame.refine.sources import COTANGENT, Source
 from samesame.relate.layout import Layout, Scaled, values, wholes
 
@@ -129,6 +139,7 @@ def _due(node: Node, name: str, text: str | None, pieces: Pieces | None, times: 
     if text is None:
         own = pieces.own if pieces is not None and pieces.shape == node.shape else {}
         return Due(name, range(ranks), None, order, own=own, times=times)
+    text = from_the_front(text, name, len(node.shape))
     plain, where = holders(text, name, ranks)
     placements = parsed(plain, name, mesh)
     axes = [placement.axis for placement in placements]
@@ -179,7 +190,7 @@ def _as_sources(sources: Sequence[Source], layouts: Mapping[str, Layout], left: 
         if len(of := set(wholes(layout))) == 1:
             node = left[of.pop()]
             title = node.origin.parameter or node.name
-            for name in (f"{GRADIENT}{title}", f"{title}{AFTER}"):
+            for name in (f"{GRADIENT}{title}", f"{title}{AFTER}", f"{GRADIENT}{title}{AFTER}"):
                 held.setdefault(name, Pieces(node.shape)).own[source.rank] = layout
     return held
 

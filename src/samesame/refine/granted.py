@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from samesame.capture.ranks.record import AFTER
 from samesame.graph import Graph
+from samesame.refine.due import GRADIENT
+from samesame.refine.outputs import Found
 from samesame.refine.placement import Mesh, Placement, piece
 from samesame.refine.sides import Sides
 from samesame.refine.sources import COTANGENT, Source
@@ -54,6 +57,13 @@ def taken_for_granted(sides: Sides, even: Mapping[str, str], stated: Mapping[str
         names = dict.fromkeys(_title(sides.left, sides.relation.layouts[name]) for name in sides.relation.by_name)
         granted.append(f"{_listed(list(names))}, which hold equal numbers, are meant as they are named")
     return granted
+
+
+def nobody_reads(aside: Mapping[str, Found]) -> list[str]:
+    """The condition that gradients which are left elsewhere than the weights are not read after the call."""
+    told = {words: [name.removeprefix(GRADIENT).removesuffix(AFTER) for name, lies in aside.items()
+                    if lies.words == words] for words in dict.fromkeys(lies.words for lies in aside.values())}
+    return [f"nobody reads the gradients left at {_listed(names)} ({words})" for words, names in told.items()]
 
 
 def _placed(sides: Sides) -> Iterator[tuple[Source, str, Layout]]:

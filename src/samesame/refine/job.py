@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,11 @@ class Job:
         return self.mesh or {"ranks": self.world_size}
 
     def example(self) -> Any:
-        """The sequential program's inputs."""
-        return called(self.inputs, "inputs", seed=1) if callable(self.inputs) else self.inputs
+        """The sequential program's inputs: of `inputs(rank, world_size)` those of a world of one."""
+        if not callable(self.inputs):
+            return self.inputs
+        of_ranks = _counts_ranks(self.inputs) and asks_for(self.inputs)
+        return called(partial(self.inputs, 0, 1) if of_ranks else self.inputs, "inputs", seed=1)
 
     def captured(self, backward: bool, fits: Callable[[Captured], bool]) -> tuple[Captured, Telling]:
         """The sequential graph and that of each rank, with weights that tell where the job lets them be told; whether

@@ -75,6 +75,7 @@ _WHERE = re.compile(r" +on +(?:(the last rank)|rank (\d+)|ranks (\d+)-(\d+))$")
 def holders(text: str, tensor: str, ranks: int) -> tuple[str, range]:
     """The placement of an output without where it is, and the ranks on which it is looked for, all if it does not say.
     Raises Refused, naming the tensor, where there are no such ranks."""
+    _require_text(text, tensor)
     text, _ = in_order_of(text)
     match = _WHERE.search(text.rstrip())
     if match is None:
@@ -86,9 +87,15 @@ def holders(text: str, tensor: str, ranks: int) -> tuple[str, range]:
     return text[: match.start()], found
 
 
+def _require_text(text: object, tensor: str) -> None:
+    if not isinstance(text, str):
+        raise Refused(f"the placement {text!r} of {tensor} is no text; write {FORMS}")
+
+
 def parsed(text: str, tensor: str, mesh: Mesh) -> tuple[Placement, ...]:
     """The placements of a tensor from their text. Raises Refused, naming the tensor."""
     found = []
+    _require_text(text, tensor)
     for word in re.split(r",(?![^(]*\))", text):
         match = _WORD.fullmatch(word.strip())
         if match is None:
@@ -103,6 +110,21 @@ def parsed(text: str, tensor: str, mesh: Mesh) -> tuple[Placement, ...]:
         else:
             found.append(Placement("strided", int(strided), int(parts), axis or ""))
     return tuple(found)
+
+
+_CUT = re.compile(r"\b(shard(?:ed)?|strided)\((-?\d+)")
+
+
+def from_the_front(text: str, tensor: str, dims: int) -> str:
+    """A placement of a tensor of so many dimensions, none of which is counted from the end. Raises Refused, naming the
+    tensor, where it has no such dimension."""
+    def counted(match: re.Match[str]) -> str:
+        dim = int(match[2])
+        if not -dims <= dim < dims:
+            raise Refused(f"{tensor} has {dims} dimensions and cannot be placed as {text}")
+        return f"{match[1]}({dim % dims}"
+
+    return _CUT.sub(counted, text)
 
 
 def piece(

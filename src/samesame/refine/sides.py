@@ -57,6 +57,15 @@ class Sides:
         """The same, once these values have told which outputs are zero."""
         return replace(self, zero=zero_outputs(self.left, self.right, self.pairs, self.due, values, self.mesh))
 
+    def gradients_aside(self, values: tuple[Values, Values]) -> tuple[Sides, dict[str, Found]]:
+        """The same without the gradients that programs leave at weights and that are not where the weights are, as
+        where each rank keeps its own and averages a copy; with how these lie."""
+        left = {name: pair for name, pair in self.pairs.items() if is_gradient_left(name)}
+        lying = {name: self._lying(name, *pair, values) if pair[1] else Found("none", "on no rank")
+                 for name, pair in left.items()}
+        aside = {name: lies for name, lies in lying.items() if not self.due[name].holds(lies)}
+        return replace(self, pairs={k: v for k, v in self.pairs.items() if k not in aside}), aside
+
     def _lying(self, name: str, root: Node, held: Mapping[int, Node], values: tuple[Values, Values]) -> Found:
         wanted = [run[root.name] for run in values[0]]
         theirs = {rank: [run[node.name] for run in values[1]] for rank, node in held.items()}
@@ -142,7 +151,7 @@ def gradients_named(left: Graph, sources: Sequence[Source], relation: InputRelat
         of = set(wholes(relation.layouts[source.node.name]))
         if len(of) == 1:
             title = titles[of.pop()]
-            for before, after in ((GRADIENT, ""), ("", AFTER)):
+            for before, after in ((GRADIENT, ""), ("", AFTER), (GRADIENT, AFTER)):
                 names[f"r{source.rank}.{before}{source.name}{after}"] = f"r{source.rank}.{before}{title}{after}"
     return names
 
@@ -219,7 +228,11 @@ def without_change(sides: Sides) -> dict[str, Found]:
 def returned_besides(sides: Sides) -> list[str]:
     """What ranks return beside the sequential outputs, such as the activations between two stages."""
     return [f"{name} of rank {rank}" for rank, graph in enumerate(sides.ranks) for name, _ in graph.roots
-            if name not in sides.pairs or rank not in sides.pairs[name][1]]
+            if not is_gradient_left(name) and (name not in sides.pairs or rank not in sides.pairs[name][1])]
+
+
+def is_gradient_left(name: str) -> bool:
+    return name.startswith(GRADIENT) and name.endswith(AFTER)
 
 
 def returned_nowhere(sides: Sides) -> list[str]:

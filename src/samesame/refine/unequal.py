@@ -48,7 +48,8 @@ def try_unequal(
         conditions(sides, values)
     except SamesameError:                                  # sizes are written into a program, or decide, say
         return
-    off = [name for name, lies in sides.without_noise(values).lying(values).items() if not sides.due[name].holds(lies)]
+    lying = sides.without_noise(values).lying(values)
+    off = [name for name, lies in lying.items() if name in equal.pairs and not sides.due[name].holds(lies)]
     ran = f"Where the last rank has less of {some_of(list(even))} than the others"
     if off:
         verdict.notes.append(f"{ran}, {some_of(off)} is not where it should be.")

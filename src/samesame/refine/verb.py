@@ -23,7 +23,7 @@ from samesame.refine.asked import answered_alike, conditions
 from samesame.refine.due import Due, as_declared, missing
 from samesame.refine.extreme import extreme_outputs
 from samesame.refine.findings import loss_of
-from samesame.refine.granted import evenly_cut, taken_for_granted
+from samesame.refine.granted import evenly_cut, nobody_reads, taken_for_granted
 from samesame.refine.holdings import Holdings, along_axes, programs
 from samesame.refine.job import Job
 from samesame.refine.mending import Asked, edits_of
@@ -105,7 +105,7 @@ def refine(
     the same for outputs: each must be on the ranks whole or cut, unless it is declared otherwise. Other arguments are
     those of `check`. Raises Refused for what cannot be captured or compared.
     """
-    run = run or Run(timeout, progress)
+    run, expected = run or Run(timeout, progress), {str(name): text for name, text in (expected or {}).items()}
     verdict = Refinement("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed, world_size=world_size)
     with run.bounded(), tensors_known():
         with run.during("capture"):
@@ -115,11 +115,10 @@ def refine(
             except (Unawaited, Mismatch) as found:
                 stop(verdict, found)
         if not run.over and not verdict.stuck:
-            told = establish(verdict, left, ranks, job.axes, relations or {}, expected or {}, {}, {}, run,
-                             book_of(store))
+            told = establish(verdict, left, ranks, job.axes, relations or {}, expected, {}, {}, run, book_of(store))
             if told is not None and told.even and verdict.verdict == "refines":
                 with run.during("unequal"):
-                    try_unequal(verdict, job, told.sides, told.even, expected or {}, backward=backward)
+                    try_unequal(verdict, job, told.sides, told.even, expected, backward=backward)
             verdict.notes += telling.notes()
     verdict.notes += run.notes()
     verdict.timing = run.seconds
@@ -197,13 +196,14 @@ def establish(
         verdict.provided = taken_for_granted(sides, even, relations)
     with run.during("execute"):
         taken, values = take_draws((left, right), sides.relation.layouts, verdict.seed)
+        sides, aside = sides.gradients_aside(values)
         exactly = None if meant else as_meant(left, ranks, sides.lying(values), due)
         if exactly is not None:
             left, ranks, words = exactly
             again = establish(verdict, left, ranks, mesh, relations, expected, layouts, stated, run, book, meant=True)
             verdict.notes.append(words)
             return again
-        verdict.provided += conditions(sides, values)
+        verdict.provided += [*conditions(sides, values), *nobody_reads(aside)]
         sides = sides.without_noise(values)
         outputs = sides.lying(values)
         ignorable = list[str]()

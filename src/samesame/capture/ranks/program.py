@@ -61,6 +61,7 @@ class RankProgram(Program):
                 self.weights[name] = tensor
             if kind == "parameter" and has_memory(local_of(tensor)):
                 self.places.setdefault(address(local_of(tensor)), []).append(local_of(tensor).detach())
+        self.stood = {name: weight.grad for name, weight in self.weights.items()}      # the gradients before the call
 
     def open_flat(self, flat: FlatParameter, path: str) -> None:
         """The parts of weights that lie in a flat one have the names."""
