@@ -74,6 +74,8 @@ RUNS = {
         Ends((0, 3), "side by side"),
     "samesame refine examples/tensor_parallel.py --world-size 4": Ends(0, "refines   1 output on 4 ranks"),
     "samesame refine examples/tensor_parallel_bias.py --world-size 4": Ends(1, "does not refine   output 0"),
+    "samesame check layer_by_hand.py:Library layer_by_hand.py:Port --inputs layer_by_hand.py:inputs": SAME,
+    "samesame refine data_parallel.py": Ends(0, "refines   1 output on 2 ranks"),
     "samesame refine hf:DIR --tp 2 --train": Ends(0, "refines", needs=HF),
     "samesame refine --case relation.json": Ends(0, "refines", needs=("Entangle",)),
     "samesame fuzz --backend inductor --minutes 30 --jobs 2 --out found/":
@@ -354,6 +356,14 @@ AROUND = {
         "samesame optimize hf:DIR --module model.layers.0.mlp --minutes 1 --out fast/"),
     "docs/pairs.md from pairs.corpus import PAIRS": Around(f"import sys; sys.path.insert(0, {str(ROOT / 'tests')!r})"),
 }
+
+
+def test_files_that_pages_show_are_those_of_examples():
+    for page in PAGES:
+        for shown in python(page):
+            name, _, body = shown.text.removeprefix("# ").partition("\n")
+            if (file := ROOT / "examples" / name).is_file():
+                assert file.read_text().partition('\n"""\n')[2].strip() == body.strip(), str(shown)
 
 
 def test_every_piece_of_python_is_run():

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
+from torch import nn
 
 from samesame.refine import refine
 from samesame.relate.layout import Slice, Whole
@@ -74,3 +75,41 @@ def test_a_single_number_may_be_a_piece() -> None:
     proposer = PieceProposer(left, {"bias": 3})
     assert proposer.candidates(right, "own", (1,)) == [("bias", Slice(Whole("bias"), 0, 2, 3))]
     assert proposer.candidates(right, "other", (1,)) == []
+
+
+class OneOut(nn.Module):
+    """A wrapper, so that weights have other names, around a module with a bias of one number."""
+
+    def __init__(self, ranks: int, zeros: int) -> None:
+        super().__init__()
+        self.model, self.ranks = last(zeros), ranks
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.model(x).sum()
+        dist.all_reduce(y)
+        return y
+
+
+def last(zeros: int) -> nn.Sequential:
+    """Layers of one number each, of which so many biases are 0."""
+    layers = nn.Sequential(nn.Linear(3, 1), nn.Linear(1, 1))
+    for layer in layers[:zeros]:
+        nn.init.zeros_(layer.bias)
+    return layers
+
+
+class Summed(nn.Module):
+    def __init__(self, zeros: int) -> None:
+        super().__init__()
+        self.layers = last(zeros)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layers(x).sum()
+
+
+@pytest.mark.parametrize("zeros", [0, 1])
+def test_a_weight_of_one_number_without_an_equal_needs_no_name(zeros: int) -> None:
+    found = refine(lambda: Summed(zeros), lambda rank, ranks: OneOut(ranks, zeros), (torch.randn(4, 3),), world_size=2,
+                   relations={"x": "shard(0)"})
+    assert found.verdict == "refines", plain_text(found)
+    assert not [words for words in found.provided if "named" in words]

@@ -9,6 +9,7 @@ sequential weight must be on the ranks, all of it: what no rank holds cannot tak
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -196,7 +197,9 @@ def _by_value(
             relation.layouts[name] = layout
     rest = relate_parameters(weights, {name: held[name] for name in held if name not in relation.layouts})
     relation.layouts.update(rest.layouts)
-    relation.how = rest.how
+    equal = Counter(rest.keys[0].values())                 # ranks may each hold a copy of one that has no equal
+    relation.how = {name: how for name, how in rest.how.items()
+                    if any(equal[rest.keys[0][part]] > 1 for part in wholes(rest.layouts[name]))}
 
 
 def _refuse_unplaced(names: Sequence[str], sources: Sequence[Source]) -> None:
