@@ -157,6 +157,7 @@ class Host:
         self.names: dict[int, str] = {}                                # of memories, by number
         self.alive: list[Any] = []                                     # what must not be freed: its id is a key
         self.inputs: dict[str, View] = {}
+        self.parts: dict[str, View] = {}                               # other variables: parts of inputs, and filled ones
         self.launched = False
         self.asked: dict[str, Any] = {}                                # facts of the device
         self.said = Names()                                            # what names in contracts stand for
@@ -293,6 +294,10 @@ class Host:
                         self.names[number] = name
                         if not self.launched and told["given"] and told["contents"] is VALUES:
                             self.inputs[name] = self.view(value)
+                    elif not self.launched and self.names.get(number) in self.inputs:
+                        self.parts.setdefault(name, self.view(value))
+                    if not self.launched and told.get("given") and type(told["contents"]) in (int, float):
+                        self.parts.setdefault(name, self.view(value))
                 elif type(value) is torch.SymInt:
                     self.sizes.suggest(name, value)
 
@@ -424,14 +429,14 @@ class Host:
                    reading.number(told["elements"]), told["dtype"], told["origin"])
             for number, told in self.memories.values()
         )
-        inputs, shown = (tuple((name, read(view, reading)) for name, view in views)
-                         for views in (self.inputs.items(), outputs))
+        inputs, parts, shown = (tuple((name, read(view, reading)) for name, view in views)
+                                for views in (self.inputs.items(), self.parts.items(), outputs))
         guards, unread = reading.guards()
         return Captured(steps, memories, inputs, shown, reading.example, guards, unread, reading.fixed,
                         reading.choices, reading.chosen, refused, self.asked,
                         tuple(finished(c, reading, read) for c in claims if c is not None), reading.tied,
                         (written := tuple(self.sizes.written)), written if self.sizes.literal else (), reading.solved,
-                        self.sizes.are_named)
+                        self.sizes.are_named, parts)
 
 
 def triton_type(parameter: Any, value: Any) -> Any:
