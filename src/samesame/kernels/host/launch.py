@@ -134,7 +134,8 @@ class Captured:
     and Distinct. `solved` are contracts under which sizes follow from numbers that the wrapper worked out of them
     (D = 24 where D // 2 is 12). `tied` are names of sizes that others tell (K = 2·N). `written` are short lengths that
     the host code writes as numbers; `literal` those that are taken as such. `named`: the function has
-    sizes as parameters.
+    sizes as parameters. `reads` are the whole numbers that it reads from tensors, in order; None where
+    they are not known.
     """
 
     steps: tuple[Call | HostStep, ...]
@@ -156,6 +157,7 @@ class Captured:
     solved: tuple[str, ...] = ()
     named: bool = False
     parts: tuple[tuple[str, View], ...] = ()
+    reads: tuple[int, ...] | None = ()
 
     def with_tied(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Sizes, and those that they tell."""
