@@ -117,7 +117,7 @@ def _by_integers(indices: tuple[Index, ...], left: Expr, right: Expr) -> Iterato
     choices = [_values(loads[0]) for loads in spelled.values()]
     total = prod(map(len, choices))
     if 1 < total <= MOST:
-        cases = [
+        cases: list[dict[Expr, Expr]] = [
             {load: const(value) for value, loads in zip(chosen, spelled.values(), strict=True) for load in loads}
             for chosen in product(*choices)
         ]
@@ -135,12 +135,13 @@ def _by_numbers(indices: tuple[Index, ...], left: Expr, right: Expr) -> Iterator
         found = _number_of(e) if isinstance(e, Compare) and e.free <= frozenset(indices) else None
         if found is not None:
             asked.setdefault(found[0], {})[e] = found[1]
-    choices = [
-        [*({element: n} for n in dict.fromkeys(numbers.values())), dict.fromkeys(numbers, FALSE)]
-        for element, numbers in asked.items()
-    ]
+    choices: list[list[dict[Expr, Expr]]] = []
+    for element, numbers in asked.items():
+        none: dict[Expr, Expr] = dict.fromkeys(numbers, FALSE)
+        one: list[dict[Expr, Expr]] = [{element: n} for n in dict.fromkeys(numbers.values())]
+        choices.append([*one, none])
     if 1 < prod(map(len, choices)) <= MOST:
-        cases = [dict(chain(*(one.items() for one in chosen))) for chosen in product(*choices)]
+        cases = [dict(chain(*(case.items() for case in chosen))) for chosen in product(*choices)]
         title = f"for each of the {len(cases)} ways in which elements are the numbers that they are compared with"
         yield title, [(replaced(left, case), replaced(right, case)) for case in cases]
 

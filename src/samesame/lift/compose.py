@@ -18,8 +18,8 @@ from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.kernels.execution.unsigned import bits_of
 from samesame.kernels.execution.values import undefined_in
-from samesame.kernels.front import element_name, is_whole, layout_of, memories_in, passed_of
 from samesame.kernels.formulas.simplify import Simplifier
+from samesame.kernels.front import element_name, is_whole, layout_of, memories_in, passed_of
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.launch import Memory

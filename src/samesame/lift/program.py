@@ -410,7 +410,8 @@ def compared(
     inputs = inputs_of(captured, ranges)
     outputs = composed(captured, order, inputs)
     tiles = tiles_of(captured) if is_free(captured) else ()
-    launched = Launched(parts_of(captured, inputs) | inputs, outputs, captured.sizes, assumed, tiles, data, example.input)
+    given = parts_of(captured, inputs) | inputs
+    launched = Launched(given, outputs, captured.sizes, assumed, tiles, data, example.input)
     return compare_with(reference, launched, held)
 
 

@@ -22,8 +22,8 @@ from samesame.capture.sizes.family import Family, family
 from samesame.capture.sizes.following import Followings, follow
 from samesame.evidence import Refused
 from samesame.formula.binders import rebuilt
-from samesame.formula.effort import WORK, Budget
 from samesame.formula.cases import prove_by_cases
+from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import NotProved, Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import (

@@ -162,7 +162,7 @@ class Host:
         self.names: dict[int, str] = {}                                # of memories, by number
         self.alive: list[Any] = []                                     # what must not be freed: its id is a key
         self.inputs: dict[str, View] = {}
-        self.parts: dict[str, View] = {}                               # other variables: parts of inputs, and filled ones
+        self.parts: dict[str, View] = {}                               # other variables: parts of these, or filled
         self.launched = False
         self.asked: dict[str, Any] = {}                                # facts of the device
         self.said = Names()                                            # what names in contracts stand for
@@ -300,7 +300,7 @@ class Host:
                         self.names[number] = name
                         if not self.launched and told["given"] and told["contents"] is VALUES:
                             self.inputs[name] = self.view(value)
-                    elif not self.launched and self.names.get(number) in self.inputs:
+                    elif not self.launched and number is not None and self.names[number] in self.inputs:
                         self.parts.setdefault(name, self.view(value))
                     if not self.launched and told.get("given") and type(told["contents"]) in (int, float):
                         self.parts.setdefault(name, self.view(value))
