@@ -47,9 +47,9 @@ def parts_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]]) -> dict[st
     found: dict[str, tuple[Any, Tensor]] = {}
     for name, view in captured.parts:
         contents = captured.memories[view.memory].contents
-        if view.memory not in held and type(contents) in (int, float):
-            held[view.memory] = filled_with(contents, view)
         try:
+            if view.memory not in held and type(contents) in (int, float):
+                held[view.memory] = filled_with(contents, view)
             found[name] = view, seen(view, held)
         except Unsupported:
             continue
