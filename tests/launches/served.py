@@ -226,3 +226,23 @@ def launch_grouped(T=5, G=3, D=12):
     x, y = torch.randn(T, G * D, device="cuda"), torch.empty(T, G * D, device="cuda")
     norm_kernel[(T, G)](x, y, D, G, BLOCK=16)
     return y
+
+
+@triton.jit
+def turn_kernel(x, cos, out, D, BLOCK: tl.constexpr):
+    row, lanes = tl.program_id(0), tl.arange(0, BLOCK)
+    place = row * D + lanes
+    c = tl.load(cos + place, mask=lanes < D)
+    tl.store(out + place, tl.load(x + place, mask=lanes < D) * c, mask=lanes < D)
+
+
+def launch_turned(T=5, D=11):
+    """A reference need not take the angles."""
+    angles, x = torch.rand(T, D, device="cuda"), torch.randn(T, D, device="cuda")
+    cos, out = angles.cos(), torch.empty(T, D, device="cuda")
+    turn_kernel[(T,)](x, cos, out, D, BLOCK=16)
+    return out
+
+
+def turned(x, cos):
+    return x * cos

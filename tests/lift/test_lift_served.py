@@ -32,6 +32,7 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         ("take_next", "taken_next"),
         ("heated", "divided"),
         ("merged", "of_both"),
+        ("turned", "turned"),
     ],
 )
 def test_it_is_verified_and_what_torch_computes(name: str, reference: str) -> None:

@@ -106,7 +106,6 @@ def compare_with(reference: Callable[..., Any], launched: Launched, held: Mappin
         for seed, (name, (view, whole)) in enumerate(launched.inputs.items())
     }
     tensors = taken_by(reference, examples)
-    launched = replace(launched, inputs={name: launched.inputs[name] for name in tensors})
     graph = capture(reference, tensors, name="reference")
 
     def alike(given: Any) -> tuple[Graph, Graph]:
@@ -115,7 +114,7 @@ def compare_with(reference: Callable[..., Any], launched: Launched, held: Mappin
     def asked() -> tuple[Followings, Followings]:
         return (follow(reference, tensors, graph),) * 2
 
-    within = asked_of_places(launched.assumed, launched.inputs)
+    within = asked_of_places(launched.assumed, {name: launched.inputs[name] for name in tensors})
     found = family(reference, tensors, alike, (graph, graph), tied=True, follow=asked, within=within)
     if found.lost:  # it may decide on any size, in a way that nobody sees
         found = Family((graph, graph), (), found.lost, ())
@@ -226,9 +225,10 @@ def sizes_of(found: Family, inputs: Inputs, example: Mapping[str, int], terms: T
             varying |= set(v.places)
         else:
             sizes[v.symbol.name] = v.value // v.step
+    taken = {node.name for node in found.graphs[0].nodes if node.operator == "input"}
     for name, (view, _) in inputs.items():
         for d, n in enumerate(view.shape):
-            if (name, d) not in varying and isinstance(n, Expr):
+            if name in taken and (name, d) not in varying and isinstance(n, Expr):
                 terms.held |= {s.name: example[s.name] for s in symbols(n)}
     return sizes
 
