@@ -9,13 +9,14 @@ from samesame.formula import cases
 from samesame.formula.cases import is_by_cases, prove_by_cases
 from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Load, Size, Sum, add, eq, exp, lt, mul, sin, walk, where
+from samesame.formula.expr import Load, Max, Size, Sum, add, eq, exp, lt, mul, or_, sin, walk, where
 from samesame.formula.tensor import leaf, tensor
 
 EXPERTS, TOKENS, WIDTH = 4, 5, 6
 BUDGET = Budget(seconds=5.0)
 
 x, y = leaf("x", (TOKENS, WIDTH)), leaf("y", (TOKENS, WIDTH))
+heat = leaf("heat", (TOKENS,))
 scales = leaf("scales", (EXPERTS,))
 expert = leaf("expert", (TOKENS,), "int", (0, EXPERTS - 1))
 top = leaf("top", (TOKENS, 2), "int", (0, EXPERTS - 1))
@@ -52,10 +53,30 @@ def rows_one_by_one(last=6):
     return tensor((3, WIDTH), lambda i, j: where(eq(i, 0), 2 * x[0, j], where(lt(i, 2), 4 * x[1, j], last * x[2, j])))
 
 
+def divided_unless(*numbers):
+    """Rows divided by their temperatures, but those with one of these."""
+    return tensor(
+        (TOKENS, WIDTH),
+        lambda i, j: where(or_(*(eq(heat[i], n) for n in numbers)), x[i, j], x[i, j] / heat[i]),
+    )
+
+
+def divided_by_safe(*numbers):
+    """Rows divided by their temperatures, with 1 in the place of these."""
+    return tensor(
+        (TOKENS, WIDTH), lambda i, j: x[i, j] / where(or_(*(eq(heat[i], n) for n in numbers)), 1, heat[i])
+    )
+
+
+def largest(of):
+    return tensor((TOKENS, WIDTH), lambda i, j: of[i, j] - Max(WIDTH, lambda k: of[i, k]))
+
+
 TRUE = {
     "experts looked up and one by one": (looked_up(exp), one_by_one(exp)),
     "two experts a token": (two_at_once(), two_one_by_one()),
     "rows written one by one": (rows_at_once(), rows_one_by_one()),
+    "a temperature of 1 leaves rows as they are": (largest(divided_unless(0, 1)), largest(divided_by_safe(0))),
 }
 FALSE = {
     "an expert left out": (looked_up(exp), one_by_one(exp, range(EXPERTS - 1))),
@@ -67,6 +88,8 @@ FALSE = {
     "the first of two counted twice": (two_at_once(0, 0), two_one_by_one()),
     "an expert of two left out": (two_at_once(), two_one_by_one(range(EXPERTS - 1))),
     "another last row": (rows_at_once(), rows_one_by_one(7)),
+    "a temperature of 2 does not": (largest(divided_unless(0, 2)), largest(divided_by_safe(0))),
+    "a temperature of 0 is not divided by": (divided_unless(0, 1), divided_by_safe(0, 2)),
     "another factor": (rows_at_once(3), rows_one_by_one()),
 }
 
@@ -92,6 +115,7 @@ def test_the_claims_are_what_they_say(left, right):
         "x": draw.normal(size=(TOKENS, WIDTH)),
         "y": draw.normal(size=(TOKENS, WIDTH)),
         "scales": draw.normal(size=EXPERTS),
+        "heat": np.array([0.0, 1.0, 2.0, 0.5, -3.0]),
         "expert": np.array([3, 0, 1, 2, 3]),
         "top": np.array([[0, 3], [1, 2], [3, 1], [2, 0], [0, 1]]),
     }

@@ -120,6 +120,12 @@ def test_rows_go_to_distinct_slots() -> None:
     assert kernel.formulas[0].text == f"cache[i, j] = {{{rows} if ⋁_{{k<T}} (slots[k] = i) else 0}}"
 
 
+@pytest.mark.parametrize("assume", [[], ["0 <= slots < S"]])
+def test_slots_that_are_distinct_in_the_example_are_a_need(assume) -> None:
+    (kernel,) = lift(launch_cache, assume=assume).kernels
+    assert kernel.verdict == "verified" and "distinct(slots)" in kernel.headline
+
+
 def test_padding_is_left_out_of_what_is_distinct() -> None:
     (kernel,) = lift(launch_padded, assume=["distinct(slots[slots >= 0])"]).kernels
     assert "race" not in {o.name for o in kernel.obligations if o.state != "proved"}
@@ -131,8 +137,6 @@ def test_padding_is_left_out_of_what_is_distinct() -> None:
 @pytest.mark.parametrize(
     "launch, assume",
     [
-        (launch_cache, []),
-        (launch_cache, ["0 <= slots < S"]),
         (launch_cache, ["distinct(slots[slots < 3])"]),
         (launch_shared, ["distinct(slots)"]),
         (launch_padded, ["distinct(slots[slots > 0])"]),

@@ -124,6 +124,12 @@ class TestOpaque:
         assert isinstance(at(explained(node("aten.mul.Tensor", narrow, narrow, dtype="uint8")), i, j), Opaque)
         moved = explained(node("aten.view.default", narrow, (3, 2), shape=(3, 2), dtype="uint8"))
         assert not any(isinstance(e, Opaque) for e in walk(moved[j, i]))
+        rows = Node("r", "input", type=TensorType((4,), "int64"))
+        LEAVES[rows] = leaf("r", (4,), "int", (0, 1))
+        chosen = explained(node("aten.index_select.default", narrow, 0, rows, shape=(4, 3), dtype="uint8"))
+        assert not any(isinstance(e, Opaque) for e in walk(at(chosen, i, j)))
+        added = node("aten.index_add.default", narrow, 0, rows, narrow, dtype="uint8")
+        assert isinstance(at(explained(added), i, j), Opaque)
 
     def test_a_meaning_of_another_shape_is_not_believed(self) -> None:
         assert isinstance(explained(node("aten.relu.default", X, shape=(5, 3)))[0, 0], Opaque)

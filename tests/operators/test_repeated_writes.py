@@ -7,9 +7,10 @@ import pytest
 import torch
 
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Unsupported, index
-from samesame.formula.tensor import leaf
+from samesame.formula.expr import Unsupported, floordiv, index
+from samesame.formula.tensor import leaf, tensor
 from samesame.operators import meaning_of
+from samesame.operators.indexing import elements_distinct
 from samesame.operators.shapes import pointwise
 
 IDS = torch.tensor([[1, 3, 1, 1], [0, 0, 2, 4]])
@@ -32,6 +33,34 @@ def test_rows_are_written_where_they_were_read() -> None:
     columns = meaning_of("aten.index.Tensor")(x, (None, rows))
     found = evaluate(meaning_of("aten.index_put.default")(x, (None, rows), pointwise(lambda e: -e, columns)), values())
     assert np.array_equal(found, X.index_put((torch.arange(2)[:, None], IDS[0]), -X[:, IDS[0]]).numpy())
+
+
+def rows_put(indices):
+    x, new = leaf("x", (2, 6)), leaf("new", indices.shape)
+    result = meaning_of("aten.index_put.default")(meaning_of("aten.select.int")(x, 0, 0), (indices,), new)
+    result[tuple(map(index, result.shape))]
+    return result
+
+
+def test_rows_are_written_at_places_of_which_no_two_are_equal() -> None:
+    places, new = np.array([4, 0, 3]), np.array([0.5, 1.5, 2.5])
+    with elements_distinct(["places"]):
+        result = rows_put(leaf("places", (3,), "int", (0, 5)))
+    found = evaluate(result, {"x": X.numpy(), "places": places, "new": new})
+    assert np.array_equal(found, X[0].index_put((torch.tensor(places),), torch.tensor(new)).numpy())
+
+
+@pytest.mark.parametrize("indices", ["others", "halves", "negative", "a table"])
+def test_places_that_may_be_equal_are_refused(indices: str) -> None:
+    places = leaf("places", (3,), "int", (0, 5))
+    of = {
+        "others": leaf("others", (3,), "int", (0, 5)),
+        "halves": tensor((4,), lambda i: places[floordiv(i, 2)], "int"),
+        "negative": leaf("places", (3,), "int", (-6, 5)),  # −1 is the last one
+        "a table": leaf("places", (2, 3), "int", (0, 5)),
+    }[indices]
+    with elements_distinct(["places"]), pytest.raises(Unsupported, match="may repeat"):
+        rows_put(of)
 
 
 @pytest.mark.parametrize("source", ["another tensor", "the place in the source", "another position"])

@@ -1,8 +1,9 @@
 """Proof by cases: when a claim does not close as a whole, it may close for each value of something that has few.
 
-Two things have few values: an output index of small extent (rows that a program writes one by one), and an element of
-an integer tensor whose range is known (which expert a token goes to). The claim is proved for every value, with that
-value in its place; the cases cover all that the thing can be, so together they are the claim.
+Three things have few values: an output index of small extent (rows that a program writes one by one), an element of
+an integer tensor whose range is known (which expert a token goes to), and whether an element is a certain number (a
+temperature of 1, that leaves logits as they are). The claim is proved for every value, with that value in its place;
+the cases cover all that the thing can be, so together they are the claim.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from math import prod
 from samesame.formula.effort import spending
 from samesame.formula.equal import Budget, NotProved, Proved, prove_equal, shapes_differ
 from samesame.formula.expr import (
+    FALSE,
     Compare,
     Expr,
     Fold,
@@ -65,6 +67,7 @@ Cases = tuple[str, list[tuple[Expr, Expr]]]
 
 def _splits(indices: tuple[Index, ...], left: Expr, right: Expr) -> Iterator[Cases]:
     yield from _by_integers(indices, left, right)
+    yield from _by_numbers(indices, left, right)
     told = _told_apart(indices, left, right)
     few = [i for i in sorted(indices, key=lambda i: (-told[i], _extent(i))) if told[i] and 1 < _extent(i) <= FEW]
     for chosen in ([index] for index in few):
@@ -114,7 +117,7 @@ def _by_integers(indices: tuple[Index, ...], left: Expr, right: Expr) -> Iterato
     choices = [_values(loads[0]) for loads in spelled.values()]
     total = prod(map(len, choices))
     if 1 < total <= MOST:
-        cases = [
+        cases: list[dict[Expr, Expr]] = [
             {load: const(value) for value, loads in zip(chosen, spelled.values(), strict=True) for load in loads}
             for chosen in product(*choices)
         ]
@@ -122,6 +125,33 @@ def _by_integers(indices: tuple[Index, ...], left: Expr, right: Expr) -> Iterato
             f"for each of the {total} values of the integers it depends on",
             [(replaced(left, case), replaced(right, case)) for case in cases],
         )
+
+
+def _by_numbers(indices: tuple[Index, ...], left: Expr, right: Expr) -> Iterator[Cases]:
+    """Split on whether elements that are known at the output's indices alone are the numbers with which the claim
+    compares them: one case for each of these, in which the element is that number, and one in which it is none."""
+    asked: dict[Load, dict[Expr, Expr]] = {}
+    for e in chain(walk(left), walk(right)):
+        found = _number_of(e) if isinstance(e, Compare) and e.free <= frozenset(indices) else None
+        if found is not None:
+            asked.setdefault(found[0], {})[e] = found[1]
+    choices: list[list[dict[Expr, Expr]]] = []
+    for element, numbers in asked.items():
+        none: dict[Expr, Expr] = dict.fromkeys(numbers, FALSE)
+        one: list[dict[Expr, Expr]] = [{element: n} for n in dict.fromkeys(numbers.values())]
+        choices.append([*one, none])
+    if 1 < prod(map(len, choices)) <= MOST:
+        cases = [dict(chain(*(case.items() for case in chosen))) for chosen in product(*choices)]
+        title = f"for each of the {len(cases)} ways in which elements are the numbers that they are compared with"
+        yield title, [(replaced(left, case), replaced(right, case)) for case in cases]
+
+
+def _number_of(equation: Compare) -> tuple[Load, Num] | None:
+    """The element of real numbers that an equation sets to a number, with the number."""
+    for element, n in ((equation.left, equation.right), (equation.right, equation.left)):
+        if equation.op == "=" and isinstance(element, Load) and element.kind == "real" and isinstance(n, Num):
+            return element, n
+    return None
 
 
 def _place(element: Load) -> object:
@@ -169,8 +199,8 @@ def _unrolled(fold: Fold) -> Expr:
     return combine(*whole)
 
 
-def replaced(expr: Expr, values: Mapping[Load, Expr]) -> Expr:
-    """The expression with whole elements replaced by numbers, and what that decides decided."""
+def replaced(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
+    """The expression with whole elements and conditions replaced by their values, and what that decides decided."""
     memo: dict[Expr, Expr] = dict(values.items())
 
     def go(e: Expr) -> Expr:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from samesame.formula.expr import (
     and_,
     const,
     index,
+    not_,
     walk,
 )
 from samesame.formula.show import unicode
@@ -137,25 +139,28 @@ class Conditions:
 
     def example_keeps(self, use: Use) -> bool:
         """Whether the example's tensor has only such elements, or there is no example; then it is needed."""
-        values = self.kernel.machine.launch.values
-        try:
-            if values is not None and not self.holds(use, values(use.name)):
-                return False
-        except Refused:
+        if not is_kept(self.kernel, use):
             return False
         self.assume(use)
         self.needed.append(str(use))
         return True
-
-    def holds(self, use: Use, values: np.ndarray) -> bool:
-        below = value_at(use.below, self.kernel.machine.launch.example)
-        return bool((((values >= use.low) & (values < below)) | np.isin(values, use.but)).all())
 
     def assume(self, use: Use) -> None:
         self.tried.add(use.element.leaf.name)
         low, high = const(use.low), integers.minus(use.below, 1)
         self.kernel.simplify.prover.assume_range(use.element.leaf.name, low, high, use.but)
         self.kernel.simplify.forget()
+
+
+def is_kept(kernel: Kernel, use: Use) -> bool:
+    """Whether the example's tensor has only such elements, or there is no example."""
+    launch = kernel.machine.launch
+    try:
+        line = launch.values(use.name) if launch.values is not None else np.zeros(0)
+    except Refused:
+        return False
+    below = value_at(use.below, launch.example) if line.size else 0
+    return bool((((line >= use.low) & (line < below)) | np.isin(line, use.but)).all())
 
 
 def short(kernel: Kernel, facts: Facts, totals: Mapping[str, Expr]) -> list[str] | None:
@@ -230,11 +235,12 @@ def element_name(kernel: Kernel, name: str, offset: int) -> str:
 
 
 def lookups(access: Write, kernel: Kernel) -> list[Use]:
-    """What data is used as an index, read from the offset in the way in which that keeps the access inside; else in the
-    first one."""
+    """What data is used as an index, read from the offset in the way in which that keeps the access inside; else in one
+    that the example keeps, or in the first one."""
     ways = [(at, list(lookups_at(access, at, kernel))) for at in indices_at(access.memory, access.offset)]
     enough = (uses for indices, uses in ways if uses and keeps_inside(kernel, access, indices, uses))
-    return next(enough, ways[0][1] if ways else [])
+    kept = (uses for _, uses in ways if uses and all(is_kept(kernel, use) for use in uses))
+    return next(chain(enough, kept), ways[0][1] if ways else [])
 
 
 def lookups_at(access: Write, indices: tuple[Expr, ...], kernel: Kernel) -> Iterator[Use]:
@@ -250,17 +256,23 @@ def lookups_at(access: Write, indices: tuple[Expr, ...], kernel: Kernel) -> Iter
         but = [left_out(fact, element) for fact in facts if fact not in signs]
         if None not in but:
             below = integers.times_(integers.tidied(const(n)), by)
-            used = access if element is i else None  # of −1 that is divided C makes an index that may be good
+            # Of −1 that is divided C makes an index that may be good; what returns early may mean another dimension.
+            used = access if element is i and not any(map(is_early, signs)) else None
             low = least_held(kernel, element) if signs else 0
             yield Use(element, below, used, tuple(n for n in but if n is not None), low)
 
 
 def says_sign(fact: Expr, element: Load) -> bool:
-    """Whether a mask asks that an element is not negative, which a lane without one may have as −1."""
+    """Whether a mask, or an early return, asks that an element is not negative, which a lane without one may have as
+    −1."""
     match fact:
         case Compare("≤", zero, Where(_, then, Num(value))) if zero is ZERO:
             return then is element and value < 0
-    return fact is integers.at_least_zero(element)
+    return fact is integers.at_least_zero(element) or fact is not_(integers.less(element, 0))
+
+
+def is_early(fact: Expr) -> bool:
+    return isinstance(fact, Not)
 
 
 def least_held(kernel: Kernel, element: Load) -> int:

@@ -229,7 +229,7 @@ class _Lifting:
         whole = {leaf: ends for leaf, ends in self.prover.ranges.items() if not self.prover.excepted[leaf]}
         self.verdict.ranges = whole
         self.verdict.data = {
-            leaf: (*ends, self.prover.excepted[leaf], leaf in self.prover.distinct)
+            leaf: (*ends, self.prover.excepted[leaf], *told_apart(self.prover.distinct.get(leaf)))
             for leaf, ends in self.prover.ranges.items()
         }
         self.verdict.assumed = [*self.guards, *self.preconditions]
@@ -254,6 +254,8 @@ class _Lifting:
             obligations.race(self.kernel, name, writes), twice, f"two programs write one element of {name}"
         )
         self.note(alone)
+        if alone.state != "proved":
+            self.verdict.places += [place for w in writes for place in obligations.places_in(self.kernel.solutions[w])]
         return alone.state == "proved"
 
     def note_covers(self, name: str, writes: list[Write]) -> None:
@@ -549,6 +551,11 @@ class _Lifting:
                         else (f"an infinity is left in the formula of {formula.tensor}")
                     )
         self.note(obligation)
+
+
+def told_apart(known: Apart | None) -> tuple[bool, bool]:
+    """Whether some elements of a tensor are distinct, and whether all are."""
+    return known is not None, known is not None and not known.claim.sign
 
 
 def sizes_in(launch: Launch) -> set[Size]:

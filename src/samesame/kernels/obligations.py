@@ -39,7 +39,7 @@ from samesame.formula.show import unicode, unicode_tensor
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.accesses import Access
 from samesame.kernels.execution.symbolic import Machine
-from samesame.kernels.execution.values import UNDEFINED, WRAPS, Demand, fits_by_design
+from samesame.kernels.execution.values import UNDEFINED, WRAPS, Demand, fits_by_design, is_undefined
 from samesame.kernels.formulas.algebra import under_binders
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.formulas.simplify import Simplifier
@@ -185,6 +185,14 @@ def goes_by_data(solution: Solution | None) -> bool:
         return False
     known = solution.write.memory.kind != "bool"
     return known and all(any(v in a.free for a in solution.at) for v in solution.free)
+
+
+def places_in(solution: Solution | None) -> list[str]:
+    """The tensors of integers that say where a store goes, as slots[t] does, by name."""
+    if not goes_by_data(solution):
+        return []
+    loads = [e for a in cast(Solution, solution).at for e in walk(a) if isinstance(e, Load) and not is_undefined(e)]
+    return [e.leaf.name.removesuffix("*") for e in loads if e.leaf.kind == "int" and e.indices]
 
 
 def renamed(expr: Expr, old: Sequence[Index], new: Sequence[Index]) -> Expr:

@@ -41,13 +41,15 @@ FORMULAS: dict[str, Callable[[Expr, Expr], Expr]] = {
 
 @dataclass(frozen=True)
 class Elements:
-    """low ≤ element ≤ high (None: no such end) of each element of a tensor, or it is one of the numbers `but`."""
+    """low ≤ element ≤ high (None: no such end) of each element of a tensor, or it is one of the numbers `but`. `read`:
+    the host code read this from the tensor, and nobody states it."""
 
     text: str
     tensor: Any  # the host's; of a finished capture a View
     low: Any
     high: Any
     but: tuple[int, ...] = ()
+    read: bool = False
 
     def words(self, name: str) -> str:
         each = f"{name}[…]"

@@ -94,6 +94,7 @@ class KernelVerdict:
     stated: list[str] = field(default_factory=list)  # a user's contracts on its tensors, among the preconditions
     counts: list[str] = field(default_factory=list)  # tensors taken to have no element below 1; not part of the JSON
     divisions: list[str] = field(default_factory=list)  # contracts on sizes that may help; not part of the JSON
+    places: list[str] = field(default_factory=list)  # tensors that say where stores go, and may have to be distinct
 
     def demand(self, conditions: Iterable[str]) -> None:
         """More preconditions that a program may break, named first."""

@@ -7,21 +7,23 @@ results) is applied by its meaning. The example tensors with values are the inpu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 from samesame.evidence import Refused
 from samesame.formula.binders import rebuilt
-from samesame.formula.expr import Expr, Load, NegInf, Unsupported, const, le, substitute, walk
+from samesame.formula.expr import Expr, Load, NegInf, Unsupported, const, index, le, substitute, walk
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.kernels.execution.unsigned import bits_of
 from samesame.kernels.execution.values import undefined_in
-from samesame.kernels.front import is_whole, layout_of, memories_in, passed_of
+from samesame.kernels.formulas.simplify import Simplifier
+from samesame.kernels.front import element_name, is_whole, layout_of, memories_in, passed_of
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.launch import Memory
-from samesame.kernels.tiles.memory import along_line, is_contiguous, offset_of
+from samesame.kernels.tiles.memory import along_line, element, is_contiguous, offset_of
 from samesame.kernels.verdict import KernelVerdict
 from samesame.operators import meaning_of
 from samesame.operators.numbers import constant
@@ -38,12 +40,28 @@ def inputs_of(captured: Any, ranges: Mapping[str, tuple[Expr, Expr]]) -> dict[st
     return found
 
 
+def parts_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]]) -> dict[str, tuple[Any, Tensor]]:
+    """What other variables of the host have of the example tensors, as slices of a projection, or are filled with, by
+    name."""
+    held: Held = {view.memory: (lain(name, view), whole) for name, (view, whole) in inputs.items()}
+    found: dict[str, tuple[Any, Tensor]] = {}
+    for name, view in captured.parts:
+        contents = captured.memories[view.memory].contents
+        try:
+            if view.memory not in held and type(contents) in (int, float):
+                held[view.memory] = filled_with(contents, view)
+            found[name] = view, seen(view, held)
+        except Unsupported:
+            continue
+    return found
+
+
 def composed(
     captured: Any, lifted: Mapping[int, KernelVerdict], inputs: Mapping[str, tuple[Any, Tensor]]
 ) -> list[Tensor]:
     """The formulas of what the wrapper returned. `lifted` are the verdicts of its launches by their place in the host's
     order. Raises Unsupported where a step has no formula."""
-    held: Held = {view.memory: (layout_of(name, view), whole) for name, (view, whole) in inputs.items()}
+    held: Held = {view.memory: (lain(name, view), whole) for name, (view, whole) in inputs.items()}
     call = 0
     for step in captured.steps:
         if hasattr(step, "variants"):
@@ -58,7 +76,7 @@ def made_before(captured: Any, recorded: Any, lifted: Mapping[int, KernelVerdict
     """What the integer tensors of a launch hold before it, by name, as far as the steps before it tell for all sizes.
     `lifted` are the verdicts of earlier launches by their number; one that is not verified tells nothing."""
     given = inputs_of(captured, {}).items()
-    held: Held = {view.memory: (layout_of(name, view), whole) for name, (view, whole) in given}
+    held: Held = {view.memory: (lain(name, view), whole) for name, (view, whole) in given}
     for step in captured.steps:
         variants = getattr(step, "variants", ())
         if recorded in variants:
@@ -110,7 +128,7 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
         result = Tensor(
             tuple(view.shape), lambda *i, e=whole, v=indices: substitute(e, dict(zip(v, i, strict=True))), whole.kind
         )
-        held[view.memory] = layout_of(formula.tensor, view), result
+        held[view.memory] = lain(formula.tensor, view), result
 
 
 def variant_of(step: Any, verdict: KernelVerdict) -> Any:
@@ -150,16 +168,30 @@ def seen(view: Any, held: Held) -> Tensor:
     if view.memory not in held:
         raise Unsupported("a tensor that nobody has written to is read")
     layout, whole = held[view.memory]
-    if tuple(view.shape) == layout.shape and tuple(view.strides) == layout.strides and view.offset == 0:
+    if layout.element != element_name(view.dtype):
+        raise Unsupported(f"{layout.name} is seen as another dtype")
+    if tuple(view.shape) == layout.shape and tuple(view.strides) == layout.strides and view.offset == layout.base:
         return whole
-    if not is_contiguous(layout) or view.offset != 0:
+    indices = tuple(index(integers.tidied(const(n))) for n in view.shape)
+    ahead = integers.minus(integers.tidied(const(view.offset)), integers.tidied(const(layout.base or 0)))
+    offset = integers.plus_(offset_of(layout_of(layout.name, view), indices), ahead)
+    place = element(layout, offset, (), Simplifier(IndexProver()))      # as where a projection's halves are taken apart
+    if place is None and is_contiguous(layout) and view.offset == layout.base == 0:
+        place = along_line(layout, offset)
+    if place is None:
         raise Unsupported(f"{layout.name} is seen through a view of another layout")
-    other = layout_of(layout.name, view)
+    found = place
 
     def at(*i: Expr) -> Expr:
-        return whole[along_line(layout, integers.tidied(offset_of(other, tuple(map(integers.tidied, i)))))]
+        here = dict(zip(indices, map(integers.tidied, i), strict=True))
+        return whole[tuple(integers.tidied(substitute(p, here)) for p in found)]
 
     return tensor(tuple(view.shape), at, whole.kind)
+
+
+def lain(name: str, view: Any) -> Memory:
+    """How a tensor lies in its memory, from where in it."""
+    return replace(layout_of(name, view), base=view.offset)
 
 
 Meaning = Callable[..., Any]
@@ -185,7 +217,7 @@ def host_step(
     named = {name: given(value) for name, value in step.kwargs.items() if name not in OF_MEMORY}
     result = meaning(*map(given, step.args), **named)
     for view, whole in zip(step.results, result if isinstance(result, tuple) else (result,), strict=True):
-        held[view.memory] = layout_of("", view), whole
+        held[view.memory] = lain("", view), whole
     return None
 
 
@@ -205,7 +237,7 @@ def fill(step: Any, held: Held, captured: Any) -> None:
     view, *others = step.args
     if not is_whole(view, captured.memories[view.memory]):
         raise Unsupported(f"the host applies {step.operator} to a part of a tensor, which has no formula")
-    layout = layout_of("", view)
+    layout = lain("", view)
     value: Any = others[0] if others else 0
     if hasattr(value, "strides"):
         if value.dtype != view.dtype:
@@ -215,8 +247,14 @@ def fill(step: Any, held: Held, captured: Any) -> None:
             raise Unsupported(f"{step.operator} of a tensor of another shape or kind has no formula")
         held[view.memory] = layout, source
         return
+    held[view.memory] = filled_with(value, view)
+
+
+def filled_with(value: Any, view: Any) -> tuple[Memory, Tensor]:
+    """A tensor with one number in every place."""
+    layout = lain("", view)
     number = const(bool(value)) if layout.kind == "bool" else const(value) if layout.kind == "int" else constant(value)
-    held[view.memory] = layout, tensor(tuple(view.shape), lambda *_: number, layout.kind)
+    return layout, tensor(tuple(view.shape), lambda *_: number, layout.kind)
 
 
 FILLED = ("aten.fill_.Scalar", "aten.zero_.default", "aten.copy_.default")

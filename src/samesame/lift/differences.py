@@ -66,7 +66,7 @@ def told(
     how: dict[str, Any] = {"configuration": configuration, "seed": seed, "timeout": SECONDS, "given": given}
     run = run_at(target, inputs, captured, case["sizes"], **how)
     with torch.no_grad():
-        taken = {name: widened(x) for name, x in taken_by(reference, run.inputs).items()}
+        taken = {name: widened(x) for name, x in taken_by(reference, run.named).items()}
         wanted = tree_leaves(reference(**taken))[case["output"]]
     got = list(run.outputs.values())[case["output"]]
     if got.shape != wanted.shape:

@@ -10,16 +10,17 @@ them; floats include ties and zeros. All of it is drawn from seeds, the same eac
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from samesame.formula.expr import Expr, Load, walk
+from samesame.formula.expr import Expr, Load, const, walk
 from samesame.formula.sizes import value_at
-from samesame.formula.tensor import Tensor
+from samesame.formula.tensor import Dim, Tensor
 from samesame.kernels.concrete import holds
+from samesame.kernels.launch import with_sizes
 
 SMALL = (2, 3, 5, 1)
 MOST_ELEMENTS = 1 << 18  # of all sizes multiplied, that are tried
@@ -30,12 +31,18 @@ FEW = np.array([-2, -1, -1, 0, 1, 2, 3, 7])
 
 @dataclass(frozen=True)
 class Held:
-    """What integers of a tensor lie in: low ≤ element ≤ high, or one of `but`; all of them `distinct`."""
+    """What integers of a tensor lie in: low ≤ element ≤ high, or one of `but`; some of them `distinct`, or `all`."""
 
     low: Any
     high: Any
     but: tuple[int, ...] = ()
     distinct: bool = False
+    all: bool = False
+
+    def at(self, sizes: Mapping[str, Dim]) -> Held:
+        """The same with others in place of some sizes."""
+        low, high = (with_sizes(const(end), sizes) for end in (self.low, self.high))
+        return replace(self, low=low, high=high)
 
 
 def sizes_to_try(

@@ -62,7 +62,7 @@ class Example:
 
     def input(self, name: str) -> Any:
         """What an example tensor holds before the first launch; None where it cannot be run."""
-        return None if isinstance(self.run, str) else self.run.inputs.get(name)
+        return None if isinstance(self.run, str) else self.run.named.get(name)
 
     def values(self, recorded: Any) -> Callable[[str], np.ndarray]:
         """Of a recorded launch: the elements from a tensor's first one to its last as they are before it, as one row,

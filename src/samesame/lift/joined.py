@@ -9,7 +9,7 @@ out what its window has, where a reference folds over it: max{x[2·i], x[2·i + 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import product
 from math import prod
@@ -43,18 +43,22 @@ from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver, with_fact
 from samesame.kernels.loops.steps import COMBINED
+from samesame.lift.draws import Held
 
 SECONDS = 10.0
 FEW = 16  # elements that are written out
 
 
-def in_one_range(whole: Tensor, assumed: Sequence[Expr]) -> Tensor:
-    """The tensor with tiles joined where the assumed conditions on sizes hold; as it is where that takes too long
-    or is nested too deeply."""
+def in_one_range(whole: Tensor, assumed: Sequence[Expr], data: Mapping[str, Held]) -> Tensor:
+    """The tensor with tiles joined, and conditions decided, where the assumed conditions on sizes hold and what is said
+    of integers does; as it is where that takes too long or is nested too deeply."""
     indices = tuple(index(integers.tidied(const(n))) for n in whole.shape)
     prover = IndexProver(seconds=SECONDS)
     for condition in assumed:
         prover.assume(integers.tidied(condition))
+    for name, held in data.items():
+        low, high = (integers.tidied(const(end)) for end in (held.low, held.high))
+        prover.assume_range(name, low, high, held.but)
     try:
         with clock.limited(SECONDS):
             found = by_conditions(Simplifier(prover)(whole[indices]), prover)

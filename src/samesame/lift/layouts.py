@@ -22,7 +22,7 @@ def layouts_needed(target: Any, inputs: Any, captured: Any) -> dict[int, list[st
     from samesame.kernels.host.launches import capture_launches
 
     try:
-        other = capture_launches(target, inputs, symbolic=False, step=STEP)
+        other = capture_launches(target, inputs, symbolic=False, step=STEP, reads=captured.reads)
     except Refused:
         return {}  # the host refuses such tensors
     calls = {launch.call: launch for launch in other.launches}

@@ -20,7 +20,7 @@ from samesame.formula.show import unicode
 from samesame.kernels import clock
 from samesame.kernels.execution.ttir import parse
 from samesame.kernels.formulas.present import presentable
-from samesame.kernels.front import launch_of, memories_in, passed_of, scalar, times_written
+from samesame.kernels.front import launch_of, memories_in, passed_of, scalar, times_written, written_by
 from samesame.kernels.host.written import AsWritten
 from samesame.kernels.indices.solver import with_fact
 from samesame.kernels.kernel import Settings, all_told, lift_launch
@@ -39,6 +39,7 @@ from samesame.lift.tried import Tried
 
 NAMING = 0.25  # of the time that a kernel may take
 MOST_DIVISIONS = 3  # contracts of each kind that are tried
+MOST_PLACES = 2  # tensors that say where stores go
 MOST_RATIOS, PACKED = 4, 64  # and of ratios, up to so many in one
 SUFFIXES = (".ttir", ".mlir")
 OF_A_FILE = (
@@ -99,11 +100,10 @@ def lift(
 
 def of_lengths(attempt: Callable[..., Attempt]) -> Attempt:
     """The better attempt of two: with short lengths that the host code writes as sizes, and as the numbers they are."""
-    found = under_divisions(attempt(()), attempt)
+    found = under_contracts(attempt)
     meant = found.captured.named or not found.proved    # without parameters nobody said that others are sizes
     if meant and found.captured.written and not found.is_done and not breaks_at(found, found.captured.sizes):
-        again = partial(attempt, literal=True)
-        as_written = under_divisions(again(()), again)
+        as_written = under_contracts(partial(attempt, literal=True))
         if as_written.rank > found.rank or (found.breaks and not as_written.breaks):  # at lengths that nobody means
             return as_written
     return found
@@ -230,6 +230,26 @@ def hold_infinities(captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]]
             again = next((f.tensor for f in infinite if f.tensor in views and views[f.tensor].memory in read), None)
             for value in (o for o in kernel.obligations if o.name == "value" and again is not None):
                 value.state, value.detail = "undecided", f"{again} may hold an infinity, and is read later"
+
+
+def under_contracts(attempt: Callable[[Sequence[str]], Attempt]) -> Attempt:
+    """The attempt under contracts that the example keeps, where more is proved with these."""
+    found, stated = places_apart(attempt(()), attempt)
+    return under_divisions(found, lambda more: attempt((*stated, *more)))
+
+
+def places_apart(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -> tuple[Attempt, list[str]]:
+    """The attempt where tensors that say where stores go have no two equal elements, or none among those that say a
+    place, if the example's are so and more is proved with it; and the contracts that say so."""
+    best, stated = first, list[str]()
+    names = dict.fromkeys(name for kernel, _ in first.launched for name in kernel.places)
+    for name in list(names)[:MOST_PLACES] if not first.is_done else ():
+        for contract in (f"distinct({name})", f"distinct({name}[{name} >= 0])"):
+            found = attempted_again(again, [*stated, contract])
+            if found is not None and found.rank > best.rank:
+                best, stated = found, [*stated, contract]
+                break
+    return best, stated
 
 
 def under_divisions(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -> Attempt:
@@ -375,22 +395,41 @@ def compared(
 ) -> Any:
     """The launches, each in one configuration, put together and compared where what is assumed of sizes holds. Raises
     Unsupported."""
-    from samesame.lift.compose import composed, inputs_of
+    from samesame.lift.compose import composed, inputs_of, parts_of
     from samesame.lift.reference import Launched, compare_with
 
     ranges: dict[str, tuple[Expr, Expr]] = {}
     data: dict[str, Held] = {}
     held: dict[str, int] = {}
-    for kernel in lifted.values():
-        ranges |= kernel.ranges
-        data |= {leaf.removesuffix("*"): Held(*found) for leaf, found in kernel.data.items()}
+    for kernel, names in knowing_inputs(captured, lifted):
+        of_inputs = {leaf for leaf in kernel.data if leaf.removesuffix("*") in names}
+        ranges |= {leaf: ends for leaf, ends in kernel.ranges.items() if leaf in of_inputs}
+        data |= {leaf.removesuffix("*"): Held(*kernel.data[leaf]) for leaf in of_inputs}
         held |= kernel.held
     order = {k: lifted[call] for k, call in enumerate(sorted(lifted))}
     inputs = inputs_of(captured, ranges)
     outputs = composed(captured, order, inputs)
     tiles = tiles_of(captured) if is_free(captured) else ()
-    launched = Launched(inputs, outputs, captured.sizes, assumed, tiles, data, example.input)
+    given = parts_of(captured, inputs) | inputs
+    launched = Launched(given, outputs, captured.sizes, assumed, tiles, data, example.input)
     return compare_with(reference, launched, held)
+
+
+def knowing_inputs(captured: Any, lifted: Mapping[int, KernelVerdict]) -> Iterator[tuple[KernelVerdict, set[str]]]:
+    """Each kernel with those of its tensors that are inputs as they were given: what it needs of others says nothing of
+    inputs, even if these have their names."""
+    given, written = dict(captured.inputs), set[int]()
+    for step in captured.steps:
+        if not hasattr(step, "variants"):
+            written |= written_by(step)
+            continue
+        recorded = step.variants[0]
+        kernel = lifted[recorded.call]
+        written |= {memory for launch in step.variants for one in launch.before for memory in written_by(one)}
+        passed = passed_of(recorded, captured).values()
+        yield kernel, {one.name for one in passed if given.get(one.name) == one.view and one.view.memory not in written}
+        stored = {formula.tensor for formula in kernel.formulas} | {one.name for one in passed if kernel.unsupported}
+        written |= {one.view.memory for one in passed if one.name in stored}
 
 
 def tiles_of(captured: Any) -> tuple[int, ...]:

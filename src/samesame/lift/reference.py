@@ -22,8 +22,9 @@ from samesame.capture.sizes.family import Family, family
 from samesame.capture.sizes.following import Followings, follow
 from samesame.evidence import Refused
 from samesame.formula.binders import rebuilt
+from samesame.formula.cases import prove_by_cases
 from samesame.formula.effort import WORK, Budget
-from samesame.formula.equal import Proved, prove_tensors_equal
+from samesame.formula.equal import NotProved, Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import (
     ZERO,
@@ -59,6 +60,7 @@ from samesame.lift.numerics import by_numpy
 from samesame.lift.parameters import taken_by
 from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, slack, steps
 from samesame.operators import explain
+from samesame.operators.indexing import elements_distinct
 from samesame.operators.numbers import constant
 from samesame.operators.opaque import kind_of_type
 from samesame.operators.pointwise import tanh
@@ -157,7 +159,8 @@ def compared_at(
     if others:
         inputs = {name: (view, holding(whole, others)) for name, (view, whole) in inputs.items()}
         outputs = [holding(x, others) for x in outputs]
-    wanted = meanings(symbolic, inputs)
+    with elements_distinct(name for name, one in launched.data.items() if one.all):
+        wanted = meanings(symbolic, inputs)
     if len(wanted) != len(outputs):
         return Comparison("different", f"the launch returns {len(outputs)} tensors, the reference {len(wanted)}")
     named = named_in_shapes(launched.outputs, wanted, example)
@@ -168,7 +171,8 @@ def compared_at(
     free = {name: n for name, n in example.items() if name not in terms.held}
     tried = list(sizes_to_try(free, conditions, launched.tiles)) if launched.tiles else [free]
     dtypes = {name: str(view.dtype).removeprefix("torch.") for name, (view, _) in inputs.items()}
-    tries = Tries([terms.values({**one, **terms.held}) for one in tried], launched.data, dtypes)
+    data = {name: one.at(others) for name, one in launched.data.items()}
+    tries = Tries([terms.values({**one, **terms.held}) for one in tried], data, dtypes)
     assumed = [with_sizes(condition, others) for condition in launched.assumed]
     answers = [equal(k, x, y, tries, assumed) for k, (x, y) in enumerate(zip(outputs, wanted, strict=True))]
     worst = next((a for state in ("different", "undecided") for a in answers if a.state == state), answers[0])
@@ -221,9 +225,10 @@ def sizes_of(found: Family, inputs: Inputs, example: Mapping[str, int], terms: T
             varying |= set(v.places)
         else:
             sizes[v.symbol.name] = v.value // v.step
+    taken = {node.name for node in found.graphs[0].nodes if node.operator == "input"}
     for name, (view, _) in inputs.items():
         for d, n in enumerate(view.shape):
-            if (name, d) not in varying and isinstance(n, Expr):
+            if name in taken and (name, d) not in varying and isinstance(n, Expr):
                 terms.held |= {s.name: example[s.name] for s in symbols(n)}
     return sizes
 
@@ -265,7 +270,8 @@ def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequ
         first = replace(tries, sizes=tries.sizes[:1])
         case = difference(number_, left, right, first, DRAWS)
         if case is None:
-            outcome = proved_otherwise(in_one_way(in_one_range(left, assumed)), wanted) or outcome
+            known = (in_one_way(in_one_range(whole, assumed, tries.data)) for whole in (left, right))
+            outcome = proved_otherwise(*known) or outcome
         if case is None and not isinstance(outcome, Proved):
             case = difference(number_, left, right, tries, SEEDS)
         if case is not None:
@@ -276,12 +282,16 @@ def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequ
 
 
 def proved_otherwise(left: Tensor, right: Tensor) -> Proved | None:
-    """A proof of two formulas, as they are or with what folds over a few elements written out."""
-    for way in (lambda whole: whole, written_out):
-        found = prove_tensors_equal(way(left), way(right), budget=BUDGET)
+    """A proof of two formulas, as they are, with what folds over a few elements written out, or case by case."""
+    for prove in (prove_tensors_equal, written_out_equal, prove_by_cases):
+        found = prove(left, right, budget=BUDGET)
         if isinstance(found, Proved):
             return found
     return None
+
+
+def written_out_equal(left: Tensor, right: Tensor, *, budget: Budget) -> Proved | NotProved:
+    return prove_tensors_equal(written_out(left), written_out(right), budget=budget)
 
 
 def not_proved(reason: str, left: Tensor, right: Tensor) -> str:

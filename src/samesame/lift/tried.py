@@ -146,7 +146,7 @@ class Tried:
             if held.is_floating_point() or held.dtype == torch.bool:
                 continue
             known = [kernel.data[f"{name}*"] for kernel, _ in self.launched if f"{name}*" in kernel.data]
-            for low, high, but, _ in known:
+            for low, high, but, *_ in known:
                 within = (held >= value_at(low, sizes)) & (held <= value_at(high, sizes))
                 for n in but:
                     within |= held == n
@@ -158,7 +158,7 @@ class Tried:
 
     def agrees(self, run: Any) -> bool:
         """Whether the reference gives what the launch does: it may wrap around just so."""
-        known = self.reference is not None and any(map(len, answers(self.reference, run.inputs)))
+        known = self.reference is not None and any(map(len, answers(self.reference, run.named)))
         return known and self.difference(run) is None
 
     def difference(self, run: Any) -> dict[str, Any] | None:
@@ -166,8 +166,8 @@ class Tried:
         assert self.reference is not None
         far = FAR_HALF if any(HALF.search(recorded.ttir) for _, recorded in self.launched) else FAR
         got = list(run.outputs.values())
-        wanted = list(answers(self.reference, run.inputs))
-        again = list(answers(self.reference, run.inputs))
+        wanted = list(answers(self.reference, run.named))
+        again = list(answers(self.reference, run.named))
         steady = all(same_numbers(a, b) for a, b in zip(wanted, again, strict=True))
         if not wanted or not steady:  # nothing to hold it against, or it draws numbers of its own
             return None

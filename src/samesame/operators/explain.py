@@ -52,13 +52,14 @@ def explain(node: Node, lookup: Callable[[Node], Result]) -> Result:
 
 
 CASTS = ("aten._to_copy", "aten.to")  # their meaning sees to what wraps around
+CHOOSE = tuple(f"aten.{name}" for name in ("index", "_unsafe_index", "gather", "index_select", "take", "embedding"))
 LEAVE_BITS_OUT = ("aten.bitwise_and", "aten.__and__", "aten.bitwise_right_shift", "aten.__rshift__")
 
 
 def _may_wrap(node: Node) -> bool:
     """Whether a node computes integers so narrow that they may wrap around, as no formula's integers do."""
     kinds = node.type if isinstance(node.type, tuple) else (node.type,)
-    computes = packet(node.operator) not in movements() and packet(node.operator) not in CASTS
+    computes = packet(node.operator) not in {*movements(), *CASTS, *CHOOSE}
     if packet(node.operator) in LEAVE_BITS_OUT:  # by a number that the narrowest dtype holds
         computes = not isinstance(node.args[1], int) or not 0 <= node.args[1] <= 127
     return computes and any(kind.dtype in NARROW for kind in kinds)

@@ -8,7 +8,9 @@ the order of writing would decide, there is no formula. Indices are taken to be 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from samesame.formula.expr import (
@@ -16,6 +18,7 @@ from samesame.formula.expr import (
     Add,
     Expr,
     Index,
+    Load,
     Mul,
     Num,
     Opaque,
@@ -228,10 +231,13 @@ def distinct(positions: Callable[..., Sequence[Expr]], extents: Sequence[Dim]) -
 
 def _slope(e: Expr, v: Index) -> bool:
     """Whether e is a·v + c for a number a ≠ 0, with v in no other place; or where the elements of a row stood that are
-    chosen, or sorted, at such an a·v + c: each is another one."""
+    chosen, or sorted, at such an a·v + c, or the elements of a tensor that has no two equal ones: each is another one.
+    """
     match e:
         case Index():
             return e is v
+        case Load(known, (place,)):
+            return known.name in _distinct.get() and _slope(place, v)
         case Opaque("aten.sort" | "aten.topk", ("indices", *_), (row,), (place,)):
             return v not in row.free and _slope(place, v)
         case Add(terms):
@@ -245,6 +251,19 @@ def _slope(e: Expr, v: Index) -> bool:
 
 def _not_zero(e: Expr) -> bool:
     return e.value != 0 if isinstance(e, Num) else (lower_bound(e) or 0) > 0
+
+
+_distinct: ContextVar[frozenset[str]] = ContextVar("distinct", default=frozenset())
+
+
+@contextmanager
+def elements_distinct(leaves: Iterable[str]) -> Iterator[None]:
+    """Inside, no two elements of these are equal."""
+    token = _distinct.set(frozenset(leaves))
+    try:
+        yield
+    finally:
+        _distinct.reset(token)
 
 
 def _check_distinct(positions: Callable[..., Sequence[Expr]], extents: Sequence[Dim]) -> None:

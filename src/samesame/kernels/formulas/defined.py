@@ -35,6 +35,7 @@ from samesame.formula.expr import (
     substitute,
     walk,
 )
+from samesame.kernels.execution.values import PLUS_INFINITY
 from samesame.kernels.formulas.extended import (
     FINITE,
     MINUS,
@@ -104,12 +105,13 @@ class Definedness:
         return NUMBER
 
     def decided(self, condition: Expr, facts: Facts) -> bool | None:
-        """Whether a condition holds; a test for −∞ by what the value may be. None where that is not known."""
+        """Whether a condition holds; a test for an infinity by what the value may be. None where that is not known."""
         test = condition.argument if isinstance(condition, Not) else condition
-        if isinstance(test, Compare) and test.op == "=" and NEG_INF in (test.left, test.right):
-            found = self.tags(test.right if test.left is NEG_INF else test.left, facts)
-            if found in (NUMBER, frozenset([MINUS])):
-                return (found == NUMBER) == isinstance(condition, Not)
+        for infinity, one in ((NEG_INF, MINUS), (PLUS_INFINITY, PLUS)):
+            if isinstance(test, Compare) and test.op == "=" and infinity in (test.left, test.right):
+                found = self.tags(test.right if test.left is infinity else test.left, facts)
+                if found is not None and (one not in found or len(found) == 1):
+                    return (one in found) != isinstance(condition, Not)
         if self.prover.proves(facts, condition):
             return True
         return False if self.prover.proves(facts, not_(condition)) else None

@@ -32,6 +32,7 @@ from samesame.kernels.host.device import TimeUp, compiled, configurations, jit_o
 from samesame.kernels.host.frames import call, makes_examples, users_frames
 from samesame.kernels.host.language import Rewriter, interpreted, kernels_line, undefined
 from samesame.kernels.host.launch import UNDEFINED
+from samesame.kernels.host.reads import is_read
 from samesame.kernels.host.trace import ADDRESSES, CONTENTS, VALUES, elsewhere, is_pointer, run_of
 from samesame.programs.named import seeded
 from samesame.programs.origins import line_of_error
@@ -85,11 +86,19 @@ class Execution:
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run of a launch function on values: the example tensors as they were before the first launch, by the names of
-    the host's variables; what it returned, by name; and each launch."""
+    the host's variables, and what other variables are parts of; what it returned, by name; each launch; and the
+    whole numbers that it read from tensors."""
 
     inputs: dict[str, torch.Tensor]
+    parts: dict[str, torch.Tensor]
     outputs: dict[str, torch.Tensor]
     executions: tuple[Execution, ...]
+    reads: tuple[int, ...] = ()
+
+    @property
+    def named(self) -> dict[str, torch.Tensor]:
+        """What a reference can be given."""
+        return {**self.parts, **self.inputs}
 
     @property
     def faults(self) -> tuple[Fault, ...]:
@@ -150,7 +159,7 @@ def interpret(
             raise Refused(f"{where.spoken} fails in the interpreter: {type(cause).__name__}: {text}") from error
     leaves, _ = tree_flatten_with_path(returned)
     outputs = {place_name((), path) or "0": leaf for path, leaf in leaves if isinstance(leaf, torch.Tensor)}
-    return Run(oracle.inputs, outputs, tuple(oracle.executions))
+    return Run(oracle.inputs, oracle.parts, outputs, tuple(oracle.executions), tuple(oracle.reads))
 
 
 def run_kernel(jit: Any, values: Mapping[str, Any], grid: tuple[int, int, int]) -> Execution:
@@ -200,6 +209,9 @@ class Oracle:
         self.made: set[int] = set()                          # the memory of example tensors
         self.alive: list[torch.Tensor] = []                  # so that no other memory takes their place
         self.inputs: dict[str, torch.Tensor] = {}            # their values before the first launch
+        self.parts: dict[str, torch.Tensor] = {}             # those of other variables in the same memory
+        self.reads: list[int] = []
+        self.shared: set[int] = set()                        # the memory of inputs, and of zeros
         self.given = given or {}                             # values that they get
         self.written: frozenset[int] | None = None           # numbers in the launch function's text; None: not known
 
@@ -260,10 +272,14 @@ class Oracle:
         """The example tensors by the names of the host's variables, the launch function's first."""
         for frame in users_frames():
             for name, value in frame.f_locals.items():
-                if isinstance(value, torch.Tensor) and value.untyped_storage()._cdata in self.made:
+                memory = value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
+                if memory in self.made:
                     self.fill(name, value)
                     self.inputs.setdefault(name, value.detach().clone())
-                    self.made.remove(value.untyped_storage()._cdata)
+                    self.made.remove(memory)
+                    self.shared.add(memory)
+                elif memory in self.shared:
+                    self.parts.setdefault(name, value.detach().clone())
 
     def slot(self, tensor: torch.Tensor) -> Slot:
         storage = tensor.untyped_storage()
@@ -487,6 +503,9 @@ class OnTheCpu(TorchFunctionMode):
             return args[0]
         if function is torch.Tensor.get_device:
             return 0
+        if is_read(function, args):
+            self.oracle.reads.append(function(*args))
+            return self.oracle.reads[-1]
         if function is not torch.Tensor.__repr__:
             args, kwargs = tree_map(elsewhere, (args, kwargs))
         return function(*args, **kwargs)
@@ -523,6 +542,9 @@ class Making(TorchDispatchMode):  # type: ignore[no-untyped-call]
             result.fill_(0 if self.oracle.blank else undefined(result.dtype))
         elif own and isinstance(result, torch.Tensor) and CONTENTS.get(name, VALUES) != 0:
             self.oracle.keep(result)
+        elif own and isinstance(result, torch.Tensor):
+            self.oracle.alive.append(result)
+            self.oracle.shared.add(result.untyped_storage()._cdata)
         return result
 
     def sized(self, operator: str, name: str, value: Any) -> Any:

@@ -127,13 +127,15 @@ class Captured:
     about the sizes for which the wrapper does the same). `fixed` says which sizes the wrapper held to the example's
     value, and `choices` which numbers it chose by a size and how (`BLOCK` = 1024 where it is `next_power_of_2(n)`);
     `chosen` are the conditions that a choice is of sizes (512 < n ≤ 1024), where it can be said as some.
-    `inputs` are the example tensors with values, by the names of the host's variables; `outputs` are what the function
+    `inputs` are the example tensors with values, by the names of the host's variables, `parts` what other variables
+    have of these, as slices of them, or are filled with; `outputs` are what the function
     returned, by name. `refused` are sentences about what could not go on. `device` are the facts that the host code
     asked of a device, which is not there, and what it was told. `contracts` are a user's: conditions on sizes, Elements
     and Distinct. `solved` are contracts under which sizes follow from numbers that the wrapper worked out of them
     (D = 24 where D // 2 is 12). `tied` are names of sizes that others tell (K = 2·N). `written` are short lengths that
     the host code writes as numbers; `literal` those that are taken as such. `named`: the function has
-    sizes as parameters.
+    sizes as parameters. `reads` are the whole numbers that it reads from tensors, in order; None where
+    they are not known.
     """
 
     steps: tuple[Call | HostStep, ...]
@@ -154,6 +156,8 @@ class Captured:
     literal: tuple[int, ...] = ()
     solved: tuple[str, ...] = ()
     named: bool = False
+    parts: tuple[tuple[str, View], ...] = ()
+    reads: tuple[int, ...] | None = ()
 
     def with_tied(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Sizes, and those that they tell."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 from samesame.evidence import Refused
 from samesame.kernels.host.contracts import contracts
 from samesame.kernels.host.device import pretended
+from samesame.kernels.host.interpret import interpret
 from samesame.kernels.host.launch import Captured
 from samesame.kernels.host.trace import loaded, run_host
-from samesame.kernels.host.written import with_sizes
+from samesame.kernels.host.written import writes
 
 
 def capture_launches(
@@ -24,6 +26,7 @@ def capture_launches(
     step: int = 1,
     assume: Sequence[str] = (),
     literal: bool = False,
+    reads: Sequence[int] | None = None,
 ) -> Captured:
     """Every launch of a Triton kernel that a function makes, without a GPU.
 
@@ -35,28 +38,41 @@ def capture_launches(
     a user says of sizes and elements (`assume`) is as if the host code asked for it, and has to hold in the example.
     With `literal`, short lengths that the host code writes as numbers, beside parameters for others, are no sizes.
 
+    Whole numbers that the host code reads from tensors are those of one run on values (`reads`, where they are known).
+
     Raises Refused where no launch was reached, and where a contract is none or does not hold. Bounded by `timeout` in
     seconds.
     """
     said = contracts(assume)
     if not symbolic:
-        return run_host(target, inputs, False, timeout, step=step, assume=said)
+        return run_host(target, inputs, False, timeout, step=step, assume=said, reads=reads)
     started = time.monotonic()
-    found = run_host(target, inputs, True, timeout, may_fail=True, assume=said, literal=literal)
+    found = run_host(target, inputs, True, timeout, may_fail=True, assume=said, literal=literal, reads=reads)
+    if found.reads is None and reads is None:
+        reads = numbers_read(target, inputs, timeout)
+        found = run_host(target, inputs, True, timeout, may_fail=True, assume=said, literal=literal, reads=reads)
     left = timeout - (time.monotonic() - started)
     if left <= 0 and not found.launches:
         raise Refused(found.refused[0])
     if left > 0 and (found.refused or not found.steps):
-        plain = run_host(target, inputs, False, left, assume=said)
+        plain = run_host(target, inputs, False, left, assume=said, reads=reads)
         if len(plain.refused) < len(found.refused) or not found.launches:
             why = found.refused[0] if found.refused else "with others it makes no step"
             return replace(plain, fixed=(f"the sizes of the example, as the host code asks for them: {why}",))
     return found
 
 
+def numbers_read(target: Any, inputs: Any, timeout: float) -> tuple[int, ...] | None:
+    """What the host code reads from its tensors where it runs on values; None where it does not."""
+    try:
+        with ThreadPoolExecutor(1) as apart:
+            return apart.submit(interpret, target, inputs, timeout=timeout).result().reads
+    except Refused:
+        return None
+
+
 def writes_sizes(target: Any) -> bool:
     """Whether a launch function writes its sizes down, as whole numbers at its top. Raises Refused where there is no
     such function."""
     with pretended():
-        function = loaded(target, {})
-    return with_sizes(function) is not function
+        return writes(loaded(target, {}))

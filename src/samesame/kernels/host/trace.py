@@ -42,10 +42,12 @@ from samesame.kernels.host.device import (
     triton,
 )
 from samesame.kernels.host.failures import about_import, reason
+from samesame.kernels.host.finished import read, read_step
 from samesame.kernels.host.frames import call, makes_examples, users_frames
 from samesame.kernels.host.launch import UNDEFINED, Call, Captured, HostStep, Launch, Memory, View
-from samesame.kernels.host.sizes import HostSizes, Reading
-from samesame.kernels.host.written import AsWritten, with_sizes
+from samesame.kernels.host.reads import Reads, is_read
+from samesame.kernels.host.sizes import HostSizes
+from samesame.kernels.host.written import AsWritten, as_it_is, with_sizes
 from samesame.programs.named import module_of_file, module_of_name, named
 from samesame.programs.origins import is_users, line_of_error, place
 from samesame.programs.outputs import kind_of_value, place_name
@@ -75,10 +77,13 @@ def run_host(
     step: int = 1,
     assume: Sequence[Contract] = (),
     literal: bool = False,
+    reads: Sequence[int] | None = None,
 ) -> Captured:
-    """One run, in which the elements of example tensors lie `step` apart, under a user's contracts. Raises Refused
-    where it reached no launch, unless it `may_fail`, and where a contract says nothing of it or does not hold."""
+    """One run, in which the elements of example tensors lie `step` apart, under a user's contracts; `reads` are the
+    numbers that it reads from tensors. Raises Refused where it reached no launch, unless it `may_fail`, and where a
+    contract says nothing of it or does not hold."""
     host = Host(symbolic, step, literal)
+    host.reads = Reads(reads, host.sizes if symbolic else None)
     returned, refused = None, []
     with ExitStack() as stack:
         stack.enter_context(pretended(host.launch, host.asked))
@@ -118,7 +123,7 @@ ASKED: dict[str, dict[str, Any]] = {}  # by source: what it asks of a device whi
 def run_of(target: Any, asked: dict[str, Any]) -> Any:
     """The function to run: the one that a target names, with the sizes that it writes down as parameters."""
     if isinstance(target, AsWritten):
-        return loaded(target.target, asked)
+        return as_it_is(loaded(target.target, asked))
     return with_sizes(loaded(target, asked))
 
 
@@ -157,9 +162,11 @@ class Host:
         self.names: dict[int, str] = {}                                # of memories, by number
         self.alive: list[Any] = []                                     # what must not be freed: its id is a key
         self.inputs: dict[str, View] = {}
+        self.parts: dict[str, View] = {}                               # other variables: parts of these, or filled
         self.launched = False
         self.asked: dict[str, Any] = {}                                # facts of the device
         self.said = Names()                                            # what names in contracts stand for
+        self.reads = Reads(None, None)
 
     # ---------------------------------------------------------------------------------------------- example tensors
 
@@ -293,6 +300,10 @@ class Host:
                         self.names[number] = name
                         if not self.launched and told["given"] and told["contents"] is VALUES:
                             self.inputs[name] = self.view(value)
+                    elif not self.launched and number is not None and self.names[number] in self.inputs:
+                        self.parts.setdefault(name, self.view(value))
+                    if not self.launched and told.get("given") and type(told["contents"]) in (int, float):
+                        self.parts.setdefault(name, self.view(value))
                 elif type(value) is torch.SymInt:
                     self.sizes.suggest(name, value)
 
@@ -409,12 +420,18 @@ class Host:
 
     # ------------------------------------------------------------------------------------------------------ the end
 
+    def passed(self) -> list[View]:
+        """The tensors that kernels are given."""
+        variants = (launch for step in self.steps if isinstance(step, Call) for launch in step.variants)
+        return [view for launch in variants for view in launch.arguments.values() if isinstance(view, View)]
+
     def captured(self, returned: Any, refused: tuple[str, ...], assume: Sequence[Contract]) -> Captured:
         claims = [read_contract(contract, self.said, self.sizes.ask) for contract in assume]
         leaves, _ = tree_flatten_with_path(returned)
         outputs = [(place_name((), path) or "0", self.view(leaf)) for path, leaf in leaves
                    if isinstance(leaf, torch.Tensor)]
         claims = [replace(c, tensor=self.view(c.tensor)) if is_of_tensor(c) else c for c in claims]
+        claims += self.reads.claims(self.passed(), self.view, {c.tensor.memory for c in claims if is_of_tensor(c)})
         for name, view in self.inputs.items():
             self.sizes.note_shape(name, view.shape)
         reading = self.sizes.finished()
@@ -424,14 +441,15 @@ class Host:
                    reading.number(told["elements"]), told["dtype"], told["origin"])
             for number, told in self.memories.values()
         )
-        inputs, shown = (tuple((name, read(view, reading)) for name, view in views)
-                         for views in (self.inputs.items(), outputs))
+        inputs, parts, shown = (tuple((name, read(view, reading)) for name, view in views)
+                                for views in (self.inputs.items(), self.parts.items(), outputs))
         guards, unread = reading.guards()
-        return Captured(steps, memories, inputs, shown, reading.example, guards, unread, reading.fixed,
+        return Captured(steps, memories, inputs, shown, reading.example, guards, unread,
+                        (*reading.fixed, *self.reads.held),
                         reading.choices, reading.chosen, refused, self.asked,
                         tuple(finished(c, reading, read) for c in claims if c is not None), reading.tied,
                         (written := tuple(self.sizes.written)), written if self.sizes.literal else (), reading.solved,
-                        self.sizes.are_named)
+                        self.sizes.are_named, parts, None if self.reads.asked else tuple(self.reads.values or ()))
 
 
 def triton_type(parameter: Any, value: Any) -> Any:
@@ -456,35 +474,6 @@ class Pointer:
 
 def dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
-
-
-def read(value: Any, reading: Reading) -> Any:
-    """A recorded value with sizes in the place of torch's symbols."""
-    match value:
-        case View(memory, shape, strides, offset, dtype):
-            return View(memory, *reading.laid_out(shape, strides), reading.number(offset), dtype)
-        case tuple():
-            return tuple(read(part, reading) for part in value)
-        case list():
-            return [read(part, reading) for part in value]
-        case dict():
-            return {name: read(part, reading) for name, part in value.items()}
-    return reading.number(value)
-
-
-def read_step(step: Call | HostStep, reading: Reading) -> Call | HostStep:
-    if isinstance(step, HostStep):
-        return read_host_step(step, reading)
-    return Call(tuple(
-        replace(v, grid=read(v.grid, reading), arguments=read(v.arguments, reading),
-                before=tuple(read_host_step(one, reading) for one in v.before))
-        for v in step.variants
-    ))
-
-
-def read_host_step(step: HostStep, reading: Reading) -> HostStep:
-    return HostStep(step.operator, read(step.args, reading), read(step.kwargs, reading), read(step.results, reading),
-                    step.origin)
 
 
 def is_device(value: Any) -> bool:
@@ -516,6 +505,8 @@ class Functions(TorchFunctionMode):
         kwargs = kwargs or {}
         if function is torch.Tensor.data_ptr and isinstance(args[0], FakeTensor):
             return ((self.host.memory(args[0]) + 1) << ADDRESSES) + args[0].storage_offset() * args[0].element_size()
+        if is_read(function, args) and (number := self.host.reads.next(args[0])) is not None:
+            return number
         if getattr(function, "__name__", "") in ("__get__", "__set__"):
             return function(*args, **kwargs)
         there = [leaf for leaf in leaves_of((args, kwargs)) if isinstance(leaf, FakeTensor) and leaf.is_cuda]
@@ -559,6 +550,7 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
         results = [leaf for leaf in leaves_of(result) if isinstance(leaf, torch.Tensor) and has_storage(leaf)]
         fresh = [t for t in results if t.untyped_storage()._cdata not in known | set(self.host.memories)]
         name = operation._schema.name.removeprefix("aten::")
+        self.host.reads.note(name, args, results)
         contents = args[-1] if name == "fill" else CONTENTS.get(name, VALUES)
         if name in FILLED:
             contents = next((a for a in args[1:] if isinstance(a, int | float)), kwargs.get("fill_value", VALUES))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
@@ -30,8 +31,50 @@ def with_sizes(function: Any) -> Any:
     """The function with the whole numbers that it writes at its top as parameters; the function itself where it has
     parameters already, writes none, or cannot be read."""
     tree = tree_of(function)
-    sizes = dict(sizes_in(tree)) if tree is not None else {}
-    if tree is None or not sizes:
+    return function if tree is None else remade(function, tree, dict(sizes_in(tree)))
+
+
+def as_it_is(function: Any) -> Any:
+    """The function with its numbers as they stand."""
+    tree = tree_of(function)
+    return function if tree is None else remade(function, tree, {})
+
+
+def writes(function: Any) -> bool:
+    """Whether a function writes numbers at its top."""
+    tree = tree_of(function)
+    return tree is not None and any(sizes_in(tree))
+
+
+class ReadsNumbers(ast.NodeTransformer):
+    """`int(x)` of a tensor of whole numbers as `x.item()`, which may be a symbol."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(ast.Name("int"), [given], []):
+                return ast.copy_location(whole_number_of(given), node)
+        return node
+
+
+def whole_number_of(given: ast.expr) -> ast.expr:
+    """What `int` makes of it: of whole numbers of torch what they are."""
+    text = "x.item() if hasattr(x := 0, 'is_floating_point') and not x.is_floating_point() else int(x)"
+    made = ast.parse(re.sub(r"\bx\b", READ, text), mode="eval").body
+    for part in ast.walk(made):
+        if isinstance(part, ast.NamedExpr):
+            part.value = given
+    return made
+
+
+READ = "_number_that_is_read"
+
+
+def remade(function: Any, tree: ast.FunctionDef, sizes: dict[str, int]) -> Any:
+    """The function, compiled anew with these as parameters, on the same lines."""
+    before = ast.dump(tree)
+    tree = ReadsNumbers().visit(tree)
+    if not sizes and ast.dump(tree) == before:
         return function
     tree.decorator_list = []
     tree.args.kwonlyargs = [ast.arg(name) for name in sizes]

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain, islice
 
 from samesame.formula.expr import Compare, Expr, FloorDiv, Index, Lambda, Load, Mod, Mul, Not, Num, Pow, Size, walk
-from samesame.formula.polynomials import Monomial, least, orders, polynomial
+from samesame.formula.polynomials import Monomial, by_sum, by_term, least, orders, polynomial, written
 from samesame.kernels.indices import integers
 
 MOST = 60
@@ -91,10 +91,19 @@ def ranges(part: Expr) -> tuple[Expr, ...]:
             return part, integers.minus(integers.minus(integers.tidied(extent), 1), part)
         case FloorDiv(a, b) if is_at_least_one(b):
             rest = integers.minus(a, integers.times_(b, part))
-            return rest, integers.minus(integers.minus(b, 1), rest)
+            return rest, integers.minus(integers.minus(b, 1), rest), *last_part(a, b, part)
         case Size(_, minimum):
             return (integers.minus(part, minimum),)
     return ()
+
+
+def last_part(a: Expr, b: Expr, quotient: Expr) -> Iterator[Expr]:
+    """Of an index of c·b things that is divided by b, that the quotient is below c: the number of a part of a row."""
+    if isinstance(a, Index):
+        divisor, extent = polynomial(b), polynomial(integers.tidied(a.extent))
+        parts, rest = by_term(extent, divisor) if len(divisor) == 1 else by_sum(extent, divisor)
+        if parts and not rest:
+            yield integers.minus(integers.minus(written(parts), 1), quotient)
 
 
 @lru_cache(maxsize=1 << 14)
