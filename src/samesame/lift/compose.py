@@ -6,7 +6,8 @@ results) is applied by its meaning. The example tensors with values are the inpu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -54,6 +55,35 @@ def parts_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]]) -> dict[st
         except Unsupported:
             continue
     return found
+
+
+def made_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]], taken: Collection[str]) -> dict[str, Tensor]:
+    """What inputs that a reference does not take are made of those that it takes, by the launch function's own body, as
+    a table of cosines of its angles; without those of which it is not known."""
+    given: Held = {inputs[name][0].memory: (lain(name, inputs[name][0]), inputs[name][1]) for name in taken}
+    held = dict(given)
+    for step in captured.prepared:
+        if step.results and step.results[0] in step.tensors:
+            return {}                                   # in place: a tensor may have been read before, too
+        try:
+            host_step(step, held, captured)
+        except (Unsupported, Refused):
+            for view in step.results:
+                held.pop(view.memory, None)
+        held |= given
+    found: dict[str, Tensor] = {}
+    for name, (view, _) in inputs.items():
+        if name not in taken and view.memory in held:
+            with suppress(Unsupported):
+                found[name] = seen(view, held)
+    return found
+
+
+def in_terms_of(whole: Tensor, made: Mapping[str, Tensor]) -> Tensor:
+    """The formula with others in place of tensors."""
+    indices, body = whole.element()
+    told = with_tensors(body, made)
+    return tensor(whole.shape, lambda *i: substitute(told, dict(zip(indices, i, strict=True))), whole.kind)
 
 
 def composed(

@@ -33,10 +33,10 @@ def replay_difference(
     configuration: str = "",
 ) -> None:
     """Note in a counterexample of `--against` whether a run shows it, and what it gives: on the numbers that were
-    drawn, unless the host makes something of the tensors before it launches, and else on the example's."""
+    drawn, unless the host makes something of the tensors or some of others, and else on the example's."""
     until = time.thread_time() + SECONDS
     drawn = case.pop("drawn", {})
-    worked = any(not hasattr(step, "variants") for step in captured.steps[:1])
+    worked = captured.worked or any(not hasattr(step, "variants") for step in captured.steps[:1])
     seeds = takewhile(lambda seed: seed == 0 or time.thread_time() < until, SEEDS)
     ways = chain(() if worked or not drawn else [(0, drawn)], ((seed, {}) for seed in seeds))
     found = (told(target, inputs, captured, case, reference, configuration, *way) for way in ways)
@@ -66,7 +66,7 @@ def told(
     how: dict[str, Any] = {"configuration": configuration, "seed": seed, "timeout": SECONDS, "given": given}
     run = run_at(target, inputs, captured, case["sizes"], **how)
     with torch.no_grad():
-        taken = {name: widened(x) for name, x in taken_by(reference, run.named).items()}
+        taken = {name: widened(x) for name, x in taken_by(reference, run.named, run.sizes).items()}
         wanted = tree_leaves(reference(**taken))[case["output"]]
     got = list(run.outputs.values())[case["output"]]
     if got.shape != wanted.shape:
@@ -77,8 +77,8 @@ def told(
     return {"run": {"element": list(place), "interpreter": got[place].item(), "torch": wanted[place].item()}}
 
 
-def widened(x: torch.Tensor) -> torch.Tensor:
-    return x.double() if x.is_floating_point() else x
+def widened(x: torch.Tensor | int) -> torch.Tensor | int:
+    return x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x
 
 
 def furthest(got: torch.Tensor, wanted: torch.Tensor) -> tuple[int, ...] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -40,7 +41,7 @@ def run_at(target: Any, inputs: Any, captured: Any, sizes: Mapping[str, int], **
             made = run.inputs.get(captured.memories[claim.tensor.memory].name)
             if made is None or claim.broken(made.flatten().numpy(), whole).size:
                 raise Refused(f"at these sizes the tensors are not shown to keep the contract {claim.text!r}")
-    return run
+    return replace(run, sizes=whole)
 
 
 class Example:

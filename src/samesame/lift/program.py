@@ -33,6 +33,7 @@ from samesame.lift.draws import Held
 from samesame.lift.example import Example
 from samesame.lift.layouts import layouts_needed
 from samesame.lift.names import name_of
+from samesame.lift.parameters import taken_by
 from samesame.lift.replayed import replay
 from samesame.lift.together import cover_together, covered_by
 from samesame.lift.tried import Tried
@@ -395,7 +396,7 @@ def compared(
 ) -> Any:
     """The launches, each in one configuration, put together and compared where what is assumed of sizes holds. Raises
     Unsupported."""
-    from samesame.lift.compose import composed, inputs_of, parts_of
+    from samesame.lift.compose import composed, in_terms_of, inputs_of, made_of, parts_of
     from samesame.lift.reference import Launched, compare_with
 
     ranges: dict[str, tuple[Expr, Expr]] = {}
@@ -411,6 +412,9 @@ def compared(
     outputs = composed(captured, order, inputs)
     tiles = tiles_of(captured) if is_free(captured) else ()
     given = parts_of(captured, inputs) | inputs
+    if captured.worked:
+        made = made_of(captured, inputs, taken_by(reference, given, captured.sizes).keys() & inputs.keys())
+        outputs = [in_terms_of(whole, made) for whole in outputs]
     launched = Launched(given, outputs, captured.sizes, assumed, tiles, data, example.input)
     return compare_with(reference, launched, held)
 

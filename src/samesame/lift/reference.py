@@ -52,6 +52,7 @@ from samesame.formula.sizes import canonical, replaced, symbols, value_at
 from samesame.formula.tensor import Dim, Tensor, leaf, tensor
 from samesame.graph import Graph, Node, at
 from samesame.kernels.formulas.present import presentable, remainder_in
+from samesame.kernels.host.launch import View
 from samesame.kernels.indices import integers
 from samesame.kernels.launch import with_sizes
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
@@ -105,7 +106,8 @@ def compare_with(reference: Callable[..., Any], launched: Launched, held: Mappin
         name: example_tensor(view, whole, launched.example, seed, partial(launched.held_by, name))
         for seed, (name, (view, whole)) in enumerate(launched.inputs.items())
     }
-    tensors = taken_by(reference, examples)
+    taken = taken_by(reference, examples, launched.example)
+    reference, tensors, launched = with_numbers_as_sizes(reference, taken, launched)
     graph = capture(reference, tensors, name="reference")
 
     def alike(given: Any) -> tuple[Graph, Graph]:
@@ -124,6 +126,23 @@ def compare_with(reference: Callable[..., Any], launched: Launched, held: Mappin
         if answer.state == "undecided" and (least or numbered != held):
             answer = compared_at(numbered, least, launched, found)
     return answer
+
+
+def with_numbers_as_sizes(
+    reference: Callable[..., Any], taken: Mapping[str, Any], launched: Launched
+) -> tuple[Callable[..., Any], dict[str, torch.Tensor], Launched]:
+    """The reference, as one that takes tensors alone: a number that it takes is how long one is that it is given."""
+    numbers = {name: n for name, n in taken.items() if isinstance(n, int)}
+    if not numbers:
+        return reference, dict(taken), launched
+
+    def of_tensors(**given: torch.Tensor) -> Any:
+        return reference(**{name: len(x) if name in numbers else x for name, x in given.items()})
+
+    rows = {name: View(-1, (Size(name, 2),), (1,), 0, "torch.float32") for name in numbers}
+    inputs = {**launched.inputs, **{name: (view, leaf(name, view.shape)) for name, view in rows.items()}}
+    tensors = {name: torch.zeros(x) if name in numbers else x for name, x in taken.items()}
+    return of_tensors, tensors, replace(launched, inputs=inputs)
 
 
 def written_in(launched: Launched) -> dict[str, int]:

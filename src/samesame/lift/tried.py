@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -74,9 +74,10 @@ class Tried:
     @cached_property
     def unbounded(self) -> dict[str, Any]:
         """Example tensors of integers that serve as no index, of which nothing is known or stated, by name; none where
-        a kernel could not be read, or where the host makes something of its tensors before it launches."""
+        a kernel could not be read, or where the host makes something of its tensors, or some of others."""
         kernels = [kernel for kernel, _ in self.launched]
-        if any(kernel.unsupported for kernel in kernels) or not hasattr(self.captured.steps[0], "variants"):
+        made = self.captured.worked or not hasattr(self.captured.steps[0], "variants")
+        if made or any(kernel.unsupported for kernel in kernels):
             return {}
         formulas = [formula.expr[1] for kernel in kernels for formula in kernel.formulas if formula.expr is not None]
         loads = {e for whole in formulas for e in walk(whole) if isinstance(e, Load)}
@@ -158,7 +159,7 @@ class Tried:
 
     def agrees(self, run: Any) -> bool:
         """Whether the reference gives what the launch does: it may wrap around just so."""
-        known = self.reference is not None and any(map(len, answers(self.reference, run.named)))
+        known = self.reference is not None and any(map(len, answers(self.reference, run)))
         return known and self.difference(run) is None
 
     def difference(self, run: Any) -> dict[str, Any] | None:
@@ -166,8 +167,8 @@ class Tried:
         assert self.reference is not None
         far = FAR_HALF if any(HALF.search(recorded.ttir) for _, recorded in self.launched) else FAR
         got = list(run.outputs.values())
-        wanted = list(answers(self.reference, run.named))
-        again = list(answers(self.reference, run.named))
+        wanted = list(answers(self.reference, run))
+        again = list(answers(self.reference, run))
         steady = all(same_numbers(a, b) for a, b in zip(wanted, again, strict=True))
         if not wanted or not steady:  # nothing to hold it against, or it draws numbers of its own
             return None
@@ -179,12 +180,13 @@ class Tried:
         return None
 
 
-def answers(reference: Callable[..., Any], inputs: Mapping[str, torch.Tensor]) -> Iterator[list[torch.Tensor]]:
+def answers(reference: Callable[..., Any], run: Any) -> Iterator[list[torch.Tensor]]:
     """What the reference gives in double precision, and in the tensors' own; without those that it cannot take."""
-    for given in (partial(widened), torch.Tensor.clone):
+    for given in (widened, lambda x: x):
         try:
             with torch.no_grad():
-                taken = {name: given(x.clone()) for name, x in taken_by(reference, inputs).items()}
+                tensors = {name: x.clone() for name, x in run.named.items()}
+                taken = {name: given(x) for name, x in taken_by(reference, tensors, run.sizes).items()}
                 yield tree_leaves(reference(**taken))
         except Exception:
             continue  # it has no such operator on the CPU, or refuses these sizes

@@ -63,6 +63,11 @@ class RankProgram(Program):
                 self.places.setdefault(address(local_of(tensor)), []).append(local_of(tensor).detach())
         self.stood = {name: weight.grad for name, weight in self.weights.items()}      # the gradients before the call
 
+    def gradients_left(self, after: str) -> list[tuple[str, torch.Tensor]]:
+        """The gradients that the program itself has left at weights, by names that end so."""
+        return [(f"grad.{name}{after}", weight.grad) for name, weight in self.weights.items()
+                if weight.grad is not None and weight.grad is not self.stood[name]]
+
     def open_flat(self, flat: FlatParameter, path: str) -> None:
         """The parts of weights that lie in a flat one have the names."""
         self.names.pop(place_of(flat), None)

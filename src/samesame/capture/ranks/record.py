@@ -279,7 +279,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             stack.enter_context(Exits(self))
             stack.enter_context(self)
             outputs = program.roots(program.call())
-            outputs += self.gradients(outputs) if self.backward else self.gradients_left()
+            outputs += self.gradients(outputs) if self.backward else program.gradients_left(AFTER)
             outputs = [(name, self.local(name, output)) for name, output in outputs]
             self.leave(outputs)
             return outputs
@@ -372,12 +372,6 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         empty = {name for name, weight in self.program.weights.items() if weight.numel() == 0}
         self.idle = [name for name in grads if grads[name] is None and name not in {*empty, *self.program.leaves}]
         return [(f"grad.{name}", grad) for name, grad in grads.items() if grad is not None]
-
-    def gradients_left(self) -> list[tuple[str, torch.Tensor]]:
-        """The gradients that the program itself leaves at weights, `grad.NAME after the call`."""
-        left = {name: weight.grad for name, weight in self.program.weights.items()}
-        return [(f"grad.{name}{AFTER}", grad) for name, grad in left.items()
-                if grad is not None and grad is not self.program.stood.get(name)]
 
     def flat_gradient(self, flat: torch.Tensor, start: int, stop: int) -> torch.Tensor | None:
         """What the gradient of a flat weight holds from one number to another."""

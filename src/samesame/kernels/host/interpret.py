@@ -86,14 +86,15 @@ class Execution:
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run of a launch function on values: the example tensors as they were before the first launch, by the names of
-    the host's variables, and what other variables are parts of; what it returned, by name; each launch; and the
-    whole numbers that it read from tensors."""
+    the host's variables, and what other variables are parts of; what it returned, by name; each launch; the whole
+    numbers that it read from tensors; and its sizes, where it was run at given ones."""
 
     inputs: dict[str, torch.Tensor]
     parts: dict[str, torch.Tensor]
     outputs: dict[str, torch.Tensor]
     executions: tuple[Execution, ...]
     reads: tuple[int, ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def named(self) -> dict[str, torch.Tensor]:

@@ -76,6 +76,13 @@ class HostStep:
     results: tuple[View, ...]
     origin: Origin
 
+    @property
+    def tensors(self) -> tuple[View, ...]:
+        """The tensors that it takes, those in lists too."""
+        values = [*self.args, *self.kwargs.values()]
+        return tuple(one for value in values for one in (value if isinstance(value, tuple | list) else (value,))
+                     if isinstance(one, View))
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -135,7 +142,7 @@ class Captured:
     (D = 24 where D // 2 is 12). `tied` are names of sizes that others tell (K = 2·N). `written` are short lengths that
     the host code writes as numbers; `literal` those that are taken as such. `named`: the function has
     sizes as parameters. `reads` are the whole numbers that it reads from tensors, in order; None where
-    they are not known.
+    they are not known. `prepared` are the operators by which the function's own body makes examples of others.
     """
 
     steps: tuple[Call | HostStep, ...]
@@ -158,6 +165,18 @@ class Captured:
     named: bool = False
     parts: tuple[tuple[str, View], ...] = ()
     reads: tuple[int, ...] | None = ()
+    prepared: tuple[HostStep, ...] = ()
+
+    @property
+    def worked(self) -> frozenset[str]:
+        """The inputs that are made of other inputs, as a mask of scores: numbers of their own they never have."""
+        given = {view.memory for _, view in self.inputs}
+        of: dict[int, set[int]] = {}
+        for step in self.prepared:
+            taken = {memory for view in step.tensors for memory in (view.memory, *of.get(view.memory, ()))}
+            for view in step.results:
+                of[view.memory] = of.get(view.memory, set()) | taken - {view.memory}
+        return frozenset(name for name, view in self.inputs if of.get(view.memory, set()) & given)
 
     def with_tied(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Sizes, and those that they tell."""

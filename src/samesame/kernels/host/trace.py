@@ -42,7 +42,7 @@ from samesame.kernels.host.device import (
     triton,
 )
 from samesame.kernels.host.failures import about_import, reason
-from samesame.kernels.host.finished import read, read_step
+from samesame.kernels.host.finished import read, read_host_step, read_step
 from samesame.kernels.host.frames import call, makes_examples, users_frames
 from samesame.kernels.host.launch import UNDEFINED, Call, Captured, HostStep, Launch, Memory, View
 from samesame.kernels.host.reads import Reads, is_read
@@ -158,6 +158,7 @@ class Host:
         self.sizes = HostSizes(literal)
         self.fake = FakeTensorMode(shape_env=self.sizes.env, allow_non_fake_inputs=True)
         self.steps: list[Call | HostStep] = []
+        self.prepared: list[HostStep] = []                  # what the launch function's body makes its examples with
         self.memories: dict[int, tuple[int, dict[str, Any]]] = {}      # by storage
         self.names: dict[int, str] = {}                                # of memories, by number
         self.alive: list[Any] = []                                     # what must not be freed: its id is a key
@@ -449,7 +450,8 @@ class Host:
                         reading.choices, reading.chosen, refused, self.asked,
                         tuple(finished(c, reading, read) for c in claims if c is not None), reading.tied,
                         (written := tuple(self.sizes.written)), written if self.sizes.literal else (), reading.solved,
-                        self.sizes.are_named, parts, None if self.reads.asked else tuple(self.reads.values or ()))
+                        self.sizes.are_named, parts, None if self.reads.asked else tuple(self.reads.values or ()),
+                        tuple(read_host_step(step, reading) for step in self.prepared))
 
 
 def triton_type(parameter: Any, value: Any) -> Any:
@@ -560,11 +562,21 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if own and operation._schema.is_mutable:
             for tensor in results:
                 self.host.overwrite(tensor, name, args)
-        elif not own and (computed or operation._schema.is_mutable):
-            told = tree_map(self.host.told, (args, kwargs))
-            self.host.steps.append(HostStep(str(operation), told[0], told[1], tuple(map(self.host.view, results)),
-                                            self.host.here()))
+        if computed or operation._schema.is_mutable:
+            if not own:
+                self.host.steps.append(self.step(operation, args, kwargs, results))
+            elif self.computes(operation, tensors):
+                self.host.prepared.append(self.step(operation, args, kwargs, results))
         return result
+
+    def step(self, operation: OpOverload, args: Any, kwargs: Any, results: Sequence[torch.Tensor]) -> HostStep:
+        args, kwargs = tree_map(self.host.told, (args, kwargs))
+        return HostStep(str(operation), args, kwargs, tuple(map(self.host.view, results)), self.host.here())
+
+    def computes(self, operation: OpOverload, tensors: Sequence[torch.Tensor]) -> bool:
+        """Whether an operator makes something of tensors of the run: `randn_like` takes no more than their shape."""
+        known = all(has_storage(t) and t.untyped_storage()._cdata in self.host.memories for t in tensors)
+        return bool(tensors) and known and torch.Tag.nondeterministic_seeded not in operation.tags
 
     def stepped(self, known: set[int], made: Any) -> Any:
         """A fresh tensor with its elements further apart; anything else as it is."""

@@ -1,0 +1,83 @@
+"""Launches whose own body makes examples of others, or whose sizes only the output has; and references for them."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale_kernel(x, out, n, s, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n) * s, mask=i < n)
+
+
+def scaled(x, s):
+    out = torch.empty_like(x)
+    scale_kernel[(triton.cdiv(len(x), 32),)](x, out, len(x), s, BLOCK=32)
+    return out
+
+
+def launch_centred(n=100):
+    x = torch.randn(n, device="cuda")
+    y = x.exp() - x.mean()
+    return scaled(y, 2)
+
+
+def launch_in_place(n=100):
+    x = torch.randn(n, device="cuda")
+    y = x.exp()
+    x.mul_(2)
+    return scaled(y, 2)
+
+
+def launch_with_another(n=100):
+    x, b = torch.randn(n, device="cuda"), torch.randn(n, device="cuda")
+    y = x + b
+    return scaled(y, 2)
+
+
+def launch_groups(n=100, groups=5):
+    x = torch.randn(n, device="cuda")
+    return scaled(x, groups)
+
+
+def by_what_it_is_made_of(x):
+    return 2 * (x.exp() - x.mean())
+
+
+def by_itself(y):
+    return 2 * y
+
+
+def with_another_sign(x):
+    return 2 * (x.exp() + x.mean())
+
+
+def of_what_it_was(x):
+    return 2 * (x / 2).exp()
+
+
+def of_what_it_became(x):
+    return 2 * x.exp()
+
+
+def without_the_other(x):
+    return 2 * x
+
+
+def by_the_number(x, groups):
+    return x * groups
+
+
+def by_a_default(x, groups=7):
+    return groups * x
+
+
+def by_the_next_number(x, groups):
+    return x * (groups + 1)
+
+
+def by_a_number_of_its_own(x, parts):
+    return x * parts
