@@ -441,6 +441,15 @@ SPECIAL: list[Call] = [
     ("aten.heaviside.default", lambda B, T: (real(B, T), real(T))),
     *[(f"aten.{name}.default", lambda B, T: (real(B, T), 0.25)) for name in ("logit", "special_logit")],
     ("aten.isin.Tensor_Tensor", lambda B, T, S: (ints(T, B), ints(T, S))),
+    *[(f"aten.{name}.default", lambda B, T: (real(B, T, T),))
+      for name in ("linalg_inv_ex", "_linalg_det", "_linalg_slogdet", "logdet")],
+    ("aten._linalg_solve_ex.default", lambda B, T, D: (real(B, T, T), real(T, D))),
+    ("aten._linalg_solve_ex.default", lambda T: (real(T, T), real(T))),
+    ("aten.linalg_solve_triangular.default", lambda B, T, D: (real(T, T), real(B, T, D), {"upper": True})),
+    ("aten.triangular_solve.default", lambda B, T, D: (real(B, T, D), real(B, T, T))),
+    ("aten.cholesky_solve.default", lambda T, D: (real(T, D), real(T, T))),
+    ("aten.cholesky_inverse.default", lambda B, T: (real(B, T, T), True)),
+    *[(f"aten.{name}.default", lambda B: (pos(B, 1, 1),)) for name in ("cholesky", "linalg_cholesky_ex")],
     ("aten.linalg_cross.default", lambda B, T: (real(B, 3, T), real(B, 3, T), {"dim": 1})),
     *[("aten._cdist_forward.default", lambda B, T, S, D, p=p: (real(B, T, D), real(B, S, D), p, None))
       for p in (1.0, 2.0)],

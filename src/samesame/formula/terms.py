@@ -121,7 +121,7 @@ class OpaqueAtom(IntegerAtom):
         return self.kind == "int"
 
     def rename(self, names: Renaming) -> OpaqueAtom:
-        return OpaqueAtom(
+        return opaque_of(
             self.name,
             self.attributes,
             self.kind,
@@ -130,7 +130,7 @@ class OpaqueAtom(IntegerAtom):
         )
 
     def moved(self, values: Substitution) -> OpaqueAtom:
-        return OpaqueAtom(
+        return opaque_of(
             self.name,
             self.attributes,
             self.kind,
@@ -140,6 +140,18 @@ class OpaqueAtom(IntegerAtom):
 
     def at(self, values: Substitution) -> Poly:
         return variable(self.moved(values))
+
+
+SYMMETRIC = "symmetric inverse"                            # the inverse of a symmetric matrix is symmetric
+
+
+def opaque_of(
+    name: str, attributes: str, kind: str, bodies: tuple[Body, ...], indices: tuple[Poly, ...]
+) -> OpaqueAtom:
+    """The atom; the indices of what is symmetric in an order of their own."""
+    if name == SYMMETRIC:
+        indices = tuple(sorted(indices, key=lambda p: p.key))
+    return OpaqueAtom(name, attributes, kind, bodies, indices)
 
 
 def _body_at(part: Body, values: Substitution) -> Body:

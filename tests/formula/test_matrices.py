@@ -1,0 +1,115 @@
+"""Laws of inverses, Cholesky factors and determinants: each holds in numbers and is proved, a false twin is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from samesame.formula.equal import NotProved, Proved, prove_tensors_equal
+from samesame.formula.evaluate import evaluate
+from samesame.formula.expr import Size, const, eq, le, where
+from samesame.formula.tensor import leaf, tensor
+from samesame.operators import meaning_of
+
+N, T, D = Size("N", 2), Size("T", 2), Size("D", 2)
+VALUES = {name: np.random.default_rng(k).standard_normal(shape)
+          for k, (name, shape) in enumerate({"x": (7, 4), "y": (4, 3), "a": (4, 4), "c": ()}.items())}
+SIZES = {"N": 7, "T": 4, "D": 3}
+x, y, a, c = leaf("x", (N, T)), leaf("y", (T, D)), leaf("a", (T, T)), leaf("c", ())
+
+
+def call(name, *args, **kwargs):
+    found = meaning_of(f"aten.{name}")(*args, **kwargs)
+    return found[0] if isinstance(found, tuple) else found
+
+
+def mm(*parts):
+    first, *others = parts
+    for other in others:
+        first = call("mm.default", first, other)
+    return first
+
+
+def turned(m):
+    return call("t.default", m)
+
+
+def eye(n):
+    return tensor((n, n), lambda i, j: where(eq(i, j), const(1), const(0)))
+
+
+def plus(one, other):
+    return call("add.Tensor", one, other)
+
+
+def times(m, number):
+    return call("mul.Scalar", m, number)
+
+
+def diagonal_sum(m):
+    logs = call("log.default", call("diagonal.default", m))
+    return call("sum.default", logs)
+
+
+def squares(m):
+    return call("sum.dim_IntList", call("mul.Tensor", m, m), [0])
+
+
+def inverse(m):
+    return call("linalg_inv_ex.default", m)
+
+
+def solved(m, b):
+    return call("_linalg_solve_ex.default", m, b)
+
+
+def below(m, b, **options):
+    return call("linalg_solve_triangular.default", m, b, **{"upper": False, **options})
+
+
+S = plus(mm(turned(x), x), eye(T))                         # symmetric, and positive definite
+L = call("linalg_cholesky_ex.default", S)
+U = call("linalg_cholesky_ex.default", S, upper=True)
+
+# law: (left, right, a twin that is false)
+LAWS = {
+    "to solve is to multiply by the inverse": (solved(a, y), mm(inverse(a), y), mm(inverse(turned(a)), y)),
+    "an inverse of a multiple": (inverse(times(a, 4)), times(inverse(a), 0.25), times(inverse(a), 4)),
+    "an inverse of a transpose": (inverse(turned(a)), turned(inverse(a)), inverse(a)),
+    "the inverse of a symmetric matrix is symmetric": (inverse(S), turned(inverse(S)), turned(inverse(a))),
+    "a factor times its transpose": (mm(L, turned(L)), S, mm(turned(L), L)),
+    "the upper factor": (mm(turned(U), U), S, mm(U, turned(U))),
+    "what a factor solves": (call("cholesky_solve.default", y, L), solved(S, y), solved(L, y)),
+    "the inverse by a factor": (call("cholesky_inverse.default", L), inverse(S), inverse(L)),
+    "two triangular solves": (below(turned(L), below(L, y), upper=True), solved(S, y), below(L, below(L, y))),
+    "the older triangular solve": (call("triangular_solve.default", y, L, False), below(L, y),
+                                   call("triangular_solve.default", y, L, False, True)),
+    "a quadratic form": (squares(below(L, y)), call("sum.dim_IntList", call("mul.Tensor", y, solved(S, y)), [0]),
+                         squares(solved(S, y))),
+    "a factor by its inverse": (mm(L, below(L, y)), y, mm(turned(L), below(L, y))),
+    "an inverse by its factor": (below(L, mm(L, y)), y, below(L, mm(turned(L), y))),
+    "the determinant on a factor's diagonal": (times(diagonal_sum(L), 2), call("logdet.default", S), diagonal_sum(L)),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_law_of_matrices_holds_in_numbers_and_is_proved(name):
+    left, right, false = LAWS[name]
+    values = [numbers(t) for t in (left, right, false)]
+    assert np.allclose(values[0], values[1])
+    assert not np.allclose(values[0], values[2])
+    assert isinstance(prove_tensors_equal(left, right), Proved)
+    assert isinstance(prove_tensors_equal(left, false), NotProved)
+
+
+def numbers(t):
+    return evaluate(t, VALUES, SIZES)
+
+
+def test_a_cholesky_factor_reads_one_triangle_of_a_matrix_that_is_not_known_to_be_symmetric():
+    of_a = call("linalg_cholesky_ex.default", a)
+    assert isinstance(prove_tensors_equal(mm(of_a, turned(of_a)), a), NotProved)
+    lower = tensor((T, T), lambda i, j: where(le(j, i), a[i, j], a[j, i]))
+    assert isinstance(prove_tensors_equal(of_a, call("linalg_cholesky_ex.default", lower)), Proved)
+    assert isinstance(prove_tensors_equal(of_a, call("linalg_cholesky_ex.default", turned(a))), NotProved)
+
