@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from samesame.evaluator import Agreement, Disagreement, compare
+from samesame.formula.dag import claim
 from samesame.formula.equal import NotProved, Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import Size, const, eq, le, where
@@ -113,3 +115,10 @@ def test_a_cholesky_factor_reads_one_triangle_of_a_matrix_that_is_not_known_to_b
     assert isinstance(prove_tensors_equal(of_a, call("linalg_cholesky_ex.default", lower)), Proved)
     assert isinstance(prove_tensors_equal(of_a, call("linalg_cholesky_ex.default", turned(a))), NotProved)
 
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_the_second_prover_knows_matrices(name):
+    left, right, false = LAWS[name]
+    assert isinstance(compare(claim(left, right)), Agreement)
+    assert isinstance(compare(claim(left, false)), Disagreement)

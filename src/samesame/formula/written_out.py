@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import chain
 
-from samesame.formula.guards import bounds, conjunction, zero_literal
+from samesame.formula.guards import Literal, bounds, conjunction, negation, zero_literal
 from samesame.formula.poly import Atom, Element, Poly, Var, number, variable
 from samesame.formula.rewrite import Draft, replaced, under
 from samesame.formula.terms import Apply, Factors, Form, Term, constant, form_of, next_open, opened
 
 UNROLLED = 256  # terms that sums may be written out to
 QUOTIENTS = 64  # … where that is tried before anything else
+POINTS = 12     # … of which a condition says that there is any
 ROUNDS = 12     # sums within sums
 
 Pieces = Callable[[Draft, int], list[Form] | None]
@@ -52,8 +53,9 @@ def _written_out(form: Form, pieces_of: Pieces, most: int, rounds: int = ROUNDS)
 
 
 def _over_any(draft: Draft, most: int) -> list[Form] | None:
-    """The summands over the first bound variable that takes few values."""
-    return next(_sums(draft, draft.bound, most), None)
+    """The summands over the first bound variable that takes few values, or the first of few points of which a
+    condition says that there is any."""
+    return next(chain(_sums(draft, draft.bound, most), _by_presence(draft, most)), None)
 
 
 def _over_divisors(draft: Draft, most: int) -> list[Form] | None:
@@ -91,6 +93,30 @@ def _by_labels(draft: Draft, divisors: Iterable[Atom], most: int) -> Iterator[li
             continue
         cells = (conjunction((*draft.guards, zero_literal(variable(label) - number(k)))) for k in values)
         yield [under(Draft(draft.bound, cell, draft.factors), constant(1)) for cell in cells if cell is not None]
+
+
+def _by_presence(draft: Draft, most: int) -> Iterator[list[Form]]:
+    """[some point is there] as the point that is the first to be there, [none is there] as each that is not."""
+    for literal in draft.guards:
+        if not isinstance(literal.subject, Apply) or literal.subject.head != "exists":
+            continue
+        conditions = _conditions(literal.subject.argument, min(most, POINTS))
+        if conditions is None:
+            continue
+        rest = [g for g in draft.guards if g is not literal]
+        none = [[*rest, *map(negation, conditions)]]
+        first = [[*rest, *map(negation, conditions[:k]), condition] for k, condition in enumerate(conditions)]
+        cells = map(conjunction, first if literal.op == "holds" else none)
+        yield [under(Draft(draft.bound, cell, draft.factors), constant(1)) for cell in cells if cell is not None]
+
+
+def _conditions(points: Form, most: int) -> list[Literal] | None:
+    """The condition for each point to be there; None where it is no single one, or points are many."""
+    written = _written_out(points, lambda draft, left: next(_sums(draft, draft.bound, left), None), most) or points
+    guards = [term.guards for term, _ in written.terms]
+    if len(guards) > most or any(term.bound for term, _ in written.terms) or any(len(own) != 1 for own in guards):
+        return None
+    return [literal for (literal,) in guards]
 
 
 def _labels(atom: Atom) -> frozenset[Element]:
