@@ -316,7 +316,7 @@ class Evaluation:
         return inside
 
     def apply(self, e: Opaque, grids: list[Grid]) -> Grid:
-        function = OF_MATRICES.get(e.name, self.opaque)
+        function: OpaqueHandler | None = OF_MATRICES.get(e.name, self.opaque)
         if function is None:
             raise Unsupported(f"{e.name} is opaque")
         arguments, indices = grids[: len(e.arguments)], grids[len(e.arguments) :]
@@ -366,10 +366,10 @@ class Evaluation:
 
 def _of_matrix(name: str, attributes: Any, given: tuple[Array, ...], kind: str) -> Array:
     """The inverse, Cholesky factor or determinant of a matrix; nan where it has none."""
-    work = {"inverse": np.linalg.inv, "cholesky": np.linalg.cholesky, "determinant": np.linalg.det}[name]
+    work: dict[str, Any] = {"inverse": np.linalg.inv, "cholesky": np.linalg.cholesky, "determinant": np.linalg.det}
     (matrix,) = given
     try:
-        return np.asarray(work(matrix.astype(np.float64)))
+        return np.asarray(work[name](matrix.astype(np.float64)))
     except np.linalg.LinAlgError:
         return np.full(() if name == "determinant" else matrix.shape, np.nan)
 

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations
+from operator import mul
 from typing import Any
 
 from samesame.formula.effort import remember, step
@@ -34,6 +36,7 @@ from samesame.formula.poly import (
     at_least_zero,
     free_of,
     linear,
+    number,
     short,
     variable,
 )
@@ -141,7 +144,14 @@ class OpaqueAtom(IntegerAtom):
     def at(self, values: Substitution) -> Poly:
         return variable(self.moved(values))
 
+    def range(self, forgetting: frozenset[Var]) -> tuple[Poly | None, Poly | None]:
+        """Where an extremum stands in a row, there is a place of that row."""
+        if self.name not in PLACES or any(extent.free for extent in self.bodies[0].extents):
+            return None, None
+        return number(0), reduce(mul, self.bodies[0].extents) - 1
 
+
+PLACES = ("aten.argmax", "aten.argmin")
 SYMMETRIC = "symmetric inverse"                            # the inverse of a symmetric matrix is symmetric
 
 
@@ -582,6 +592,8 @@ def ratios_in(thing: Thing) -> tuple[Ratio, ...]:
         elif isinstance(part, Element | OpaqueAtom):
             for p in part.indices:
                 look(p)
+            for whole in part.bodies if isinstance(part, OpaqueAtom) else ():
+                look(whole.form)
         elif isinstance(part, Literal):
             look(part.subject)
         elif isinstance(part, Apply):

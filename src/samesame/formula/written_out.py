@@ -12,9 +12,9 @@ from fractions import Fraction
 from itertools import chain
 
 from samesame.formula.guards import Literal, bounds, conjunction, negation, zero_literal
-from samesame.formula.poly import Atom, Element, Poly, Var, number, variable
+from samesame.formula.poly import NOTHING, Atom, Element, Poly, Var, number, variable
 from samesame.formula.rewrite import Draft, replaced, under
-from samesame.formula.terms import Apply, Factors, Form, Term, constant, form_of, next_open, opened
+from samesame.formula.terms import Apply, Factors, Form, OpaqueAtom, Term, constant, form_of, next_open, opened
 
 UNROLLED = 256  # terms that sums may be written out to
 QUOTIENTS = 64  # … where that is tried before anything else
@@ -60,10 +60,10 @@ def _over_any(draft: Draft, most: int) -> list[Form] | None:
 
 def _over_divisors(draft: Draft, most: int) -> list[Form] | None:
     """The summands over the first of what denominators hold that takes few values: a label before an index, which
-    may be there only for its label."""
+    may be there only for its label. Where a denominator is at least 1, comparisons hold the index in its place."""
     divisors = _divisors(draft.factors)
-    sums = _sums(draft, _moved(divisors, draft.bound), most)
-    return next(chain(_by_labels(draft, divisors, most), sums), None)
+    held = [*divisors, *(g.subject for g in draft.guards if isinstance(g.subject, Apply))]
+    return next(chain(_by_labels(draft, held, most), _sums(draft, _moved(held, draft.bound), most)), None)
 
 
 def _divisors(factors: Factors) -> list[Apply]:
@@ -86,9 +86,11 @@ def _sums(draft: Draft, variables: Iterable[Var], most: int) -> Iterator[list[Fo
 
 
 def _by_labels(draft: Draft, divisors: Iterable[Atom], most: int) -> Iterator[list[Form]]:
-    """The draft for each value of an integer that divisors hold: an element whose indices are known outside of them."""
+    """The draft for each value of an integer that divisors hold: an element whose indices are known outside of them, or
+    the place of an extremum."""
     for label in sorted(set().union(*map(_labels, divisors)), key=lambda a: a.key):
-        values = None if label.bounds is None else _between(label.bounds[:1], label.bounds[1:])
+        low, high = label.range(NOTHING)
+        values = _between([low], [high]) if low is not None and high is not None else None
         if values is None or not 1 < len(values) <= most:
             continue
         cells = (conjunction((*draft.guards, zero_literal(variable(label) - number(k)))) for k in values)
@@ -119,9 +121,9 @@ def _conditions(points: Form, most: int) -> list[Literal] | None:
     return [literal for (literal,) in guards]
 
 
-def _labels(atom: Atom) -> frozenset[Element]:
+def _labels(atom: Atom) -> frozenset[Element | OpaqueAtom]:
     """The integer elements inside an atom that no sum in it moves."""
-    if isinstance(atom, Element):
+    if isinstance(atom, Element | OpaqueAtom):
         own = {atom} if atom.integer and all(v.sort != "bound" for v in atom.free) else set()
         return frozenset(own).union(*(map(_labels, (a for p in atom.indices for a in p.atoms()))))
     if isinstance(atom, Apply):
