@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from symbolic_windows import WINDOWS
-from symbolic_words import END, Call, bools, cplx, inf, ints, inverse_root, least, most, pos, real, up
+from symbolic_words import END, Call, bools, cplx, inf, ints, inverse_root, least, most, pos, real, share, up
 
 from samesame.graph import Dtype
 
@@ -56,6 +56,7 @@ MOVEMENT: list[Call] = [
     ("aten.expand_as.default", lambda B, T, D: (real(T, 1), real(B, T, D))),
     ("aten.broadcast_tensors.default", lambda B, T: ([real(B, 1), real(T)],)),
     ("aten.diagonal.default", lambda T: (real(T, T),)),
+    ("aten.diagonal_copy.default", lambda T: (real(T, T),)),
     ("aten.diagonal_scatter.default", lambda B, T: (real(B, T, T), real(B, T - 1), 1, 1, 2)),
     ("aten.diagonal.default", lambda B, T, D: (real(B, T, D), 1, 1, 2)),
     ("aten.diagonal.default", lambda T, D: (real(T, D), -3)),
@@ -407,6 +408,8 @@ LOSS: list[Call] = [
     ("aten.mse_loss.default", lambda B, D: (real(B, D), real(B, D))),
     ("aten.l1_loss.default", lambda B, D: (real(B, D), real(B, D), 2)),
     ("aten.huber_loss.default", lambda B, D: (real(B, D), real(B, D))),
+    ("aten.binary_cross_entropy.default", lambda B, D: (share(B, D), share(B, D), pos(D))),
+    ("aten.soft_margin_loss.default", lambda B, D: (real(B, D), real(B, D))),
     ("aten.smooth_l1_loss.default", lambda B, D: (real(B, D), real(B, D))),
     ("aten.binary_cross_entropy_with_logits.default", lambda B, D: (real(B, D), pos(B, D), real(D), pos(D))),
     ("aten.kl_div.default", lambda B, D: (real(B, D), pos(B, D))),

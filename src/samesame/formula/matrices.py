@@ -170,7 +170,7 @@ def _pair(v: Var, one: OpaqueAtom, other: OpaqueAtom) -> Known | None:
     if places == {(FACTOR, COLUMN)}:
         value = at(whole, p, q)
     elif places == {(WHITENER, ROW)}:
-        value = of_atom(_of(SYMMETRIC, whole, p, q))
+        value = _inverse(whole, p, q)
     elif len(places) == 2 and {name for name, *_ in places} == {FACTOR, WHITENER} and (
         {k for _, *k_ in places for k in k_} == {ROW, COLUMN}
     ):
