@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from samesame.evaluator import Agreement, Disagreement, compare
 from samesame.formula.dag import claim
 from samesame.formula.equal import NotProved, Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Size, const, eq, le, where
+from samesame.formula.expr import Size, Sum, const, eq, le, log, where
 from samesame.formula.tensor import leaf, tensor
 from samesame.operators import meaning_of
 
@@ -115,6 +116,33 @@ def test_a_cholesky_factor_reads_one_triangle_of_a_matrix_that_is_not_known_to_b
     assert isinstance(prove_tensors_equal(of_a, call("linalg_cholesky_ex.default", lower)), Proved)
     assert isinstance(prove_tensors_equal(of_a, call("linalg_cholesky_ex.default", turned(a))), NotProved)
 
+
+
+def test_a_sum_over_matrices_is_none_over_the_rows_of_one():
+    """Σ_v L_v[p, v]·L_v[q, v] and Σ_v log L_v[v, v], where each v has a matrix of its own."""
+    z = leaf("z", (T, N, T))
+    grams = tensor((T, T, T), lambda v, i, j: Sum(N, lambda n: z[v, n, i] * z[v, n, j]) + where(eq(i, j), 1, 0))
+    factors = call("linalg_cholesky_ex.default", grams)
+    summed = tensor((T, T), lambda p, q: Sum(T, lambda v: factors[v, p, v] * factors[v, q, v]))
+    whole = tensor((T, T), lambda p, q: Sum(T, lambda v: grams[v, p, q]))
+    assert isinstance(prove_tensors_equal(summed, whole), NotProved)
+    assert isinstance(prove_tensors_equal(summed, tensor((T, T), lambda p, q: grams[0, p, q])), NotProved)
+    logs = tensor((T,), lambda w: Sum(T, lambda v: log(factors[v, v, v])))
+    one = tensor((T,), lambda w: Sum(T, lambda v: log(factors[w, v, v])))
+    assert isinstance(prove_tensors_equal(logs, one), NotProved)
+    half = call("mul.Scalar", call("logdet.default", grams), 0.5)
+    assert isinstance(prove_tensors_equal(one, half), Proved)
+
+
+def test_an_upper_factor_is_made_of_the_upper_triangle():
+    whole = torch.tensor([[4.0, 1.0], [2.0, 5.0]], dtype=torch.float64)
+    for name in ("linalg_cholesky_ex", "cholesky"):
+        for upper in (False, True):
+            kwargs = {"upper": upper}
+            given = leaf("given", (2, 2))
+            found = getattr(torch.ops.aten, name)(whole, **kwargs)
+            found = found[0] if isinstance(found, tuple) else found
+            assert np.allclose(evaluate(call(f"{name}.default", given, **kwargs), {"given": whole.numpy()}), found)
 
 
 @pytest.mark.parametrize("name", LAWS)

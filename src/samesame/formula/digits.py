@@ -85,7 +85,7 @@ def _digits(p: Poly, size: Poly) -> tuple[Poly, Poly] | None:
 def _higher(monomial: tuple[Atom, ...], c: int, size: Poly) -> Poly:
     """What of a term is a multiple of the size, divided by it: of 5·v a v for 4."""
     if size.constant is not None:
-        return collect([(monomial, int(c / size.constant))])
+        return collect([(monomial, abs(c) // size.constant * (1 if c > 0 else -1))])
     return exact_quotient(collect([(monomial, c)]), size) or number(0)
 
 

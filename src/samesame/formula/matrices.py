@@ -154,8 +154,8 @@ def _sum_over(v: Var, used: list[tuple[Atom, Fraction]]) -> Known | None:
     one, other = atoms
     if not (isinstance(one, OpaqueAtom) and isinstance(other, OpaqueAtom)) or one.bodies != other.bodies:
         return None
-    if one.name not in (FACTOR, WHITENER) or other.name not in (FACTOR, WHITENER):
-        return None
+    if one.name not in (FACTOR, WHITENER) or other.name not in (FACTOR, WHITENER) or v in one.bodies[0].free:
+        return None                                          # … or of a matrix for each v
     return _pair(v, one, other)
 
 
@@ -192,6 +192,8 @@ def _log_of_diagonal(v: Var, atom: Atom) -> Known | None:
     if not isinstance(inner, OpaqueAtom) or inner.name != FACTOR or inner.indices != (variable(v), variable(v)):
         return None
     (whole,) = inner.bodies
+    if v in whole.free:
+        return None
     determinant = named("abs")(of_atom(_of(DETERMINANT, whole)))
     return scale(log(determinant), Fraction(1, 2)), _in_range(whole, variable(v)), []
 
