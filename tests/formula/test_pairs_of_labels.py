@@ -132,3 +132,31 @@ def test_conditions_on_other_integers_say_nothing():
         assert not implied((pinned, between), at_least_zero_literal(variable(w) - 1))
         assert infeasible((pinned, between, at_least_zero_literal(variable(v) - variable(u))))
         assert not infeasible((pinned, between, at_least_zero_literal(variable(w) - variable(u))))
+
+
+rows_a, rows_b, field = leaf("a", (7, 3)), leaf("b", (4, 3)), leaf("field", (N,), "int", (0, 10))
+k = index(3)
+
+
+def joined(at):
+    """One table of the rows of both."""
+    return where(lt(at, 7), rows_a[at, k], rows_b[at - 7, k])
+
+
+@pytest.mark.parametrize("left, right, conditions", [
+    (rows_a[field[0], k], joined(field[0]), {"0 ≤ field[0] ≤ 6"}),
+    (rows_b[field[0] - 7, k], joined(field[0]), {"0 ≤ field[0]-7 ≤ 3"}),
+])
+def test_a_lookup_that_is_made_in_any_case_is_in_range(left, right, conditions):
+    found = prove_equal(left, right)
+    assert isinstance(found, Proved) and conditions <= set(found.conditions)
+
+
+@pytest.mark.parametrize("left, right", [
+    (rows_b[field[0], k], joined(field[0])),                                # another table
+    (where(lt(field[0], 9), rows_a[field[0], k], 0), joined(field[0])),     # a look-up that is not made from 9 on
+    (Sum(field[1], lambda e: rows_a[field[0], k]),                          # none is made where that is 0
+     where(lt(field[0], 7), field[1] * rows_a[field[0], k], rows_b[field[0] - 7, k])),
+])
+def test_a_lookup_that_may_not_be_made_says_nothing(left, right):
+    assert isinstance(prove_equal(left, right), NotProved)
