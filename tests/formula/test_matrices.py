@@ -16,9 +16,9 @@ from samesame.operators import meaning_of
 
 N, T, D = Size("N", 2), Size("T", 2), Size("D", 2)
 VALUES = {name: np.random.default_rng(k).standard_normal(shape)
-          for k, (name, shape) in enumerate({"x": (7, 4), "y": (4, 3), "a": (4, 4), "c": ()}.items())}
+          for k, (name, shape) in enumerate({"x": (7, 4), "y": (4, 3), "a": (4, 4), "e": (5, 3)}.items())}
 SIZES = {"N": 7, "T": 4, "D": 3}
-x, y, a, c = leaf("x", (N, T)), leaf("y", (T, D)), leaf("a", (T, T)), leaf("c", ())
+x, y, a = leaf("x", (N, T)), leaf("y", (T, D)), leaf("a", (T, T))
 
 
 def call(name, *args, **kwargs):
@@ -74,8 +74,20 @@ S = plus(mm(turned(x), x), eye(T))                         # symmetric, and posi
 L = call("linalg_cholesky_ex.default", S)
 U = call("linalg_cholesky_ex.default", S, upper=True)
 
+OUTER, INNER = leaf("x", (7, 4)), leaf("e", (5, 3))
+G, H = (plus(mm(turned(m), m), eye(n)) for m, n in ((OUTER, 4), (INNER, 3)))
+
+
+def kronecker(m, n):
+    return tensor((12, 12), lambda i, j: m[i // 3, j // 3] * n[i % 3, j % 3])
+
+
 # law: (left, right, a twin that is false)
 LAWS = {
+    "an inverse of a Kronecker product": (inverse(kronecker(G, H)), kronecker(inverse(G), inverse(H)),
+                                          kronecker(inverse(G), H)),
+    "one that is none": (inverse(plus(kronecker(G, H), eye(12))), inverse(plus(eye(12), kronecker(G, H))),
+                         kronecker(inverse(plus(G, eye(4))), inverse(plus(H, eye(3))))),
     "to solve is to multiply by the inverse": (solved(a, y), mm(inverse(a), y), mm(inverse(turned(a)), y)),
     "an inverse of a multiple": (inverse(times(a, 4)), times(inverse(a), 0.25), times(inverse(a), 4)),
     "an inverse of a transpose": (inverse(turned(a)), turned(inverse(a)), inverse(a)),

@@ -14,8 +14,8 @@ from fractions import Fraction
 from samesame.formula.effort import step
 from samesame.formula.functions import content, log, named
 from samesame.formula.guards import Literal, at_least_zero_literal, conjunction, less, zero_literal
-from samesame.formula.poly import Atom, Poly, Var, number, variable
-from samesame.formula.rewrite import Draft, guarded, substitute, under
+from samesame.formula.poly import Atom, Poly, Var, divide, exact_quotient, number, variable
+from samesame.formula.rewrite import Draft, guarded, multiply, substitute, under
 from samesame.formula.signs import is_generic
 from samesame.formula.terms import (
     SYMMETRIC,
@@ -23,13 +23,18 @@ from samesame.formula.terms import (
     Body,
     Form,
     OpaqueAtom,
+    Term,
     add,
     body,
+    closed,
     constant,
+    form_of,
     lone_atom,
     next_open,
     of_atom,
     opaque_of,
+    opened,
+    ratios_in,
     scale,
 )
 
@@ -61,9 +66,9 @@ def _lower(name: str, whole: Body, p: Poly, q: Poly) -> Form:
 
 def _inverse(whole: Body, p: Poly, q: Poly) -> Form:
     """An element of an inverse: (c·A)⁻¹ = A⁻¹/c; of A and its transpose the one is inverted that comes first."""
-    factored = _factor_in(whole, p, q)
-    if factored is not None:
-        return factored
+    known = _factor_in(whole, p, q) or _of_kronecker(whole, p, q)
+    if known is not None:
+        return known
     (i, j), extents, form = _open(whole)
     size, common, rest = content(form, lambda a: is_generic(a) and not a.free & {i, j})
     smaller, turned = body((i, j), extents, rest), body((i, j), extents, exchanged(rest, i, j))
@@ -71,6 +76,65 @@ def _inverse(whole: Body, p: Poly, q: Poly) -> Form:
         _of(INVERSE, smaller, p, q) if smaller.key < turned.key else _of(INVERSE, turned, q, p))
     outside = Draft((), (), tuple((a, -e) for a, e in common))
     return under(outside, scale(of_atom(inverse), 1 / size)) if size else of_atom(_of(INVERSE, whole, p, q))
+
+
+def _of_kronecker(whole: Body, p: Poly, q: Poly) -> Form | None:
+    """(G ⊗ A)⁻¹ = G⁻¹ ⊗ A⁻¹, where a matrix is a product of one element for the blocks and one inside of them."""
+    (i, j), (n, _), form = _open(whole)
+    for size in {r.divisor: None for r in ratios_in(form) if r.numerator in (variable(i), variable(j))}:
+        blocks = exact_quotient(n, size)
+        if blocks is None or size.free or blocks.constant == 1:
+            continue
+        first = next_open(form.free)
+        places = [Var("open", (first + k,), number(0), end - 1) for k, end in enumerate((blocks, blocks, size, size))]
+        i1, j1, i2, j2 = map(variable, places)
+        apart = _apart(substitute(form, ((i, i1 * size + i2), (j, j1 * size + j2))), places[:2], places[2:])
+        if apart is not None:
+            outer, inner = (body(tuple(at), (end, end), part)
+                            for at, end, part in zip((places[:2], places[2:]), (blocks, size), apart, strict=True))
+            (above, beside), (below, right) = zip(divide(p, size), divide(q, size), strict=True)
+            return multiply(_inverse(outer, above, beside), _inverse(inner, below, right))
+    return None
+
+
+def _apart(form: Form, one: list[Var], other: list[Var]) -> tuple[Form, Form] | None:
+    """Two forms, each in some of the variables only, of which a form is the product; None where there are none."""
+    parts: dict[Term, list[tuple[Term, Fraction]]] = {}
+    for term, c in form.terms:
+        halves = _halves(term, frozenset(one), frozenset(other))
+        if halves is None:
+            return None
+        parts.setdefault(halves[0], []).append((halves[1], c))
+    inner = [(term, form_of(items)) for term, items in parts.items()]
+    if not inner:
+        return None
+    common = inner[0][1]
+    outer: list[tuple[Term, Fraction]] = []
+    for term, own in inner:
+        times = own.terms[0][1] / common.terms[0][1] if own.terms else Fraction(0)
+        if not times or scale(common, times) is not own:
+            return None
+        outer.append((term, times))
+    return form_of(outer), common
+
+
+def _halves(term: Term, one: frozenset[Var], other: frozenset[Var]) -> tuple[Term, Term] | None:
+    """A term as a product of two, the first in these variables; None where something in it hangs on both."""
+    bound, guards, factors = opened(term, next_open(term.free))
+    things = [(thing, thing.free & (one | other | frozenset(bound))) for thing in (*guards, *(a for a, _ in factors))]
+    reached, before = one, frozenset[Var]()
+    while reached != before:
+        before = reached
+        reached = reached.union(*(free for _, free in things if free & reached))
+    if reached & other:
+        return None
+    mine, yours = (
+        closed(tuple(v for v in bound if (v in reached) == side),
+               tuple(g for g in guards if bool(g.free & reached) == side),
+               tuple((a, e) for a, e in factors if bool(a.free & reached) == side))
+        for side in (True, False)
+    )
+    return mine, yours
 
 
 def _factor_in(whole: Body, p: Poly, q: Poly) -> Form | None:
