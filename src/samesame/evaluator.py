@@ -49,6 +49,7 @@ DERIVED: dict[str, Callable[[Callable[[str, Any], Any], Any], Any]] = {
     "expm1": lambda f, x: f("exp", x) - ONE, "log1p": lambda f, x: f("log", ONE + x),
     "log2": lambda f, x: f("log", x) * (ONE * ONE // f("log", 2 * ONE)) >> PLACES,
     "log10": lambda f, x: f("log", x) * (ONE * ONE // f("log", 10 * ONE)) >> PLACES}
+MATRICES = ("inverse", "cholesky", "determinant")     # which are worked out: they are no random maps
 KINDS = dict.fromkeys(("truth", "compare", "not", "and", "or", "any", "all"), "bool") | dict.fromkeys(
     ("size", "index", "floordiv", "mod"), "int") | dict.fromkeys(("named", "-inf", "fn"), "real")
 
@@ -314,6 +315,8 @@ class Grid:
                 return self.rows(lambda xs: fold([x for x in xs if x is not ABSENT]), bound, self.value(body))
             case ["lambda", _, body]:
                 return self.value(body)
+            case ["opaque", name, _, [argument], indices, _] if name in MATRICES:
+                return self.of_matrix(name, argument, [self.value(p) for p in indices])
             case ["opaque", name, told, arguments, indices, kind]:
                 return self.opaque(f"{name} {told}", arguments, [self.value(p) for p in indices], kind)
         raise Stop(f"{row[:2]} is no part of a formula")
@@ -336,9 +339,9 @@ class Grid:
             value = self.arrays(lambda x: reduce(times, [x] * abs(q.numerator)), [value])
         else:
             value = self.each(lambda x: self.one, [value])
-        return value if q >= 0 else self.each(self.inverse, [value])
+        return value if q >= 0 else self.each(self.reciprocal, [value])
 
-    def inverse(self, x: Any) -> Any:
+    def reciprocal(self, x: Any) -> Any:
         if self.exact:
             return Fraction(1) / x if x else UNDEFINED
         return UNDEFINED if x is BOTTOM or not ZERO <= abs(x) <= LARGEST else (ONE << PLACES) // x
@@ -394,6 +397,52 @@ class Grid:
             return self.anything(what, parts) if kind == "real" else number % most if kind == "int" else number % 2 > 0
 
         return self.each(element, [*digests, *indices] or [_constant(0)])
+
+    def of_matrix(self, name: str, argument: int, indices: list[Value]) -> Value:
+        """An element of the inverse or the Cholesky factor of a matrix, or its determinant."""
+        _, bound, body = self.nodes[argument]
+        n = len(self.positions[bound[0]])
+
+        def function(xs: list[Any]) -> Any:
+            matrix = [xs[k * n : (k + 1) * n] for k in range(n)]
+            return UNDEFINED if ABSENT in xs or BOTTOM in xs else getattr(self, name)(matrix)
+
+        whole = self.rows(function, bound, self.number(body, True))
+        return self.each(lambda m, i, j: m[i][j], [whole, *indices]) if indices else whole
+
+    def inverse(self, matrix: list[list[Any]]) -> Any:
+        return self.eliminated(matrix)[0]
+
+    def determinant(self, matrix: list[list[Any]]) -> Any:
+        return self.eliminated(matrix)[1]
+
+    def eliminated(self, matrix: list[list[Any]]) -> tuple[Any, Any]:
+        """The inverse and the determinant, by elimination."""
+        n, determinant = len(matrix), self.one
+        rows = [[*row, *(self.one * (i == j) for j in range(n))] for i, row in enumerate(matrix)]
+        for k in range(n):
+            best = max(range(k, n), key=lambda i: abs(rows[i][k]))
+            rows[k], rows[best] = rows[best], rows[k]
+            pivot = self.reciprocal(rows[k][k])
+            if pivot is UNDEFINED:
+                return UNDEFINED, 0
+            determinant = self.times(determinant, rows[k][k] * (1 if best == k else -1))
+            rows[k] = [self.times(x, pivot) for x in rows[k]]
+            for i in set(range(n)) - {k}:
+                rows[i] = [x - self.times(rows[i][k], y) for x, y in zip(rows[i], rows[k], strict=True)]
+        return tuple(tuple(row[n:]) for row in rows), determinant
+
+    def cholesky(self, matrix: list[list[Any]]) -> Any:
+        """The lower triangular factor of the symmetric matrix with this lower triangle."""
+        n = len(matrix)
+        factor = [[0] * n for _ in range(n)]
+        for i, j in (place for place in np.ndindex(n, n) if place[1] <= place[0]):
+            rest = matrix[i][j] - sum(self.times(factor[i][k], factor[j][k]) for k in range(j))
+            below = _root(rest, 2) if i == j else self.times(rest, self.reciprocal(factor[j][j]))
+            if below is UNDEFINED or (i == j and below < ZERO):
+                return UNDEFINED
+            factor[i][j] = below
+        return tuple(map(tuple, factor))
 
     def leaf(self, number: int) -> Any:
         """Random elements of a leaf, one draw after the other."""
@@ -456,7 +505,8 @@ def _kind(row: list[Any], kinds: list[str], leaves: list[list[Any]]) -> str:
 
 def _is_irrational(row: list[Any]) -> bool:
     root = row[0] == "pow" and Fraction(row[2]).denominator != 1
-    return root or row[0] in ("named", "-inf") or (row[0] == "fn" and row[1] not in EXACT)
+    root = root or row[0] in ("named", "-inf") or row[:2] == ["opaque", "cholesky"]
+    return root or (row[0] == "fn" and row[1] not in EXACT)
 
 
 def _chooses(row: list[Any], kinds: list[str]) -> bool:

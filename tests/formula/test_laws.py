@@ -75,6 +75,16 @@ def scores(one, other):
 
 # law: (left, right, a twin that is false), each a formula at an index i < N
 LAWS = {
+    "a positive factor leaves a magnitude": lambda i: (
+        absolute(exp(y[i]) * x[i] + 3 * exp(y[i]) * w[i]),
+        exp(y[i]) * absolute(x[i] + 3 * w[i]),
+        exp(y[i]) * absolute(x[i] + w[i]),
+    ),
+    "a positive factor leaves a maximum of two": lambda i: (
+        maximum(absolute(exp(y[i]) * x[i]), exp(y[i])),
+        exp(y[i]) * maximum(absolute(x[i]), 1),
+        exp(y[i]) * maximum(absolute(x[i]), 2),
+    ),
     "a product splits": lambda i: (
         Prod(N + M, lambda k: w[k]),
         Prod(N, lambda k: w[k]) * Prod(M, lambda k: w[N + k]),
@@ -292,6 +302,8 @@ zero_first = Prod(i + 1, lambda k: k)       # 0 · 1 · 2 · … = 0
         (where(lt(2 * exp(x[i]), exp(y[i])), 1, 0), where(lt(x[i], y[i]), 1, 0)),
         (where(lt(exp(x[i]), w[i] * exp(y[i])), 1, 0), where(lt(x[i], log(w[i]) + y[i]), 1, 0)),   # w may be negative
         (where(lt(exp(x[i]), -2 * exp(y[i])), 1, 0), where(lt(x[i], y[i] + log(const(2))), 1, 0)),
+        (maximum(y[i] * x[i], y[i] * w[i]), y[i] * maximum(x[i], w[i])),    # y may be negative
+        (absolute(y[i] * x[i] + y[i] * w[i]), y[i] * absolute(x[i] + w[i])),
         (fn("sign")(x[i]) * absolute(x[i]), absolute(x[i])),
         (fn("sign")(x[i]), where(lt(0, x[i]), 1, -1)),                      # sign(0) = 0
         (where(le(x[i], 1), erf(x[i]), 0), where(lt(x[i], 1), erf(x[i]), 0)),

@@ -185,6 +185,15 @@ OWN: Samples = {
     "prims.convert_element_type.default": lambda: [(ints(4, 3), torch.float64), (r(3), torch.bool)],
     "aten._weight_norm_interface.default": lambda: [(r(3, 4, 2), pos(3, 1, 1)), (r(3, 4), pos(1, 4), 1)],
     "aten._cdist_forward.default": lambda: [(r(2, 3, 4), r(1, 5, 4), p, None) for p in (2.0, 1.0, 3.0)],
+    "aten.binary_cross_entropy.default": lambda: [
+        (torch.rand(3, 4, dtype=torch.float64), torch.rand(3, 4, dtype=torch.float64), weight, reduction)
+        for weight, reduction in ((None, 1), (None, 2), (pos(4), 0))
+    ] + [(torch.tensor([0.0, 1.0, 0.5], dtype=torch.float64), torch.tensor([1.0, 0.0, 0.0], dtype=torch.float64))],
+    "aten._linalg_det.default": lambda: [(r(3, 3),), (r(2, 4, 4),)],
+    "aten._linalg_solve_ex.default": lambda: [
+        (r(3, 3), r(3, 2)), (r(3, 3), r(3)), (r(2, 3, 3), r(2, 3)), (r(2, 3, 3), r(3, 2)),
+        (r(3, 3), r(2, 3), {"left": False}), (r(2, 1, 3, 3), r(4, 3, 2)),
+    ],
     "aten.isin.Tensor_Tensor": lambda: [(ints(9, 3, 4), ints(9, 3)), (ints(9, 5), ints(9, 4), {"invert": True})],
     "aten.special_logit.default": lambda: [(pos(4) - 0.5, 0.1)],
     "aten.scatter_reduce.two": lambda: [

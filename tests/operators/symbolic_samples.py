@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from symbolic_windows import WINDOWS
-from symbolic_words import END, Call, bools, cplx, inf, ints, inverse_root, least, most, pos, real, up
+from symbolic_words import END, Call, bools, cplx, inf, ints, inverse_root, least, most, pos, real, share, up
 
 from samesame.graph import Dtype
 
@@ -56,6 +56,7 @@ MOVEMENT: list[Call] = [
     ("aten.expand_as.default", lambda B, T, D: (real(T, 1), real(B, T, D))),
     ("aten.broadcast_tensors.default", lambda B, T: ([real(B, 1), real(T)],)),
     ("aten.diagonal.default", lambda T: (real(T, T),)),
+    ("aten.diagonal_copy.default", lambda T: (real(T, T),)),
     ("aten.diagonal_scatter.default", lambda B, T: (real(B, T, T), real(B, T - 1), 1, 1, 2)),
     ("aten.diagonal.default", lambda B, T, D: (real(B, T, D), 1, 1, 2)),
     ("aten.diagonal.default", lambda T, D: (real(T, D), -3)),
@@ -407,6 +408,8 @@ LOSS: list[Call] = [
     ("aten.mse_loss.default", lambda B, D: (real(B, D), real(B, D))),
     ("aten.l1_loss.default", lambda B, D: (real(B, D), real(B, D), 2)),
     ("aten.huber_loss.default", lambda B, D: (real(B, D), real(B, D))),
+    ("aten.binary_cross_entropy.default", lambda B, D: (share(B, D), share(B, D), pos(D))),
+    ("aten.soft_margin_loss.default", lambda B, D: (real(B, D), real(B, D))),
     ("aten.smooth_l1_loss.default", lambda B, D: (real(B, D), real(B, D))),
     ("aten.binary_cross_entropy_with_logits.default", lambda B, D: (real(B, D), pos(B, D), real(D), pos(D))),
     ("aten.kl_div.default", lambda B, D: (real(B, D), pos(B, D))),
@@ -441,6 +444,15 @@ SPECIAL: list[Call] = [
     ("aten.heaviside.default", lambda B, T: (real(B, T), real(T))),
     *[(f"aten.{name}.default", lambda B, T: (real(B, T), 0.25)) for name in ("logit", "special_logit")],
     ("aten.isin.Tensor_Tensor", lambda B, T, S: (ints(T, B), ints(T, S))),
+    *[(f"aten.{name}.default", lambda B, T: (real(B, T, T),))
+      for name in ("linalg_inv_ex", "_linalg_det", "_linalg_slogdet", "logdet")],
+    ("aten._linalg_solve_ex.default", lambda B, T, D: (real(B, T, T), real(T, D))),
+    ("aten._linalg_solve_ex.default", lambda T: (real(T, T), real(T))),
+    ("aten.linalg_solve_triangular.default", lambda B, T, D: (real(T, T), real(B, T, D), {"upper": True})),
+    ("aten.triangular_solve.default", lambda B, T, D: (real(B, T, D), real(B, T, T))),
+    ("aten.cholesky_solve.default", lambda T, D: (real(T, D), real(T, T))),
+    ("aten.cholesky_inverse.default", lambda B, T: (real(B, T, T), True)),
+    *[(f"aten.{name}.default", lambda B: (pos(B, 1, 1),)) for name in ("cholesky", "linalg_cholesky_ex")],
     ("aten.linalg_cross.default", lambda B, T: (real(B, 3, T), real(B, 3, T), {"dim": 1})),
     *[("aten._cdist_forward.default", lambda B, T, S, D, p=p: (real(B, T, D), real(B, S, D), p, None))
       for p in (1.0, 2.0)],

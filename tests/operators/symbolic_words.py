@@ -22,12 +22,14 @@ INSTANCES = (
 
 @dataclass(frozen=True)
 class Given:
-    """A tensor of this shape and kind; integers are below `high`, reals above zero if `positive`."""
+    """A tensor of this shape and kind; integers are below `high`, reals above zero if `positive`, and below one if
+    `share`."""
 
     shape: tuple[Dim, ...]
     kind: str = "real"
     high: Dim = 0
     positive: bool = False
+    share: bool = False
 
 
 def real(*shape: Dim) -> Given:
@@ -36,6 +38,10 @@ def real(*shape: Dim) -> Given:
 
 def pos(*shape: Dim) -> Given:
     return Given(shape, positive=True)
+
+
+def share(*shape: Dim) -> Given:
+    return Given(shape, share=True)
 
 
 def ints(high: Dim, *shape: Dim) -> Given:

@@ -95,6 +95,8 @@ def drawn(given: Given) -> torch.Tensor:
             return torch.rand(shape) < 0.6
         case "complex":
             return torch.randn(shape, dtype=torch.complex128)
+    if given.share:
+        return torch.rand(shape, dtype=torch.float64)
     return torch.rand(shape, dtype=torch.float64) + 0.5 if given.positive else torch.randn(shape, dtype=torch.float64)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from samesame.formula.evaluate import Array, Evaluation, Grid
+from samesame.formula.evaluate import OF_MATRICES, Array, Evaluation, Grid
 from samesame.formula.expr import Expr, Index, Leaf, Load, Opaque, Unsupported, index, numeric, walk
 from samesame.formula.tensor import Tensor
 
@@ -99,7 +99,10 @@ class _AtRandom(Evaluation):
         super().__init__(values, {}, None, CELLS)
 
     def apply(self, e: Opaque, grids: list[Grid]) -> Grid:
-        """sin(Σ weight · argument + Σ weight · index), weights drawn for the operator and its attributes."""
+        """sin(Σ weight · argument + Σ weight · index), weights drawn for the operator and its attributes; what is known
+        of matrices is worked out."""
+        if e.name in OF_MATRICES:
+            return super().apply(e, grids)
         rng = np.random.default_rng(zlib.crc32(f"{e.name} {e.attributes!r}".encode()))
         arguments, indices = grids[: len(e.arguments)], grids[len(e.arguments) :]
         angles = [self.projected(g, f.bound, rng) for f, g in zip(e.arguments, arguments, strict=True)]

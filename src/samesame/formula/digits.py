@@ -4,16 +4,33 @@
 
 They may occur in a mask alone, which then counts the elements of all tiles.
 
+An equation between such numbers is one for each digit: h·E + l = u·E + w, for 0 ≤ l, w < E, says that h = u and
+l = w. A histogram over pairs of labels counts at `label·classes + predicted`, another program multiplies two one-hots.
+
 A loop over tiles is a bijection onto the whole range, for every tile size. Masks for a ragged end, `h·E + l < n`, are
 conditions on j like any other; the tiles may even be unlimited, where only the mask ends them."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations
+from operator import add, mul
 
-from samesame.formula.guards import Guards, Literal, at, bounds, conjunction
-from samesame.formula.poly import Atom, Poly, Var, at_least, linear, number, variable
+from samesame.formula.guards import Guards, Literal, at, bounds, conjunction, zero_literal
+from samesame.formula.poly import (
+    Atom,
+    Poly,
+    SizeAtom,
+    Var,
+    at_least,
+    at_least_zero,
+    collect,
+    exact_quotient,
+    linear,
+    number,
+    variable,
+)
 from samesame.formula.rewrite import Draft, atom_at, rewritten, within
 from samesame.formula.terms import Form, constant, inner_polys, next_open, of_atom
 
@@ -29,6 +46,53 @@ def merge_digits(draft: Draft) -> Form | None:
                 if merged is not None:
                     return merged
     return None
+
+
+def equal_digits(draft: Draft) -> Draft | Form | None:
+    """The draft with an equation between numbers of two digits as one for each digit; None where there is none."""
+    for literal in draft.guards:
+        p = literal.poly
+        pairs = (_digits(p, size) for size in _sizes(p)) if p is not None and literal.op == "=0" else iter(())
+        pair = next(filter(None, pairs), None)
+        if pair is not None:
+            guards = conjunction([*(g for g in draft.guards if g is not literal), *map(zero_literal, pair)])
+            return constant(0) if guards is None else Draft(draft.bound, guards, draft.factors)
+    return None
+
+
+def _sizes(p: Poly) -> list[Poly]:
+    """What a digit of an equation may be multiplied by: the coefficients that are not 1, sizes among them."""
+    found: dict[Poly, None] = {}
+    for monomial, c in p.terms:
+        size = reduce(mul, (variable(a) for a in monomial if isinstance(a, SizeAtom)), number(abs(c)))
+        if monomial and size is not number(1) and len(monomial) > sum(isinstance(a, SizeAtom) for a in monomial):
+            found[size] = None
+    return sorted(found, key=lambda size: size.key)
+
+
+def _digits(p: Poly, size: Poly) -> tuple[Poly, Poly] | None:
+    """A and B of p = size·A + B, if B lies between −size and size, so that p is 0 only where both are."""
+    upper = reduce(add, (_higher(monomial, c, size) for monomial, c in p.terms if monomial), number(0))
+    if not upper.terms or not at_least(size, 1):
+        return None
+    for up in _carried(p, size):
+        lower = p - (upper + up) * size
+        if at_least_zero(size - 1 - lower) and at_least_zero(size - 1 + lower):
+            return upper + up, lower
+    return None
+
+
+def _higher(monomial: tuple[Atom, ...], c: int, size: Poly) -> Poly:
+    """What of a term is a multiple of the size, divided by it: of 5·v a v for 4."""
+    if size.constant is not None:
+        return collect([(monomial, abs(c) // size.constant * (1 if c > 0 else -1))])
+    return exact_quotient(collect([(monomial, c)]), size) or number(0)
+
+
+def _carried(p: Poly, size: Poly) -> tuple[int, ...]:
+    """What of the number in an equation may belong to the higher digit: 10 = 2·4 + 2 = 3·4 − 2."""
+    least = sum(c for monomial, c in p.terms if not monomial) // size.constant if size.constant else 0
+    return (least, least + 1) if size.constant else (0,)
 
 
 def _merged(draft: Draft, high: Var, low: Var, uses: list[Poly]) -> Form | None:

@@ -30,6 +30,7 @@ from samesame.formula.guards import Guards, at, conjunction, solved, zero_litera
 from samesame.formula.labelling import labellings
 from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
+from samesame.formula.reached import where_lookups_reach
 from samesame.formula.refine import refined
 from samesame.formula.rewrite import BinderEscape, Draft, multiply, substitute, under
 from samesame.formula.roots import by_roots
@@ -487,6 +488,7 @@ def vanishes_quietly(form: Form) -> bool:
 
 STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("the difference cancels", lambda form: form),
+    ("look-ups are in range", where_lookups_reach),
     ("small sums written out", unrolled),
     ("indices in generic position", in_generic_position),
     ("domains refined", refined),

@@ -316,7 +316,8 @@ class Evaluation:
         return inside
 
     def apply(self, e: Opaque, grids: list[Grid]) -> Grid:
-        if self.opaque is None:
+        function: OpaqueHandler | None = OF_MATRICES.get(e.name, self.opaque)
+        if function is None:
             raise Unsupported(f"{e.name} is opaque")
         arguments, indices = grids[: len(e.arguments)], grids[len(e.arguments) :]
         pairs = list(zip(e.arguments, arguments, strict=True))
@@ -333,7 +334,7 @@ class Evaluation:
             given = tuple(row(p) for row in rows)
             nothing[p] = any(not given[k].size for k in shrinking)
             if not nothing[p]:
-                found[p] = self.opaque(e.name, e.attributes, given, e.result_kind)
+                found[p] = function(e.name, e.attributes, given, e.result_kind)
         if not found:
             raise Undefined(f"{e.name} of nothing")
         some = next(iter(found.values()))
@@ -361,6 +362,19 @@ class Evaluation:
             return np.asarray(whole.array[there])
 
         return at
+
+
+def _of_matrix(name: str, attributes: Any, given: tuple[Array, ...], kind: str) -> Array:
+    """The inverse, Cholesky factor or determinant of a matrix; nan where it has none."""
+    work: dict[str, Any] = {"inverse": np.linalg.inv, "cholesky": np.linalg.cholesky, "determinant": np.linalg.det}
+    (matrix,) = given
+    try:
+        return np.asarray(work[name](matrix.astype(np.float64)))
+    except np.linalg.LinAlgError:
+        return np.full(() if name == "determinant" else matrix.shape, np.nan)
+
+
+OF_MATRICES: dict[str, OpaqueHandler] = dict.fromkeys(("inverse", "cholesky", "determinant"), _of_matrix)
 
 
 def _ordered(axes: Iterable[Index]) -> tuple[Index, ...]:

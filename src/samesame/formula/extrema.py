@@ -203,9 +203,9 @@ def _larger(a: Form, b: Form) -> Form:
         return b
     if difference.terms[0][1] < 0:
         difference, b = scale(difference, -1), a
-    size = common_number(c for _, c in difference.terms)
-    pieces = form_of(item for part in (scale(difference, 1 / size), constant(0)) for item in piece(part).terms)
-    return add(b, scale(of_atom(Apply("max", pieces)), size))
+    size, common, rest = content(difference, positive)       # max(c·a, c·b) = c·max(a, b)
+    pieces = form_of(item for part in (rest, constant(0)) for item in piece(part).terms)
+    return add(b, under(Draft((), NO_GUARDS, common), scale(of_atom(Apply("max", pieces)), size)))
 
 
 def count_with_floor(count: Form, floor: Form) -> Form | None:

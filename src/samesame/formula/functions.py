@@ -388,6 +388,10 @@ def _uninterpreted_on_cell(name: str, form: Form) -> Form:
         return constant(SCALARS[name].at_zero)
     if name == "abs" and is_nonnegative(form):
         return form
+    if name == "abs" and not current().by_signs:
+        size, common, rest = content(form, positive)
+        if common or size != 1:                              # |c·x| = c·|x| for positive c
+            return under(Draft((), NO_GUARDS, common), scale(_uninterpreted(name, rest), size))
     if name in BY_SIGN and current().by_signs:
         return BY_SIGN[name](form)
     if form.terms and form.terms[0][1] < 0 and name in ODD | EVEN:

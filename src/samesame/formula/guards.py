@@ -162,9 +162,11 @@ def _implied(guards: Guards, literal: Literal, forgetting: frozenset[Var]) -> bo
         return True
     if literal.op == "≠0" and (at_least_zero(p - 1, forgetting) or at_least_zero(-p - 1, forgetting)):
         return True
+    guards = next((group for group in _apart((*guards, literal)) if literal in group), ())
+    guards = tuple(g for g in guards if g is not literal)
     if find_point(guards, literal, forgetting):
         return False
-    return smt.unsatisfiable((*_about_indices(guards), negated(literal)), forgetting)
+    return smt.unsatisfiable((*guards, negated(literal)), forgetting)
 
 
 def negated(literal: Literal) -> Literal:
@@ -201,10 +203,33 @@ def infeasible(guards: Guards) -> bool:
     known = _known_nonnegative(guards)
     if any(at_least_zero(-p - 1) for p in known) or any(at_least_zero(-p - q - 1) for p, q in combinations(known, 2)):
         return True
-    about = _about_indices(guards)
-    if not about or find_point(about):
-        return False
-    return smt.unsatisfiable(about)
+    return any(not find_point(group) and smt.unsatisfiable(group) for group in _apart(guards))
+
+
+@remember
+def _apart(guards: Guards) -> tuple[Guards, ...]:
+    """Guards about indices in groups that share no integer: what one group says, the others neither help nor hinder."""
+    groups: list[tuple[set[Atom], list[Literal]]] = []
+    for literal in _about_indices(guards):
+        own, rest = {*_integers(literal)}, [literal]
+        for atoms, group in [pair for pair in groups if pair[0] & own]:
+            groups.remove((atoms, group))
+            own, rest = own | atoms, [*group, *rest]
+        groups.append((own, rest))
+    return tuple(tuple(sorted(group, key=lambda g: g.key)) for _, group in groups)
+
+
+@remember
+def _integers(thing: Literal | Atom) -> frozenset[Atom]:
+    """The integers that a condition is about, and those that their ranges and divisions hang on."""
+    polys: list[Poly | None] = [thing.poly] if isinstance(thing, Literal) else []
+    if isinstance(thing, Ratio):
+        polys += [thing.numerator, thing.divisor]
+    elif isinstance(thing, IntegerAtom) and not isinstance(thing, SizeAtom):
+        polys += thing.range(NOTHING)
+    inner = [atom for p in polys if p is not None for atom in p.atoms()]
+    own = () if isinstance(thing, Literal) else (thing,)
+    return frozenset((*own, *inner)).union(*map(_integers, inner))
 
 
 class _NoPoint(Exception):

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from samesame.formula.digits import equal_digits
 from samesame.formula.effort import remember
 from samesame.formula.guards import Guards, Literal
 from samesame.formula.poly import Atom, Element, IntegerAtom, Poly, Ratio, Var, collect
 from samesame.formula.presence import has_instance
 from samesame.formula.rewrite import Draft, positive, replaced
-from samesame.formula.terms import Apply, Body, Form, OpaqueAtom, Term, body, closed, constant, next_open
+from samesame.formula.terms import Apply, Body, Form, OpaqueAtom, Term, body, closed, constant, next_open, opaque_of
 
 
 def told(draft: Draft) -> Draft | Form | None:
     """What the conditions of a draft tell of each other and of its factors, if anything."""
-    return _without_pinned(draft) or _without_presence(draft)
+    return equal_digits(draft) or _without_pinned(draft) or _without_presence(draft)
 
 
 def _without_presence(draft: Draft) -> Draft | Form | None:
@@ -82,7 +83,7 @@ def _integer(atom: Atom, old: IntegerAtom, new: Var) -> Atom:
     if isinstance(atom, OpaqueAtom):
         bodies = tuple(_body(part, old, new) for part in atom.bodies)
         indices = tuple(_poly(p, old, new) for p in atom.indices)
-        return OpaqueAtom(atom.name, atom.attributes, atom.kind, bodies, indices)
+        return opaque_of(atom.name, atom.attributes, atom.kind, bodies, indices)
     return atom
 
 

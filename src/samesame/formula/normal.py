@@ -12,6 +12,7 @@ from functools import reduce
 from itertools import product as cartesian
 from math import prod
 
+from samesame.formula import matrices
 from samesame.formula.defined import assume_defined, is_mean_of_exponentials, is_number
 from samesame.formula.digits import merge_digits
 from samesame.formula.effort import current, remember, step
@@ -42,6 +43,7 @@ from samesame.formula.expr import (
     Truth,
     Unsupported,
     Where,
+    absolute,
     and_,
     const,
     index,
@@ -116,8 +118,6 @@ from samesame.formula.terms import (
     subtract,
 )
 
-# Rules that rewrite.py leaves to others.
-laws.gather, laws.merge_digits, laws.told, laws.shares = gather, merge_digits, told, shares
 UNROLLED = 16  # products over at most so many factors are written out
 
 
@@ -156,7 +156,7 @@ def normal(expr: Expr) -> Form:
         case Fold(monoid, bound, body):
             return _fold(monoid, bound, body)
         case Opaque():
-            return on_polys(expr.indices, lambda at: of_atom(opaque(expr, at)))
+            return on_polys(expr.indices, lambda at: _opaque_element(opaque(expr, at)))
     raise Unsupported(f"no normal form for {type(expr).__name__}")
 
 
@@ -178,7 +178,10 @@ def _power(base: Expr, exponent: Fraction) -> Form:
 
 
 def _log(argument: Expr) -> Form:
-    """log(a·b) = log a + log b and log(a^q) = q·log a, where all factors but one, or a, are known to be positive."""
+    """log(a·b) = log a + log b and log(a^q) = q·log a, where all factors but one, or a, are known to be positive; of a
+    determinant d, log |d|, which is log d wherever that has a value."""
+    if isinstance(argument, Opaque) and argument.name == matrices.DETERMINANT:
+        return log(normal(absolute(argument)))
     if isinstance(argument, Mul):
         factors = [(factor, normal(factor)) for factor in argument.factors]
         if sum(not is_positive(form) for _, form in factors) <= 1:
@@ -305,6 +308,20 @@ def opaque(expr: Opaque, indices: tuple[Poly, ...]) -> OpaqueAtom:
     if expr.result_kind == "real" and any(part.form.has(MINUS_INFINITY) for part in bodies):
         raise Unsupported(f"{expr.name} is given −∞ and may return it, and an atom is a finite number")
     return OpaqueAtom(expr.name, repr(expr.attributes), expr.result_kind, bodies, indices)
+
+
+def _opaque_element(atom: OpaqueAtom) -> Form:
+    return matrices.element(atom) if atom.name in matrices.FUNCTIONS else of_atom(atom)
+
+
+def _known_sum(draft: Draft) -> Form | None:
+    """The draft without a variable whose sum is known: shares of a whole, or factors of a matrix."""
+    found = shares(draft)
+    return matrices.contracted(draft) if found is None else found
+
+
+# Rules that rewrite.py leaves to others.
+laws.gather, laws.merge_digits, laws.told, laws.shares = gather, merge_digits, told, _known_sum
 
 
 def _body(argument: Lambda) -> Body:

@@ -559,7 +559,7 @@ def gather(draft: Draft) -> Form | None:
 
 
 def shares(draft: Draft) -> Form | None:
-    """Shares of a whole add up to one: shares.py."""
+    """Sums that are known: shares of a whole (shares.py), factors of a matrix (matrices.py)."""
     return laws.shares(draft) if draft.bound else None
 
 

@@ -12,13 +12,16 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
+from samesame.formula.evaluate import Evaluation
 from samesame.formula.expr import (
     Add,
     Expr,
     Extremum,
     FloorDiv,
+    Fn,
     Mod,
     Mul,
+    Named,
     Num,
     Pow,
     Size,
@@ -64,6 +67,8 @@ def replaced(size: Dim, values: Mapping[str, Dim]) -> Dim:
     match size:
         case Num(value) if value.denominator != 1:
             return size                                    # of a number such as 1/10·T^-1, which is no size
+        case Fn() | Named():
+            return size                                    # of one such as T·log 2π
         case Mul(factors) if size.kind == "real":
             return mul(*(const(replaced(factor, values)) for factor in factors))
         case Pow(base, exponent) if not _is_whole(exponent):
@@ -76,6 +81,8 @@ def plain(size: Dim) -> Dim | float:
     match size:
         case Num(value):
             return int(value) if value.denominator == 1 else float(value)
+        case Fn() | Named():
+            return float(Evaluation({}, {}, None).value(size).array)
         case Mul(factors) if size.kind == "real" and not symbols(size):
             return float(prod(map(_number, factors)))
         case Pow(base, exponent) if not _is_whole(exponent) and not symbols(size):
@@ -122,6 +129,10 @@ def encoded(size: Dim) -> Any:
             return ["mod", encoded(a), encoded(b)]
         case Extremum(op, parts):
             return [op, *map(encoded, parts)]
+        case Fn(name, argument):
+            return ["fn", name, encoded(argument)]
+        case Named(name):
+            return ["named", name]
         case Pow(base, exponent):
             return ["^", encoded(base), exponent.numerator, exponent.denominator]
     raise Unsupported(f"{size_text(size)} is no size")
@@ -138,6 +149,10 @@ def decoded(form: Any) -> Dim:
             return Num(Fraction(above, below))
         case ["^", base, int() as above, int() as below]:
             return power(const(decoded(base)), Fraction(above, below))
+        case ["fn", str() as name, argument]:
+            return Fn(name, const(decoded(argument)))
+        case ["named", str() as name]:
+            return Named(name)
         case [str() as op, *parts] if op in MAKE:
             return MAKE[op](*(const(decoded(part)) for part in parts))
     raise ValueError(f"{form!r} is no size")

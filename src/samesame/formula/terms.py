@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations
+from operator import mul
 from typing import Any
 
 from samesame.formula.effort import remember, step
@@ -34,6 +36,7 @@ from samesame.formula.poly import (
     at_least_zero,
     free_of,
     linear,
+    number,
     short,
     variable,
 )
@@ -121,7 +124,7 @@ class OpaqueAtom(IntegerAtom):
         return self.kind == "int"
 
     def rename(self, names: Renaming) -> OpaqueAtom:
-        return OpaqueAtom(
+        return opaque_of(
             self.name,
             self.attributes,
             self.kind,
@@ -130,7 +133,7 @@ class OpaqueAtom(IntegerAtom):
         )
 
     def moved(self, values: Substitution) -> OpaqueAtom:
-        return OpaqueAtom(
+        return opaque_of(
             self.name,
             self.attributes,
             self.kind,
@@ -140,6 +143,25 @@ class OpaqueAtom(IntegerAtom):
 
     def at(self, values: Substitution) -> Poly:
         return variable(self.moved(values))
+
+    def range(self, forgetting: frozenset[Var]) -> tuple[Poly | None, Poly | None]:
+        """Where an extremum stands in a row, there is a place of that row."""
+        if self.name not in PLACES or any(extent.free for extent in self.bodies[0].extents):
+            return None, None
+        return number(0), reduce(mul, self.bodies[0].extents) - 1
+
+
+PLACES = ("aten.argmax", "aten.argmin")
+SYMMETRIC = "symmetric inverse"                            # the inverse of a symmetric matrix is symmetric
+
+
+def opaque_of(
+    name: str, attributes: str, kind: str, bodies: tuple[Body, ...], indices: tuple[Poly, ...]
+) -> OpaqueAtom:
+    """The atom; the indices of what is symmetric in an order of their own."""
+    if name == SYMMETRIC:
+        indices = tuple(sorted(indices, key=lambda p: p.key))
+    return OpaqueAtom(name, attributes, kind, bodies, indices)
 
 
 def _body_at(part: Body, values: Substitution) -> Body:
@@ -570,6 +592,8 @@ def ratios_in(thing: Thing) -> tuple[Ratio, ...]:
         elif isinstance(part, Element | OpaqueAtom):
             for p in part.indices:
                 look(p)
+            for whole in part.bodies if isinstance(part, OpaqueAtom) else ():
+                look(whole.form)
         elif isinstance(part, Literal):
             look(part.subject)
         elif isinstance(part, Apply):

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import chain
 
-from samesame.formula.guards import bounds, conjunction, zero_literal
-from samesame.formula.poly import Atom, Element, Poly, Var, number, variable
+from samesame.formula.guards import Literal, bounds, conjunction, negation, zero_literal
+from samesame.formula.poly import NOTHING, Atom, Element, Poly, Var, number, variable
 from samesame.formula.rewrite import Draft, replaced, under
-from samesame.formula.terms import Apply, Factors, Form, Term, constant, form_of, next_open, opened
+from samesame.formula.terms import Apply, Factors, Form, OpaqueAtom, Term, constant, form_of, next_open, opened
 
 UNROLLED = 256  # terms that sums may be written out to
 QUOTIENTS = 64  # … where that is tried before anything else
+POINTS = 12     # … of which a condition says that there is any
 ROUNDS = 12     # sums within sums
 
 Pieces = Callable[[Draft, int], list[Form] | None]
@@ -52,16 +53,17 @@ def _written_out(form: Form, pieces_of: Pieces, most: int, rounds: int = ROUNDS)
 
 
 def _over_any(draft: Draft, most: int) -> list[Form] | None:
-    """The summands over the first bound variable that takes few values."""
-    return next(_sums(draft, draft.bound, most), None)
+    """The summands over the first bound variable that takes few values, or the first of few points of which a
+    condition says that there is any."""
+    return next(chain(_sums(draft, draft.bound, most), _by_presence(draft, most)), None)
 
 
 def _over_divisors(draft: Draft, most: int) -> list[Form] | None:
     """The summands over the first of what denominators hold that takes few values: a label before an index, which
-    may be there only for its label."""
+    may be there only for its label. Where a denominator is at least 1, comparisons hold the index in its place."""
     divisors = _divisors(draft.factors)
-    sums = _sums(draft, _moved(divisors, draft.bound), most)
-    return next(chain(_by_labels(draft, divisors, most), sums), None)
+    held = [*divisors, *(g.subject for g in draft.guards if isinstance(g.subject, Apply))]
+    return next(chain(_by_labels(draft, held, most), _sums(draft, _moved(held, draft.bound), most)), None)
 
 
 def _divisors(factors: Factors) -> list[Apply]:
@@ -84,18 +86,44 @@ def _sums(draft: Draft, variables: Iterable[Var], most: int) -> Iterator[list[Fo
 
 
 def _by_labels(draft: Draft, divisors: Iterable[Atom], most: int) -> Iterator[list[Form]]:
-    """The draft for each value of an integer that divisors hold: an element whose indices are known outside of them."""
+    """The draft for each value of an integer that divisors hold: an element whose indices are known outside of them, or
+    the place of an extremum."""
     for label in sorted(set().union(*map(_labels, divisors)), key=lambda a: a.key):
-        values = None if label.bounds is None else _between(label.bounds[:1], label.bounds[1:])
+        low, high = label.range(NOTHING)
+        values = _between([low], [high]) if low is not None and high is not None else None
         if values is None or not 1 < len(values) <= most:
             continue
         cells = (conjunction((*draft.guards, zero_literal(variable(label) - number(k)))) for k in values)
         yield [under(Draft(draft.bound, cell, draft.factors), constant(1)) for cell in cells if cell is not None]
 
 
-def _labels(atom: Atom) -> frozenset[Element]:
+def _by_presence(draft: Draft, most: int) -> Iterator[list[Form]]:
+    """[some point is there] as the point that is the first to be there, [none is there] as each that is not."""
+    for literal in draft.guards:
+        if not isinstance(literal.subject, Apply) or literal.subject.head != "exists":
+            continue
+        conditions = _conditions(literal.subject.argument, min(most, POINTS))
+        if conditions is None:
+            continue
+        rest = [g for g in draft.guards if g is not literal]
+        none = [[*rest, *map(negation, conditions)]]
+        first = [[*rest, *map(negation, conditions[:k]), condition] for k, condition in enumerate(conditions)]
+        cells = map(conjunction, first if literal.op == "holds" else none)
+        yield [under(Draft(draft.bound, cell, draft.factors), constant(1)) for cell in cells if cell is not None]
+
+
+def _conditions(points: Form, most: int) -> list[Literal] | None:
+    """The condition for each point to be there; None where it is no single one, or points are many."""
+    written = _written_out(points, lambda draft, left: next(_sums(draft, draft.bound, left), None), most) or points
+    guards = [term.guards for term, _ in written.terms]
+    if len(guards) > most or any(term.bound for term, _ in written.terms) or any(len(own) != 1 for own in guards):
+        return None
+    return [literal for (literal,) in guards]
+
+
+def _labels(atom: Atom) -> frozenset[Element | OpaqueAtom]:
     """The integer elements inside an atom that no sum in it moves."""
-    if isinstance(atom, Element):
+    if isinstance(atom, Element | OpaqueAtom):
         own = {atom} if atom.integer and all(v.sort != "bound" for v in atom.free) else set()
         return frozenset(own).union(*(map(_labels, (a for p in atom.indices for a in p.atoms()))))
     if isinstance(atom, Apply):

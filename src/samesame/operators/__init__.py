@@ -18,6 +18,7 @@ from samesame.operators import (  # noqa: F401  each enters its operators into t
     constants,
     contraction,
     indexing,
+    linalg,
     loss,
     movement,
     normalisation,

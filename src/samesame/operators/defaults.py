@@ -11,13 +11,16 @@ from dataclasses import replace
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.operators.explain import EPSILON, EPSILON_ARGUMENT
+from samesame.operators.pieces import in_one_piece
 
 
 def with_defaults(graph: Graph) -> Graph:
-    """The same program with each such default given; the graph itself where there is none.
+    """The same program with each such default given, and in one piece what torch takes apart (`pieces`); the graph
+    itself where there is nothing to do.
 
     Raises Refused where torch's kernels disagree about the default of a dtype.
     """
+    graph = in_one_piece(graph)
     if not any(map(_lacks_epsilon, graph.nodes)):
         return graph
     return rewritten(graph, lambda _, node: [_with_epsilon(node) if _lacks_epsilon(node) else node])

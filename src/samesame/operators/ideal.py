@@ -26,6 +26,7 @@ GUARDED = frozenset(
         "_scaled_dot_product_attention_math",
         "_safe_softmax",
         "softplus",
+        "binary_cross_entropy",
     ]
 )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from samesame.formula.expr import Expr, Unsupported, absolute, const, eq, exp, log, lt, maximum, mul, not_, where
 from samesame.formula.tensor import Tensor, tensor
+from samesame.operators.ideal import leaves_out
 from samesame.operators.movement import replaced
 from samesame.operators.normalisation import log_softmax
 from samesame.operators.numbers import constant
@@ -163,6 +164,29 @@ def binary_cross_entropy_with_logits(
 
     each = pointwise(element, x, target, 1 if pos_weight is None else pos_weight, kind="real")
     return reduced_loss(each if weight is None else times(each, weight), reduction)
+
+
+LEAST_LOG = -100                                           # of a probability, to torch's cross-entropy
+CUT_OFF = "binary_cross_entropy read without the end of its logarithms at −100, which probabilities do not meet"
+
+
+@meaning("aten.binary_cross_entropy.default")
+def binary_cross_entropy(
+    x: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = MEAN
+) -> Tensor:
+    """−t·log x − (1 − t)·log(1 − x), no logarithm below −100, weighed."""
+    ideal = leaves_out(CUT_OFF)
+
+    def log_of(e: Expr) -> Expr:
+        return log(e) if ideal else maximum(log(e), LEAST_LOG)
+
+    each = pointwise(lambda e, t: (t - 1) * log_of(1 - e) - t * log_of(e), x, target, kind="real")
+    return reduced_loss(each if weight is None else times(each, weight), reduction)
+
+
+@meaning("aten.soft_margin_loss.default")
+def soft_margin_loss(x: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
+    return reduced_loss(pointwise(lambda e, t: log(1 + exp(-t * e)), x, target, kind="real"), reduction)
 
 
 @meaning("aten.kl_div.default")

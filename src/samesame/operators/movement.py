@@ -246,7 +246,7 @@ def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     return tuple(expand(x, shape) for x in tensors)
 
 
-@movement("aten.diagonal.default")
+@movement("aten.diagonal.default", "aten.diagonal_copy.default")
 def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     a, b = dimension(dim1, x.rank), dimension(dim2, x.rank)
     down, right = max(-offset, 0), max(offset, 0)

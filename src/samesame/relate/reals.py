@@ -49,6 +49,11 @@ PARTIAL: dict[str, Demand] = {
     "aten.reciprocal": (0, POSITIVE, "numbers ≠ 0"),
     **dict.fromkeys(_aten("asin", "acos", "arcsin", "arccos"), (0, NEVER, "numbers in −1 … 1")),
     **dict.fromkeys(_aten("atanh", "erfinv", "logit"), (0, NEVER, "numbers where it has a value")),
+    **dict.fromkeys(_aten("linalg_inv_ex", "_linalg_solve_ex", "linalg_solve_triangular"),
+                    (0, NEVER, "a matrix that has an inverse")),
+    **dict.fromkeys(_aten("linalg_cholesky_ex", "cholesky"), (0, NEVER, "a positive definite matrix")),
+    "aten.logdet": (0, NEVER, "a matrix whose determinant is > 0"),
+    "aten._linalg_slogdet": (0, NEVER, "a matrix whose determinant is ≠ 0"),
     **dict.fromkeys(_aten("acosh"), (0, NEVER, "numbers ≥ 1")),
     **dict.fromkeys(_aten("div", "true_divide", "remainder", "fmod", "floor_divide"), (1, POSITIVE, "divisors ≠ 0")),
 }

@@ -57,7 +57,7 @@ class Fit:
             return first
         if isinstance(first, tuple) and all(isinstance(v, tuple) and len(v) == len(first) for v in values):
             return tuple(self.argument(parts) for parts in zip(*values, strict=True))
-        if all(type(v) is type(first) and v == first for v in values):
+        if all(type(v) is type(first) and (v == first or first != first != v) for v in values):    # NaN is NaN
             return first
         if all(isinstance(v, int) and not isinstance(v, bool) for v in values):
             return self.number(values)

@@ -42,6 +42,7 @@ from samesame.capture.snapshot import kept
 from samesame.evidence import SamesameError
 from samesame.formula.expr import Expr, Size, add, const, floordiv
 from samesame.graph import Graph, Node, Origin, map_nodes
+from samesame.operators.defaults import with_defaults
 from samesame.operators.execute import few_threads
 
 functorch = torch._C._functorch
@@ -98,7 +99,7 @@ def follow(program: Any, example: Any, recorded: Graph, how: str = "record") -> 
 
 def _first_other(recorded: Graph, found: Followings) -> Node | None:
     """The first node of the recorded graph that the run made in another way."""
-    known = {node.name: node for node in found.nodes}
+    known = {node.name: node for node in with_defaults(Graph(recorded.name, tuple(found.nodes), ())).nodes}
 
     def said(node: Node) -> tuple[Any, ...]:
         args = map_nodes(lambda part: part.name, node.args)
@@ -106,7 +107,10 @@ def _first_other(recorded: Graph, found: Followings) -> Node | None:
 
     for node in (*recorded.nodes, *(node for node in recorded.unread if not node.is_source)):
         other = known.get(node.name)
-        if other is None or (said(node) != said(other) and not node.is_source):
+        if other is None:
+            return node
+        one, same = said(node), said(other)
+        if one != same and repr(one) != repr(same) and not node.is_source:      # NaN is not equal to itself
             return node
     return None
 
