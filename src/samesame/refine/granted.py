@@ -14,6 +14,7 @@ from samesame.graph import Graph
 from samesame.refine.placement import Mesh, Placement, piece
 from samesame.refine.sides import Sides
 from samesame.refine.sources import COTANGENT, Source
+from samesame.relate.domain import taken_for_granted as counted_enough
 from samesame.relate.layout import Layout, Whole, wholes
 
 _SHOWN = 3
@@ -53,7 +54,8 @@ def taken_for_granted(sides: Sides, even: Mapping[str, str], stated: Mapping[str
     if sides.relation.by_name:
         names = dict.fromkeys(_title(sides.left, sides.relation.layouts[name]) for name in sides.relation.by_name)
         granted.append(f"{_listed(list(names))}, which hold equal numbers, are meant as they are named")
-    return granted
+    counted = (told for graph in (sides.left, *sides.ranks) for told in counted_enough(graph))
+    return [*granted, *dict.fromkeys(counted)]
 
 
 def _placed(sides: Sides) -> Iterator[tuple[Source, str, Layout]]:

@@ -19,6 +19,7 @@ from samesame.operators.defaults import with_defaults
 from samesame.refine.due import GRADIENT, Due, dues, on_a_grid
 from samesame.refine.job import Job
 from samesame.refine.outputs import Found, output_relation
+from samesame.refine.padded import without_padding
 from samesame.refine.placement import Mesh, held_part, holders, parsed
 from samesame.refine.sources import Source, input_relation
 from samesame.refine.vanishing import lying_anyhow, zero_outputs
@@ -84,8 +85,9 @@ def sides_of(
     and Refused where the programs cannot be compared."""
     met = lockstep(ranks)
     right, left = with_defaults(met.graph), with_defaults(left)
+    right, flat = without_padding(left, right, sources_of(right))
     sources = sources_of(right)
-    relation = input_relation(left, right, sources, relations, {**layouts, **layouts_of(ranks, left)}, mesh)
+    relation = input_relation(left, right, sources, relations, {**flat, **layouts, **layouts_of(ranks, left)}, mesh)
     names = {**states_named(left, right), **gradients_named(left, sources, relation)}
     right = replace(right, roots=tuple((names.get(name, name), node) for name, node in right.roots))
     ranks = [_renamed(graph, f"r{rank}.", names) for rank, graph in enumerate(ranks)]
@@ -101,7 +103,8 @@ def fits(left: Graph, ranks: Sequence[Graph], job: Job) -> bool:
     """Are the ranks' inputs and weights pieces of the sequential ones?"""
     try:
         right, left = with_defaults(lockstep(ranks).graph), with_defaults(left)
-        input_relation(left, right, sources_of(right), job.relations, layouts_of(ranks, left), job.axes)
+        right, flat = without_padding(left, right, sources_of(right))
+        input_relation(left, right, sources_of(right), job.relations, {**flat, **layouts_of(ranks, left)}, job.axes)
     except Mismatch:
         return True                                        # whatever the weights, these ranks do not meet
     except Refused:
