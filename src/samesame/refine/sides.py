@@ -18,6 +18,7 @@ from samesame.graph import Graph, Node
 from samesame.operators.defaults import with_defaults
 from samesame.refine.due import GRADIENT, Due, dues, on_a_grid
 from samesame.refine.job import Job
+from samesame.refine.norms import with_open_norms
 from samesame.refine.outputs import Found, output_relation
 from samesame.refine.padded import without_padding
 from samesame.refine.placement import Mesh, held_part, holders, parsed
@@ -86,6 +87,7 @@ def sides_of(
     met = lockstep(ranks)
     right, left = with_defaults(met.graph), with_defaults(left)
     right, flat = without_padding(left, right, sources_of(right))
+    left, right = with_open_norms(left, right)
     sources = sources_of(right)
     relation = input_relation(left, right, sources, relations, {**flat, **layouts, **layouts_of(ranks, left)}, mesh)
     names = {**states_named(left, right), **gradients_named(left, sources, relation)}
