@@ -1,4 +1,4 @@
-"""Flat weights that ranks share, filled up with zeros: ZeRO and FSDP by hand.
+"""Flat weights that ranks share, often filled up with zeros: ZeRO and FSDP by hand.
 
 What is cut flat must divide by the ranks, so people lay weights one after another, put zeros behind them, and give
 each rank as much. Laid together again, the pieces of one name on all ranks are then the numbers of sequential weights
@@ -8,7 +8,7 @@ they belong to the program, not to its weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -20,16 +20,20 @@ from samesame.refine.sources import Source
 from samesame.relate.layout import Concat, Layout, Reshape, Slice, Whole
 
 
-def without_padding(left: Graph, world: Graph, sources: Sequence[Source]) -> tuple[Graph, dict[str, Layout]]:
+def without_padding(
+    left: Graph, world: Graph, sources: Sequence[Source], stated: Collection[str]
+) -> tuple[Graph, dict[str, Layout]]:
     """The world in which flat weights of all ranks are no longer than the sequential weights they are made of, and the
-    layouts of what is left of them, by node name."""
+    layouts of these, by node name. What is `stated` of weights by these names is not looked into."""
     weights = {node.name: left.tensors[node.name].detach() for node in left.sources("parameter")}
     kept: dict[Node, int] = {}
     layouts: dict[str, Layout] = {}
-    for pieces in _flat(sources, world):
-        run = list(_laid_out(torch.cat([world.tensors[piece.node.name] for piece in pieces]), weights))
-        total, length = sum(weights[name].numel() for name in run), pieces[0].node.shape[0]
-        if not run or total == length * len(pieces):
+    for pieces in _flat([source for source in sources if source.name not in stated], world):
+        held = [world.tensors[piece.node.name] for piece in pieces]
+        run = list(_laid_out(torch.cat(held), weights))
+        total, length = sum(weights[name].numel() for name in run), len(held[0])
+        filled_up = total < length * len(pieces)
+        if not run or (len(run) == 1 and not filled_up) or (filled_up and _is_told(pieces, world)):
             continue
         for number, piece in enumerate(pieces):
             start, stop = number * length, min((number + 1) * length, total)
@@ -38,7 +42,7 @@ def without_padding(left: Graph, world: Graph, sources: Sequence[Source]) -> tup
             if stop > start:
                 layouts[piece.node.name] = _cut(run, weights, start, stop)
     if not kept:
-        return world, {}
+        return world, layouts
     tensors = dict(world.tensors)
     tensors.update((node.name, tensors[node.name][:count]) for node, count in kept.items())
     filled = rewritten(world, lambda node, now: _filled(node, kept[node]) if node in kept else [now])
@@ -46,20 +50,23 @@ def without_padding(left: Graph, world: Graph, sources: Sequence[Source]) -> tup
 
 
 def _flat(sources: Iterable[Source], world: Graph) -> Iterator[list[Source]]:
-    """Weights in one dimension that all ranks have under one name, equally long, that end in a zero and stay as they
-    are: of what is left in one, or is its gradient, the padding would be no weight's."""
+    """Weights in one dimension that all ranks have under one name, equally long, none of them the same as another."""
     named: dict[str, list[Source]] = {}
     for source in sources:
         if source.node.operator == "parameter":
             named.setdefault(source.name, []).append(source)
-    ranks, roots = {source.rank for source in sources}, {name for name, _ in world.roots}
+    ranks = {source.rank for source in sources}
     for pieces in named.values():
         held = [world.tensors[piece.node.name] for piece in pieces]
         alike = len({tuple(tensor.shape) for tensor in held}) == 1 and {piece.rank for piece in pieces} == ranks
-        titles = f"{GRADIENT}{pieces[0].name}", f"{pieces[0].name}{AFTER}"
-        told = any(f"r{piece.rank}.{title}" in roots for piece in pieces for title in titles)
-        if alike and not told and held[0].dim() == 1 and held[0].numel() and not bool(held[-1][-1]):
+        if alike and held[0].dim() == 1 and held[0].numel() and not torch.equal(held[0], held[-1]):
             yield pieces
+
+
+def _is_told(pieces: Sequence[Source], world: Graph) -> bool:
+    """Are their gradients, or what is left in them, outputs? The padding would have some, and be no weight."""
+    roots, name = {name for name, _ in world.roots}, pieces[0].name
+    return any(f"r{piece.rank}.{told}" in roots for piece in pieces for told in (f"{GRADIENT}{name}", f"{name}{AFTER}"))
 
 
 def _laid_out(joined: torch.Tensor, weights: Mapping[str, torch.Tensor]) -> Iterator[str]:
