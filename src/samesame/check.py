@@ -147,7 +147,7 @@ def _establish(
         extremes = Extremes() if differ or run.over else at_extremes(graphs, taken, values, verdict.seed)
         tried = Tried() if differ or run.over else with_named_numbers(graphs, taken[0], verdict.seed)
         verdict.only += tried.without
-        verdict.only += dict.fromkeys(told for graph in graphs for told in taken_for_granted(graph))
+        verdict.only += dict.fromkeys(f"if {told}" for graph in graphs for told in taken_for_granted(graph))
         extremes = tried.apart if extremes.draw is None and tried.apart.draw is not None else extremes
         if extremes.draw is not None:
             taken, differ = [*taken, extremes.draw], True

@@ -67,3 +67,12 @@ def test_of_a_piece_that_occurs_twice_the_one_at_the_ranks_place_is_taken() -> N
         proposer = PieceProposer(left, sizes(left), places=lambda _, place=place: [place])
         (_, layout), *_ = proposer.candidates(right, "r1.k", (2, 3))
         assert share(layout, (4, 3)) == place
+
+
+def test_a_tensor_of_equal_values_is_found_beside_another_that_is_moved_often() -> None:
+    """A quotient by max(norm, ε) is the quotient by the norm on every draw, and is transposed for each product."""
+    runs = [run["x"] for run in draws([4, 3], 0)]
+    left = [{"quotient": x, **{f"moved {k}": x.t() if k % 2 else x.reshape(2, 6) for k in range(4)}, "last": x}
+            for x in runs]
+    found = PieceProposer(left, sizes(left)).candidates([{"r": x[:2]} for x in runs], "r", (2, 3))
+    assert {"quotient", "last"} <= {name for name, _ in found}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.distributed as dist
+from torch import nn
 
 from samesame import refine
+from samesame.report.refinement import plain_text
 
 
 class Logarithm(torch.nn.Module):
@@ -94,3 +96,40 @@ def test_a_rank_that_computes_with_a_weight_and_does_not_change_it() -> None:
 
     assert found(2).verdict == "refines"
     assert found(1).verdict == "does not refine"
+
+
+class Thirds(nn.Module):
+    """A mean of three losses: each counts a third, which float32 rounds."""
+
+    def __init__(self, stage: int = -1) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer, self.stage = nn.Linear(3, 2), stage
+
+    def loss(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.mse_loss(self.layer(x), x[:, :2])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.zero_grad()
+        if self.stage < 0:
+            self.loss(x).backward()
+            return self.layer.weight.grad
+        grad = torch.zeros_like(self.layer.weight)
+        if self.stage == 0:
+            for part in x.chunk(3):
+                dist.send(part.contiguous(), 1)
+        else:
+            for rows in x.shape[0] // 3, x.shape[0] // 3, x.shape[0] // 3:
+                got = torch.empty(rows, 3)
+                dist.recv(got, 0)
+                (self.loss(got) / 3).backward()
+            grad = self.layer.weight.grad
+        dist.broadcast(grad, 1)
+        return grad
+
+
+def test_constants_are_as_they_are_meant_where_ranks_hear_of_each_other():
+    """A message is no constant of the rank that hears it, and goes in the dtype that it is in."""
+    found = refine(Thirds, lambda rank, _: Thirds(rank), (torch.randn(6, 3),), timeout=60)
+    assert found.verdict == "refines", plain_text(found)
+    assert any("as they are meant" in note for note in found.notes)

@@ -70,9 +70,14 @@ def reads_values(operation: OpOverload, given: Mapping[str, Any]) -> bool:
     return name in LETS_OUT or any(tag in operation.tags for tag in tags)
 
 
+def is_count(operation: OpOverload) -> bool:
+    """Whether it counts integers, as many as there are of them."""
+    return str(operation) == "aten.bincount.default"
+
+
 def counts_enough(operation: OpOverload, given: Mapping[str, Any]) -> bool:
     """Whether `bincount` is told to count as many integers as there are."""
-    return str(operation) == "aten.bincount.default" and not bool((given["self"] >= given.get("minlength", 0)).any())
+    return is_count(operation) and not bool((given["self"] >= given.get("minlength", 0)).any())
 
 
 def fails_without_values(

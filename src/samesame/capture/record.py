@@ -201,11 +201,9 @@ Failure = tuple[Origin, OpOverload, tuple[Any, ...], dict[str, Any], Exception]
 
 class Recorder(Watching):
     """Notes operators as torch dispatches them. One that `follows_statistics` notes how norms move running statistics;
-    for another, a program that does so is refused. Who `follows_counts` says what `bincount` takes for granted. Where
-    one `follows_rows`, data may choose rows."""
+    for another, a program that does so is refused. Where one `follows_rows`, data may choose rows."""
 
     follows_statistics = True
-    follows_counts = True
     follows_rows = True
 
     def __init__(self, program: Program, borrows: bool = False) -> None:
@@ -356,7 +354,7 @@ class Recorder(Watching):
         answer = self.rows.answer(operation, given) if self.rows is not None else NotImplemented
         if answer is not NotImplemented:
             return answer
-        if reads_values(operation, given) and not (self.follows_counts and counts_enough(operation, given)):
+        if reads_values(operation, given) and not self.counts_enough(operation, given):
             doing = LETS_OUT.get(name, f"calls {operation._opname}, whose result cannot be known before it runs")
             deciding = tensors_in(given[DECIDES[name]] if name in DECIDES else list(given.values()))
             self.demand_closed(deciding, doing, INSTEAD.get(name, AS_ARGUMENT))
@@ -583,6 +581,10 @@ class Recorder(Watching):
                     f"{self.program.spoken(here)} goes on after {operation._opname} failed on these values ({said}); "
                     "on others it may not fail, so the graph depends on data; choose by torch.where instead"
                 )
+
+    def counts_enough(self, operation: OpOverload, given: Mapping[str, Any]) -> bool:
+        """Whether it is a `bincount` of as many integers as there are, which verdicts take for granted then."""
+        return counts_enough(operation, given)
 
     def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str, instead: str = AS_ARGUMENT) -> None:
         here = self.here()

@@ -23,6 +23,7 @@ from samesame.formula.sizes import plain, replaced, size_text
 from samesame.formula.tensor import Dim
 
 SOURCES = ("input", "parameter", "constant")
+COLLECTIVE = "collective."  # what operators of a rank's graph begin with that bring what other ranks have
 
 
 @dataclass(frozen=True, slots=True)

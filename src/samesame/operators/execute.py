@@ -22,7 +22,7 @@ import torch
 from torch._ops import OpOverload
 
 from samesame.evidence import Refused, SamesameError
-from samesame.graph import Dtype, Graph, Node
+from samesame.graph import COLLECTIVE, Dtype, Graph, Node
 from samesame.operators.definitions import DEFINED
 from samesame.operators.table import UNINITIALISED
 
@@ -133,10 +133,12 @@ def elements(nodes: Iterable[Node]) -> dict[str, int]:
 
 
 def closed(graph: Graph) -> frozenset[str]:
-    """Names of the nodes that depend on no input and no parameter: constants of the program."""
+    """Names of the nodes that depend on no input, no parameter and nothing that another rank has: constants of the
+    program."""
     open_nodes: set[Node] = set()
     for node in graph.nodes:
-        if node.operator in ("input", "parameter") or any(part in open_nodes for part in node.inputs):
+        given = node.operator in ("input", "parameter") or node.operator.startswith(COLLECTIVE)
+        if given or any(part in open_nodes for part in node.inputs):
             open_nodes.add(node)
     return frozenset(node.name for node in graph.nodes if node not in open_nodes)
 

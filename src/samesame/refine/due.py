@@ -37,9 +37,10 @@ from samesame.refine.placement import (
     piece,
 )
 from samesame.refine.sources import COTANGENT, Source
-from samesame.relate.layout import Layout, Scaled, values, wholes
+from samesame.relate.layout import Concat, Layout, Scaled, values, wholes
 
 GRADIENT = "grad."
+OF_A_WEIGHT = (GRADIENT, ""), ("", AFTER), (GRADIENT, AFTER)    # around its name: what belongs where the weight is
 Own = Mapping[int, Layout]                                 # by rank, its piece of one tensor
 
 
@@ -185,14 +186,40 @@ def _as_sources(sources: Sequence[Source], layouts: Mapping[str, Layout], left: 
     """For the gradient of each sequential weight and input, and for what is left in it, the piece of it that each rank
     holds."""
     held: dict[str, Pieces] = {}
+    shapes = {node.name: node.shape for node in left.nodes if node.operator in ("input", "parameter")}
     for source in sources:
-        layout = layouts[source.node.name]
-        if len(of := set(wholes(layout))) == 1:
-            node = left[of.pop()]
-            title = node.origin.parameter or node.name
-            for name in (f"{GRADIENT}{title}", f"{title}{AFTER}", f"{GRADIENT}{title}{AFTER}"):
-                held.setdefault(name, Pieces(node.shape)).own[source.rank] = layout
+        for part in parts_of(layouts[source.node.name], shapes):
+            if len(of := set(wholes(part.layout))) == 1:
+                node = left[of.pop()]
+                title = node.origin.parameter or node.name
+                for before, after in OF_A_WEIGHT:
+                    held.setdefault(f"{before}{title}{after}", Pieces(node.shape)).own[source.rank] = part.layout
     return held
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What stands from `start` to `stop` of a dimension: a layout, which has this shape."""
+
+    layout: Layout
+    shape: tuple[int, ...]
+    dim: int = 0
+    start: int = 0
+    stop: int = 0
+
+
+def parts_of(layout: Layout, shapes: Mapping[str, tuple[int, ...]]) -> list[Part]:
+    """The pieces of different tensors that a layout puts one after another; else it is its only part."""
+    parts = layout.parts if isinstance(layout, Concat) else (layout,)
+    names = [name for part in parts for name in set(wholes(part))]
+    if not isinstance(layout, Concat) or len(set(names)) < len(names) or len(names) > len(parts):
+        return [Part(layout, ())]
+    found, start = list[Part](), 0
+    for part in parts:
+        shape = tuple(values(part, lambda name: torch.empty(shapes[name], device="meta")).shape)
+        found.append(Part(part, shape, layout.dim, start, start + shape[layout.dim]))
+        start += shape[layout.dim]
+    return found
 
 
 def _as_stated(stated: Mapping[str, Layout], left: Graph) -> dict[str, Pieces]:

@@ -17,6 +17,7 @@ from samesame.refine.outputs import Found
 from samesame.refine.placement import Mesh, Placement, piece
 from samesame.refine.sides import Sides
 from samesame.refine.sources import COTANGENT, Source
+from samesame.relate.domain import taken_for_granted as counted_enough
 from samesame.relate.layout import Layout, Whole, wholes
 
 _SHOWN = 3
@@ -56,7 +57,8 @@ def taken_for_granted(sides: Sides, even: Mapping[str, str], stated: Mapping[str
     if sides.relation.by_name:
         names = dict.fromkeys(_title(sides.left, sides.relation.layouts[name]) for name in sides.relation.by_name)
         granted.append(f"{_listed(list(names))}, which hold equal numbers, are meant as they are named")
-    return granted
+    counted = (told for graph in (sides.left, *sides.ranks) for told in counted_enough(graph))
+    return [*granted, *dict.fromkeys(counted)]
 
 
 def nobody_reads(aside: Mapping[str, Found]) -> list[str]:

@@ -14,15 +14,17 @@ from samesame.capture.ranks.graphs import idle_weights, placements
 from samesame.capture.ranks.record import AFTER
 from samesame.capture.ranks.world import Mismatch, World, lockstep
 from samesame.evidence import Refused
-from samesame.graph import Graph, Node
+from samesame.graph import Graph, Node, TensorType
 from samesame.operators.defaults import with_defaults
-from samesame.refine.due import GRADIENT, Due, dues, on_a_grid
+from samesame.refine.due import GRADIENT, OF_A_WEIGHT, Due, Part, dues, on_a_grid, parts_of
 from samesame.refine.job import Job
+from samesame.refine.norms import with_open_norms
 from samesame.refine.outputs import Found, output_relation
+from samesame.refine.padded import without_padding
 from samesame.refine.placement import Mesh, held_part, holders, parsed
 from samesame.refine.sources import Source, input_relation
 from samesame.refine.vanishing import lying_anyhow, zero_outputs
-from samesame.relate.layout import Layout, wholes
+from samesame.relate.layout import Concat, Layout, wholes
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values
 
@@ -93,8 +95,11 @@ def sides_of(
     and Refused where the programs cannot be compared."""
     met = lockstep(ranks)
     right, left = with_defaults(met.graph), with_defaults(left)
+    right, flat = without_padding(left, right, sources_of(right), relations)
+    left, right = with_open_norms(left, right)
     sources = sources_of(right)
-    relation = input_relation(left, right, sources, relations, {**layouts, **layouts_of(ranks, left)}, mesh)
+    relation = input_relation(left, right, sources, relations, {**flat, **layouts, **layouts_of(ranks, left)}, mesh)
+    right = with_parts_left(left, right, sources, relation)
     names = {**states_named(left, right), **gradients_named(left, sources, relation)}
     right = replace(right, roots=tuple((names.get(name, name), node) for name, node in right.roots))
     ranks = [_renamed(graph, f"r{rank}.", names) for rank, graph in enumerate(ranks)]
@@ -110,7 +115,8 @@ def fits(left: Graph, ranks: Sequence[Graph], job: Job) -> bool:
     """Are the ranks' inputs and weights pieces of the sequential ones?"""
     try:
         right, left = with_defaults(lockstep(ranks).graph), with_defaults(left)
-        input_relation(left, right, sources_of(right), job.relations, layouts_of(ranks, left), job.axes)
+        right, flat = without_padding(left, right, sources_of(right), job.relations)
+        input_relation(left, right, sources_of(right), job.relations, {**flat, **layouts_of(ranks, left)}, job.axes)
     except Mismatch:
         return True                                        # whatever the weights, these ranks do not meet
     except Refused:
@@ -151,9 +157,37 @@ def gradients_named(left: Graph, sources: Sequence[Source], relation: InputRelat
         of = set(wholes(relation.layouts[source.node.name]))
         if len(of) == 1:
             title = titles[of.pop()]
-            for before, after in ((GRADIENT, ""), ("", AFTER), (GRADIENT, AFTER)):
+            for before, after in OF_A_WEIGHT:
                 names[f"r{source.rank}.{before}{source.name}{after}"] = f"r{source.rank}.{before}{title}{after}"
     return names
+
+
+def with_parts_left(left: Graph, right: Graph, sources: Sequence[Source], relation: InputRelation) -> Graph:
+    """The world whose gradients of weights, and what it leaves in weights, are those of the sequential weights that a
+    rank's weight is put together of: part by part, where there are several."""
+    titles = {node.name: node.origin.parameter or node.name for node in left.nodes}
+    shapes = {node.name: node.shape for node in left.sources("parameter")}
+    roots, nodes = dict(right.roots), list(right.nodes)
+    for source in sources:
+        layout = relation.layouts[source.node.name]
+        parts = parts_of(layout, shapes) if source.node.operator == "parameter" else []
+        for before, after in OF_A_WEIGHT if len(parts) > 1 else ():
+            whole = roots.pop(f"r{source.rank}.{before}{source.name}{after}", None)
+            if whole is None:
+                continue
+            for part in parts:
+                nodes.append(_cut(whole, part))
+                (name,) = set(wholes(part.layout))
+                roots[f"r{source.rank}.{before}{titles[name]}{after}"] = nodes[-1]
+    return replace(right, roots=tuple(roots.items()), nodes=tuple(nodes))
+
+
+def _cut(whole: Node, part: Part) -> Node:
+    """That part of a weight, or of its gradient."""
+    assert isinstance(whole.type, TensorType)
+    args = whole, part.dim, part.start, part.stop
+    type_ = TensorType(part.shape, whole.type.dtype)
+    return Node(f"{whole.name}.part{part.start}", "aten.slice.Tensor", args, {}, type_, whole.origin)
 
 
 def states_named(left: Graph, right: Graph) -> dict[str, str]:
@@ -202,11 +236,10 @@ def paired(left: Graph, right: Graph, ranks: int, expected: Mapping[str, str] | 
 
 def without_gradient(sides: Sides) -> dict[str, Found]:
     """Gradients that some ranks have and others, which have the weight too, have not: their copies would part."""
-    same = {old.partition(".")[2]: new.partition(".")[2] for old, new in sides.names.items()}
     found = {}
     for rank, graph in enumerate(sides.ranks):
         for name in idle_weights(graph):
-            title = same.get(GRADIENT + name, GRADIENT + name)
+            title = sides.names.get(f"r{rank}.{GRADIENT}{name}", f"r{rank}.{GRADIENT}{name}").partition(".")[2]
             if title in sides.pairs and sides.pairs[title][1] and rank not in sides.pairs[title][1]:
                 found[title] = Found("none", f"rank {rank} has the weight, and no gradient of it")
     return found
@@ -214,21 +247,25 @@ def without_gradient(sides: Sides) -> dict[str, Found]:
 
 def without_change(sides: Sides) -> dict[str, Found]:
     """Weights that some ranks leave changed and others, which compute with them, as they were: their copies part."""
-    same = {old.partition(".")[2]: new.partition(".")[2] for old, new in sides.names.items()}
     found = {}
     for rank, graph in enumerate(sides.ranks):
         for node in graph.sources("parameter"):
-            title = f"{node.origin.parameter or node.name}{AFTER}"
-            title = same.get(title, title)
+            title = f"r{rank}.{node.origin.parameter or node.name}{AFTER}"
+            title = sides.names.get(title, title).partition(".")[2]
             if title in sides.pairs and sides.pairs[title][1] and rank not in sides.pairs[title][1]:
                 found[title] = Found("none", f"rank {rank} computes with it, and leaves it as it was")
     return found
 
 
 def returned_besides(sides: Sides) -> list[str]:
-    """What ranks return beside the sequential outputs, such as the activations between two stages."""
+    """What ranks return beside the sequential outputs, such as the activations between two stages. What is left in a
+    weight put together of several, and its gradient, is compared part by part."""
+    whole = {f"r{source.rank}.{before}{source.name}{after}" for source in sides.sources
+             if isinstance(sides.relation.layouts[source.node.name], Concat)
+             for before, after in ((GRADIENT, ""), ("", AFTER))}
     return [f"{name} of rank {rank}" for rank, graph in enumerate(sides.ranks) for name, _ in graph.roots
-            if not is_gradient_left(name) and (name not in sides.pairs or rank not in sides.pairs[name][1])]
+            if (name not in sides.pairs or rank not in sides.pairs[name][1]) and f"r{rank}.{name}" not in whole
+            and not is_gradient_left(name)]
 
 
 def is_gradient_left(name: str) -> bool:

@@ -186,7 +186,7 @@ def taken_for_granted(graph: Graph) -> Iterator[str]:
         if packet(node.operator) == "aten.bincount":
             counted = whole(node.args[0])
             name = counted.name if counted.operator == "input" else f"what bincount counts at {node.origin.spoken}"
-            yield f"if no element of {name} is above {size_text(last(node.shape[0]))}"
+            yield f"no element of {name} is above {size_text(last(node.shape[0]))}"
 
 
 def in_range(

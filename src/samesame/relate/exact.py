@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from samesame.evidence import SamesameError
-from samesame.graph import Dtype, Graph, Node, TensorType, rewritten
+from samesame.graph import COLLECTIVE, Dtype, Graph, Node, TensorType, map_nodes, rewritten
 from samesame.operators.execute import closed, execute, wide
 from samesame.operators.table import packet
 from samesame.relate.propose import difference
@@ -85,6 +85,10 @@ def _in_double(graph: Graph, names: frozenset[str], kept: set[Node]) -> Graph:
     feeds = {part for node in graph.nodes if node.name in names and node not in kept for part in node.inputs}
 
     def make(node: Node, now: Node) -> list[Node]:
+        if node.operator.startswith(COLLECTIVE):             # ranks meet with what they have, in the dtype they have
+            casts = list(_sent(node, now))
+            back = {cast.inputs[0]: cast for cast in casts}
+            return [*casts, replace(now, args=map_nodes(lambda part: back.get(part, part), now.args))]
         if node.name not in names or node in kept:
             return [now]
         if node.is_source:
@@ -100,6 +104,14 @@ def _in_double(graph: Graph, names: frozenset[str], kept: set[Node]) -> Graph:
         return [*casts, replace(now, args=args, kwargs=kwargs, type=_doubled(now.type))]
 
     return replace(rewritten(graph, make), tensors=tensors)
+
+
+def _sent(node: Node, now: Node) -> Iterator[Node]:
+    """Casts back to what they were in, of the constants that a collective is given."""
+    for number, (before, part) in enumerate(dict(zip(node.inputs, now.inputs, strict=True)).items()):
+        if before.type != part.type and isinstance(before.type, TensorType):
+            dtype = {"dtype": Dtype(before.type.dtype)}
+            yield Node(f"{node.name}_sent{number}", "aten._to_copy.default", (part,), dtype, before.type)
 
 
 def _whole_arguments(node: Node) -> Iterator[Node]:

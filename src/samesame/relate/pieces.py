@@ -22,7 +22,7 @@ from samesame.relate.layout import Layout, Reshape, Scaled, Slice, Whole, onto, 
 from samesame.relate.propose import Proposer, Values, agree, is_telling, rearrangements, tells
 
 _HITS = 200                 # places in the left's rows that are looked at, for one row of a right tensor
-_FOUND = 3
+_FOUND = 9                  # most of them one tensor, moved: its transpose for a gradient, for another product
 _CLOSE = 1e-9
 
 

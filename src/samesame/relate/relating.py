@@ -355,12 +355,13 @@ def _put_together(
     relating: Relating, node: Node, candidates: Callable[[], Candidates], by_name: Mapping[str, Node]
 ) -> Candidates:
     """The left tensors that a movement is worth relating to: where ranks hold pieces, a weight that is whole again;
-    else what a concatenation holds all of in some order, which later blocks could not see through the cuts."""
-    if relating.gathers:
-        if relating.guide is not None or not _gathers(relating.joint, relating.joint.term[node]):
-            return []
-        return [pair for pair in candidates() if by_name[pair[0]].operator == "parameter"]
-    return [pair for pair in candidates() if takes_all(pair[1])] if node.operator == "aten.cat.default" else []
+    and what a concatenation holds all of in some order, which later blocks could not see through the cuts."""
+    joined = node.operator == "aten.cat.default"
+    ranks = relating.gathers and relating.guide is None and _gathers(relating.joint, relating.joint.term[node])
+    if not (ranks if relating.gathers else joined):
+        return []
+    return [(name, layout) for name, layout in candidates()
+            if (joined and (ranks or takes_all(layout))) or (ranks and by_name[name].operator == "parameter")]
 
 
 def _gathers(joint: JointGraph, term: int) -> bool:

@@ -36,9 +36,9 @@ from torch._ops import OpOverload
 from torch.distributed.distributed_c10d import _world
 
 from samesame.evidence import Refused
+from samesame.graph import COLLECTIVE
 
 NAMESPACES = frozenset(("c10d", "_c10d_functional", "c10d_functional", "_c10d_functional_autograd"))
-PREFIX = "collective."
 REDUCTIONS = ("sum", "avg", "product", "max", "min")
 
 # The same tensor, once it has arrived; and checks without a result.
@@ -48,7 +48,7 @@ IGNORED = frozenset(("check_for_nan",))
 
 def is_collective(operator: str) -> bool:
     """Whether an operator of a graph is one of the words above."""
-    return operator.startswith(PREFIX)
+    return operator.startswith(COLLECTIVE)
 
 
 Shape = tuple[int, ...]

@@ -61,7 +61,7 @@ from samesame.capture.ranks.placements import placed
 from samesame.capture.ranks.program import RankProgram, local_of
 from samesame.capture.ranks.waiting import Begun, Pending, UnderWay, touched
 from samesame.capture.ranks.world import alone
-from samesame.capture.reading import ANSWERS, AS_ARGUMENT, INSTEAD, LETS_OUT
+from samesame.capture.reading import ANSWERS, AS_ARGUMENT, INSTEAD, LETS_OUT, is_count
 from samesame.capture.record import UNSEEN, Recorder
 from samesame.capture.snapshot import kept
 from samesame.capture.tape import dtype_of, type_of
@@ -206,7 +206,6 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
 
     program: RankProgram
     follows_statistics = False                             # below autograd, by KEEPING
-    follows_counts = False
     follows_rows = False
 
     def __init__(self, program: RankProgram, rank: int, backward: bool, heard: Hearing) -> None:
@@ -520,6 +519,11 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
     def follow(self, node: Node) -> None:
         if not self.unheard.isdisjoint(node.inputs):
             self.unheard.add(node)
+
+    def counts_enough(self, operation: OpOverload, given: Mapping[str, Any]) -> bool:
+        if is_count(operation) and self.memory.read(given["self"]) in self.unheard:
+            raise self.stopped()
+        return super().counts_enough(operation, given)
 
     def demand_closed(self, tensors: Iterable[torch.Tensor], doing: str, instead: str = AS_ARGUMENT) -> None:
         """What hangs on data may still decide if it is an answer, a number or truth, that is the same on all data: that
