@@ -172,3 +172,25 @@ def test_gradients_that_are_left_elsewhere_than_the_weights_are_a_condition() ->
     (words,) = [words for words in found.provided if "gradients" in words]
     assert "nobody reads the gradients left at linear.weight, linear.bias" in words and "of a sum over ranks" in words
     assert words.split(" (")[0] in " ".join(plain_text(found).split())
+
+
+class Aside(nn.Module):
+    """A step whose wrapper stands in a list, so that weights keep their names."""
+
+    def __init__(self, wrapped: bool) -> None:
+        super().__init__()
+        self.model = nn.Linear(3, 2)
+        self.calls = [DistributedDataParallel(self.model) if wrapped else self.model]
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.optimizer.zero_grad()
+        self.calls[0](x).square().mean().backward()
+        self.optimizer.step()
+        return self.model.weight.detach().clone()
+
+
+def test_a_wrapper_that_a_module_keeps_in_a_list_is_seen() -> None:
+    found = refine(lambda: Aside(False), lambda rank, ranks: Aside(True), (torch.randn(4, 3),), world_size=2,
+                   relations={"x": "shard(0)"})
+    assert found.verdict == "refines", plain_text(found)

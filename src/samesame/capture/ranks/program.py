@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -25,6 +26,18 @@ from samesame.capture.ranks.fsdp import forget_views, parts_of
 from samesame.capture.ranks.placements import Placed, placed
 
 
+def modules_in(thing: Any, depth: int = 2) -> Iterator[nn.Module]:
+    """A module, and those that it or a container keeps aside: in a list, say, so that they are no parts of it."""
+    if isinstance(thing, nn.Module):
+        yield thing
+        aside = [value for part in thing.modules() for name, value in vars(part).items() if name != "_modules"]
+    else:
+        aside = list(thing.values()) if isinstance(thing, dict) else list(thing) if type(thing) in (list, tuple) else []
+    for value in aside:
+        if depth and isinstance(value, list | tuple | dict | nn.Module):
+            yield from modules_in(value, depth - 1)
+
+
 class RankProgram(Program):
     """A program whose parameters and inputs may be DTensors: their local tensors have the names. One that is not
     `alone` may return nothing, as the first stage of a pipeline does."""
@@ -40,7 +53,7 @@ class RankProgram(Program):
         self.weights: dict[str, torch.Tensor] = {}
         self.places: dict[int, list[torch.Tensor]] = {}    # the weights, by the memory that they are in, as they lie
         self.flat: dict[str, tuple[FlatParameter, int, int]] = {}      # weights that lie in a flat one, and where
-        self.parts = [thing for _, thing in referred(program) if isinstance(thing, nn.Module)]
+        self.parts = [part for _, thing in referred(program) for part in modules_in(thing)]
         self.buckets, self.marks = open_reducers(self.parts), marks_of(self.parts)
         seen = set[int]()
         self.names = {place: (kind, clean_tensor_name(name)) for place, (kind, name) in self.names.items()}
