@@ -1,11 +1,15 @@
 """Tests keep what they learn in a store of their own, never in the user's, and hold no machine to a speed."""
 
+import gc
 import os
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
+
+from samesame.capture import alive
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")    # two workers on two cores: more threads only wait for each other
 settings.register_profile("house", deadline=None)
@@ -16,6 +20,18 @@ settings.load_profile("house")
 def no_heartbeat(monkeypatch):
     """Lines of progress in a log are for those who wait for minutes: a busy machine changes no output."""
     monkeypatch.setattr("samesame.cli.progress.EVERY", float("inf"))
+
+
+@pytest.fixture(autouse=True)
+def tensors_from_before_are_known(monkeypatch):
+    """Each recording looks for tensors among all objects, and a process that collected the tests has millions of them.
+
+    What was there before a test is told apart once, so that recordings go through the objects of their test only. Even
+    counting what the collector leaves alone goes through it. tests/capture/test_alive.py has it as users have it."""
+    gc.collect()
+    alive._known.update(alive._among_objects())
+    gc.freeze()
+    monkeypatch.setattr(alive, "gc", SimpleNamespace(get_objects=gc.get_objects, get_freeze_count=lambda: 1))
 
 
 @pytest.fixture(scope="session", autouse=True)
