@@ -64,7 +64,6 @@ SAMPLED = {
     "pairs/test_replayed.py": 12,
     "pairs/test_verdicts.py": 72,
     "promises/test_formulas.py": 48,
-    "promises/test_hiding.py": 48,
     "promises/test_refine_promises.py": 64,
     "promises/test_rounding.py": 48,
     "promises/test_size_regions.py": 20,
