@@ -9,8 +9,6 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import settings
 
-from samesame.capture import alive
-
 os.environ.setdefault("OMP_NUM_THREADS", "1")    # two workers on two cores: more threads only wait for each other
 settings.register_profile("house", deadline=None)
 settings.load_profile("house")
@@ -28,6 +26,8 @@ def tensors_from_before_are_known(monkeypatch):
 
     What was there before a test is told apart once, so that recordings go through the objects of their test only. Even
     counting what the collector leaves alone goes through it. tests/capture/test_alive.py has it as users have it."""
+    from samesame.capture import alive  # not above: torch reads how many threads it may have
+
     gc.collect()
     alive._known.update(alive._among_objects())
     gc.freeze()
