@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 from importlib.resources import files
 from types import ModuleType
@@ -293,10 +292,10 @@ def hear_interrupts() -> None:
 def test_help_loads_no_torch():
     code = "import sys, samesame.cli; sys.exit('torch' in sys.modules or 'samesame.check' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
-    start = time.monotonic()
+    before = os.times()
     out, _ = process("--help").communicate()
     assert "check" in out and "graph" in out
-    assert time.monotonic() - start < 2
+    assert os.times().children_user - before.children_user < 2, "processor seconds: a busy machine is not slow"
 
 
 def test_version_is_said():

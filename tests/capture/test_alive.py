@@ -3,9 +3,19 @@
 import gc
 from threading import Thread
 
+import pytest
 import torch
 
-from samesame.capture.alive import tensors_alive, tensors_known
+from samesame import check
+from samesame.capture.alive import _known, tensors_alive, tensors_known
+from samesame.evidence import Refused
+
+
+@pytest.fixture(autouse=True)
+def tensors_from_before_are_known():
+    """Nothing is left alone, as where no tests run (see tests/conftest.py)."""
+    gc.unfreeze()
+    _known.clear()
 
 
 def test_old_and_new_tensors_are_known_and_the_collector_is_as_it_was():
@@ -28,3 +38,19 @@ def test_another_thread_knows_the_old_ones_too():
         thread.start()
         thread.join()
     assert found == [True]
+
+
+def test_a_check_knows_what_was_there_and_refuses_what_was_made_behind_torch():
+    table = torch.arange(6.0)
+
+    def looked_up(x):
+        return x * table
+
+    def behind(x):
+        return x * torch.utils.dlpack.from_dlpack(table.numpy())
+
+    x = (torch.randn(2, 6),)
+    assert check(looked_up, lambda x: table * x, x).verdict == "same" and gc.get_freeze_count() == 0
+    with pytest.raises(Refused, match="made in a way torch does not show"):
+        check(looked_up, behind, x)
+    assert gc.get_freeze_count() == 0 and not _known

@@ -174,6 +174,15 @@ def test_guards_do_not_prune_other_cells():
     assert not proved(where(lt(i, 3), x[0], y[0]) + x[i], x[0] + x[i])
 
 
+def test_a_range_that_may_be_empty_counts_nothing_and_not_less():
+    def ones(low, high, body=1):
+        return Sum(N, lambda k: where(and_(le(low, k), lt(k, high)), body, 0))
+
+    for left, right in ((ones(j, N), N - j), (ones(j, i), i - j), (ones(j, N, x[i]), x[i] * (N - j))):
+        assert isinstance(prove_equal(left, right, budget=Budget(seconds=0.5)), NotProved)
+    assert isinstance(prove_equal(ones(i, N), N - i), Proved), "an index of N is below N"
+
+
 # ---------------------------------------------------------------------------------------------------- conditions listed
 
 

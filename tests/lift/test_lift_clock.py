@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -139,13 +140,13 @@ def lifted(kernel: str, seconds: float) -> KernelVerdict:
     return one
 
 
-@pytest.mark.parametrize("kernel", ["softmax", "running_variance"])
-def test_whenever_the_time_ends_it_is_said(kernel: str, ticking: Ticking) -> None:
+@pytest.mark.parametrize(("kernel", "parts"), [("softmax", PARTS[1::2]), ("running_variance", PARTS)])
+def test_whenever_the_time_ends_it_is_said(kernel: str, parts: Sequence[float], ticking: Ticking) -> None:
     """Also where a search ends for want of time: that is no reason to say that there is no closed form."""
     whole = lifted(kernel, math.inf)
     looks = ticking.now
     assert whole.verdict == "verified"
-    for part in PARTS:
+    for part in parts:
         one = lifted(kernel, int(part * looks))
         if one.verdict == "verified":
             continue

@@ -181,7 +181,8 @@ def test_what_a_program_prints_is_no_part_of_the_result(tmp_path):
         assert word in done.stderr
 
 
-@pytest.mark.parametrize("way", ENDS)
+@pytest.mark.parametrize("way", [pytest.param(way, marks=() if way in ("a crash", "sys.exit") else pytest.mark.long)
+                                 for way in ENDS])       # each takes a process of its own
 def test_a_program_that_ends_the_process_is_no_verdict(tmp_path, way):
     source = f"leave = os._exit\ndef left(x):\n    {ENDS[way]}\n    return x + x\n"
     done = command(tmp_path, source, "--json", "-")

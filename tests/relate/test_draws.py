@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from samesame.capture import capture
-from samesame.relate.draws import LABELS, draw
+from samesame.relate.draws import LABELS, draw, take_draws
 from samesame.relate.layout import values
 from samesame.relate.relating import input_relation
 

@@ -33,7 +33,7 @@ def less_one(scores, kept):
     ("left", "right", "kept"),
     [
         (put_in(-1e9), put_in(-math.inf), KEPT),
-        (added(-1e4), put_in(-math.inf), KEPT.float()),
+        pytest.param(added(-1e4), put_in(-math.inf), KEPT.float(), marks=pytest.mark.long),
         (added(LOWEST), put_in(-math.inf), KEPT.long()),
         (less_one, subtracted, KEPT.float()),
     ],
