@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from samesame import check
-from samesame.capture.alive import _known, tensors_alive, tensors_known
+from samesame.capture.alive import _known, all_gone_through, tensors_alive, tensors_known
 from samesame.evidence import Refused
 
 
@@ -53,4 +53,14 @@ def test_a_check_knows_what_was_there_and_refuses_what_was_made_behind_torch():
     assert check(looked_up, lambda x: table * x, x).verdict == "same" and gc.get_freeze_count() == 0
     with pytest.raises(Refused, match="made in a way torch does not show"):
         check(looked_up, behind, x)
+    assert gc.get_freeze_count() == 0 and not _known
+
+
+def test_what_was_made_before_all_was_gone_through_again_is_known_afterwards():
+    with tensors_known():
+        new = torch.ones(3)
+        with all_gone_through():
+            assert id(new) in {id(thing) for thing in gc.get_objects()}
+        assert id(new) not in {id(thing) for thing in gc.get_objects()}
+        assert id(new) in tensors_alive()
     assert gc.get_freeze_count() == 0 and not _known

@@ -146,3 +146,21 @@ def test_large_weights_are_drawn_alike_each_time_and_all_elements_move():
     assert torch.equal(drawn.sign()[given != 0], given.sign()[given != 0]), "signs stay"
     assert len(torch.unique(drawn, dim=0)) == 300, "and no two rows are alike any more"
     assert not torch.equal(drawn, draw("small", graph, graph, relation.layouts, loose=(["weight"], [])).left["weight"])
+
+
+def test_fields_with_ranges_of_their_own_are_drawn_in_these() -> None:
+    """A table for several fields, one after another: numbers of the first one lead beyond it in the last."""
+    sizes = torch.tensor([7, 3, 4])
+    starts = torch.tensor([0, 7, 10])
+
+    def rows(fields: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+        return table[fields + starts].sum(1)
+
+    fields = (torch.rand(6, 3, generator=torch.Generator().manual_seed(0)) * sizes).long()
+    fields[:3] = torch.stack([torch.zeros(3, dtype=torch.long), sizes - 1, sizes // 2])
+    given = fields, torch.randn(14, 4)
+    graph = capture(rows, given)
+    taken, _ = take_draws((graph, graph), {}, 0)
+    drawn = [draw.left[graph.sources("input")[0].name] for draw in taken]
+    assert len(drawn) == 3 and not torch.equal(drawn[1], fields)
+    assert all(bool((one < sizes).all()) for one in drawn)

@@ -50,3 +50,19 @@ def tensors_known() -> Iterator[None]:
             with _one_at_a_time:
                 gc.unfreeze()
                 _known.clear()
+
+
+@contextmanager
+def all_gone_through() -> Iterator[None]:
+    """Inside, the collector goes through every object again, as one has to that asks who holds a thing. What has been
+    made meanwhile is known afterwards, like all that it then leaves alone."""
+    frozen = bool(gc.get_freeze_count())
+    if frozen:
+        gc.unfreeze()
+    try:
+        yield
+    finally:
+        if frozen:
+            with _one_at_a_time:
+                _known.update(_among_objects())
+                gc.freeze()

@@ -85,16 +85,18 @@ def draw(
     kept: Collection[str] = (),
     loose: tuple[Collection[str], Collection[str]] = ((), ()),
     bold: bool = False,
+    apart: int | None = None,
 ) -> Draw:
     """One draw, by label. `layouts` gives right parameters and inputs, by node name, as layouts over left ones; inputs
     that have none are the left's, in order. Left sources that are `kept` stay as they are; so do weights
     of either side without a partner, unless they are among the `loose` ones of their side. A `bold` draw takes other
-    numbers than one where an input of integers or of truth values holds only that."""
+    numbers than one where an input of integers or of truth values holds only that. Integers have a range of their own
+    at each place of the dimension that is kept `apart`."""
     number = seed * len(LABELS) + LABELS.index(label)
     generator = torch.Generator().manual_seed(number)
     mine, yours = _Drawn(), _Drawn()
     for node in left.sources("input"):
-        value = _input(label, left.tensors[node.name], generator, bold)
+        value = _input(label, left.tensors[node.name], generator, bold, apart)
         mine.put(node.name, 0, partial(_itself, left.tensors[node.name] if node.name in kept else value))
     placed = [b for b in right.sources("input") if b.name in layouts]
     if not placed:
@@ -149,7 +151,11 @@ def _step(dtype: torch.dtype) -> float:
     return torch.finfo(dtype).eps if dtype.is_floating_point or dtype.is_complex else 0.0
 
 
-def _input(label: str, value: torch.Tensor, generator: torch.Generator, bold: bool) -> torch.Tensor:
+def _input(
+    label: str, value: torch.Tensor, generator: torch.Generator, bold: bool, apart: int | None
+) -> torch.Tensor:
+    if apart is not None and label != LABELS[0] and value.dim() > 1 and _is_whole(value):
+        return _in_ranges_of_their_own(value, apart, generator)
     match label:
         case "jittered":
             return _new_input(value, 1.0, generator, bold)
@@ -158,6 +164,21 @@ def _input(label: str, value: torch.Tensor, generator: torch.Generator, bold: bo
         case "near the example":
             return _jitter(value, _NEAR, generator)
     return value
+
+
+def _is_whole(value: torch.Tensor) -> bool:
+    return not (value.dtype.is_floating_point or value.dtype.is_complex or value.dtype == torch.bool)
+
+
+def _in_ranges_of_their_own(value: torch.Tensor, apart: int, generator: torch.Generator) -> torch.Tensor:
+    """Integers between the least and the largest that the example has at the same place of a dimension: numbers of
+    several fields, say, each a column."""
+    if value.numel() == 0:
+        return value
+    others = [d for d in range(value.dim()) if d != apart % value.dim()]
+    low, high = value.amin(others, keepdim=True), value.amax(others, keepdim=True)
+    share = torch.rand(value.shape, generator=generator, dtype=torch.float64)
+    return (low + (share * (high - low + 1)).long()).to(value.dtype)
 
 
 def _new_input(value: torch.Tensor, scale: float, generator: torch.Generator, bold: bool) -> torch.Tensor:
@@ -278,6 +299,10 @@ def take_draws(
             if both is None or _undefined(graphs, both):
                 fresh, both = made(), None
         both = both or run_both(graphs, fresh)
+        for dim in (-1, 0):
+            if both is None:
+                fresh = made(apart=dim)
+                both = run_both(graphs, fresh)
         if both is None:
             continue
         if _undefined(graphs, both):
@@ -372,9 +397,9 @@ def run_both(graphs: tuple[Graph, Graph], fresh: Draw) -> tuple[Run, Run] | None
 
 
 def _draws_integers(graphs: tuple[Graph, Graph], fresh: Draw) -> bool:
-    """Are there integers that the example does not hold, in a weight or an input?"""
+    """Are there other integers than the example's, in a weight or an input?"""
     return any(
-        not held.dtype.is_floating_point and not bool(torch.isin(drawn[name], held).all())
+        not held.dtype.is_floating_point and not torch.equal(drawn[name], held)
         for graph, drawn in zip(graphs, (fresh.left, fresh.right), strict=True)
         for name in drawn for held in [graph.tensors[name]]
     )

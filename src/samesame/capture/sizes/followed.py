@@ -23,6 +23,7 @@ from typing import Any
 
 import torch
 
+from samesame.capture.alive import all_gone_through
 from samesame.formula.expr import Expr, Num, Size, Unsupported, add, const, floordiv, mod, mul, power
 from samesame.formula.region import Condition, holding
 from samesame.formula.tensor import Dim
@@ -344,19 +345,17 @@ def taken_back(log: Log) -> None:
     """Plain numbers again wherever the program keeps a size of this run: in attributes, closures, lists, tables."""
     kept = [found for given in log.out if (found := given()) is not None]
     log.out.clear()
-    frozen = bool(kept and gc.get_freeze_count())
-    if frozen:
-        gc.unfreeze()                                      # else nobody finds who holds them
-    for thing in kept:
-        for holder in gc.get_referrers(thing):
-            if isinstance(holder, tuple) and not isinstance(holder, Followed):
-                number: Any = torch.Size(map(plain, holder)) if type(holder) is Shape else tuple(map(plain, holder))
-                for outer in gc.get_referrers(holder):
-                    _put_back(outer, holder, number)
-            else:
-                _put_back(holder, thing, thing.value)
-    if frozen:
-        gc.freeze()
+    if not kept:
+        return
+    with all_gone_through():
+        for thing in kept:
+            for holder in gc.get_referrers(thing):
+                if isinstance(holder, tuple) and not isinstance(holder, Followed):
+                    number: Any = torch.Size(map(plain, holder)) if type(holder) is Shape else tuple(map(plain, holder))
+                    for outer in gc.get_referrers(holder):
+                        _put_back(outer, holder, number)
+                else:
+                    _put_back(holder, thing, thing.value)
 
 
 def _put_back(holder: Any, thing: Any, number: Any) -> None:
