@@ -38,6 +38,21 @@ def launch_with_another(n=100):
     return scaled(y, 2)
 
 
+@triton.jit
+def barred_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.load(x + i, mask=i < n) * 2
+    tl.debug_barrier()
+    tl.store(out + i, value, mask=i < n)
+
+
+def launch_behind_a_barrier(n=100):
+    x = torch.randn(n, device="cuda")
+    out = torch.empty_like(x)
+    barred_kernel[(triton.cdiv(n, 32),)](x, out, n, BLOCK=32)
+    return out
+
+
 def launch_groups(n=100, groups=5):
     x = torch.randn(n, device="cuda")
     return scaled(x, groups)

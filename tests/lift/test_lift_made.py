@@ -28,6 +28,7 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     ("in_place", "of_what_it_was", "undecided"),          # equal, but what is written in place is not followed
     ("in_place", "of_what_it_became", "different"),
     ("with_another", "without_the_other", "different"),
+    ("behind_a_barrier", "without_the_other", "same"),     # as Inductor writes kernels
     ("groups", "by_the_number", "same"),
     ("groups", "by_a_default", "same"),
     ("groups", "by_the_next_number", "different"),

@@ -141,7 +141,8 @@ def parse(text: str, source: str = "the TTIR text") -> Function:
     return _Parser(text, source).kernel()
 
 
-LAYOUTS = re.compile(r"^#\w+ = #(ttg|triton_gpu)\.|\b(ttg|triton_gpu)\.\w")
+# Of the dialect in which tiles have layouts; a barrier says nothing of these.
+LAYOUTS = re.compile(r"^#\w+ = #(ttg|triton_gpu)\.|\b(ttg|triton_gpu)\.(?!(local_)?barrier\b)\w")
 
 
 class _Parser:
