@@ -53,6 +53,27 @@ def launch_behind_a_barrier(n=100):
     return out
 
 
+@triton.jit
+def flagged_kernel(x, flags, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value, flag = tl.load(x + i, mask=i < n), tl.load(flags + i, mask=i < n)
+    tl.store(out + i, tl.where(flag != 0, value, -value), mask=i < n)
+
+
+def launch_flagged(n=100):
+    x, flags = torch.randn(n, device="cuda"), torch.randint(0, 2, (n,), device="cuda")
+    out = torch.empty_like(x)
+    flagged_kernel[(triton.cdiv(n, 32),)](x, flags, out, n, BLOCK=32)
+    return out
+
+
+def launch_flagged_below(n=100):
+    x, flags = torch.randn(n, device="cuda"), torch.randint(-1, 2, (n,), device="cuda")
+    out = torch.empty_like(x)
+    flagged_kernel[(triton.cdiv(n, 32),)](x, flags, out, n, BLOCK=32)
+    return out
+
+
 def launch_groups(n=100, groups=5):
     x = torch.randn(n, device="cuda")
     return scaled(x, groups)
@@ -96,3 +117,11 @@ def by_the_next_number(x, groups):
 
 def by_a_number_of_its_own(x, parts):
     return x * parts
+
+
+def where_above_zero(x, flags):
+    return torch.where(flags > 0, x, -x)
+
+
+def where_above_one(x, flags):
+    return torch.where(flags > 1, x, -x)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 pytest.importorskip("triton")
 
 from lifted import Lifted
 from samesame.evidence import Refused
 from samesame.lift import lift, tried
+from samesame.lift.differences import told_as_refused
 
 FILE = Path(__file__).parents[1] / "launches" / "made.py"
 LAUNCHES = Lifted(FILE)
@@ -43,3 +45,18 @@ def test_a_reference_takes_what_the_launch_makes_or_what_it_is_made_of(name: str
 def test_a_number_that_the_launch_has_not_is_refused_by_name() -> None:
     with pytest.raises(Refused, match=r"tensors \(x\), and as its sizes \(.*groups.*\): missing.*parts"):
         lift(LAUNCHES.target("groups"), against=f"{FILE}:by_a_number_of_its_own")
+
+
+def test_integers_are_from_zero_on_where_the_example_has_none_below_and_that_is_said() -> None:
+    found = lift(LAUNCHES.target("flagged"), against=f"{FILE}:where_above_zero")
+    assert (found.against, "0 ≤ flags[…]" in found.kernels[0].headline) == ("same", True), found.against_detail
+
+
+@pytest.mark.parametrize("name, reference", [("flagged_below", "where_above_zero"), ("flagged", "where_above_one")])
+def test_what_differs_on_integers_of_the_example_is_different(name: str, reference: str) -> None:
+    assert lift(LAUNCHES.target(name), against=f"{FILE}:{reference}").against == "different"
+
+
+def test_what_a_reference_raises_on_the_tensors_of_a_run_is_a_sentence() -> None:
+    with pytest.raises(Refused, match="the reference raises IndexError: index 34 is out of bounds"), told_as_refused():
+        torch.ones(3)[torch.tensor([34])]

@@ -8,14 +8,15 @@ both give at the element that is furthest apart is noted. Where they agree as we
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain, takewhile
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
-from samesame.evidence import Refused
+from samesame.evidence import Refused, SamesameError
 from samesame.lift.example import run_at
 from samesame.lift.parameters import taken_by
 
@@ -65,7 +66,7 @@ def told(
     Raises Refused."""
     how: dict[str, Any] = {"configuration": configuration, "seed": seed, "timeout": SECONDS, "given": given}
     run = run_at(target, inputs, captured, case["sizes"], **how)
-    with torch.no_grad():
+    with torch.no_grad(), told_as_refused():
         taken = {name: widened(x) for name, x in taken_by(reference, run.named, run.sizes).items()}
         wanted = tree_leaves(reference(**taken))[case["output"]]
     got = list(run.outputs.values())[case["output"]]
@@ -75,6 +76,17 @@ def told(
     if place is None:
         return None
     return {"run": {"element": list(place), "interpreter": got[place].item(), "torch": wanted[place].item()}}
+
+
+@contextmanager
+def told_as_refused() -> Iterator[None]:
+    """What a reference raises on tensors of the run, as a sentence."""
+    try:
+        yield
+    except SamesameError:
+        raise
+    except Exception as error:
+        raise Refused(f"the reference raises {type(error).__name__}: {str(error).splitlines()[0]}") from error
 
 
 def widened(x: torch.Tensor | int) -> torch.Tensor | int:

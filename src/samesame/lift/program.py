@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from samesame.evidence import Refused
 from samesame.formula.expr import Expr, NegInf, Size, Unsupported, walk
 from samesame.formula.show import unicode
@@ -131,6 +133,14 @@ class Attempt:
     launched: list[tuple[KernelVerdict, Any]] = field(default_factory=list)
     reference: Callable[..., Any] | None = None
     configuration: str = ""
+    example: Example | None = None
+
+    def has_none_below_zero(self, name: str, drawn: Any) -> bool:
+        """Whether integers that were drawn for a tensor lie below 0, and none does that it holds in the example."""
+        held: Any = self.example.input(name) if self.example is not None else None
+        if held is None or held.dtype.is_floating_point or not held.numel():
+            return False
+        return bool(np.any(np.asarray(drawn) < 0)) and bool((held >= 0).all())
 
     @property
     def rank(self) -> tuple[int, ...]:
@@ -191,7 +201,7 @@ def attempted(
     verdict = LiftVerdict(title, unsupported=list(captured.refused))
     found = Attempt(captured, verdict)
     seen: dict[Any, KernelVerdict] = {}
-    example = Example(target, inputs, captured)
+    found.example = example = Example(target, inputs, captured)
     check_contracts(captured, example)
     layouts = layouts_needed(target, inputs, captured)
     for recorded in captured.launches:
@@ -236,7 +246,22 @@ def hold_infinities(captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]]
 def under_contracts(attempt: Callable[[Sequence[str]], Attempt]) -> Attempt:
     """The attempt under contracts that the example keeps, where more is proved with these."""
     found, stated = places_apart(attempt(()), attempt)
+    found, stated = from_zero_on(found, stated, attempt)
     return under_divisions(found, lambda more: attempt((*stated, *more)))
+
+
+def from_zero_on(
+    first: Attempt, stated: list[str], again: Callable[[Sequence[str]], Attempt]
+) -> tuple[Attempt, list[str]]:
+    """The attempt where integers are no less than 0, if the reference differs on others, and the example has none: a
+    mask is meant to be 0 or 1, and a position to be one."""
+    case = first.verdict.against_counterexample or {}
+    names = [name for name, drawn in case.get("drawn", {}).items() if first.has_none_below_zero(name, drawn)]
+    contracts = [*stated, *(f"0 <= {name}" for name in names)]
+    found = attempted_again(again, contracts) if names else None
+    if found is None or found.verdict.against == "different":
+        return first, stated
+    return found, contracts
 
 
 def places_apart(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -> tuple[Attempt, list[str]]:
