@@ -74,6 +74,74 @@ def launch_flagged_below(n=100):
     return out
 
 
+@triton.jit
+def copy_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+
+def copied(x):
+    out = torch.empty_like(x)
+    copy_kernel[(triton.cdiv(len(x), 32),)](x, out, len(x), BLOCK=32)
+    return out
+
+
+THREE = torch.tensor(3.0)
+
+
+def launch_quantised(n=100):
+    x = torch.randn(n, device="cuda")
+    q = (x * 10).to(torch.int8)
+    return copied(q)
+
+
+def launch_drawn_over(n=100):
+    x = torch.randn(n, device="cuda")
+    y = x * 2
+    y.normal_()
+    return copied(y)
+
+
+def launch_scaled_by_a_constant(n=100):
+    x = torch.randn(n)
+    y = x * 2
+    y.mul_(THREE)
+    return copied(y)
+
+
+def launch_each_of_a_list(n=100):
+    x = torch.randn(n, device="cuda")
+    y = x * 2
+    torch._foreach_mul_([y], 3.0)
+    return copied(y)
+
+
+def tripled(x):
+    x.mul_(3)
+
+
+def launch_changed_by_a_helper(n=100):
+    x = torch.randn(n, device="cuda")
+    y = x * 2
+    tripled(x)
+    return copied(y)
+
+
+def launch_short_integers(n=100):
+    x = torch.randint(0, 100, (n,), dtype=torch.int8, device="cuda")
+    y = x * 5
+    return copied(y)
+
+
+def bits_of_ones(n):
+    return torch.ones(n).view(torch.int32)
+
+
+def launch_bits(n=100):
+    x, z = torch.randint(0, 9, (n,), dtype=torch.int32), bits_of_ones(n)
+    return copied(z)
+
+
 def launch_groups(n=100, groups=5):
     x = torch.randn(n, device="cuda")
     return scaled(x, groups)
@@ -125,3 +193,19 @@ def where_above_zero(x, flags):
 
 def where_above_one(x, flags):
     return torch.where(flags > 1, x, -x)
+
+
+def ten_times(x):
+    return 10 * x
+
+
+def twice(x):
+    return 2 * x
+
+
+def five_times(x):
+    return 5 * x.long()
+
+
+def ones(x):
+    return torch.ones_like(x)

@@ -42,6 +42,19 @@ def test_a_reference_takes_what_the_launch_makes_or_what_it_is_made_of(name: str
         assert not found.against_held                     # for every number of groups
 
 
+@pytest.mark.parametrize("name, reference", [
+    ("quantised", "ten_times"),                           # a cast cuts
+    ("drawn_over", "twice"),
+    ("scaled_by_a_constant", "twice"),
+    ("each_of_a_list", "twice"),                          # an operator that returns nothing
+    ("changed_by_a_helper", "twice"),
+    ("short_integers", "five_times"),                     # they wrap around
+    ("bits", "ones"),                                     # the bits of 1.0 are no 1
+])
+def test_what_changes_an_example_on_the_way_is_not_passed_over(name: str, reference: str) -> None:
+    assert lift(LAUNCHES.target(name), against=f"{FILE}:{reference}").against != "same"
+
+
 def test_a_number_that_the_launch_has_not_is_refused_by_name() -> None:
     with pytest.raises(Refused, match=r"tensors \(x\), and as its sizes \(.*groups.*\): missing.*parts"):
         lift(LAUNCHES.target("groups"), against=f"{FILE}:by_a_number_of_its_own")

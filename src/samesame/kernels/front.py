@@ -139,6 +139,8 @@ def argument_of(
     if parameter in passed:
         one = passed[parameter]
         contents = contents_of(captured, recorded, given.memory, covered)
+        if isinstance(contents, float) and one.view.dtype != captured.memories[given.memory].dtype:
+            contents = VALUES                              # the bits of that number, seen as another dtype
         others = (other.view for other in passed.values() if other.view.memory == given.memory)
         base = one.view.offset if any(other != one.view for other in others) else None
         return replace(layout_of(one.name, one.view), storage=f"memory {given.memory}", contents=contents, base=base)

@@ -12,11 +12,14 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
+import torch
+
 from samesame.evidence import Refused
 from samesame.formula.binders import rebuilt
 from samesame.formula.expr import Expr, Load, NegInf, Unsupported, const, index, le, substitute, walk
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor, leaf, tensor
+from samesame.graph import Dtype
 from samesame.kernels.execution.unsigned import bits_of
 from samesame.kernels.execution.values import undefined_in
 from samesame.kernels.formulas.simplify import Simplifier
@@ -27,6 +30,7 @@ from samesame.kernels.launch import Memory
 from samesame.kernels.tiles.memory import along_line, element, is_contiguous, offset_of
 from samesame.kernels.verdict import KernelVerdict
 from samesame.operators import meaning_of
+from samesame.operators.explain import may_wrap
 from samesame.operators.numbers import constant
 
 Held = dict[int, tuple[Memory, Tensor]]  # by the number of a memory: how the tensor lies in it, and its formula
@@ -59,12 +63,11 @@ def parts_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]]) -> dict[st
 
 def made_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]], taken: Collection[str]) -> dict[str, Tensor]:
     """What inputs that a reference does not take are made of those that it takes, by the launch function's own body, as
-    a table of cosines of its angles; without those of which it is not known."""
+    a table of cosines of its angles; without those of which it is not known. Nothing where something is changed in
+    place before the first kernel: a tensor may have been read before."""
     given: Held = {inputs[name][0].memory: (lain(name, inputs[name][0]), inputs[name][1]) for name in taken}
     held = dict(given)
-    for step in captured.prepared:
-        if step.results and step.results[0] in step.tensors:
-            return {}                                   # in place: a tensor may have been read before, too
+    for step in captured.prepared if not captured.changed else ():
         try:
             host_step(step, held, captured)
         except (Unsupported, Refused):
@@ -239,9 +242,14 @@ def host_step(
     if meaning is None:
         raise Unsupported(f"the host applies {step.operator}, which has no formula")
 
+    if may_wrap(step.operator, step.args, [view.dtype for view in step.results]):
+        raise Unsupported(f"the host computes {step.results[0].dtype} by {step.operator}, which may wrap around")
+
     def given(argument: Any) -> Any:
         if hasattr(argument, "strides"):
             return seen(argument, held)
+        if isinstance(argument, torch.dtype):
+            return Dtype(str(argument).removeprefix("torch."))
         return type(argument)(map(given, argument)) if isinstance(argument, tuple | list) else argument
 
     named = {name: given(value) for name, value in step.kwargs.items() if name not in OF_MEMORY}

@@ -6,7 +6,7 @@ however the program wrote them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -57,12 +57,17 @@ LEAVE_BITS_OUT = ("aten.bitwise_and", "aten.__and__", "aten.bitwise_right_shift"
 
 
 def _may_wrap(node: Node) -> bool:
-    """Whether a node computes integers so narrow that they may wrap around, as no formula's integers do."""
     kinds = node.type if isinstance(node.type, tuple) else (node.type,)
-    computes = packet(node.operator) not in {*movements(), *CASTS, *CHOOSE}
-    if packet(node.operator) in LEAVE_BITS_OUT:  # by a number that the narrowest dtype holds
-        computes = not isinstance(node.args[1], int) or not 0 <= node.args[1] <= 127
-    return computes and any(kind.dtype in NARROW for kind in kinds)
+    return may_wrap(node.operator, node.args, [kind.dtype for kind in kinds])
+
+
+def may_wrap(operator: str, args: Sequence[Any], dtypes: Iterable[str]) -> bool:
+    """Whether an operator computes integers so narrow that they may wrap around, as no formula's integers do; `dtypes`
+    are those of its results."""
+    computes = packet(operator) not in {*movements(), *CASTS, *CHOOSE}
+    if packet(operator) in LEAVE_BITS_OUT:  # by a number that the narrowest dtype holds
+        computes = not isinstance(args[1], int) or not 0 <= args[1] <= 127
+    return computes and any(dtype in NARROW for dtype in dtypes)
 
 
 def bind(operator: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

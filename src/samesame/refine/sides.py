@@ -22,7 +22,7 @@ from samesame.refine.norms import with_open_norms
 from samesame.refine.outputs import Found, output_relation
 from samesame.refine.padded import without_padding
 from samesame.refine.placement import Mesh, held_part, holders, parsed
-from samesame.refine.sources import Source, input_relation
+from samesame.refine.sources import COTANGENT, Source, input_relation
 from samesame.refine.vanishing import lying_anyhow, zero_outputs
 from samesame.relate.layout import Concat, Layout, wholes
 from samesame.relate.parameters import InputRelation
@@ -60,13 +60,21 @@ class Sides:
         return replace(self, zero=zero_outputs(self.left, self.right, self.pairs, self.due, values, self.mesh))
 
     def gradients_aside(self, values: tuple[Values, Values]) -> tuple[Sides, dict[str, Found]]:
-        """The same without the gradients that programs leave at weights and that are not where the weights are, as
-        where each rank keeps its own and averages a copy; with how these lie."""
-        left = {name: pair for name, pair in self.pairs.items() if is_gradient_left(name)}
+        """The same without the gradients that programs leave at weights which they step, or return as well, and that
+        are not where the weights are, as where each rank keeps its own and averages a copy; with how these lie."""
+        returned = {root for name, (root, _) in self.pairs.items() if not is_gradient_left(name)}
+        left = {name: (root, held) for name, (root, held) in self.pairs.items() if is_gradient_left(name)
+                and (root in returned or name.removeprefix(GRADIENT) in self.pairs)}
         lying = {name: self._lying(name, *pair, values) if pair[1] else Found("none", "on no rank")
                  for name, pair in left.items()}
+        lying |= {name: Found("none", "not on every rank that has the weight") for name in left if self.lacking(name)}
         aside = {name: lies for name, lies in lying.items() if not self.due[name].holds(lies)}
         return replace(self, pairs={k: v for k, v in self.pairs.items() if k not in aside}), aside
+
+    def lacking(self, name: str) -> list[int]:
+        """The ranks that hold what an output belongs to, and do not return it, where others do."""
+        held = self.pairs[name][1]
+        return sorted(self.due[name].own.keys() - held.keys()) if held else []
 
     def _lying(self, name: str, root: Node, held: Mapping[int, Node], values: tuple[Values, Values]) -> Found:
         wanted = [run[root.name] for run in values[0]]
@@ -99,6 +107,7 @@ def sides_of(
     left, right = with_open_norms(left, right)
     sources = sources_of(right)
     relation = input_relation(left, right, sources, relations, {**flat, **layouts, **layouts_of(ranks, left)}, mesh)
+    left, right = with_unchanged(left, right, sources, relation)
     right = with_parts_left(left, right, sources, relation)
     names = {**states_named(left, right), **gradients_named(left, sources, relation)}
     right = replace(right, roots=tuple((names.get(name, name), node) for name, node in right.roots))
@@ -160,6 +169,30 @@ def gradients_named(left: Graph, sources: Sequence[Source], relation: InputRelat
             for before, after in OF_A_WEIGHT:
                 names[f"r{source.rank}.{before}{source.name}{after}"] = f"r{source.rank}.{before}{title}{after}"
     return names
+
+
+def with_unchanged(
+    left: Graph, right: Graph, sources: Sequence[Source], relation: InputRelation
+) -> tuple[Graph, Graph]:
+    """Both graphs, with what one leaves in a weight, an input or a buffer wherever it is changed: in the sequential
+    program, or on a rank. Who has it and does not write has it as it was."""
+    titles = {node.name: node.origin.parameter or node.name for node in left.nodes}
+    mine, yours = dict(left.roots), dict(right.roots)
+    held = [(f"r{source.rank}.{source.name}", source.node, sorted(set(wholes(relation.layouts[source.node.name]))))
+            for source in sources if not source.name.startswith(COTANGENT)]
+    buffers = {node.origin.parameter: node.name for node in left.sources("constant") if node.origin.parameter}
+    for node in right.sources("constant"):
+        own = node.origin.parameter or ""
+        like = [name for name in buffers if own and (f".{own}".endswith(f".{name}") or f".{name}".endswith(f".{own}"))]
+        held += [(f"{node.name.partition('.')[0]}.{own}", node, [buffers[name]]) for name in like if len(like) == 1]
+    held = [(f"{name}{AFTER}", node, names) for name, node, names in held]
+    changed = {name for after, _, names in held if after in yours for name in names}
+    changed |= {name for name, title in titles.items() if f"{title}{AFTER}" in mine}
+    for after, node, names in held:
+        if changed & {*names}:
+            yours.setdefault(after, node)
+            mine |= {f"{titles[name]}{AFTER}": left[name] for name in names if f"{titles[name]}{AFTER}" not in mine}
+    return replace(left, roots=tuple(mine.items())), replace(right, roots=tuple(yours.items()))
 
 
 def with_parts_left(left: Graph, right: Graph, sources: Sequence[Source], relation: InputRelation) -> Graph:
@@ -242,18 +275,9 @@ def without_gradient(sides: Sides) -> dict[str, Found]:
             title = sides.names.get(f"r{rank}.{GRADIENT}{name}", f"r{rank}.{GRADIENT}{name}").partition(".")[2]
             if title in sides.pairs and sides.pairs[title][1] and rank not in sides.pairs[title][1]:
                 found[title] = Found("none", f"rank {rank} has the weight, and no gradient of it")
-    return found
-
-
-def without_change(sides: Sides) -> dict[str, Found]:
-    """Weights that some ranks leave changed and others, which compute with them, as they were: their copies part."""
-    found = {}
-    for rank, graph in enumerate(sides.ranks):
-        for node in graph.sources("parameter"):
-            title = f"r{rank}.{node.origin.parameter or node.name}{AFTER}"
-            title = sides.names.get(title, title).partition(".")[2]
-            if title in sides.pairs and sides.pairs[title][1] and rank not in sides.pairs[title][1]:
-                found[title] = Found("none", f"rank {rank} computes with it, and leaves it as it was")
+    for title in filter(is_gradient_left, sides.pairs):
+        for rank in sides.lacking(title):
+            found[title] = Found("none", f"rank {rank} has the weight, and leaves no gradient of it")
     return found
 
 

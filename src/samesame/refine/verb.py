@@ -38,7 +38,6 @@ from samesame.refine.sides import (
     returned_nowhere,
     sides_of,
     some_of,
-    without_change,
     without_gradient,
 )
 from samesame.refine.unequal import try_unequal
@@ -224,7 +223,7 @@ def establish(
             taken, values = [*taken, draw], ([*values[0], runs[0]], [*values[1], runs[1]])
             outputs |= wrong
             break
-        outputs |= {**without_gradient(sides), **without_change(sides)}
+        outputs |= without_gradient(sides)
         left, right = with_outputs(left, right, sides.pairs, outputs, due, stated)
         values = with_values(left, values[0]), with_values(right, values[1])
         zero = [{node.name for title, node in side.roots if any(is_root_of(title, name) for name in sides.zero)}

@@ -142,7 +142,8 @@ class Captured:
     (D = 24 where D // 2 is 12). `tied` are names of sizes that others tell (K = 2·N). `written` are short lengths that
     the host code writes as numbers; `literal` those that are taken as such. `named`: the function has
     sizes as parameters. `reads` are the whole numbers that it reads from tensors, in order; None where
-    they are not known. `prepared` are the operators by which the function's own body makes examples of others.
+    they are not known. `prepared` are the operators by which the function's own body makes examples of others;
+    `changed`: something was written into before the first launch.
     """
 
     steps: tuple[Call | HostStep, ...]
@@ -166,6 +167,7 @@ class Captured:
     parts: tuple[tuple[str, View], ...] = ()
     reads: tuple[int, ...] | None = ()
     prepared: tuple[HostStep, ...] = ()
+    changed: bool = False
 
     @property
     def worked(self) -> frozenset[str]:
@@ -173,6 +175,8 @@ class Captured:
         given = {view.memory for _, view in self.inputs}
         of: dict[int, set[int]] = {}
         for step in self.prepared:
+            if step.operator.partition(".default")[0].endswith("_like"):
+                continue                                   # of the shape alone
             taken = {memory for view in step.tensors for memory in (view.memory, *of.get(view.memory, ()))}
             for view in step.results:
                 of[view.memory] = of.get(view.memory, set()) | taken - {view.memory}

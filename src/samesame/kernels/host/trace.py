@@ -29,6 +29,7 @@ from triton.backends.compiler import BaseBackend
 
 from samesame.evidence import Refused
 from samesame.graph import Origin
+from samesame.kernels.host.changes import is_told_by, tensors_written
 from samesame.kernels.host.contracts import Contract, Names, finished, is_of_tensor, read_contract
 from samesame.kernels.host.device import (
     KernelInterface,
@@ -159,6 +160,7 @@ class Host:
         self.fake = FakeTensorMode(shape_env=self.sizes.env, allow_non_fake_inputs=True)
         self.steps: list[Call | HostStep] = []
         self.prepared: list[HostStep] = []                  # what the launch function's body makes its examples with
+        self.changed = False                                # whether something was written into before the first launch
         self.memories: dict[int, tuple[int, dict[str, Any]]] = {}      # by storage
         self.names: dict[int, str] = {}                                # of memories, by number
         self.alive: list[Any] = []                                     # what must not be freed: its id is a key
@@ -267,6 +269,9 @@ class Host:
             told["contents"] = PARTS
         elif told["contents"] != PARTS:
             told["contents"] = VALUES
+
+    def is_strange(self, tensor: torch.Tensor) -> bool:    # it was there before the run, and nobody has met it
+        return not has_storage(tensor) or tensor.untyped_storage()._cdata not in self.memories
 
     def memory(self, tensor: torch.Tensor) -> int:
         """The number of a tensor's memory; one that was there before the run is given."""
@@ -451,7 +456,7 @@ class Host:
                         tuple(finished(c, reading, read) for c in claims if c is not None), reading.tied,
                         (written := tuple(self.sizes.written)), written if self.sizes.literal else (), reading.solved,
                         self.sizes.are_named, parts, None if self.reads.asked else tuple(self.reads.values or ()),
-                        tuple(read_host_step(step, reading) for step in self.prepared))
+                        tuple(read_host_step(step, reading) for step in self.prepared), self.changed)
 
 
 def triton_type(parameter: Any, value: Any) -> Any:
@@ -559,24 +564,20 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
         for tensor in fresh:
             self.host.remember(tensor, own, contents, self.host.here())
         computed = bool(fresh) and contents is VALUES
-        if own and operation._schema.is_mutable:
-            for tensor in results:
+        written = [t for t in tensors_written(operation, args, kwargs) if has_storage(t)]
+        untold = [t for t in written if not is_told_by(results, t)]
+        changes = operation._schema.is_mutable or written != []
+        self.host.changed |= changes and not self.host.launched
+        if untold and not own:
+            raise Refused(f"{self.host.here().spoken} applies {operation}, whose changes are not followed")
+        for tensor in (*results, *untold) if own and changes else ():
+            if not self.host.is_strange(tensor):
                 self.host.overwrite(tensor, name, args)
-        if computed or operation._schema.is_mutable:
-            if not own:
-                self.host.steps.append(self.step(operation, args, kwargs, results))
-            elif self.computes(operation, tensors):
-                self.host.prepared.append(self.step(operation, args, kwargs, results))
+        if (computed or changes) and not (own and any(map(self.host.is_strange, tensors))):
+            args, kwargs = tree_map(self.host.told, (args, kwargs))
+            step = HostStep(str(operation), args, kwargs, tuple(map(self.host.view, results)), self.host.here())
+            (self.host.prepared if own else self.host.steps).append(step)
         return result
-
-    def step(self, operation: OpOverload, args: Any, kwargs: Any, results: Sequence[torch.Tensor]) -> HostStep:
-        args, kwargs = tree_map(self.host.told, (args, kwargs))
-        return HostStep(str(operation), args, kwargs, tuple(map(self.host.view, results)), self.host.here())
-
-    def computes(self, operation: OpOverload, tensors: Sequence[torch.Tensor]) -> bool:
-        """Whether an operator makes something of tensors of the run: `randn_like` takes no more than their shape."""
-        known = all(has_storage(t) and t.untyped_storage()._cdata in self.host.memories for t in tensors)
-        return bool(tensors) and known and torch.Tag.nondeterministic_seeded not in operation.tags
 
     def stepped(self, known: set[int], made: Any) -> Any:
         """A fresh tensor with its elements further apart; anything else as it is."""
