@@ -2,8 +2,7 @@
 
 Two of torch's modes see what the host does: one stands above its functions and answers what a fake device cannot
 (addresses, contiguous copies), one sees each operator it dispatches to. Example tensors are those that the launch
-function is given, or makes in its own body or by its file's `inputs`; their sizes become symbols. Names are those of
-the host's variables.
+function is given, or makes in its own body or by its file's `inputs`; their sizes become symbols, variables name them.
 """
 
 from __future__ import annotations
