@@ -12,6 +12,8 @@ from samesame import check
 from samesame.capture import capture
 from samesame.capture.lists import one_by_one
 from samesame.capture.ordinary import ordinary
+from samesame.capture.tape import as_meant
+from samesame.graph import TensorType
 from samesame.operators.execute import execute
 
 
@@ -139,3 +141,31 @@ def test_one_hot_labels_where_gradients_are_computed():
     inputs = torch.randn(5, 4), torch.randn(6, 5), torch.tensor([0, 3, 1, 2, 2, 1])
     assert check(by_hand, torchs, inputs).verdict == "same"
     assert check(by_hand, partial(torchs, scale=1.01), inputs).verdict == "different"
+
+
+def test_an_epsilon_that_torch_rounds_to_float32_is_the_decimal_that_was_written():
+    """Where gradients are computed torch takes an RMS norm apart, and hands on its epsilon as float32 has it."""
+    def by_torch(x):
+        return torch.func.grad(lambda z: F.rms_norm(z, (4,), eps=1e-3).square().sum())(x)
+
+    def by_hand(eps):
+        def norm(z):
+            return z * torch.rsqrt(z.square().mean(-1, keepdim=True) + eps)
+
+        return lambda x: torch.func.grad(lambda z: norm(z).square().sum())(x)
+
+    x = (torch.randn(3, 4),)
+    assert check(by_torch, by_hand(1e-3), x).verdict == "same"
+    assert check(by_torch, by_hand(1.001e-3), x).verdict == "different"
+
+
+@pytest.mark.parametrize("dtype, operator, number, meant", [
+    ("float32", "aten.add.Scalar", 0.0010000000474974513, 0.001),
+    ("float64", "aten.add.Scalar", 0.0010000000474974513, 0.0010000000474974513),
+    ("float32", "aten.arange.start_step", 0.10000000149011612, 0.10000000149011612),     # counts in double
+    ("float32", "aten.mul.Tensor", 0.3333333432674408, 0.3333333432674408),             # no short decimal
+    ("float32", "aten.mul.Tensor", 0.1, 0.1),
+    ("float32", "aten.mul.Tensor", 1e300, 1e300),
+])
+def test_only_short_decimals_that_are_rounded_anyhow_are_read_so(dtype, operator, number, meant):
+    assert as_meant(operator, (None, number), TensorType((2,), dtype)) == (None, meant)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 import torch
 
 from samesame.graph import Dtype, Graph, Node, NodeType, Origin, TensorType, nodes_in
@@ -30,6 +31,25 @@ def type_of(result: Any) -> TensorType:
     return TensorType((), type(result).__name__)
 
 
+ROUNDS_NUMBERS = frozenset(f"aten.{name}" for name in ("add", "sub", "rsub", "mul", "div"))
+DIGITS = 6
+
+
+def as_meant(operator: str, args: tuple[Any, ...], type_: NodeType) -> tuple[Any, ...]:
+    """The arguments with each number that is a short decimal as float32 rounds it as that decimal, where torch rounds
+    it to float32 anyhow: its own decomposition of `rms_norm` hands on an epsilon of 1e-5 as 9.999999747378752e-06."""
+    if operator.rpartition(".")[0] not in ROUNDS_NUMBERS or getattr(type_, "dtype", "") != "float32":
+        return args
+    return tuple(_decimal(value) if isinstance(value, float) else value for value in args)
+
+
+def _decimal(value: float) -> float:
+    text = f"{value:.{DIGITS}g}"
+    with np.errstate(over="ignore"):
+        own, short = np.float32(value), np.float32(text)
+    return float(text) if float(own) == value and short == own else value
+
+
 class Tape:
     """Records nodes. `here()` says where the program is; it gives each node its origin. A tape that `borrows` has the
     program's own parameters, but for those that it writes into."""
@@ -46,6 +66,7 @@ class Tape:
 
     def emit(self, operator: str, args: tuple[Any, ...], kwargs: dict[str, Any], type_: NodeType) -> Node:
         """A new node that applies `operator`; `args` and `kwargs` hold nodes."""
+        args = as_meant(operator, args, type_)
         name = operator if operator.startswith("getitem") else operator.split(".")[1].strip("_")
         node = Node(self.unique(name), operator, args, kwargs, type_, self.here())
         if any(part in self.open for part in nodes_in((args, tuple(kwargs.values())))):
