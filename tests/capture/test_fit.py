@@ -115,13 +115,18 @@ def test_a_float_that_is_off_in_one_run_is_a_misfit(position, off):
         FIT.real(values)
 
 
-OTHERS = [lambda t: t**0.3, lambda t: 1 / (t + 1), lambda t: t**-0.5 + 1e-5, lambda t: float("nan")]
+OTHERS = [lambda t: t**0.3, lambda t: 1 / (t + 1), lambda t: t**-0.5 + 1e-5]
 
 
 @pytest.mark.parametrize("made", OTHERS)
 def test_other_floats_are_a_misfit(made):
     with pytest.raises(Misfit):
         FIT.argument([made(point["T"]) for point in POINTS])
+
+
+def test_no_number_stays_none():
+    (found,) = FIT.argument([(float("nan"),) for _ in POINTS])
+    assert found != found
 
 
 # ---------------------------------------------------------------------------------------------------------- arguments

@@ -124,6 +124,9 @@ def ids(calls: list[Any]) -> list[str]:
     return [f"{k}-{call[0]}" for k, call in enumerate(calls)]
 
 
+TOLD = {"aten._embedding_bag_forward_only.default": 1}         # results; the others differ from processor to processor
+
+
 @pytest.mark.parametrize("operator, arguments", HOLDS, ids=ids(HOLDS))
 def test_a_meaning_over_symbols_agrees_with_torch_at_every_size(operator: str, arguments: Any) -> None:
     formulas = over_symbols(operator, arguments)
@@ -134,7 +137,7 @@ def test_a_meaning_over_symbols_agrees_with_torch_at_every_size(operator: str, a
         expected = result if isinstance(result, tuple | list) else (result,)
         assert len(expected) == len(formulas), f"{operator} at {sizes}"
         told = 0
-        for formula, torchs in zip(formulas, expected, strict=True):
+        for formula, torchs in [*zip(formulas, expected, strict=True)][: TOLD.get(operator)]:
             where = f"{operator} at {sizes}"
             shape = tuple(value_at(n, sizes) for n in formula.shape)
             assert shape == tuple(torch.view_as_real(torchs).shape if torchs.is_complex() else torchs.shape), where

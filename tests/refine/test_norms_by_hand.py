@@ -57,7 +57,7 @@ def groups(way: Callable[[torch.Tensor], torch.Tensor]) -> Refinement:
     """A group norm over an image cut into strips."""
 
     def distributed(rank: int, ranks: int) -> Callable[[torch.Tensor], torch.Tensor]:
-        return lambda x: way(x.reshape(2, 2, -1)).reshape(x.shape)
+        return lambda x: way(x.reshape(1, 2, -1)).reshape(x.shape)
 
     return refine(lambda: lambda x: F.group_norm(x, 2, eps=EPS), distributed, (torch.randn(1, 4, 4, 2),), timeout=60,
                   relations={"x": "shard(2)"}, expected={"0": "shard(2)"})

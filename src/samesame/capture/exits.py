@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from multiprocessing.pool import Pool
+from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
@@ -58,6 +59,7 @@ ADDRESSES = {
 # Packages that take an address to see whether it is a multiple of 16, which decides between kernels of one meaning.
 ALIGN_ONLY = ("transformers/", "vllm/")
 PASSED_THROUGH = ("torch/overrides.py", "torch/_tensor.py")
+COUNTS = str(Path(__file__).parent / "rows" / "counted.py")
 PICKLES = "_reduce_ex_internal"
 SENDS = "torch/multiprocessing/"
 # These make a tensor of numbers, and take them out of tensors without an operator.
@@ -139,9 +141,15 @@ class Derives(TorchFunctionMode):
         return function(*args, **(kwargs or {}))
 
 
+def passes_on(frame: FrameType) -> bool:
+    """Whether the code that runs there only hands on what is called: torch's, or another mode of a recorder."""
+    file, name = frame.f_code.co_filename, frame.f_code.co_name
+    return shown(file) in PASSED_THROUGH or (name == "__torch_function__" and file == COUNTS)
+
+
 def asker(frame: FrameType | None) -> FrameType | None:
     """The user's frame that called a function of a tensor; None where torch's own code did."""
-    while frame is not None and shown(frame.f_code.co_filename) in PASSED_THROUGH:
+    while frame is not None and passes_on(frame):
         frame = frame.f_back
     return frame if frame is not None and is_users(frame.f_code.co_filename) else None
 
@@ -151,7 +159,7 @@ def takes_memory(frame: FrameType | None) -> bool:
     user, below = asker(frame), frame
     if user is not None:
         return not shown(user.f_code.co_filename).startswith(ALIGN_ONLY)
-    while below is not None and shown(below.f_code.co_filename) in PASSED_THROUGH:
+    while below is not None and passes_on(below):
         if below.f_code.co_name == PICKLES:
             return True
         below = below.f_back

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from samesame.evidence import Refused
-from samesame.formula.expr import Expr, NegInf, Size, Unsupported, walk
+from samesame.formula.expr import Expr, Load, NegInf, Size, Unsupported, Where, rebuild, walk
 from samesame.formula.show import unicode
 from samesame.kernels import clock
 from samesame.kernels.execution.ttir import parse
@@ -253,15 +253,37 @@ def under_contracts(attempt: Callable[[Sequence[str]], Attempt]) -> Attempt:
 def from_zero_on(
     first: Attempt, stated: list[str], again: Callable[[Sequence[str]], Attempt]
 ) -> tuple[Attempt, list[str]]:
-    """The attempt where integers are no less than 0, if the reference differs on others, and the example has none: a
-    mask is meant to be 0 or 1, and a position to be one."""
+    """The attempt where integers that choose are no less than 0, if the reference differs on others, and the example
+    has none: a mask is meant to be 0 or 1, and a position to be one. Of those that are computed with nobody knows."""
     case = first.verdict.against_counterexample or {}
-    names = [name for name, drawn in case.get("drawn", {}).items() if first.has_none_below_zero(name, drawn)]
+    formulas = [f.expr[1] for kernel, _ in first.launched for f in kernel.formulas if f.expr]
+    values = set[str]().union(*map(used_as_values, formulas))
+    names = [name for name, drawn in case.get("drawn", {}).items()
+             if name not in values and first.has_none_below_zero(name, drawn)]
     contracts = [*stated, *(f"0 <= {name}" for name in names)]
     found = attempted_again(again, contracts) if names else None
     if found is None or found.verdict.against == "different":
         return first, stated
     return found, contracts
+
+
+def used_as_values(whole: Expr) -> set[str]:
+    """The tensors of which elements are part of what is computed, and not of conditions and indices alone."""
+    found = set[str]()
+
+    def go(e: Expr) -> Expr:
+        match e:
+            case Load():
+                found.add(e.leaf.name.removesuffix("*"))
+            case Where(_, then, otherwise):
+                go(then)
+                go(otherwise)
+            case _ if e.kind != "bool":
+                rebuild(e, go)
+        return e
+
+    go(whole)
+    return found
 
 
 def places_apart(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -> tuple[Attempt, list[str]]:

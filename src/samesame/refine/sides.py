@@ -174,8 +174,8 @@ def gradients_named(left: Graph, sources: Sequence[Source], relation: InputRelat
 def with_unchanged(
     left: Graph, right: Graph, sources: Sequence[Source], relation: InputRelation
 ) -> tuple[Graph, Graph]:
-    """Both graphs, with what one leaves in a weight, an input or a buffer wherever it is changed: in the sequential
-    program, or on a rank. Who has it and does not write has it as it was."""
+    """Both graphs, with what one leaves in a weight, an input or a buffer wherever the sequential program changes it,
+    or a rank does, but for its own inputs. Who has it and does not write has it as it was."""
     titles = {node.name: node.origin.parameter or node.name for node in left.nodes}
     mine, yours = dict(left.roots), dict(right.roots)
     held = [(f"r{source.rank}.{source.name}", source.node, sorted(set(wholes(relation.layouts[source.node.name]))))
@@ -186,7 +186,7 @@ def with_unchanged(
         like = [name for name in buffers if own and (f".{own}".endswith(f".{name}") or f".{name}".endswith(f".{own}"))]
         held += [(f"{node.name.partition('.')[0]}.{own}", node, [buffers[name]]) for name in like if len(like) == 1]
     held = [(f"{name}{AFTER}", node, names) for name, node, names in held]
-    changed = {name for after, _, names in held if after in yours for name in names}
+    changed = {name for after, node, names in held if after in yours and node.operator != "input" for name in names}
     changed |= {name for name, title in titles.items() if f"{title}{AFTER}" in mine}
     for after, node, names in held:
         if changed & {*names}:
