@@ -7,6 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from samesame import check
+from samesame.evidence import Refused
 
 X = torch.randn(3, 5)
 ALIKE_UP_TO_36 = {
@@ -47,7 +48,11 @@ SEEN = {
 @pytest.mark.parametrize("name", SEEN)
 def test_what_tells_python_a_size_is_followed_or_said_to_be_lost(name):
     left, shape = SEEN[name]
-    verdict = check(left, lambda x: x * 2, (X,))
+    try:
+        verdict = check(left, lambda x: x * 2, (X,))
+    except Refused as why:
+        assert "takes the memory of a tensor" in str(why)
+        return
     assert torch.equal(left(torch.ones(shape)), torch.full(shape, 3.0))
     assert verdict.verdict != "same" or not verdict.covers((torch.randn(shape),))
 
