@@ -183,7 +183,7 @@ def sorted_by_value(x):
 @hides
 def contained(x):
     try:
-        found = 0.0 in x   # rows that data choose: the run on other values tells
+        found = 0.0 in x  # here
     except Exception:
         found = False
     return branch(not found, x)
@@ -413,12 +413,12 @@ def all_close(x):
 
 @hides
 def nonzero(x):
-    return branch(not torch.is_nonzero((x < 0).any()), x)   # rows that data choose: the run on other values tells
+    return branch(not torch.is_nonzero((x < 0).any()), x)  # here
 
 
 @hides
 def counted(x):
-    return branch(len((x < 0).nonzero()) == 0, x)   # rows that data choose: the run on other values tells
+    return branch(len((x < 0).nonzero()) == 0, x)  # here
 
 
 @hides

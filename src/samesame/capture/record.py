@@ -46,7 +46,7 @@ from samesame.capture.reading import (
 )
 from samesame.capture.rows.chosen import ALL_ROWS, Rows
 from samesame.capture.rows.counted import counting
-from samesame.capture.rows.forced import demand_nothing_else
+from samesame.capture.rows.forced import demand_nothing_else, likely
 from samesame.capture.snapshot import kept
 from samesame.capture.statistics import KEEPING, SPELLED_OUT
 from samesame.capture.tape import Tape, dtype_of, type_of
@@ -155,6 +155,7 @@ def assured(program: Program, graph: Graph, recorder: Recorder, afresh: Callable
             afresh()
 
     fixed = bool(program.stand_ins)                        # these keep what they made of their weights
+    sites = recorder.rows.sites if recorder.rows is not None else {}
     ways = Ways(
         run=run,
         recorded=recorded_again,
@@ -162,12 +163,12 @@ def assured(program: Program, graph: Graph, recorder: Recorder, afresh: Callable
         others=[] if fixed else program.parameters,
         written=recorder.memory.written,
         asked=recorder.asked,
-        otherwise=MISREAD if isinstance(program.program, Foreign) else UNSEEN,
+        otherwise=MISREAD if isinstance(program.program, Foreign) else likely(sites, UNSEEN),
     )
     asked = demand_same(program, graph, ways)
-    if recorder.rows is not None and recorder.rows.sites:
-        asking = recorder.tape.graph(graph.name, list(graph.roots), recorder.rows.sites)
-        demand_nothing_else(program, asking, recorder.rows.sites, ways, is_opened)
+    if sites:
+        asking = recorder.tape.graph(graph.name, list(graph.roots), sites)
+        demand_nothing_else(program, asking, sites, ways, is_opened)
     return replace(graph, setting=setting_of(program.program, asked, program.gradients))
 
 

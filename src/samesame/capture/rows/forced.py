@@ -114,7 +114,7 @@ def demand_nothing_else(
                 if not bool(values[node.name].any()):
                     del waiting[node]
             if not computed(graph, values, found, places, seed, waiting):
-                raise refused(sites, "where fewer are chosen the program does something else than leave them out")
+                raise refused(sites, LESS)
         ran = True
         if seed + 1 >= LEAST and not waiting:
             return
@@ -144,7 +144,20 @@ def computed(
     return all(agree(found[node.name], x.cpu()) for (_, node), (_, x) in zip(graph.roots, outputs, strict=True))
 
 
+LESS = "where fewer are chosen the program does something else than leave them out"
+
+
+def likely(sites: Mapping[Node, Site], unseen: str) -> str:
+    """Why a program does something else than its graph: a graph is recorded as if something were chosen wherever data
+    may choose, and so the first such place is likelier than what is `unseen`."""
+    return told(sites, LESS) if sites else unseen
+
+
 def refused(sites: Mapping[Node, Site], why: str) -> Refused:
+    return Refused(told(sites, why))
+
+
+def told(sites: Mapping[Node, Site], why: str) -> str:
     place = next(iter(sites.values())).origin.spoken
-    return Refused(f"{place} chooses rows by data, and {why}, so the graph depends on data; compute all rows, and "
-                   "choose by torch.where")
+    return (f"{place} chooses rows by data, and {why}, so the graph depends on data; compute all rows, and "
+            "choose by torch.where")
