@@ -25,6 +25,12 @@ def launch_centred(n=100):
     return scaled(y, 2)
 
 
+def launch_masked(n=100):
+    x = torch.randn(n, device="cuda")
+    y = x.masked_fill(x > 0, float("-inf"))
+    return scaled(y, 2)
+
+
 def launch_in_place(n=100):
     x = torch.randn(n, device="cuda")
     y = x.exp()
@@ -210,3 +216,7 @@ def five_times(x):
 
 def ones(x):
     return torch.ones_like(x)
+
+
+def by_its_mask(x):
+    return 2 * x.masked_fill(x > 0, float("-inf"))

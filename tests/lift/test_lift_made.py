@@ -27,6 +27,7 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     ("centred", "by_what_it_is_made_of", "same"),
     ("centred", "by_itself", "same"),
     ("centred", "with_another_sign", "different"),
+    ("masked", "by_its_mask", "undecided"),               # an infinity, which the kernel's formula does not count with
     ("in_place", "of_what_it_was", "undecided"),          # equal, but what is written in place is not followed
     ("in_place", "of_what_it_became", "different"),
     ("with_another", "without_the_other", "different"),
@@ -71,5 +72,6 @@ def test_what_differs_on_integers_of_the_example_is_different(name: str, referen
 
 
 def test_what_a_reference_raises_on_the_tensors_of_a_run_is_a_sentence() -> None:
-    with pytest.raises(Refused, match="the reference raises IndexError: index 34 is out of bounds"), told_as_refused():
+    said = r"the reference fails: .*IndexError: index 34 is out of bounds"
+    with pytest.raises(Refused, match=said), told_as_refused():
         torch.ones(3)[torch.tensor([34])]

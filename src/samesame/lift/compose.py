@@ -63,8 +63,9 @@ def parts_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]]) -> dict[st
 
 def made_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]], taken: Collection[str]) -> dict[str, Tensor]:
     """What inputs that a reference does not take are made of those that it takes, by the launch function's own body, as
-    a table of cosines of its angles; without those of which it is not known. Nothing where something is changed in
-    place before the first kernel: a tensor may have been read before."""
+    a table of cosines of its angles; without those of which it is not known, and those that may hold an infinity, which
+    no kernel's formula counts with. Nothing where something is changed in place before the first kernel: a tensor may
+    have been read before."""
     given: Held = {inputs[name][0].memory: (lain(name, inputs[name][0]), inputs[name][1]) for name in taken}
     held = dict(given)
     for step in captured.prepared if not captured.changed else ():
@@ -79,7 +80,11 @@ def made_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]], taken: Coll
         if name not in taken and view.memory in held:
             with suppress(Unsupported):
                 found[name] = seen(view, held)
-    return found
+    return {name: whole for name, whole in found.items() if not may_be_infinite(whole)}
+
+
+def may_be_infinite(whole: Tensor) -> bool:
+    return any(isinstance(e, NegInf) for e in walk(whole.element()[1]))
 
 
 def in_terms_of(whole: Tensor, made: Mapping[str, Tensor]) -> Tensor:
@@ -145,7 +150,7 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
     before = {name: seen(view, held) if view.memory in held else None for name, view in views.items()}
     for name, held_ in before.items():
         is_read = f"memory {views[name].memory}" in verdict.reads
-        if held_ is not None and is_read and any(isinstance(e, NegInf) for e in walk(held_.element()[1])):
+        if held_ is not None and is_read and may_be_infinite(held_):
             raise Unsupported(f"{verdict.kernel} reads {name}, which may hold an infinity")
     for name in verdict.counts:
         if not counts(before[name]):

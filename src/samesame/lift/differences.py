@@ -19,6 +19,7 @@ from torch.utils._pytree import tree_leaves
 from samesame.evidence import Refused, SamesameError
 from samesame.lift.example import run_at
 from samesame.lift.parameters import taken_by
+from samesame.programs.named import described
 
 SECONDS = 20.0
 SEEDS = range(16)  # of the example's random tensors, as far as the time goes
@@ -86,7 +87,7 @@ def told_as_refused() -> Iterator[None]:
     except SamesameError:
         raise
     except Exception as error:
-        raise Refused(f"the reference raises {type(error).__name__}: {str(error).splitlines()[0]}") from error
+        raise Refused(f"the reference fails: {described(error)}") from error
 
 
 def widened(x: torch.Tensor | int) -> torch.Tensor | int:

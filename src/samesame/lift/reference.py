@@ -139,7 +139,7 @@ def with_numbers_as_sizes(
     def of_tensors(**given: torch.Tensor) -> Any:
         return reference(**{name: len(x) if name in numbers else x for name, x in given.items()})
 
-    rows = {name: View(-1, (Size(name, 2),), (1,), 0, "torch.float32") for name in numbers}
+    rows = {name: View(-1, (Size(name, 2),), (1,), 0, "float32") for name in numbers}
     inputs = {**launched.inputs, **{name: (view, leaf(name, view.shape)) for name, view in rows.items()}}
     tensors = {name: torch.zeros(x) if name in numbers else x for name, x in taken.items()}
     return of_tensors, tensors, replace(launched, inputs=inputs)
