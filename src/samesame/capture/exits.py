@@ -59,7 +59,7 @@ ADDRESSES = {
 # Packages that take an address to see whether it is a multiple of 16, which decides between kernels of one meaning.
 ALIGN_ONLY = ("transformers/", "vllm/")
 PASSED_THROUGH = ("torch/overrides.py", "torch/_tensor.py")
-COUNTS = str(Path(__file__).parent / "rows" / "counted.py")
+RECORDERS = str(Path(__file__).parent) + os.sep
 PICKLES = "_reduce_ex_internal"
 SENDS = "torch/multiprocessing/"
 # These make a tensor of numbers, and take them out of tensors without an operator.
@@ -142,9 +142,9 @@ class Derives(TorchFunctionMode):
 
 
 def passes_on(frame: FrameType) -> bool:
-    """Whether the code that runs there only hands on what is called: torch's, or another mode of a recorder."""
+    """Whether the code that runs there only hands on what is called: torch's, or another mode of a recorder's."""
     file, name = frame.f_code.co_filename, frame.f_code.co_name
-    return shown(file) in PASSED_THROUGH or (name == "__torch_function__" and file == COUNTS)
+    return shown(file) in PASSED_THROUGH or (name == "__torch_function__" and file.startswith(RECORDERS))
 
 
 def asker(frame: FrameType | None) -> FrameType | None:

@@ -6,7 +6,7 @@ outputs stand under the sequential names, each with where it is due. What values
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -183,8 +183,8 @@ def with_unchanged(
     buffers = {node.origin.parameter: node.name for node in left.sources("constant") if node.origin.parameter}
     for node in right.sources("constant"):
         own = node.origin.parameter or ""
-        like = [name for name in buffers if own and (f".{own}".endswith(f".{name}") or f".{name}".endswith(f".{own}"))]
-        held += [(f"{node.name.partition('.')[0]}.{own}", node, [buffers[name]]) for name in like if len(like) == 1]
+        if own and (name := _alike(own, buffers)):
+            held.append((f"{node.name.partition('.')[0]}.{own}", node, [buffers[name]]))
     held = [(f"{name}{AFTER}", node, names) for name, node, names in held]
     changed = {name for after, node, names in held if after in yours and node.operator != "input" for name in names}
     changed |= {name for name, title in titles.items() if f"{title}{AFTER}" in mine}
@@ -230,10 +230,15 @@ def states_named(left: Graph, right: Graph) -> dict[str, str]:
     names = {}
     for name, _ in right.roots:
         rank, _, own = name.partition(".")
-        like = [other for other in mine if f".{own}".endswith(f".{other}") or f".{other}".endswith(f".{own}")]
-        if own.endswith(AFTER) and own not in mine and len(like) == 1:
-            names[name] = f"{rank}.{like[0]}"
+        if own.endswith(AFTER) and own not in mine and (other := _alike(own, mine)):
+            names[name] = f"{rank}.{other}"
     return names
+
+
+def _alike(own: str, names: Iterable[str]) -> str:
+    """The one of these paths that ends the given one, or is ended by it; nothing if there are several, or none."""
+    like = [other for other in names if f".{own}".endswith(f".{other}") or f".{other}".endswith(f".{own}")]
+    return like[0] if len(like) == 1 else ""
 
 
 def _renamed(graph: Graph, prefix: str, names: Mapping[str, str]) -> Graph:
@@ -286,7 +291,7 @@ def returned_besides(sides: Sides) -> list[str]:
     weight put together of several, and its gradient, is compared part by part."""
     whole = {f"r{source.rank}.{before}{source.name}{after}" for source in sides.sources
              if isinstance(sides.relation.layouts[source.node.name], Concat)
-             for before, after in ((GRADIENT, ""), ("", AFTER))}
+             for before, after in OF_A_WEIGHT}
     return [f"{name} of rank {rank}" for rank, graph in enumerate(sides.ranks) for name, _ in graph.roots
             if (name not in sides.pairs or rank not in sides.pairs[name][1]) and f"r{rank}.{name}" not in whole
             and not is_gradient_left(name)]

@@ -399,7 +399,7 @@ def run_both(graphs: tuple[Graph, Graph], fresh: Draw) -> tuple[Run, Run] | None
 def _draws_integers(graphs: tuple[Graph, Graph], fresh: Draw) -> bool:
     """Are there other integers than the example's, in a weight or an input?"""
     return any(
-        not held.dtype.is_floating_point and not torch.equal(drawn[name], held)
+        (_is_whole(held) or held.dtype == torch.bool) and not torch.equal(drawn[name], held)
         for graph, drawn in zip(graphs, (fresh.left, fresh.right), strict=True)
         for name in drawn for held in [graph.tensors[name]]
     )

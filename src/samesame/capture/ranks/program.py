@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -28,14 +28,16 @@ from samesame.capture.ranks.placements import Placed, placed
 
 def modules_in(thing: Any, depth: int = 2) -> Iterator[nn.Module]:
     """A module, and those that it or a container keeps aside: in a list, say, so that they are no parts of it."""
+    aside: Iterable[Any] = ()
     if isinstance(thing, nn.Module):
         yield thing
         aside = [value for part in thing.modules() for name, value in vars(part).items() if name != "_modules"]
-    else:
-        aside = list(thing.values()) if isinstance(thing, dict) else list(thing) if type(thing) in (list, tuple) else []
-    for value in aside:
-        if depth and isinstance(value, list | tuple | dict | nn.Module):
-            yield from modules_in(value, depth - 1)
+    elif isinstance(thing, dict):
+        aside = thing.values()
+    elif type(thing) in (list, tuple):
+        aside = thing
+    for value in aside if depth else ():
+        yield from modules_in(value, depth - 1)
 
 
 class RankProgram(Program):
