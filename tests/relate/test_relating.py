@@ -12,15 +12,22 @@ from samesame.capture import capture
 from samesame.certificate.replay import replay as certified
 from samesame.egraph import replay
 from samesame.evidence import Rung
+from samesame.formula.expr import Add, Size, const, mul
 from samesame.graph import Graph, Node, TensorType
 from samesame.relate.blocks import cut
 from samesame.relate.draws import take_draws
-from samesame.relate.joint import JointGraph
+from samesame.relate.joint import JointGraph, typed
 from samesame.relate.layout import Permute, Reshape, Whole
 from samesame.relate.prove import Prover
 from samesame.relate.relating import closed_values, input_relation, relate
 
 HEADS, SIZE, HIDDEN = 3, 4, 12
+
+
+def test_sizes_that_are_written_otherwise_are_one_type():
+    rows = Size("B", 2)
+    as_written, multiplied = (TensorType((size, 3), "float32") for size in (Add((rows, rows)), mul(const(2), rows)))
+    assert typed(as_written) == typed(multiplied)
 
 
 class Plain(nn.Module):
