@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 
 from samesame import refine
 from samesame.report.refinement import plain_text
@@ -133,3 +134,26 @@ def test_constants_are_as_they_are_meant_where_ranks_hear_of_each_other():
     found = refine(Thirds, lambda rank, _: Thirds(rank), (torch.randn(6, 3),), timeout=60)
     assert found.verdict == "refines", plain_text(found)
     assert any("as they are meant" in note for note in found.notes)
+
+
+class Critic(nn.Module):
+    """A step on rows that are weighed so that the bias cancels: of its gradient rounding leaves something."""
+
+    def __init__(self, wrap=lambda module: module) -> None:
+        super().__init__()
+        self.critic = wrap(nn.Linear(4, 1))
+        self.optim = torch.optim.SGD(self.critic.parameters(), lr=0.1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        weights = torch.tensor([[3.0], [-1.0], [-2.0]]).repeat(len(x) // 3, 1)
+        self.optim.zero_grad()
+        (weights * self.critic(x)).mean().backward()
+        self.optim.step()
+        return x
+
+
+def test_what_rounding_leaves_of_zero_is_meant_to_be_zero() -> None:
+    found = refine(Critic, lambda rank, world_size: Critic(DistributedDataParallel), {"x": torch.randn(9, 4)},
+                   world_size=3, relations={"x": "shard(0)"}, expected={"0": "shard(0)"})
+    assert found.verdict == "refines", plain_text(found)
+    assert any("leaves something where numbers cancel" in note for note in found.notes)

@@ -45,7 +45,7 @@ from samesame.refine.uneven import uneven
 from samesame.refine.vanishing import with_zeros
 from samesame.relate.carried import carried
 from samesame.relate.draws import take_draws
-from samesame.relate.exact import exact
+from samesame.relate.exact import MUCH, exact
 from samesame.relate.joint import Typed, moved_type
 from samesame.relate.layout import Layout, Whole, build
 from samesame.relate.pieces import PieceProposer
@@ -59,7 +59,6 @@ from samesame.store import Store
 from samesame.versions import versions_of_packages
 
 SECONDS = 4.0               # for a proof
-ROUNDED = 1e-4              # of its largest magnitude: what working a constant out in float32 may lose
 PATIENCE = 20.0             # for proofs that fail, all together, before the next ones get little time
 IMPATIENCE, ENOUGH = 4.0, 20.0      # the same where values have refuted an output, and seconds for all proofs
 
@@ -189,6 +188,7 @@ def establish(
         except Mismatch as found:
             stop(verdict, found)
             return None
+        given = left, ranks
         left, right, ranks, due = sides.left, sides.right, sides.ranks, sides.due
         verdict.collectives = list(collectives_of(sides.met))
         even = evenly_cut(sides, mesh)
@@ -196,7 +196,7 @@ def establish(
     with run.during("execute"):
         taken, values = take_draws((left, right), sides.relation.layouts, verdict.seed)
         sides, aside = sides.gradients_aside(values)
-        exactly = None if meant else as_meant(left, ranks, sides.lying(values), due)
+        exactly = None if meant else as_meant(*given, sides.lying(values), due)
         if exactly is not None:
             left, ranks, words = exactly
             again = establish(verdict, left, ranks, mesh, relations, expected, layouts, stated, run, book, meant=True)
@@ -271,11 +271,12 @@ def as_meant(
     widened = [one for _, changed in exactly for one in changed]
     if not widened:
         return None
+    if not all(one.error < MUCH or one.meant is not None for one in widened):
+        return None                             # no rounding: a step or a cancellation is taken elsewhere
     worst = max(widened, key=lambda one: one.error)
-    if not worst.error < ROUNDED:               # no rounding: a step or a cancellation is taken elsewhere
-        return None
-    words = (f"Constants are taken as they are meant, not as {worst.dtype} rounds them: {worst.node.origin.spoken} is "
-             f"{worst.error:.1e} of its largest magnitude off.")
+    size = f"is {worst.error:.1e} of its largest magnitude off"
+    words = (f"Constants are taken as they are meant, not as {worst.dtype} rounds them: {worst.node.origin.spoken} "
+             f"{size if worst.meant is None else 'leaves something where numbers cancel'}.")
     return exactly[0][0], [graph for graph, _ in exactly[1:]], words
 
 

@@ -8,7 +8,7 @@ float16 or less, and one by which an integer or a truth value is decided, if tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,9 +19,10 @@ from samesame.graph import COLLECTIVE, Dtype, Graph, Node, TensorType, map_nodes
 from samesame.operators.execute import closed, execute, wide
 from samesame.operators.table import packet
 from samesame.relate.propose import difference
-from samesame.relate.roundings import cone
+from samesame.relate.roundings import Unbounded, cone, worked_out
 
 _TIMES = 8                  # constants that decide otherwise are left alone, so many at the most
+MUCH = 1e-4                 # of its largest magnitude: more than rounding does to a constant, if nothing cancels
 DOUBLE = Dtype("float64")
 STEPS = {f"aten.{name}" for name in ("floor", "ceil", "round", "trunc", "sign", "sgn", "heaviside", "nextafter")}
 WIDENED = {"float32": "float64", "complex64": "complex128"}
@@ -29,11 +30,14 @@ WIDENED = {"float32": "float64", "complex64": "complex128"}
 
 @dataclass(frozen=True, slots=True)
 class Widened:
-    """A constant that the program works out in a dtype; `error` of its largest magnitude is what that rounds away."""
+    """A constant that the program works out in a dtype; `error` of its largest magnitude is what that rounds away.
+    Where that is much only since it is meant to be zero, and rounding leaves something of what cancels, `meant` has it
+    with its zeros."""
 
     node: Node
     dtype: str
     error: float
+    meant: torch.Tensor | None = None
 
 
 def exact(graph: Graph) -> tuple[Graph, list[Widened]]:
@@ -49,14 +53,50 @@ def exact(graph: Graph) -> tuple[Graph, list[Widened]]:
             values = _constants(made, closed(made))
             fault = next((n for n in graph.nodes if n.name in names and _decides_otherwise(own, values, n)), None)
             if fault is None:
-                changed = [Widened(node, str(node.type.dtype), difference(own[node.name], values[node.name]))  # type: ignore[union-attr]
+                changed = [_widened(graph, node, own, values)
                            for node in _read(graph, names) if isinstance(own[node.name], torch.Tensor)]
                 changed = [found for found in changed if found.error > 0]
-                return (made, changed) if changed else (graph, [])
+                zeros = {found.node.name: found.meant for found in changed if found.meant is not None}
+                return (_with_values(made, zeros), changed) if changed else (graph, [])
             kept |= set(cone(fault))
     except SamesameError:
         pass                                     # an operator without float64: the constants stay as they are
     return graph, []
+
+
+def _widened(graph: Graph, node: Node, own: Mapping[str, Any], values: Mapping[str, Any]) -> Widened:
+    """What the program's dtype does to a constant of its own."""
+    mine, wider = own[node.name], values[node.name]
+    error = difference(mine, wider)
+    meant = None if error < MUCH else _with_zeros(graph, node, own, mine, wider)
+    return Widened(node, str(mine.dtype).removeprefix("torch."), error, meant)
+
+
+def _with_zeros(
+    graph: Graph, node: Node, own: Mapping[str, Any], mine: torch.Tensor, wider: torch.Tensor
+) -> torch.Tensor | None:
+    """A constant with zeros where they are meant: float64 gives no more there than its rounding may leave of what
+    cancels, and neither does the program's dtype. None where it is off by much elsewhere."""
+    if not mine.dtype.is_floating_point:
+        return None
+    known = {name: value.double() for name, value in own.items() if isinstance(value, torch.Tensor)}
+    try:
+        narrow, wide_ = (worked_out(node, graph, known, dtype, surely=True) for dtype in (mine.dtype, torch.float64))
+    except (Unbounded, SamesameError):
+        return None
+    zero = (wider.abs() <= wide_.error) & (mine.double().abs() <= narrow.error)
+    meant = torch.where(zero, 0.0, wider)
+    near = (mine.double() - meant).abs() < MUCH * meant.abs().max()
+    return meant if bool((zero | near).all()) else None
+
+
+def _with_values(graph: Graph, values: Mapping[str, torch.Tensor]) -> Graph:
+    """The graph with these numbers for constants that it works out."""
+
+    def make(node: Node, now: Node) -> list[Node]:
+        return [replace(now, operator="constant", args=(), kwargs={}) if node.name in values else now]
+
+    return replace(rewritten(graph, make), tensors={**graph.tensors, **values}) if values else graph
 
 
 def _is_real(node: Node) -> bool:
