@@ -107,6 +107,19 @@ def exchanges_in_one_batch() -> Job:
 
 
 @job
+def nobody_reads_where_two_messages_went_at_once() -> Job:
+    """As torch warms up a pipeline; what is written there afterwards is settled again."""
+    def program(x, rank, ranks):
+        came = torch.empty_like(x)
+        works = [dist.isend(x, 1 - rank) for _ in range(2)] + [dist.irecv(came, 1 - rank) for _ in range(2)]
+        for work in works:
+            work.wait()
+        came.copy_(x)
+        return came + x
+    return on_two(program)
+
+
+@job
 def a_message_is_taken_in_another_shape() -> Job:
     def program(x, rank, ranks):
         came = torch.empty(24)

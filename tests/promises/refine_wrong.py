@@ -107,6 +107,19 @@ def waits_for_the_send_and_not_for_the_receive() -> Job:
     return on_two(program)
 
 
+@because(TOO_EARLY.format("writes into", "came", "recv"))
+def reads_where_two_messages_went_at_once() -> Job:
+    def program(x, rank, ranks):
+        came = torch.empty_like(x)
+        works = [dist.isend(x, 1 - rank), dist.isend(x, 1 - rank)]
+        works.append(dist.irecv(came, 1 - rank))           # begun
+        works.append(dist.irecv(came, 1 - rank))           # touched
+        for work in works:
+            work.wait()
+        return came + x
+    return on_two(program)
+
+
 @because(TOO_EARLY.format("writes into", "y", "send"))
 def overwrites_what_it_is_sending() -> Job:
     def program(x, rank, ranks):

@@ -464,7 +464,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             for one in words:
                 if in_place:
                     demand_contiguous(one)
-                self.under_way.touch(one.given, [x for x in one.taken if not any(x is result for result in fresh)])
+                self.under_way.bring(one.given, [x for x in one.taken if not any(x is result for result in fresh)])
             nodes = tuple(self.note(one, fresh) for one in words)
         except Refused as why:
             raise self.refusal(str(why)) from None

@@ -59,6 +59,7 @@ class UnderWay:
     here: Callable[[], Origin]
     named: Callable[[torch.Tensor], str]
     begun: list[Begun] = field(default_factory=list)
+    unsettled: list[tuple[torch.Tensor, Unawaited]] = field(default_factory=list)
     found: Unawaited | None = None
 
     def begin(self, one: Begun) -> None:
@@ -76,7 +77,7 @@ class UnderWay:
 
     def watch(self, operation: OpOverload, given: dict[str, Any]) -> None:
         """An operator is about to run. One that gives another view of the same memory reads nothing of it."""
-        if not self.begun or is_view(operation):
+        if not (self.begun or self.unsettled) or is_view(operation):
             return
         names = [operation._schema.arguments[position].name for position in written(operation)]
         self.touch(
@@ -86,25 +87,46 @@ class UnderWay:
 
     def touch(self, reads: Iterable[torch.Tensor], writes: Iterable[torch.Tensor]) -> None:
         """Note it if memory is read or written too early."""
-        for tensor in reads if self.begun else ():
+        for tensor in reads:
             self.note("reads", tensor, [one for one in self.begun if touched(tensor, one.writes)])
-        for tensor in writes if self.begun else ():
+            self.settle(tensor)
+        for tensor in writes:
             both = [one for one in self.begun if touched(tensor, (*one.reads, *one.writes))]
             self.note("writes into", tensor, both)
+            self.unsettled = [one for one in self.unsettled if not covers(tensor, one[0])]
+
+    def bring(self, reads: Iterable[torch.Tensor], writes: Iterable[torch.Tensor]) -> None:
+        """A collective is about to read and write. Where another one brings something to the same place, what is there
+        in the end is not settled, which is a fault once somebody looks: torch warms pipelines up in that way."""
+        self.touch(reads, ())
+        for tensor in writes:
+            self.note("writes into", tensor, [one for one in self.begun if touched(tensor, one.reads)])
+            for one in self.begun:
+                if touched(tensor, one.writes):
+                    self.unsettled.append((tensor, self.too_early("writes into", tensor, one)))
 
     def returned(self, name: str, tensor: torch.Tensor) -> None:
         """Note it if an output of the program, or what it leaves in memory of others, is under way at the end."""
         self.note("ends with", tensor, [one for one in self.begun if touched(tensor, one.writes)], name)
+        self.settle(tensor)
+
+    def settle(self, tensor: torch.Tensor) -> None:
+        """Somebody looks at what a tensor holds."""
+        if self.found is None:
+            self.found = next((fault for place, fault in self.unsettled if touches(tensor, place)), None)
 
     def note(self, word: str, tensor: torch.Tensor, under_way: Sequence[Begun], name: str = "") -> None:
         if self.found is None and under_way:
-            one, here = under_way[0], self.here() if not name else Origin()
-            what = name or self.named(tensor) or f"a result of the {one}"
-            near = one.origin.file and here.file in ("", one.origin.file)
-            line = f"line {one.origin.line}" if near and here.file else one.origin.spoken
-            at = f" at {here.spoken}" if here.file else ""
-            sentence = f"rank {self.rank} {word} {what}{at} before the {one} of {line} is waited for"
-            self.found = Unawaited(sentence, here if here.file else one.origin)
+            self.found = self.too_early(word, tensor, under_way[0], name)
+
+    def too_early(self, word: str, tensor: torch.Tensor, one: Begun, name: str = "") -> Unawaited:
+        here = self.here() if not name else Origin()
+        what = name or self.named(tensor) or f"a result of the {one}"
+        near = one.origin.file and here.file in ("", one.origin.file)
+        line = f"line {one.origin.line}" if near and here.file else one.origin.spoken
+        at = f" at {here.spoken}" if here.file else ""
+        sentence = f"rank {self.rank} {word} {what}{at} before the {one} of {line} is waited for"
+        return Unawaited(sentence, here if here.file else one.origin)
 
 
 class Pending(dist.Work):
@@ -166,6 +188,12 @@ def touches(a: torch.Tensor, b: torch.Tensor) -> bool:
     if address(a) != address(b) or not overlap(a, b):
         return False
     return (a.is_contiguous() and b.is_contiguous()) or bool(_places(a) & _places(b))
+
+
+def covers(tensor: torch.Tensor, place: torch.Tensor) -> bool:
+    """Whether a tensor has all the memory that another one has."""
+    (start, stop), (first, last) = extent(tensor), extent(place)
+    return address(tensor) == address(place) and tensor.is_contiguous() and start <= first and last <= stop
 
 
 def _places(tensor: torch.Tensor) -> set[int]:
