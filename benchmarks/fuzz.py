@@ -190,7 +190,7 @@ def twins(options: argparse.Namespace) -> None:
 
 def worth(options: argparse.Namespace) -> None:
     """What generators and twins gave to campaigns that ran: cases, findings, and findings that nothing else has."""
-    head = "campaign", "part", "programs", "processor s", "findings", "not without it"
+    head = "campaign", "part", "programs", "seconds", "findings", "not without it"
     print(machine(), f"\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for folder in map(Path, options.names):
         found = {finding.number: finding for finding in read_campaign(folder).findings}
