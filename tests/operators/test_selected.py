@@ -1,5 +1,6 @@
-"""Choices among choices: what is found among the largest of a row's parts is what is found in the row. Against torch, on
-rows cut anywhere, with ties where these do not matter; and as claims."""
+"""Choices among choices: what is found among the largest of a row's parts is what is found in the row.
+
+Against torch, on rows cut anywhere, with ties where these do not matter; and as claims."""
 
 from __future__ import annotations
 
