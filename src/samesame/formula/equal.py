@@ -103,7 +103,7 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
     for worth_it, settings in ATTEMPTS:
         rest = deadline - time.thread_time()
         if first is None or (rest > 0 and any(map(worth_it, (left, right)))):
-            answer = _attempt(left, right, replace(budget, seconds=rest), **settings)
+            answer = _attempt(left, right, replace(budget, seconds=rest), _prove, **settings)
             if isinstance(answer, Proved):
                 return answer
             first = first or answer
@@ -112,13 +112,13 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
 
 
 def _attempt(
-    left: Expr, right: Expr, budget: Budget, prove: Callable[[Form, Form], str] | None = None, *,
+    left: Expr, right: Expr, budget: Budget, prove: Callable[[Form, Form], str], *,
     thorough: bool = False, by_signs: bool = False, longer: bool = False,
 ) -> Proved | NotProved:
     with spending(budget, thorough, by_signs, longer) as effort, deep_recursion():
         try:
             sides = normal(left), normal(right)
-            detail = (prove or _prove)(*sides)
+            detail = prove(*sides)
         except Unsupported as unsupported:
             return NotProved(_with_limits(str(unsupported), effort))
         except RecursionError:

@@ -383,8 +383,8 @@ def _range(e: Expr) -> tuple[int | None, int | None]:
         case Index() if isinstance(e.extent, Num):
             return 0, int(e.extent.value) - 1
         case Load(leaf, _) if leaf.bounds is not None:
-            low, high = leaf.bounds
-            return low if isinstance(low, int) else None, high if isinstance(high, int) else None
+            least, most = leaf.bounds
+            return least if isinstance(least, int) else None, most if isinstance(most, int) else None
         case Add(terms):
             ranges = list(map(_range, terms))
             lows, highs = ([r[side] for r in ranges] for side in (0, 1))

@@ -41,7 +41,7 @@ def rowwise(name: str, options: Options, falls: Order, x: Tensor, dim: int, leng
     d = dimension(dim, x.rank)
     shape = replaced(x.shape, d, length) if x.rank else ()
 
-    def place(i: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    def place(i: tuple[Expr, ...]) -> tuple[Expr]:
         return (i[d],) if x.rank else (numeric(0),)
 
     def position(*i: Expr) -> Expr:
@@ -49,8 +49,9 @@ def rowwise(name: str, options: Options, falls: Order, x: Tensor, dim: int, leng
         found = ordered(row.body, frozenset(row.bound))
         simpler = Lambda(row.bound, found.core)
         descending = falls(found.rising)
-        untied = None if descending is None else selected.position(simpler, *place(i), descending)
-        return untied or Opaque(name, ("indices", options(found.rising)), (simpler,), place(i), "int")
+        (k,) = place(i)
+        untied = None if descending is None else selected.position(simpler, k, descending)
+        return untied or Opaque(name, ("indices", options(found.rising)), (simpler,), (k,), "int")
 
     def value(*i: Expr) -> Expr:
         row = _row(x, i, d)
@@ -63,7 +64,8 @@ def rowwise(name: str, options: Options, falls: Order, x: Tensor, dim: int, leng
         descending = falls(rising)
         if descending is None:
             return Opaque(name, ("values", options(rising)), (row,), place(i), kind)
-        return selected.in_order(row, *place(i), descending, kind)
+        (k,) = place(i)
+        return selected.in_order(row, k, descending, kind)
 
     return tensor(shape, value, x.kind), tensor(shape, position, "int")
 
