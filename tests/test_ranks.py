@@ -267,12 +267,9 @@ def test_programs_that_cannot_be_built_are_refused_with_the_line():
         capture_ranks(parallel, (WORDS,), 0)
 
 
-def data_parallel(hook=None):
+def data_parallel():
     def program(rank, size):
-        module = nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
-        if hook is not None:
-            module.register_comm_hook(None, hook)
-        return module
+        return nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
 
     return capture_ranks(program, (torch.ones(3, 2),), 2, backward=True)
 
@@ -287,9 +284,16 @@ def test_a_reducers_buckets_are_seen_and_averaged():
     assert [meeting.op for meeting in together.meetings] == ["sum"]
 
 
-def test_a_communication_hook_is_refused():
-    with pytest.raises(Refused, match="DistributedDataParallel has a communication hook"):
-        data_parallel(hook=lambda state, bucket: None)
+def test_a_communication_hook_that_was_there_before_is_refused():
+    hooked = nn.parallel.DistributedDataParallel.register_comm_hook
+
+    def program(rank, size):
+        module = nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
+        hooked(module, None, lambda state, bucket: None)
+        return module
+
+    with pytest.raises(Refused, match="given a communication hook before its rank was made"):
+        capture_ranks(program, (torch.ones(3, 2),), 2, backward=True)
 
 
 def test_a_process_that_belongs_to_a_group_is_refused():

@@ -28,6 +28,7 @@ from samesame.certificate.certify import certificate
 from samesame.diagnose import diagnose, effect_of
 from samesame.diagnose.configs import configured
 from samesame.evidence import Evidence, Numeric, Picture, Refused, Root, Rung, Verdict
+from samesame.formula.selected import ties_excluded
 from samesame.graph import Graph, Node
 from samesame.operators.execute import execute
 from samesame.operators.hiding import HIDDEN
@@ -194,7 +195,8 @@ def _establish(
         roots = qualified(settled.roots, relating, graphs, values)
         _decide(verdict, roots if read is None else up_to_rounding(roots, read), relating, run, unlike)
         evidence = [found.evidence for found in verdict.roots] + [found.evidence for found in verdict.relations]
-        verdict.only += told_of_hidden(condition for one in evidence for condition in one.conditions)
+        conditions = [condition for one in evidence for condition in one.conditions]
+        verdict.only += [*told_of_hidden(conditions), *(f"where {told}" for told in ties_excluded(conditions))]
         verdict.notes += sides.notes
         verdict.advice = _advice(relation, graphs, values)
         if verdict.verdict == "different":

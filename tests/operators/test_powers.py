@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 import torch
 
 from samesame import check
-from samesame.formula.expr import Unsupported
-from samesame.formula.tensor import leaf
+from samesame.formula.evaluate import evaluate
+from samesame.formula.expr import Unsupported, const, lt, where
+from samesame.formula.tensor import leaf, tensor
 from samesame.operators import meaning_of
 
 DICE = torch.Generator().manual_seed(0)
@@ -55,3 +58,18 @@ def test_an_integer_to_a_negative_power_is_no_fraction():
     assert check(counted, real, (torch.tensor([0, 1, 2, 3, 5]),)).verdict != "same"
     assert check(lambda x: x * 2 ** torch.arange(5), lambda x: x * torch.exp2(torch.arange(5.0)), (torch.randn(5),)
                  ).verdict == "same"
+
+
+def test_a_positive_base_for_each_head():
+    """Which base it is, is a choice; no base of it may be 0 or less."""
+    bases, exponents = leaf("e", (2, 4)), leaf("n", (2, 4), "int", (0, 5))
+    chosen = tensor((2, 4), lambda h, i: where(lt(h, 1), const(Fraction(9, 10)), const(Fraction(3, 4))))
+    found = meaning_of("aten.pow.Tensor_Tensor")(chosen, exponents)
+    numbers = torch.randint(0, 6, (2, 4), generator=DICE)
+    given = {"n": numbers.numpy(), "e": numbers.double().numpy()}
+    expected = torch.tensor([[0.9], [0.75]], dtype=torch.float64) ** numbers
+    torch.testing.assert_close(torch.from_numpy(evaluate(found, given)), expected)
+    for other in (const(0), const(-1), bases[0, 0]):
+        mixed = tensor((2, 4), lambda h, i, other=other: where(lt(h, 1), const(Fraction(9, 10)), other))
+        with pytest.raises(Unsupported, match="may not be positive"):
+            meaning_of("aten.pow.Tensor_Tensor")(mixed, exponents).element()

@@ -76,3 +76,26 @@ def test_a_tensor_of_equal_values_is_found_beside_another_that_is_moved_often() 
             for x in runs]
     found = PieceProposer(left, sizes(left)).candidates([{"r": x[:2]} for x in runs], "r", (2, 3))
     assert {"quotient", "last"} <= {name for name, _ in found}
+
+
+@given(st.tuples(*[st.sampled_from([2, 3, 4])] * 3), st.integers(0, 99), st.data())
+def test_a_piece_of_a_grid_is_found(shape: tuple[int, ...], seed: int, data: st.DataObject) -> None:
+    left = draws(list(shape), seed)
+    ranges = []
+    for size in shape:
+        start = data.draw(st.integers(0, size - 1))
+        ranges.append(slice(start, data.draw(st.integers(start + 1, size))))
+    right = [{"r": run["x"][tuple(ranges)].clone()} for run in left]
+    if right[0]["r"].numel() < 2:
+        return
+    found = PieceProposer(left, sizes(left)).candidates(right, "r", tuple(right[0]["r"].shape))
+    assert [name for name, _ in found] == ["x"]
+    for mine, yours in zip(left, right, strict=True):
+        assert torch.equal(values(found[0][1], mine.__getitem__), yours["r"])
+
+
+def test_a_piece_of_a_grid_with_one_other_element_is_none() -> None:
+    left = draws([4, 6], 0)
+    right = [{"r": run["x"][:2, 2:4].clone()} for run in left]
+    right[1]["r"][1, 1] += 1e-3
+    assert not PieceProposer(left, sizes(left)).candidates(right, "r", (2, 2))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from samesame.formula.expr import Compare, Expr, Extremum, Fn, Fold, Num, Pow, walk
+from samesame.formula.expr import Compare, Expr, Extremum, FloorDiv, Fn, Fold, Mod, Num, Pow, walk
 from samesame.formula.functions import BY_SIGN
 from samesame.formula.rewrite import LONGER, SMALL
 
@@ -18,12 +18,27 @@ def _worth_another_attempt(expr: Expr) -> bool:
     dividing: set[Expr] = set()
     for e in walk(expr):
         within = any(child in dividing for child in e.children)
-        if isinstance(e, Fold) and any(isinstance(v.extent, Num) and v.extent.value <= SMALL for v in e.bound):
+        if _is_small(e):
             return True
         if isinstance(e, Fn) and within:
             return True
         if within or _divides(e):
             dividing.add(e)
+    return False
+
+
+def _is_small(expr: Expr) -> bool:
+    """Whether it sums over a few values, or over an index of which a digit takes a few: e·H + h for few experts e."""
+    if not isinstance(expr, Fold):
+        return False
+    extents = {v: v.extent.value for v in expr.bound if isinstance(v.extent, Num)}
+    if any(extent <= SMALL for extent in extents.values()):
+        return True
+    for e in walk(expr.body):
+        match e:
+            case FloorDiv(a, Num(d)) | Mod(a, Num(d)) if any(d <= SMALL or extents[v] <= SMALL * d
+                                                            for v in extents.keys() & a.free):
+                return True
     return False
 
 
@@ -45,6 +60,13 @@ def _chooses_inside(expr: Expr) -> bool:
     return any(isinstance(part, Compare) and part.free & few for e in functions for part in walk(e.argument))
 
 
+def writes_out_quotients(expr: Expr) -> bool:
+    """Whether a small sum may be written out, and something in it divides: a common denominator of such summands is
+    long, where each may meet its like as it is."""
+    return any(_is_small(e) and any(map(_divides, walk(e))) for e in walk(expr))
+
+
+AT_ONCE: tuple[dict[str, bool], ...] = ({}, {"thorough": True})     # before quotients are brought together
 ATTEMPTS: tuple[tuple[Callable[[Expr], bool], dict[str, bool]], ...] = (
     (lambda _: True, {}),
     (_worth_another_attempt, {"thorough": True}),

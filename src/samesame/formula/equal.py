@@ -19,7 +19,7 @@ from itertools import count
 
 from samesame.formula.angles import by_angles
 from samesame.formula.arguments import shared_arguments
-from samesame.formula.attempts import ATTEMPTS
+from samesame.formula.attempts import AT_ONCE, ATTEMPTS, writes_out_quotients
 from samesame.formula.boundaries import at_boundaries
 from samesame.formula.counting import never_counts, never_differs
 from samesame.formula.defined import assume_defined
@@ -58,7 +58,7 @@ from samesame.formula.terms import (
     scale,
     subtract,
 )
-from samesame.formula.written_out import quotients_written_out, unrolled
+from samesame.formula.written_out import products_written_out, quotients_written_out, unrolled
 
 __all__ = ["Budget", "NotProved", "Proved", "prove_equal", "prove_tensors_equal"]
 
@@ -96,10 +96,14 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
     left, right = numeric(left), numeric(right)
     deadline = time.thread_time() + budget.seconds
     first: Proved | NotProved | None = None
+    for settings in AT_ONCE if any(map(writes_out_quotients, (left, right))) else ():
+        answer = _attempt(left, right, replace(budget, seconds=budget.seconds / 4), _at_once, **settings)
+        if isinstance(answer, Proved):
+            return answer
     for worth_it, settings in ATTEMPTS:
         rest = deadline - time.thread_time()
         if first is None or (rest > 0 and any(map(worth_it, (left, right)))):
-            answer = _attempt(left, right, replace(budget, seconds=rest), **settings)
+            answer = _attempt(left, right, replace(budget, seconds=rest), _prove, **settings)
             if isinstance(answer, Proved):
                 return answer
             first = first or answer
@@ -108,12 +112,13 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
 
 
 def _attempt(
-    left: Expr, right: Expr, budget: Budget, *, thorough: bool = False, by_signs: bool = False, longer: bool = False
+    left: Expr, right: Expr, budget: Budget, prove: Callable[[Form, Form], str], *,
+    thorough: bool = False, by_signs: bool = False, longer: bool = False,
 ) -> Proved | NotProved:
     with spending(budget, thorough, by_signs, longer) as effort, deep_recursion():
         try:
             sides = normal(left), normal(right)
-            detail = _prove(*sides)
+            detail = prove(*sides)
         except Unsupported as unsupported:
             return NotProved(_with_limits(str(unsupported), effort))
         except RecursionError:
@@ -228,6 +233,19 @@ def _prove(left: Form, right: Form) -> str:
         return IDENTICAL
     left, right = _without_infinities(left, right)
     return vanishes(subtract(left, right))
+
+
+def _at_once(left: Form, right: Form) -> str:
+    """The same, without any work on quotients that the sides do not share."""
+    if left is right:
+        return IDENTICAL
+    difference = subtract(*_without_infinities(left, right))
+    if not difference.terms:
+        return "the difference cancels"
+    written_out = products_written_out(difference)
+    if written_out is None or written_out.terms:
+        raise _Open(abridged(difference.key))
+    return "small sums written out"
 
 
 def _without_infinities(left: Form, right: Form) -> tuple[Form, Form]:

@@ -574,15 +574,19 @@ def _inner_polys(atom: Atom) -> tuple[tuple[str, int, Poly], ...]:
         for term, _ in atom.argument.terms:
             hidden = frozenset(term.bound)
             found += [use for a, _ in term.factors for use in _inner_polys(a) if not use[2].free & hidden]
-    return tuple(found)
+    return tuple(dict.fromkeys(found))                     # each once, as parts are shared
 
 
 @remember
 def ratios_in(thing: Thing) -> tuple[Ratio, ...]:
     """Division atoms anywhere inside, outermost first."""
     found: dict[Ratio, None] = {}
+    seen = set[Thing]()     # parts are shared, and ways to one may be exponentially many
 
     def look(part: Thing) -> None:
+        if part in seen:
+            return
+        seen.add(part)
         if isinstance(part, Ratio):
             found[part] = None
             look(part.numerator)

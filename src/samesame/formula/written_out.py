@@ -36,6 +36,11 @@ def quotients_written_out(form: Form) -> Form | None:
     return _written_out(form, _over_divisors, QUOTIENTS) if any(True for _ in lone) else None
 
 
+def products_written_out(form: Form) -> Form | None:
+    """Those sums alone in which nothing divides, where others are left as they are; None if there are none."""
+    return _written_out(form, _over_any_undivided, UNROLLED)
+
+
 def _written_out(form: Form, pieces_of: Pieces, most: int, rounds: int = ROUNDS) -> Form | None:
     items: list[tuple[Term, Fraction]] = []
     changed, left = False, most
@@ -56,6 +61,10 @@ def _over_any(draft: Draft, most: int) -> list[Form] | None:
     """The summands over the first bound variable that takes few values, or the first of few points of which a
     condition says that there is any."""
     return next(chain(_sums(draft, draft.bound, most), _by_presence(draft, most)), None)
+
+
+def _over_any_undivided(draft: Draft, most: int) -> list[Form] | None:
+    return None if _divisors(draft.factors) else _over_any(draft, most)
 
 
 def _over_divisors(draft: Draft, most: int) -> list[Form] | None:

@@ -35,6 +35,7 @@ from samesame.formula.expr import (
     rebuild,
     where,
 )
+from samesame.formula.selected import read_at
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import moved, ravel, replaced, reshape
 from samesame.operators.numbers import constant
@@ -73,7 +74,8 @@ def index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
     if not x.rank:
         return x
     d, chosen = dimension(dim, x.rank), ravel(index)
-    return moved(x, replaced(x.shape, d, chosen.shape[0]), lambda *i: replaced(i, d, chosen[i[d]]))
+    return tensor(replaced(x.shape, d, chosen.shape[0]),
+                  lambda *i: read_at(chosen[i[d]], lambda at: x[replaced(i, d, at)]), x.kind)
 
 
 @meaning("aten.gather.default")
@@ -85,7 +87,7 @@ def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> 
         raise Unsupported(f"an index of rank {index.rank} into a tensor of rank {x.rank}")
     d = dimension(dim, x.rank)
     _covered(index, x, d)
-    return moved(x, index.shape, lambda *i: replaced(i, d, index[i]))
+    return tensor(index.shape, lambda *i: read_at(index[i], lambda at: x[replaced(i, d, at)]), x.kind)
 
 
 def _covered(index: Tensor, x: Tensor, *but: int) -> None:
@@ -115,7 +117,15 @@ def index_(x: Tensor, indices: Indices) -> Tensor:
     The block stands where the first index tensor stood if they are neighbours, and in front otherwise.
     """
     place = _Places(x, indices)
-    return moved(x, place.shape, place.source)
+
+    def element(*i: Expr) -> Expr:
+        source = place.source(*i)
+        chosen = [d for d in place.at if isinstance(source[d], Opaque)]
+        if len(chosen) != 1:
+            return x[tuple(source)]
+        return read_at(source[chosen[0]], lambda at: x[replaced(source, chosen[0], at)])
+
+    return tensor(tuple(place.shape), element, x.kind)
 
 
 @meaning("aten.take_along_dim.default")
@@ -127,7 +137,7 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor
     shape = broadcast(replaced(x.shape, d, 1), replaced(indices.shape, d, 1))
 
     def element(*i: Expr) -> Expr:
-        return at(x, replaced(i, d, wrapped(at(indices, i), x.shape[d])))
+        return read_at(wrapped(at(indices, i), x.shape[d]), lambda place: at(x, replaced(i, d, place)))
 
     return tensor(replaced(shape, d, indices.shape[d]), element, x.kind)
 

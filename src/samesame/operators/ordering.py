@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from samesame.formula import monotone
-from samesame.formula.expr import Expr, Lambda, Opaque, add, floordiv, index, mul, numeric
+from samesame.formula import monotone, selected
+from samesame.formula.expr import Expr, Lambda, Opaque, floordiv, index, numeric
 from samesame.formula.monotone import apart, is_finite, ordered
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import ravel, replaced, reshape, select
@@ -41,14 +41,17 @@ def rowwise(name: str, options: Options, falls: Order, x: Tensor, dim: int, leng
     d = dimension(dim, x.rank)
     shape = replaced(x.shape, d, length) if x.rank else ()
 
-    def place(i: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    def place(i: tuple[Expr, ...]) -> tuple[Expr]:
         return (i[d],) if x.rank else (numeric(0),)
 
     def position(*i: Expr) -> Expr:
         row = _row(x, i, d)
         found = ordered(row.body, frozenset(row.bound))
         simpler = Lambda(row.bound, found.core)
-        return Opaque(name, ("indices", options(found.rising)), (simpler,), place(i), "int")
+        descending = falls(found.rising)
+        (k,) = place(i)
+        untied = None if descending is None else selected.position(simpler, k, descending)
+        return untied or Opaque(name, ("indices", options(found.rising)), (simpler,), (k,), "int")
 
     def value(*i: Expr) -> Expr:
         row = _row(x, i, d)
@@ -62,14 +65,9 @@ def rowwise(name: str, options: Options, falls: Order, x: Tensor, dim: int, leng
         if descending is None:
             return Opaque(name, ("values", options(rising)), (row,), place(i), kind)
         (k,) = place(i)
-        return nth(row, add(row.bound[0].extent, -1, mul(-1, k)) if descending else k, kind)
+        return selected.in_order(row, k, descending, kind)
 
     return tensor(shape, value, x.kind), tensor(shape, position, "int")
-
-
-def nth(row: Lambda, k: Expr, kind: str) -> Expr:
-    """The k-th smallest element of a row, from 0."""
-    return Opaque("aten.sort", ("values", (False, True)), (row,), (k,), kind)
 
 
 def _row(x: Tensor, i: tuple[Any, ...], d: int) -> Lambda:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from samesame.formula.expr import ONE, Add, Expr, Fn, Mul, Num, Pow, Unsupported, exp, log, numeric, power
+from samesame.formula.expr import ONE, Add, Expr, Fn, Mul, Num, Pow, Unsupported, Where, exp, log, numeric, power
 from samesame.formula.scalars import SCALARS
 from samesame.formula.tensor import Tensor
 from samesame.operators.numbers import exact
@@ -60,4 +60,6 @@ def _positive(e: Expr) -> bool:
             return all(map(_positive, parts))
         case Fn(name, _):
             return name in SCALARS and SCALARS[name].positive
+        case Where(_, then, otherwise):                        # a base for each head
+            return _positive(then) and _positive(otherwise)
     return (lower_bound(e) or 0) > 0

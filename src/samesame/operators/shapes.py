@@ -27,6 +27,7 @@ from samesame.formula.expr import (
     Mod,
     Mul,
     Num,
+    Opaque,
     Size,
     Unsupported,
     Where,
@@ -306,6 +307,8 @@ def _evident_bound(e: Expr) -> int | None:
             return int(value) if value.denominator == 1 else None
         case Index() | Mod():
             return 0
+        case Opaque("aten.argmax" | "aten.argmin") | Opaque("aten.sort" | "aten.topk", ("indices", _)):
+            return 0                                       # a place in a row
         case Size(_, minimum):
             return minimum
         case Load(leaf, _):

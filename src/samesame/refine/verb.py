@@ -16,6 +16,7 @@ from samesame.capture.alive import tensors_known
 from samesame.capture.ranks.waiting import Unawaited
 from samesame.capture.ranks.world import Mismatch, World
 from samesame.evidence import Collective, Evidence, Output, Refinement, Root, Rung
+from samesame.formula.selected import ties_excluded
 from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.operators.execute import execute
 from samesame.operators.kept import Over
@@ -383,6 +384,7 @@ def write(verdict: Refinement, found: Established, roots: list[Root], run: Run) 
     given = {node.name for node in relating.right.nodes if node.is_source}
     verdict.input_relation = [relation for relation in relations if relation.right in given]
     verdict.relations = [relation for relation in relations if relation.right not in given]
+    verdict.provided += ties_excluded(said for relation in relations for said in relation.evidence.conditions)
     verdict.unpaired = [relating.left[name].origin.parameter or name for name in relating.inputs.unpaired_left]
     verdict.notes = _notes(verdict, found, run)
     verdict.counts = {

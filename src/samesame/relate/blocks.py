@@ -79,16 +79,19 @@ def cut(
     opened: frozenset[int] = frozenset(),
     constants: int = 0,
     limit: int = 250,
+    neighbours: bool = True,
 ) -> Block:
     """The claim `right = layout(left)` down to the frontier; classes in `opened` are looked through, and with
-    `constants` also how every constant was made: 1, but for tables of numbers; 2, these too.
+    `constants` also how every constant was made: 1, but for tables of numbers; 2, these too. Without `neighbours`, of
+    what one side joins what the other has nothing of yet is a variable, beside something that it has.
 
     Raises TooLarge above `limit` nodes.
     """
     place = share(layout, joint.types[left].shape)
-    return _Cutter(joint, opened, constants, limit, place).claim(left, right, layout)
+    return _Cutter(joint, opened, constants, limit, place, neighbours).claim(left, right, layout)
 
 
+JOINS = ("aten.cat.default", "aten.stack.default")
 STEPS = 3                   # between a tensor at the frontier and those there that it is made of
 
 
@@ -120,9 +123,11 @@ def tied_together(joint: JointGraph, frontier: Iterable[int], limit: int = 250) 
 
 class _Cutter:
     def __init__(
-        self, joint: JointGraph, opened: frozenset[int], constants: int, limit: int, place: Fraction
+        self, joint: JointGraph, opened: frozenset[int], constants: int, limit: int, place: Fraction,
+        neighbours: bool = True,
     ) -> None:
-        self.place = place
+        self.place, self.neighbours = place, neighbours
+        self.aside = set[int]()
         self.joint, self.egraph = joint, joint.egraph
         self.opened, self.constants, self.limit = opened, constants, limit
         self.nodes: list[Node] = []
@@ -184,7 +189,7 @@ class _Cutter:
             return node
         anchored = self.joint.is_anchored(name)
         source = self.egraph.term(self.definition(name)).operator in SOURCES
-        if source or (anchored and not self.is_open(name)):
+        if source or name in self.aside or (anchored and not self.is_open(name)):
             self.untold |= constant is not None
             node = self.append("input", (), {}, self.joint.types[name], f"x{len(self.frontier)}")
             self.frontier[node.name] = name
@@ -241,6 +246,8 @@ class _Cutter:
                     raise TooLarge
                 under_way.add(term)
                 stack.append((term, True))
+                if not self.neighbours and self.egraph.term(term).operator in JOINS:
+                    self.leave_aside({self.egraph.find(argument) for argument in arguments})
                 for argument in reversed(arguments):
                     name = self.egraph.find(argument)
                     if name in self.made:
@@ -259,6 +266,13 @@ class _Cutter:
                 inputs.append(self.made[name])
             results[term] = self.application(term, inputs)
         return results[root]
+
+    def leave_aside(self, parts: set[int]) -> None:
+        """Of what is joined, what is on the left only, if there is something else beside it."""
+        alone = {name for name in parts if not self.joint.is_related(name) and not self.joint.stands_in(name, "right")
+                 and self.joint.constant_value(name) is None}
+        if alone < parts:
+            self.aside |= alone
 
     def application(self, term: int, inputs: list[Node]) -> Node:
         shown = self.egraph.term(term)

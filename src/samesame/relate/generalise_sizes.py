@@ -134,7 +134,7 @@ def generalise_sizes(
             continue                                       # a certificate has no words for an induction
         general = replace(prover, sizes=found.example, alike=bool(found.lost), rules={}, seconds=0.0)
         general.learning, general.questions = 0.0, {}
-        general.ideal, general.literal, general.hidden = set(), set(), set()
+        general.ideal, general.literal, general.hidden, general.untied = set(), set(), set(), set()
         general.proofs = general.attempts = general.by_rule = 0
         general.budget = replace(prover.budget, seconds=SYMBOLIC_SECONDS)
         started = time.thread_time()

@@ -4,7 +4,8 @@ A rank's tensor may be a slice of a sequential one over some dimension, a stride
 sequence in a merged dimension), or either times the number of ranks. The fingerprint is a row of moments: for each
 dimension, the sum of squares at each of its positions. A slice over that dimension has a run of the row for its own,
 however its other dimensions are arranged, and a factor shows as its square. So all rows of the left are kept in one
-sorted list, and a right tensor's row is looked up by its first number. As ever, values only propose.
+sorted list, and a right tensor's row is looked up by its first number. A piece that is cut along several dimensions, as
+a grid of ranks holds it, has no such run; it is looked up by its largest element. As ever, values only propose.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from math import gcd
 
 import numpy as np
@@ -23,6 +25,7 @@ from samesame.relate.propose import Proposer, Values, agree, is_telling, rearran
 
 _HITS = 200                 # places in the left's rows that are looked at, for one row of a right tensor
 _FOUND = 9                  # most of them one tensor, moved: its transpose for a gradient, for another product
+_ELEMENTS = 1 << 22         # of all left tensors together, that are put in order to find one
 _CLOSE = 1e-9
 
 
@@ -88,12 +91,51 @@ class PieceProposer:
         if not tells(right, name, self._draw):
             return found
         seen: dict[str, Layout] = {}
-        for layout, other in self._pieces(value, self.places(name)):
+        for layout, other in chain(self._pieces(value, self.places(name)), self._boxes(value)):
             if other not in seen and self._fits(layout, right, name):
                 seen[other] = layout
                 if len(seen) == _FOUND:
                     break
         return sorted(seen.items(), key=lambda pair: self._order[pair[0]])
+
+    @cached_property
+    def _elements(self) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """The elements of all left tensors in order, and where each is: which tensor's, counted on through all of
+        them. Made when a right tensor is no piece along one dimension."""
+        names = [name for name in self._order if is_telling(self.left[self._draw][name])]
+        if sum(self.left[self._draw][name].numel() for name in names) > _ELEMENTS:
+            names = []
+        flat = [_finite(self.left[self._draw][name]).flatten().numpy() for name in names]
+        together = np.concatenate(flat) if flat else np.zeros(0)
+        order = np.argsort(together, kind="stable")
+        return names, together[order], order
+
+    def _boxes(self, value: torch.Tensor) -> Iterator[tuple[Layout, str]]:
+        """Pieces along several dimensions at once, as a grid of ranks holds them: told by where a left tensor of the
+        same rank has the right one's largest element."""
+        names, elements, order = self._elements
+        if value.dim() < 2 or not names:
+            return
+        numbers = _finite(value)
+        at = int(numbers.abs().argmax())
+        largest = float(numbers.flatten()[at])
+        slack = abs(largest) * _CLOSE + 1e-300
+        low, high = np.searchsorted(elements, (largest - slack, largest + slack))
+        ends = np.cumsum([self.left[self._draw][name].numel() for name in names])
+        corner = np.unravel_index(at, tuple(value.shape))
+        for place in order[low : min(high, low + _HITS)]:
+            owner = int(np.searchsorted(ends, place, side="right"))
+            whole = tuple(self.left[self._draw][names[owner]].shape)
+            cut = [d for d, (size, own) in enumerate(zip(whole, value.shape, strict=False)) if size != own]
+            if len(whole) != value.dim() or len(cut) < 2:
+                continue
+            inside = np.unravel_index(int(place - (ends[owner - 1] if owner else 0)), whole)
+            layout: Layout = Whole(names[owner])
+            starts = [int(p - q) for p, q in zip(inside, corner, strict=True)]
+            if all(0 <= start <= size - own for start, size, own in zip(starts, whole, value.shape, strict=True)):
+                for d in cut:
+                    layout = Slice(layout, d, starts[d], starts[d] + value.shape[d])
+                yield layout, names[owner]
 
     def _fits(self, layout: Layout, right: Values, name: str) -> bool:
         pairs = zip(self.left, right, strict=True)
@@ -143,12 +185,16 @@ class PieceProposer:
 
 def _rows(value: torch.Tensor) -> Iterator[tuple[int | None, np.ndarray]]:
     """The moments over each dimension of more than one position, and, for a piece of one, the sum of them all."""
-    squares = torch.nan_to_num(value.double(), nan=0.5, posinf=3.0, neginf=-2.0).square()
+    squares = _finite(value).square()
     yield None, squares.sum().reshape(1).numpy()
     for dim, size in enumerate(value.shape):
         if size > 1:
             others = [d for d in range(value.dim()) if d != dim]
             yield dim, (squares.sum(others) if others else squares).numpy()
+
+
+def _finite(value: torch.Tensor) -> torch.Tensor:
+    return torch.nan_to_num(value.double(), nan=0.5, posinf=3.0, neginf=-2.0)
 
 
 def _divisors(number: int) -> list[int]:

@@ -12,9 +12,10 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from samesame.evidence import Evidence, Rung
 from samesame.formula.cases import is_by_cases, prove_by_cases
@@ -22,6 +23,7 @@ from samesame.formula.chance import differ_by_chance
 from samesame.formula.effort import WORK
 from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
 from samesame.formula.expr import Opaque, Unsupported, numeric, walk
+from samesame.formula.selected import is_untied, untied
 from samesame.formula.smt import recording
 from samesame.formula.tensor import Tensor
 from samesame.graph import Node, at
@@ -44,6 +46,7 @@ HARDER = 4                  # times the time for what ran out of it
 IMPATIENT = 0.2             # for one where many have failed
 LEARNING, LEARNING_TIMES = 0.3, 3.0    # for the general form of a proved block: seconds, and times what it took
 BESIDE_A_TEST = 1.0         # for a block with a kernel: without a proof it is tested, and that is what it is worth
+SELECTING = frozenset(("aten.topk", "aten.sort", "aten.argsort", "aten.argmax", "aten.argmin", "aten.max", "aten.min"))
 HOPELESS = "it would take more of {} than that equal arguments give equal results"
 Outcome = Proved | NotProved
 Way = Callable[[Block, Tensor, Tensor], Outcome]
@@ -59,9 +62,9 @@ class Prover:
     Failures may cost so much `patience` (seconds) in all; after that a proof has little time. `sizes` are the values of
     size symbols in the example, by name: blocks over symbols are proved for all sizes. `questions` are those that the
     solver answered, by proof; `ideal` the keys of blocks proved without guards, `literal` of those in which no number
-    is read as −∞, `hidden` of those in which what masks put in is; `glances` what was seen in vain; `hopeless` says of
-    a block whether its claim hangs on what opaque operators really do; `short` has the keys of blocks that ran out of
-    time.
+    is read as −∞, `hidden` of those in which what masks put in is, `untied` of those in which numbers that others are
+    chosen from are all different; `glances` what was seen in vain; `hopeless` says of a block, with ties or without,
+    whether its claim hangs on what opaque operators really do; `short` has the keys of blocks that ran out of time.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -82,8 +85,9 @@ class Prover:
     ideal: set[str] = field(default_factory=set)
     literal: set[str] = field(default_factory=set)
     hidden: set[str] = field(default_factory=set)
+    untied: set[str] = field(default_factory=set)
     glances: dict[str, Attempt] = field(default_factory=dict)
-    hopeless: dict[str, bool] = field(default_factory=dict)
+    hopeless: dict[tuple[str, bool], bool] = field(default_factory=dict)
     short: set[str] = field(default_factory=set)
     alike: bool = False
 
@@ -245,12 +249,20 @@ class Prover:
                 self.ideal |= {block.key} if ideal else set()
                 self.hidden |= {block.key} if hidden else set()
                 return found
+        if isinstance(outcome, str) and sum(packet(node.operator) in SELECTING for node in block.graph.nodes) > 1:
+            with untied() as told:
+                found = self._prove_as_read(block, self._by_all_means)
+            if isinstance(found, Evidence):
+                self.untied.add(block.key)
+                return replace(found, conditions=(*found.conditions, *sorted(told)))
         return outcome
 
     @contextmanager
     def reading(self, key: str) -> Iterator[None]:
         """Numbers and guards are read as they were when the block of this key was proved."""
-        ways = ((self.ideal, idealised), (self.literal, literally), (self.hidden, hiding))
+        ways: tuple[tuple[set[str], Callable[[], AbstractContextManager[Any]]], ...] = (
+            (self.ideal, idealised), (self.literal, literally), (self.hidden, hiding), (self.untied, untied)
+        )
         with readings(), ExitStack() as entered:
             for keys, way in ways:
                 if key in keys:
@@ -290,9 +302,10 @@ class Prover:
 
     def _is_hopeless(self, block: Block, left: Tensor, right: Tensor) -> bool:
         """Does the claim take more of opaque operators than a proof knows of them? Asked once of each block."""
-        if block.key not in self.hopeless:
-            self.hopeless[block.key] = differ_by_chance(left, right)
-        return self.hopeless[block.key]
+        key = block.key, is_untied()
+        if key not in self.hopeless:
+            self.hopeless[key] = differ_by_chance(left, right)
+        return self.hopeless[key]
 
     def _by_normal_form(self, _: Block, left: Tensor, right: Tensor) -> Outcome:
         return prove_tensors_equal(left, right, budget=self._remaining())

@@ -386,7 +386,7 @@ def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layo
     joint, right, guide = relating.joint, relating.joint.term[node], relating.guide
     limit = LARGEST_OF_RANKS if relating.gathers else LARGEST
     kept = {
-        position: _Kept(_frontiers(joint, left, right, layout, limit))
+        position: _Kept(_frontiers(joint, left, right, layout, limit, relating.gathers))
         for position, (left, layout) in enumerate(candidates)
         if joint.types[left].kind == joint.types[right].kind       # an integer and a real are never one tensor
     }
@@ -474,10 +474,16 @@ class _Kept:
             yield self._made[position]
 
 
-def _frontiers(joint: JointGraph, left: int, right: int, layout: Layout, limit: int) -> Iterator[Block]:
+def _frontiers(
+    joint: JointGraph, left: int, right: int, layout: Layout, limit: int, gathers: bool = False
+) -> Iterator[Block]:
     """The claim down to ever later frontiers: first what is made of others at the frontier is looked through, then
     constants, then all. Constants that are too large to look into, or are defined by pieces of themselves, stay as they
-    are."""
+    are. Where the right side `gathers` what ranks hold, some ranks come later, and the steps of a sequence that are
+    theirs are nothing to look into yet."""
+    first = _without_neighbours(joint, left, right, layout, limit) if gathers else None
+    if first is not None:
+        yield first
     opened, constants, most = frozenset[int](), 0, 2
     block: Block | None = None
     for _ in range(_FRONTIERS):
@@ -502,6 +508,16 @@ def _frontiers(joint: JointGraph, left: int, right: int, layout: Layout, limit: 
         if not inner:
             return
         opened |= inner
+
+
+def _without_neighbours(joint: JointGraph, left: int, right: int, layout: Layout, limit: int) -> Block | None:
+    """The claim in which steps that the right side does not have yet are variables, where it has others of them."""
+    try:
+        block = cut(joint, left, right, layout, limit=limit, neighbours=False)
+    except TooLarge:
+        return None
+    return block if any(not _is_source(joint, name) and not joint.is_anchored(name)
+                        for name in block.frontier.values()) else None
 
 
 def _named(joint: JointGraph, block: Block, condition: str) -> str:

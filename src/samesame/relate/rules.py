@@ -20,6 +20,7 @@ from samesame import evaluator
 from samesame.evidence import LADDER, Evidence, Rung, SamesameError
 from samesame.formula import dag
 from samesame.formula.expr import Unsupported
+from samesame.formula.selected import untied
 from samesame.formula.sizes import decoded, encoded, size_text
 from samesame.graph.text import GraphError, from_json, text_form, to_json
 from samesame.operators.demands import Range
@@ -217,7 +218,7 @@ def _both() -> Iterator[None]:
 def second_opinion(rule: Rule) -> str:
     """What the second prover says of a rule, in words. Raises Disagreement where it refutes it."""
     refuted: evaluator.Disagreement | None = None
-    for reading in (nullcontext, literally, idealised, hiding, _both):     # the first prover may have needed any
+    for reading in (nullcontext, literally, idealised, hiding, _both, untied):     # the first prover may have needed it
         try:
             with reading():
                 found = evaluator.compare(dag.claim(*meanings(rule.block)))

@@ -10,8 +10,11 @@ waits for a result that a process group without others never gives; `averaged` i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
 from typing import Any
+from unittest.mock import patch
 from weakref import WeakSet
 
 import torch
@@ -19,6 +22,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
+from samesame.capture.ranks.waiting import Future, arrived
 from samesame.evidence import Refused
 
 _OPEN: WeakSet[nn.Module] = WeakSet()           # those that call `averaged` already
@@ -28,22 +32,38 @@ def averaged(group: Any, bucket: Any) -> Any:
     """What the reducer does with a bucket: the mean over ranks. Returns a future of the result."""
     buffer = bucket.buffer().div_(group.size())
     dist.all_reduce(buffer, group=group)
-    done: Any = torch.futures.Future()
-    done.set_result(buffer)
-    return done
+    return arrived(buffer)
+
+
+@contextmanager
+def hooks_awaited() -> Iterator[None]:
+    """Inside, communication hooks that a program registers hand to the reducer what is there already."""
+    register = DistributedDataParallel.register_comm_hook
+
+    def registered(self: DistributedDataParallel, state: Any, hook: Callable[..., Any]) -> None:
+        @wraps(hook)
+        def awaited(state: Any, bucket: Any) -> Any:
+            coming = hook(state, bucket)
+            return arrived(coming.wait()) if isinstance(coming, Future) else coming
+
+        register(self, state, awaited)
+        _OPEN.add(self)
+
+    with patch.object(DistributedDataParallel, "register_comm_hook", registered):
+        yield
 
 
 def open_reducers(modules: Iterable[nn.Module]) -> set[int]:
     """Make the reducers in these modules call collectives that can be seen; how many elements their buckets have.
 
-    Raises Refused where a program has a hook of its own there.
+    Raises Refused where a hook was registered before anybody listened.
     """
     sizes = set[int]()
     for part in _parallel(modules):
         if part._comm_hooks and part not in _OPEN:
             raise Refused(
-                "DistributedDataParallel has a communication hook, which cannot be recorded; leave it out, or reduce "
-                "gradients by hooks on the weights (parameter.register_hook)"
+                "DistributedDataParallel was given a communication hook before its rank was made, which cannot be "
+                "recorded; register it in distributed(rank, world_size)"
             )
         if part not in _OPEN:
             part.register_comm_hook(part.process_group, lambda group, bucket: averaged(group, bucket))

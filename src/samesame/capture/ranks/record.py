@@ -59,7 +59,7 @@ from samesame.capture.ranks.group import dealing, one_of
 from samesame.capture.ranks.heard import Hearing, Unheard, all_heard
 from samesame.capture.ranks.placements import placed
 from samesame.capture.ranks.program import RankProgram, local_of
-from samesame.capture.ranks.waiting import Begun, Pending, UnderWay, touched
+from samesame.capture.ranks.waiting import Begun, Pending, UnderWay, Waiting, touched
 from samesame.capture.ranks.world import alone
 from samesame.capture.reading import ANSWERS, AS_ARGUMENT, INSTEAD, LETS_OUT, is_count
 from samesame.capture.record import UNSEEN, Recorder
@@ -449,13 +449,16 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         fresh: tuple[torch.Tensor, ...] = ()
         results: Any = None
         if not in_place:
-            results = operation(*_copied(args), **_copied(kwargs))
+            copied, options = tree_map_only(torch.Tensor, torch.clone, (args, kwargs))
+            results = operation(*copied, **options)
             for result in tensors_in(results):
                 torch.ops._c10d_functional.wait_tensor(result)     # there is nothing to wait for
             fresh = () if name in RETURNS else tuple(tensors_in(results))
         group = group_of(given)
         if self.rank not in group:
             raise self.refusal(f"calls {name} on a group that this rank ({self.rank}) is not in, {list(group)}")
+        if self.under_way.afterward is not None:
+            raise self.refusal(f"calls {name} in a callback of a future, and when that runs nobody knows; wait first")
         number = communicator_of(given, group)
         told = {"communicator": number} if number else {}
         try:
@@ -473,7 +476,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         self.under_way.begin(begun)
         if not in_place:
             return results if fresh else given[RETURNS[name]]
-        self.works.append(Pending(lambda: self.waited(begun), self.refusal))
+        self.works.append(Pending(Waiting(begun, self.under_way, self.waited, self.refusal)))
         return answer(operation, given, self.works[-1])
 
     def waited(self, one: Begun) -> None:
@@ -614,7 +617,3 @@ def refusal_in(error: BaseException | None) -> SamesameError | None:
     while error is not None and not isinstance(error, SamesameError):
         error = error.__cause__ or error.__context__
     return error
-
-
-def _copied(arguments: Any) -> Any:
-    return tree_map_only(torch.Tensor, torch.clone, arguments)

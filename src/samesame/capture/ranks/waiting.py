@@ -9,7 +9,8 @@ early: such a rank's program is wrong whatever the others do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -61,9 +62,25 @@ class UnderWay:
     begun: list[Begun] = field(default_factory=list)
     unsettled: list[tuple[torch.Tensor, Unawaited]] = field(default_factory=list)
     found: Unawaited | None = None
+    afterward: tuple[list[torch.Tensor], list[torch.Tensor]] | None = None  # what a callback reads, and what it writes
 
     def begin(self, one: Begun) -> None:
         self.begun.append(one)
+
+    def holds(self, one: Begun) -> bool:
+        return any(other is one for other in self.begun)
+
+    @contextmanager
+    def afterwards(self, one: Begun) -> Iterator[None]:
+        """Inside runs what follows when this one has arrived, and what that touches is under way as long as this is."""
+        others, before = self.begun, self.afterward
+        reads, writes = self.afterward = [], []
+        self.begun = [other for other in others if other is not one]
+        try:
+            yield
+        finally:
+            self.begun, self.afterward = others, before
+            one.reads, one.writes = (*one.reads, *reads), (*one.writes, *writes)
 
     def end(self, one: Begun) -> bool:
         """Whether this one was under way until now."""
@@ -77,7 +94,7 @@ class UnderWay:
 
     def watch(self, operation: OpOverload, given: dict[str, Any]) -> None:
         """An operator is about to run. One that gives another view of the same memory reads nothing of it."""
-        if not (self.begun or self.unsettled) or is_view(operation):
+        if not (self.begun or self.unsettled or self.afterward) or is_view(operation):
             return
         names = [operation._schema.arguments[position].name for position in written(operation)]
         self.touch(
@@ -87,6 +104,10 @@ class UnderWay:
 
     def touch(self, reads: Iterable[torch.Tensor], writes: Iterable[torch.Tensor]) -> None:
         """Note it if memory is read or written too early."""
+        reads, writes = list(reads), list(writes)
+        if self.afterward is not None:
+            self.afterward[0].extend(reads)
+            self.afterward[1].extend(writes)
         for tensor in reads:
             self.note("reads", tensor, [one for one in self.begun if touched(tensor, one.writes)])
             self.settle(tensor)
@@ -129,47 +150,84 @@ class UnderWay:
         return Unawaited(sentence, here if here.file else one.origin)
 
 
-class Pending(dist.Work):
-    """What a collective that was begun hands to the program. `done` is called when the program waits, `refusal` makes
-    the error where what it asks has no answer before."""
+@dataclass(slots=True)
+class Waiting:
+    """How a program waits for what it has begun: `end` is called when it does, `refusal` makes the error where what it
+    asks has no answer before."""
 
-    def __init__(self, done: Callable[[], None], refusal: Callable[[str], Refused]) -> None:
+    begun: Begun
+    under_way: UnderWay
+    end: Callable[[Begun], None]
+    refusal: Callable[[str], Refused]
+
+    def __call__(self) -> None:
+        self.end(self.begun)
+
+
+class Pending(dist.Work):
+    """What a collective that was begun hands to the program."""
+
+    def __init__(self, waiting: Waiting) -> None:
         super().__init__()
-        self.done, self.refusal = done, refusal
+        self.waiting = waiting
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        self.done()
+        self.waiting()
         return True
 
     def synchronize(self) -> None:
-        self.done()
+        self.waiting()
 
     def block_current_stream(self) -> None:
-        self.done()
+        self.waiting()
 
     def is_completed(self) -> bool:
-        raise self.refusal("asks whether a collective is done, so that time decides what it does; call .wait()")
+        raise self.waiting.refusal("asks whether a collective is done, so that time decides what it does; call .wait()")
 
     is_success = is_completed
 
     def get_future(self) -> Any:
-        return Future(self.done, self.refusal)
+        return Future(self.waiting, list(self.waiting.begun.writes))
 
 
 class Future(torch.futures.Future[Any]):
-    """The same as a future."""
+    """The same as a future, of the tensors that take the result, or of what a callback made of them.
 
-    def __init__(self, done: Callable[[], None], refusal: Callable[[str], Refused]) -> None:
+    A callback runs when the collective has arrived, which may be at once or as late as somebody waits. It is recorded
+    where it is handed over, and all memory that it touches is under way from there until the program waits.
+    """
+
+    def __init__(self, waiting: Waiting, result: Any) -> None:
         super().__init__()
-        self.waited, self.refusal = done, refusal
+        self.waiting, self.result = waiting, result
 
     def wait(self) -> Any:
-        self.waited()
+        self.waiting()
+        return self.result
+
+    def value(self) -> Any:
+        if self.waiting.under_way.holds(self.waiting.begun):
+            self._no_answer()
+        return self.result
+
+    def then(self, callback: Callable[[Any], Any]) -> Any:
+        with self.waiting.under_way.afterwards(self.waiting.begun):
+            return Future(self.waiting, callback(arrived(self.result)))
+
+    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
+        self.then(callback)
 
     def _no_answer(self, *_: Any) -> Any:
-        raise self.refusal("asks a collective's future for more than .wait(), and when that happens nobody knows")
+        raise self.waiting.refusal("asks for a collective's result before .wait(), and when that is there nobody knows")
 
-    value = then = add_done_callback = done = _no_answer                                            # type: ignore[assignment]
+    done = _no_answer
+
+
+def arrived(result: Any) -> Any:
+    """A future that has its result."""
+    done: Any = torch.futures.Future()
+    done.set_result(result)
+    return done
 
 
 def is_view(operation: OpOverload) -> bool:

@@ -1,0 +1,147 @@
+"""DistributedDataParallel with a communication hook of the program's own: what that does to a bucket is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
+from torch.nn.parallel import DistributedDataParallel
+
+from samesame.capture.ranks.record import capture_ranks
+from samesame.evidence import Refused
+from samesame.refine import refine
+from samesame.report.refinement import plain_text
+
+Hook = Callable[[Any, Any], Any]
+
+
+class Fit(nn.Module):
+    """A step of training; with a hook, in a wrapper."""
+
+    def __init__(self, hook: Hook | None = None, state: Any = None) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.net = nn.Sequential(nn.Linear(3, 4), nn.Softplus(), nn.Linear(4, 1))
+        self.called: list[Any] = [self.net]
+        if hook is not None:
+            wrapped = DistributedDataParallel(self.net)
+            wrapped.register_comm_hook(state, hook)
+            self.called = [wrapped]
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        (self.called[0](x) - y).square().mean().backward()
+        with torch.no_grad():
+            for weight in self.net.parameters():
+                assert weight.grad is not None
+                weight -= 0.1 * weight.grad
+                weight.grad = None
+        return torch.stack([weight.detach().square().sum() for weight in self.net.parameters()]).sum()
+
+
+def in_double(state, bucket):
+    wide = bucket.buffer().to(torch.float64) / dist.get_world_size()
+    arriving = dist.all_reduce(wide, async_op=True).get_future()
+    return arriving.then(lambda done: done.value()[0]).then(lambda done: done.value().to(bucket.buffer().dtype))
+
+
+def not_divided(state, bucket):
+    return dist.all_reduce(bucket.buffer(), async_op=True).get_future().then(lambda done: done.value()[0])
+
+
+def divided_by_its_callback(state, bucket):
+    arriving = dist.all_reduce(bucket.buffer(), async_op=True).get_future()
+    return arriving.then(lambda done: done.value()[0].div_(2))
+
+
+def gathered(state, bucket):
+    own = bucket.buffer()
+    parts = [torch.empty_like(own) for _ in range(2)]
+    arriving = dist.all_gather(parts, own, async_op=True).get_future()
+    return arriving.then(lambda done: torch.stack(done.value()).mean(0))
+
+
+def gradient_by_gradient(state, bucket):
+    for gradient in bucket.gradients():
+        gradient.div_(state)
+        dist.all_reduce(gradient)
+    done: Any = torch.futures.Future()
+    done.set_result(bucket.buffer())
+    return done
+
+
+@pytest.mark.parametrize("hook, state, verdict", [
+    (in_double, None, "refines"),
+    (allreduce_hook, None, "refines"),
+    (divided_by_its_callback, None, "refines"),
+    (gathered, None, "refines"),
+    (gradient_by_gradient, 2, "refines"),
+    (gradient_by_gradient, 3, "does not refine"),
+    (not_divided, None, "does not refine"),
+])
+def test_what_a_hook_does_is_compared(hook: Hook, state: Any, verdict: str) -> None:
+    found = refine(Fit, lambda rank, size: Fit(hook, state), (torch.randn(6, 3), torch.randn(6, 1)), world_size=2,
+                   relations={"x": "shard(0)", "y": "shard(0)"})
+    assert found.verdict == verdict, plain_text(found)
+
+
+# ------------------------------------------------------------------------------------------------------------- futures
+
+
+def summed_later(between: Callable[[torch.Tensor, torch.Tensor], None], callback: Callable[..., Any]) -> Any:
+    """A program that does something between what a callback is given to and what it waits for."""
+
+    def program(rank: int, size: int) -> Any:
+        def forward(x: torch.Tensor) -> torch.Tensor:
+            y, z = x * 1.0, x * 2.0
+            coming = dist.all_reduce(y, async_op=True).get_future().then(lambda done: callback(done.value()[0], z))
+            between(y, z)
+            coming.wait()
+            return z + y
+
+        return forward
+
+    return refine(lambda x: 2 * x + 2 * x, program, (torch.randn(3),), world_size=2)
+
+
+def left_alone(y: torch.Tensor, z: torch.Tensor) -> None:
+    """Nothing."""
+
+
+@pytest.mark.parametrize("between, callback, stuck", [
+    (left_alone, lambda y, z: None, None),
+    (lambda y, z: z.add_(0.0), lambda y, z: None, None),                         # nobody else touches z
+    (lambda y, z: y.add_(1.0), lambda y, z: None, "writes into y"),
+    (lambda y, z: z.add_(1.0), lambda y, z: y + z, "writes into z"),            # read by the callback, sooner or later
+    (lambda y, z: z.sum(), lambda y, z: z.mul_(1.0), "reads z"),
+    (lambda y, z: z.sum(), lambda y, z: y + z, None),                            # both only read
+])
+def test_what_a_callback_touches_is_under_way_until_somebody_waits(between: Any, callback: Any, stuck: Any) -> None:
+    found = summed_later(between, callback)
+    assert found.verdict == ("refines" if stuck is None else "does not refine"), plain_text(found)
+    assert stuck is None or stuck in found.stuck
+
+
+def asking_early(x: torch.Tensor) -> torch.Tensor:
+    return dist.all_reduce(x + 1, async_op=True).get_future().value()[0]
+
+
+def asking_whether(x: torch.Tensor) -> torch.Tensor:
+    return x if dist.all_reduce(x + 1, async_op=True).get_future().done() else -x
+
+
+def again_in_a_callback(x: torch.Tensor) -> torch.Tensor:
+    return dist.all_reduce(x + 1, async_op=True).get_future().then(lambda done: dist.all_reduce(x)).wait()
+
+
+@pytest.mark.parametrize("program, reason", [
+    (asking_early, "before .wait"), (asking_whether, "before .wait"),
+    (again_in_a_callback, "in a callback of a future"),
+])
+def test_what_only_time_answers_is_refused(program: Callable[..., Any], reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        capture_ranks(lambda rank, size: program, (torch.randn(2),), 2)
