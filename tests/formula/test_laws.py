@@ -191,6 +191,21 @@ LAWS = {
         exp(y[i]) * Max(N, lambda k: x[k]),
         y[i] * Max(N, lambda k: x[k]),
     ),
+    "a maximum of what rises": lambda i: (
+        Max(N, lambda k: where(lt(0, x[k] + y[i]), x[k] + y[i], (x[k] + y[i]) / 5)),
+        maximum(y[i] + Max(N, lambda k: x[k]), (y[i] + Max(N, lambda k: x[k])) / 5),
+        maximum(y[i] + Max(N, lambda k: x[k]), (y[i] - Max(N, lambda k: -x[k])) / 5),
+    ),
+    "a maximum of what falls, between limits": lambda i: (
+        Max(N, lambda k: minimum(maximum(1 - x[k], 0), 6)),
+        minimum(maximum(1 - fold("min", N, lambda k: x[k]), 0), 6),
+        minimum(maximum(1 - Max(N, lambda k: x[k]), 0), 6),
+    ),
+    "a maximum of squares": lambda i: (
+        Max(N, lambda k: x[k] * x[k]),
+        power(Max(N, lambda k: absolute(x[k])), 2),
+        power(Max(N, lambda k: x[k]), 2),
+    ),
     "a maximum measured from one piece": lambda i: (
         maximum(y[i], Max(N, lambda k: x[k])),
         y[i] + maximum(0, Max(N, lambda k: x[k] - y[i])),
