@@ -206,6 +206,16 @@ LAWS = {
         power(Max(N, lambda k: absolute(x[k])), 2),
         power(Max(N, lambda k: x[k]), 2),
     ),
+    "limits that are never met": lambda i: (
+        minimum(maximum(fn("round")(127 * x[i] / Max(N, lambda k: absolute(x[k]))), -128), 127),
+        fn("round")(x[i] * 127 / Max(N, lambda k: absolute(x[k]))),
+        minimum(fn("round")(127 * x[i] / Max(N, lambda k: absolute(x[k]))), 126),
+    ),
+    "limits that are never met, turned": lambda i: (
+        maximum(1 - 2 * x[i] / (3 * Max(N, lambda k: absolute(x[k]))), Fraction(1, 3)),
+        1 - 2 * x[i] / (3 * Max(N, lambda k: absolute(x[k]))),
+        maximum(1 - 2 * x[i] / (3 * Max(N, lambda k: absolute(x[k]))), Fraction(2, 3)),
+    ),
     "a maximum measured from one piece": lambda i: (
         maximum(y[i], Max(N, lambda k: x[k])),
         y[i] + maximum(0, Max(N, lambda k: x[k] - y[i])),

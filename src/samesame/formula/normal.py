@@ -81,6 +81,7 @@ from samesame.formula.guards import (
     opposite,
 )
 from samesame.formula.infinite import holds_infinity, negated, turned
+from samesame.formula.limits import without_idle_limits
 from samesame.formula.lookups import told
 from samesame.formula.monotone import place
 from samesame.formula.monotone import under as under_extremum
@@ -335,9 +336,10 @@ def _body(argument: Lambda) -> Body:
 # ---------------------------------------------------------------------------------------------------- folds and extrema
 
 
-def _extremum(op: str, arguments: tuple[Expr, ...]) -> Form:
+def _extremum(op: str, arguments: Sequence[Expr]) -> Form:
     if op == "min" and any(map(holds_infinity, arguments)):
         return scale(_extremum("max", tuple(negated(argument) for argument in arguments)), -1)
+    arguments = without_idle_limits(op, arguments)
     forms = [normal(argument) for argument in arguments]
     if all(argument.kind == "int" for argument in arguments):
         sign = 1 if op == "max" else -1
