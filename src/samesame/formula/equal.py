@@ -28,6 +28,7 @@ from samesame.formula.expr import Expr, Index, Load, Unsupported, index, numeric
 from samesame.formula.functions import exp, power, truth_of
 from samesame.formula.guards import Guards, at, conjunction, solved, zero_literal
 from samesame.formula.labelling import labellings
+from samesame.formula.logarithms import by_magnitudes
 from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
 from samesame.formula.reached import where_lookups_reach
@@ -498,4 +499,5 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("what conditions pin has its value", at_boundaries),
     ("angles of sums", by_angles),
     ("products under one root", by_roots),
+    ("logarithms of magnitudes", by_magnitudes),
 )
