@@ -59,7 +59,7 @@ from samesame.formula.terms import (
     scale,
     subtract,
 )
-from samesame.formula.written_out import quotients_written_out, unrolled
+from samesame.formula.written_out import pinned_labels, quotients_written_out, unrolled
 
 __all__ = ["Budget", "NotProved", "Proved", "prove_equal", "prove_tensors_equal"]
 
@@ -491,6 +491,7 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("the difference cancels", lambda form: form),
     ("look-ups are in range", where_lookups_reach),
     ("small sums written out", unrolled),
+    ("what labels choose written out", pinned_labels),
     ("indices in generic position", in_generic_position),
     ("domains refined", refined),
     ("maxima by cases", by_cases),

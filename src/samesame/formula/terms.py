@@ -145,13 +145,15 @@ class OpaqueAtom(IntegerAtom):
         return variable(self.moved(values))
 
     def range(self, forgetting: frozenset[Var]) -> tuple[Poly | None, Poly | None]:
-        """Where an extremum stands in a row, there is a place of that row."""
-        if self.name not in PLACES or any(extent.free for extent in self.bodies[0].extents):
+        """Where an extremum stands in a row, or the k-th of its elements, there is a place of that row."""
+        sorted_ = self.name in SORTED and self.attributes.startswith("('indices'")
+        if not (sorted_ or self.name in PLACES) or any(extent.free for extent in self.bodies[0].extents):
             return None, None
         return number(0), reduce(mul, self.bodies[0].extents) - 1
 
 
 PLACES = ("aten.argmax", "aten.argmin")
+SORTED = ("aten.topk", "aten.sort")                        # attributes say whether it is the elements, or their places
 SYMMETRIC = "symmetric inverse"                            # the inverse of a symmetric matrix is symmetric
 
 
