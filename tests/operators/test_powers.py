@@ -55,3 +55,17 @@ def test_an_integer_to_a_negative_power_is_no_fraction():
     assert check(counted, real, (torch.tensor([0, 1, 2, 3, 5]),)).verdict != "same"
     assert check(lambda x: x * 2 ** torch.arange(5), lambda x: x * torch.exp2(torch.arange(5.0)), (torch.randn(5),)
                  ).verdict == "same"
+
+
+def pooled(x, p):
+    """Generalised means, whose exponent is learnt."""
+    return x.clamp(min=1e-6).pow(p[0]).mean(1).pow(1 / p[0])
+
+
+def of_logarithms(x, p, times=1):
+    return torch.exp(torch.log(torch.exp(p[0] * torch.log(torch.clamp(x, min=1e-6))).mean(1) * times) / p[0])
+
+
+def test_a_generalised_mean_has_bases_above_zero():
+    assert check(pooled, of_logarithms, INPUTS).verdict == "same"
+    assert check(pooled, lambda x, p: of_logarithms(x, p, 2), INPUTS).verdict == "different"

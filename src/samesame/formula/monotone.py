@@ -110,6 +110,16 @@ def under(monoid: str, bound: tuple[Index, ...], element: Expr) -> Expr:
     return found.back(Fold(monoid if found.rising else OTHER[monoid], bound, found.core))
 
 
+def never_negative(e: Expr) -> bool:
+    """Whether it is a number, and not below zero, whatever the leaves are."""
+    return _Signs(frozenset()).is_nonnegative(e)
+
+
+def above_zero(e: Expr) -> bool:
+    """Whether it is a number above zero, whatever the leaves are."""
+    return _Signs(frozenset()).is_positive(e)
+
+
 class _Signs:
     """Which parts of an expression are numbers, and of what sign; each part is looked at once. Functions with `level`
     stretches are taken off only where that is asked for."""
