@@ -73,6 +73,12 @@ def scores(one, other):
     return Sum(N, product)
 
 
+def spread(square):
+    """How far the elements of x lie from their mean."""
+    mean = Sum(N, lambda k: x[k]) / N
+    return Sum(N, lambda k: square(x[k] - mean))
+
+
 # law: (left, right, a twin that is false), each a formula at an index i < N
 LAWS = {
     "a positive factor leaves a magnitude": lambda i: (
@@ -220,6 +226,11 @@ LAWS = {
         sqrt(power(log(1 + exp(x[i])), 2)) + power(log(1 + exp(x[i])) * y[i] * y[i], Fraction(1, 2)),
         log(1 + exp(x[i])) + power(log(1 + exp(x[i])), Fraction(1, 2)) * absolute(y[i]),
         log(1 + exp(x[i])) + power(log(1 + exp(x[i])), Fraction(1, 2)) * y[i],
+    ),
+    "a root of an inverse": lambda i: (
+        sqrt(3 / spread(lambda c: c * c)) + sqrt(power(absolute(x[i]), -3)),
+        sqrt(3) / sqrt(spread(lambda c: c * c)) + power(absolute(x[i]), Fraction(-3, 2)),
+        sqrt(3) / sqrt(spread(lambda c: c * c)) + power(absolute(x[i]), Fraction(-1, 2)),
     ),
     "a logarithm of a square": lambda i: (
         log(absolute(x[i])) * 2 + log(exp(y[i]) * 3),
