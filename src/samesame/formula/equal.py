@@ -30,6 +30,7 @@ from samesame.formula.guards import Guards, at, conjunction, solved, zero_litera
 from samesame.formula.labelling import labellings
 from samesame.formula.logarithms import by_magnitudes
 from samesame.formula.normal import indicator, normal, size_poly
+from samesame.formula.places import places_one_by_one, with_values
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
 from samesame.formula.reached import where_lookups_reach
 from samesame.formula.refine import refined
@@ -96,6 +97,17 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
     """
     left, right = numeric(left), numeric(right)
     deadline = time.thread_time() + budget.seconds
+    first = _attempts(left, right, budget, deadline)
+    with deep_recursion():
+        picked = with_values(left), with_values(right)
+    if isinstance(first, Proved) or picked == (left, right) or time.thread_time() > deadline:
+        return first
+    second = _attempts(*picked, budget, deadline)
+    return second if isinstance(second, Proved) else first
+
+
+def _attempts(left: Expr, right: Expr, budget: Budget, deadline: float) -> Proved | NotProved:
+    """One attempt after the other, each of the later ones where it is worth it."""
     first: Proved | NotProved | None = None
     for worth_it, settings in ATTEMPTS:
         rest = deadline - time.thread_time()
@@ -492,6 +504,7 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("look-ups are in range", where_lookups_reach),
     ("small sums written out", unrolled),
     ("what labels choose written out", pinned_labels),
+    ("places of a row are each another one", places_one_by_one),
     ("indices in generic position", in_generic_position),
     ("domains refined", refined),
     ("maxima by cases", by_cases),

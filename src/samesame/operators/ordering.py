@@ -19,6 +19,7 @@ from typing import Any
 from samesame.formula import monotone
 from samesame.formula.expr import Expr, Lambda, Opaque, add, floordiv, index, mul, numeric
 from samesame.formula.monotone import apart, is_finite, ordered
+from samesame.formula.places import nth
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import ravel, replaced, reshape, select
 from samesame.operators.reduction import greatest, least
@@ -65,11 +66,6 @@ def rowwise(name: str, options: Options, falls: Order, x: Tensor, dim: int, leng
         return nth(row, add(row.bound[0].extent, -1, mul(-1, k)) if descending else k, kind)
 
     return tensor(shape, value, x.kind), tensor(shape, position, "int")
-
-
-def nth(row: Lambda, k: Expr, kind: str) -> Expr:
-    """The k-th smallest element of a row, from 0."""
-    return Opaque("aten.sort", ("values", (False, True)), (row,), (k,), kind)
 
 
 def _row(x: Tensor, i: tuple[Any, ...], d: int) -> Lambda:

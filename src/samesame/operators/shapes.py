@@ -27,6 +27,7 @@ from samesame.formula.expr import (
     Mod,
     Mul,
     Num,
+    Opaque,
     Size,
     Unsupported,
     Where,
@@ -304,7 +305,7 @@ def _evident_bound(e: Expr) -> int | None:
     match e:
         case Num(value):
             return int(value) if value.denominator == 1 else None
-        case Index() | Mod():
+        case Index() | Mod() | Opaque("aten.topk" | "aten.sort", ("indices", *_)):
             return 0
         case Size(_, minimum):
             return minimum
