@@ -20,7 +20,7 @@ from samesame.evidence import Evidence, Rung
 from samesame.formula.cases import is_by_cases, prove_by_cases
 from samesame.formula.chance import differ_by_chance
 from samesame.formula.effort import WORK
-from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
+from samesame.formula.equal import Budget, NotProved, Proved, deep_recursion, prove_tensors_equal
 from samesame.formula.expr import Opaque, Unsupported, numeric, walk
 from samesame.formula.places import with_values
 from samesame.formula.smt import recording
@@ -293,7 +293,8 @@ class Prover:
         """Does the claim take more of opaque operators than a proof knows of them? Asked once of each block."""
         if block.key not in self.hopeless:
             differ = differ_by_chance(left, right)
-            self.hopeless[block.key] = differ and differ_by_chance(_as_picked(left), _as_picked(right))
+            with deep_recursion():
+                self.hopeless[block.key] = differ and differ_by_chance(_as_picked(left), _as_picked(right))
         return self.hopeless[block.key]
 
     def _by_normal_form(self, _: Block, left: Tensor, right: Tensor) -> Outcome:
