@@ -1,10 +1,13 @@
 """What a row holds where topk or sort say that an element stood is that element: with torch, ties included."""
 
+import json
+
 import pytest
 import torch
 import torch.nn.functional as F
 
 from samesame import check
+from samesame.certificate.replay import replay
 
 TIED = torch.tensor([[1, 2, 2, -1, 0], [0, 0, 0, 0, 0], [3, -3, 3, -3, 3], [0.5, 0.25, 0.5, 2, -2]])
 TAKEN = {
@@ -51,6 +54,13 @@ def test_what_stands_at_its_place(name):
     for rows in (TIED, torch.randn(4, 5)):
         torch.testing.assert_close(left(rows), right(rows))
     assert check(left, right, (torch.randn(4, 5),)).verdict == "same"
+
+
+@pytest.mark.parametrize("name", ["topk", "unsorted", "along", "counted", "what is left"])
+def test_a_certificate_of_it_holds(name):
+    verdict = check(*(TAKEN | ASKED)[name], (torch.randn(4, 5),), certify=True)
+    assert verdict.verdict == "same"
+    replay(json.loads(json.dumps(verdict.certificate)))
 
 
 @pytest.mark.parametrize("name", OTHERS)
