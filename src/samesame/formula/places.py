@@ -130,5 +130,5 @@ def _tells(guard: Literal, s: Var) -> bool:
     (place,) = places
     rest = guard.poly - variable(place) * guard.poly.coefficient(place)
     (at,) = place.indices
-    alone = not any(s in part.free for part in place.bodies) and at.coefficient(s) in (1, -1)
-    return alone and s not in rest.free and s not in (at - variable(s) * at.coefficient(s)).free
+    offset = at - variable(s) * at.coefficient(s)
+    return not any(s in part.free for part in (rest, offset, *place.bodies))
