@@ -34,7 +34,8 @@ from samesame.formula.terms import (
 
 def with_values(expr: Expr) -> Expr:
     """The expression with the elements that were picked, wherever it looks up the places of these in their row."""
-    known = {e: picked for e in walk(expr) if isinstance(e, Load) and (picked := _picked(e)) is not None}
+    looked_up = ((e, _picked(e)) for e in walk(expr) if isinstance(e, Load))
+    known: dict[Expr, Expr] = {e: picked for e, picked in looked_up if picked is not None}
     memo: dict[Expr, Expr] = {}
 
     def go(e: Expr) -> Expr:
