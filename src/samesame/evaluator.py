@@ -8,8 +8,9 @@ the claim; agreement is evidence, not a proof.
 A claim without roots and transcendental functions is worked out in exact fractions. Otherwise reals are fixed-point
 numbers of 384 binary places (115 decimals), of which 38 decimals must agree: functions, comparisons, max and min have
 their true meaning, and no mismatch is an artefact of rounding. Functions without a meaning are random maps: equal
-arguments give equal results, and nothing else is known. Where a side is undefined (1/0, log 0, a load out of range, the
-maximum of nothing) nothing is compared, as claims speak only of places where both sides are defined.
+arguments give equal results, and nothing else is known. Rows are sorted; equal elements stand in any order. Where a
+side is undefined (1/0, log 0, a load out of range, the maximum of nothing) nothing is compared, as claims speak only of
+places where both sides are defined.
 
 A claim is a dict: `leaves` (name, shape, kind, bounds) and `nodes`, as formula/dag.py writes them; `indices`, the
 places of the output's index variables; `left` and `right`, the places of the two sides.
@@ -317,6 +318,11 @@ class Grid:
                 return self.value(body)
             case ["opaque", name, _, [argument], indices, _] if name in MATRICES:
                 return self.of_matrix(name, argument, [self.value(p) for p in indices])
+            case ["opaque", "aten.sort", [_, [_, what], [_, [_, bool(falls)], _]], [argument], [place], kind]:
+                return self.of_row(what, falls, None, row[1:3], argument, self.value(place), kind)
+            case ["opaque", "aten.topk", [_, [_, what], [_, [_, int(most)], [_, bool(falls)], [_, bool(ordered)]]],
+                  [argument], [place], kind]:
+                return self.of_row(what, falls, None if ordered else most, row[1:3], argument, self.value(place), kind)
             case ["opaque", name, told, arguments, indices, kind]:
                 return self.opaque(f"{name} {told}", arguments, [self.value(p) for p in indices], kind)
         raise Stop(f"{row[:2]} is no part of a formula")
@@ -397,6 +403,25 @@ class Grid:
             return self.anything(what, parts) if kind == "real" else number % most if kind == "int" else number % 2 > 0
 
         return self.each(element, [*digests, *indices] or [_constant(0)])
+
+    def of_row(
+        self, what: str, falls: bool, most: int | None, told: list[Any], argument: int, place: Value, kind: str
+    ) -> Value:
+        """An element of a sorted row ("values"), or where it stood ("indices"); of the `most` that are chosen, if they
+        come in no known order. Equal elements stand in any order, which is another one with each operator."""
+        _, bound, body = self.nodes[argument]
+        places, own = what == "indices", repr([told[0], told[1][2]])
+
+        def function(row: list[Any]) -> Any:
+            xs = [x for x in row if x is not ABSENT]
+            order = sorted(range(len(xs)), key=lambda k: (self.rounded(xs[k]), self.random(own, k)))
+            chosen = order[::-1] if falls else order
+            if most is not None:
+                chosen = sorted(chosen[:most], key=lambda k: self.random("in no order", own, k))
+            return tuple(chosen if places else (xs[k] for k in chosen))
+
+        whole = self.rows(function, bound, self.number(body, places or kind == "real"))
+        return self.each(lambda row, k: row[k] if 0 <= k < len(row) else UNDEFINED, [whole, place])
 
     def of_matrix(self, name: str, argument: int, indices: list[Value]) -> Value:
         """An element of the inverse or the Cholesky factor of a matrix, or its determinant."""

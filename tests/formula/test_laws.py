@@ -73,6 +73,12 @@ def scores(one, other):
     return Sum(N, product)
 
 
+def spread(square):
+    """How far the elements of x lie from their mean."""
+    mean = Sum(N, lambda k: x[k]) / N
+    return Sum(N, lambda k: square(x[k] - mean))
+
+
 # law: (left, right, a twin that is false), each a formula at an index i < N
 LAWS = {
     "a positive factor leaves a magnitude": lambda i: (
@@ -191,6 +197,46 @@ LAWS = {
         exp(y[i]) * Max(N, lambda k: x[k]),
         y[i] * Max(N, lambda k: x[k]),
     ),
+    "a maximum of what rises": lambda i: (
+        Max(N, lambda k: where(lt(0, x[k] + y[i]), x[k] + y[i], (x[k] + y[i]) / 5)),
+        maximum(y[i] + Max(N, lambda k: x[k]), (y[i] + Max(N, lambda k: x[k])) / 5),
+        maximum(y[i] + Max(N, lambda k: x[k]), (y[i] - Max(N, lambda k: -x[k])) / 5),
+    ),
+    "a maximum of what falls, between limits": lambda i: (
+        Max(N, lambda k: minimum(maximum(1 - x[k], 0), 6)),
+        minimum(maximum(1 - fold("min", N, lambda k: x[k]), 0), 6),
+        minimum(maximum(1 - Max(N, lambda k: x[k]), 0), 6),
+    ),
+    "a maximum of squares": lambda i: (
+        Max(N, lambda k: x[k] * x[k]),
+        power(Max(N, lambda k: absolute(x[k])), 2),
+        power(Max(N, lambda k: x[k]), 2),
+    ),
+    "limits that are never met": lambda i: (
+        minimum(maximum(fn("round")(127 * x[i] / Max(N, lambda k: absolute(x[k]))), -128), 127),
+        fn("round")(x[i] * 127 / Max(N, lambda k: absolute(x[k]))),
+        minimum(fn("round")(127 * x[i] / Max(N, lambda k: absolute(x[k]))), 126),
+    ),
+    "limits that are never met, turned": lambda i: (
+        maximum(1 - 2 * x[i] / (3 * Max(N, lambda k: absolute(x[k]))), Fraction(1, 3)),
+        1 - 2 * x[i] / (3 * Max(N, lambda k: absolute(x[k]))),
+        maximum(1 - 2 * x[i] / (3 * Max(N, lambda k: absolute(x[k]))), Fraction(2, 3)),
+    ),
+    "a softplus is positive": lambda i: (
+        sqrt(power(log(1 + exp(x[i])), 2)) + power(log(1 + exp(x[i])) * y[i] * y[i], Fraction(1, 2)),
+        log(1 + exp(x[i])) + power(log(1 + exp(x[i])), Fraction(1, 2)) * absolute(y[i]),
+        log(1 + exp(x[i])) + power(log(1 + exp(x[i])), Fraction(1, 2)) * y[i],
+    ),
+    "a root of an inverse": lambda i: (
+        sqrt(3 / spread(lambda c: c * c)) + sqrt(power(absolute(x[i]), -3)),
+        sqrt(3) / sqrt(spread(lambda c: c * c)) + power(absolute(x[i]), Fraction(-3, 2)),
+        sqrt(3) / sqrt(spread(lambda c: c * c)) + power(absolute(x[i]), Fraction(-1, 2)),
+    ),
+    "a logarithm of a square": lambda i: (
+        log(absolute(x[i])) * 2 + log(exp(y[i]) * 3),
+        log(x[i] * x[i]) + y[i] + log(3),
+        log(x[i] * x[i]) - y[i] + log(3),
+    ),
     "a maximum measured from one piece": lambda i: (
         maximum(y[i], Max(N, lambda k: x[k])),
         y[i] + maximum(0, Max(N, lambda k: x[k] - y[i])),
@@ -252,6 +298,46 @@ LAWS = {
         where(lt(x[i], 1), erf(x[i]), 1),
     ),
 }
+
+
+LOGARITHMS = {                                    # where each side has a value: v is above zero here
+    "of a square": lambda v, u: (log(v * v), 2 * log(v), log(v)),
+    "of a quotient": lambda v, u: (log(v / u), log(v) - log(u), log(u) - log(v)),
+    "of a root": lambda v, u: (log(sqrt(v)), log(v) / 2, log(u) / 2),
+    "of a product with a sum": lambda v, u: (log(v * u + 2 * v), log(v) + log(u + 2), log(v) + log(u + 1)),
+    "of a sum of both signs": lambda v, u: (log(v * (v + 9 - u)), log(9 - u + v) + log(v), log(v - 9 + u) + log(v)),
+    "of an inverse square root": lambda v, u: (log(3 * power(v, Fraction(-1, 2)) / u), log(3) - log(v) / 2 - log(u),
+                                               log(3) - log(v) - log(u)),
+    "squared": lambda v, u: (power(log(v * u), 2), power(log(v) + log(u), 2), power(log(v) - log(u), 2)),
+    "times another number": lambda v, u: (u * log(v * v), 2 * u * log(v), u * log(v)),
+    "under a sum": lambda v, u: (Sum(N, lambda k: u * log(v * w[k] * w[k])),
+                                 u * Sum(N, lambda k: log(v) + 2 * log(w[k])),
+                                 u * Sum(N, lambda k: log(v) + log(w[k]))),
+}
+
+
+@pytest.mark.parametrize("law", LOGARITHMS.values(), ids=LOGARITHMS)
+def test_a_logarithm_is_taken_apart_where_it_has_a_value_and_that_is_said(law):
+    sides = [tensor((N,), lambda i, k=k: law(x[i], y[i])[k]) for k in range(3)]
+    for sizes in SIZES:
+        given = {name: np.abs(value) + 0.1 for name, value in values(sizes, 0).items()}
+        left, right, twin = (evaluate(side, given, sizes) for side in sides)
+        np.testing.assert_allclose(left, right, rtol=1e-9)
+        assert not np.allclose(left, twin)
+    proved = prove_tensors_equal(*sides[:2])
+    assert isinstance(proved, Proved) and any(c.endswith("> 0") and "x[i]" in c for c in proved.conditions)
+    assert isinstance(prove_tensors_equal(sides[0], sides[2]), NotProved)
+
+
+def test_a_logarithm_of_a_sum_is_no_sum_of_logarithms():
+    for left, right in (
+        (lambda i: absolute(log(Fraction(1, 2) + exp(x[i]))), lambda i: log(Fraction(1, 2) + exp(x[i]))),
+        (lambda i: log(x[i] + y[i]), lambda i: log(x[i]) + log(y[i])),
+        (lambda i: log(x[i] - y[i]), lambda i: log(y[i] - x[i] + 1)),
+        (lambda i: log(x[i] * y[i]), lambda i: log(x[i]) * log(y[i])),
+        (lambda i: power(log(x[i]), 2), lambda i: log(x[i] * x[i])),
+    ):
+        assert isinstance(prove_tensors_equal(tensor((N,), left), tensor((N,), right)), NotProved)
 
 
 def values(sizes, seed=0):

@@ -11,6 +11,7 @@ from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import (
     NEG_INF,
     Fn,
+    Fold,
     Lambda,
     Max,
     Opaque,
@@ -18,20 +19,25 @@ from samesame.formula.expr import (
     Sum,
     absolute,
     cos,
+    eq,
     exp,
     index,
+    le,
     log,
+    lt,
     maximum,
     minimum,
+    not_,
     power,
     sigmoid,
     sin,
     sqrt,
     substitute,
     tanh,
+    walk,
     where,
 )
-from samesame.formula.monotone import apart, ordered
+from samesame.formula.monotone import apart, ordered, under
 from samesame.formula.tensor import leaf, tensor
 
 ROWS, LENGTH = 6, 5
@@ -58,6 +64,14 @@ RISING = {
     "a root of what is positive": sqrt(exp(V) + 1),
     "a logarithm of what is not negative": log(1 + exp(tanh(V))),
     "two turns": -3 * (1 - V),
+    "a cube": V * V * V + power(V, 3),
+    "a slope below zero": where(lt(0, V), V, V / 5),
+    "two slopes, by which is larger": maximum(V + w[I], (V + w[I]) / 5),
+    "a slope of a product": where(le(0, 3 * V), 3 * V, 3 * V / 5),
+    "a slope, asked of a sum": where(not_(lt(w[I] + V, 1)), 2 * (w[I] + V), w[I] + V + 1),
+    "a jump up at what is no number": where(lt(w[I], V), V + 1, V),
+    "a jump up": where(le(V, 2), V - w[I], V - w[I] + 1),
+    "an exponential below zero": 2 * where(lt(0, V), V, 3 * (exp(V) - 1)),
     "a positive factor that is no number": V * exp(w[I]) * (2 + absolute(w[I])),
 }
 FALLING = {
@@ -72,7 +86,18 @@ STAYS = {
     "a factor of the element": V * exp(x[I, J]),
     "a bias of the element": V + leaf("b", (LENGTH,))[J],
     "a scale of the element": V * exp(leaf("b", (LENGTH,))[J]),
-    "a square": power(V, 2),
+    "a cube and more": V * V * V + V * V,
+    "a slope of unknown sign below zero": where(lt(0, V), V, w[I] * V),
+    "a magnitude": where(lt(0, V), V, -V),
+    "a jump down": where(lt(0, V), V, V + 1),
+    "a corner that turns round": where(lt(1, V), V, 2 * V),
+    "an exponential that falls": where(lt(0, V), V, -1 * (exp(V) - 1)),
+    "a threshold of the element": where(lt(leaf("b", (LENGTH,))[J], V), 2 * V, V),
+    "what is chosen by something else": where(lt(0, w[I]), 2 * V, V),
+    "a choice at one number": where(eq(V, 0), V, V),
+    "a corner by a choice": where(lt(0, V), V, 0),
+    "two that are not one": maximum(V, leaf("y", (ROWS, LENGTH))[I, J]),
+    "one that rises and one that falls": maximum(V, -V),
     "an absolute value": absolute(V),
     "a wave": sin(V),
     "an even wave": cos(V),
@@ -112,6 +137,60 @@ def test_what_is_taken_off_changes_no_comparison(name):
 
 def at_all_elements(element):
     return evaluate(tensor((ROWS, LENGTH), lambda i, j: substitute(element, {I: i, J: j})), VALUES)
+
+
+def test_a_square_is_in_the_order_of_magnitudes():
+    assert [apart(e, frozenset([J])).core for e in (power(V, 2), V * V, 3 * power(V, 4))] == [absolute(V)] * 3
+    assert apart(power(V, 2), frozenset([J])).rising
+
+
+LEVEL = {
+    "a corner": STAYS["a corner"],
+    "a corner by a choice": STAYS["a corner by a choice"],
+    "a step": STAYS["a step"],
+    "a value below a threshold": where(le(V, 1), 0, V),
+    "two limits": minimum(maximum(V + w[I], -1), 2),
+    "limits that are no numbers": maximum(minimum(V, 3), w[I]),
+    "a long step": Fn("floor", V / 2),
+    "a rounding": Fn("round", V) * 3 - w[I],
+    "a sign": Fn("sign", V),
+    "a square above zero": power(maximum(V, 0), 2),
+    "a softplus": log(1 + exp(V)),
+    "a fall, then level": maximum(-V, 0),
+    "turned limits": -1 * minimum(maximum(V, -1), 1),
+    "one minus a sigmoid, rounded": Fn("ceil", 5 * (1 - sigmoid(V))),
+    "level above": where(lt(V, 1), V, 1),
+    "level above, and higher": where(lt(V, 1), V, 4),
+    "a fall by a choice": where(lt(0, V), -V, 2),
+}
+TWO_WAYS = {
+    "level above, and lower": where(lt(V, 1), V, 0),
+    "a magnitude": maximum(V, -V),
+    "a value below a threshold that lies above it": where(le(V, 1), 2, V),
+    "a value of the row": where(le(V, 1), w[I], V),
+    "a wave": sin(V),
+    "masked": maximum(MASKED, 0),
+    "logarithms that fall": -log(maximum(V, 0)),
+}
+
+
+@pytest.mark.parametrize("name", [*RISING, *FALLING, *LEVEL])
+@pytest.mark.parametrize("monoid", ["max", "min"])
+def test_the_greatest_is_what_the_greatest_or_the_least_becomes(monoid, name):
+    element = (RISING | FALLING | LEVEL)[name]
+    taken = under(monoid, (J,), element)
+    assert any(isinstance(e, Fold) and e.bound == (J,) and e.body is V for e in walk(taken))
+    assert np.allclose(of_rows(Fold(monoid, (J,), element)), of_rows(taken), rtol=1e-12)
+
+
+def of_rows(element):
+    return evaluate(tensor((ROWS,), lambda i: substitute(element, {I: i})), VALUES)
+
+
+@pytest.mark.parametrize("name", [*TWO_WAYS, *(name for name in STAYS if name not in LEVEL)])
+def test_what_turns_round_stays_under_a_maximum(name):
+    element = (TWO_WAYS | STAYS)[name]
+    assert under("max", (J,), element) is Fold("max", (J,), element)
 
 
 @pytest.mark.parametrize("name", STAYS)

@@ -1,9 +1,10 @@
-"""Sums of a few quotients against the quotients added up one by one, and digits of digits that are summed over."""
+"""Sums of a few quotients against the quotients added up one by one, what labels choose against a loop over labels, and
+digits of digits that are summed over."""
 
 import pytest
 
 from samesame.formula.equal import IDENTICAL, Budget, Proved, prove_equal
-from samesame.formula.expr import Size, Sum, eq, where
+from samesame.formula.expr import Lambda, Opaque, Size, Sum, eq, index, maximum, where
 from samesame.formula.tensor import leaf
 
 N = Size("N", 2)
@@ -49,3 +50,38 @@ def test_each_digit_of_a_digit_is_summed_over():
     found = prove_equal(flat, Sum((2, 5, 6), lambda b, i, j: IMAGE[b, i, j]))
     assert isinstance(found, Proved) and found.detail == IDENTICAL
     assert not proved(Sum(54, lambda u: IMAGE[u // 30, (u // 6) % 5, u % 6]), flat, seconds=0.3)
+
+
+def place(s, row=4, what="indices"):
+    """Where the s-th largest of a row stood."""
+    k = index(row)
+    return Opaque("aten.topk", (what, (2, True, True)), (Lambda((k,), Y[k, 0]),), (s,), "int")
+
+
+def looked_up(label):
+    """Σ_s y[0, s]·max(x[t[s], s], 0)."""
+    return Sum(2, lambda s: Y[0, s] * maximum(X[label(s), s], 0))
+
+
+def in_a_loop(label, labels=range(4), chosen=lambda c: c):
+    def of(c):
+        return Sum(2, lambda s: where(eq(label(s), c), Y[0, s], 0) * maximum(X[chosen(c), s], 0))
+
+    return sum(map(of, labels), 0)
+
+
+LABELS = {"an element": lambda s: LABEL[s], "a place": place}
+
+
+@pytest.mark.parametrize("label", LABELS.values(), ids=LABELS)
+def test_what_a_label_chooses_is_a_loop_over_labels(label):
+    assert proved(looked_up(label), in_a_loop(label))
+    assert not proved(looked_up(label), in_a_loop(label, range(3)), seconds=0.5)
+    assert not proved(looked_up(label), in_a_loop(label, chosen=lambda c: 3 - c), seconds=0.5)
+
+
+def test_labels_of_unknown_range_are_not_written_out():
+    unknown = leaf("u", (N,), "int")
+    wider = leaf("v", (N,), "int", (0, 4))
+    for label in (lambda s: unknown[s], lambda s: wider[s], lambda s: place(s, 5), lambda s: place(s, what="values")):
+        assert not proved(looked_up(label), in_a_loop(label), seconds=0.5)

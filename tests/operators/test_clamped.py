@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
 
-from samesame.formula.expr import Expr, Fn, Size, absolute, add, const, fold, index, maximum, mul, power
+from samesame.formula.expr import (
+    Expr,
+    Fn,
+    Size,
+    absolute,
+    add,
+    const,
+    exp,
+    fold,
+    index,
+    maximum,
+    minimum,
+    mul,
+    power,
+    sqrt,
+)
 from samesame.formula.tensor import leaf
 from samesame.operators.clamped import clamped
 
@@ -44,6 +60,59 @@ def test_a_share_of_the_largest_magnitude_is_at_most_one(scale: Expr) -> None:
 ])
 def test_nothing_is_known_of_other_quotients(x: Expr, scale: Expr) -> None:
     assert clamped(quantised(x, scale)) is None
+
+
+def of_row(monoid: str, function: Callable[[Expr], Expr] = lambda e: e, row: Expr = ROW) -> Expr:
+    return fold(monoid, N, lambda k: function(X[row, k]))
+
+
+ELEMENT = X[ROW, COLUMN]
+LEAST = of_row("min")
+FROM_LEAST, SPREAD = ELEMENT - LEAST, of_row("max") - LEAST
+
+
+@pytest.mark.parametrize("x, m", [
+    (FROM_LEAST, SPREAD),
+    (FROM_LEAST, maximum(SPREAD / 255, Fraction(1, 10**8)) * 255),
+    (FROM_LEAST, maximum(SPREAD, of_row("sum", exp))),
+    (exp(ELEMENT), of_row("sum", exp)),
+    (exp(ELEMENT), of_row("max", exp) + 1),
+    (absolute(ELEMENT), of_row("sum", absolute) + Fraction(1, 10**6)),
+])
+def test_a_share_of_what_is_not_negative_is_not_negative(x: Expr, m: Expr) -> None:
+    assert clamped(Fn("round", 255 * x / m)) == (0, 255)
+    assert clamped(Fn("round", -255 * x / m)) == (-255, 0)
+
+
+@pytest.mark.parametrize("root", [
+    sqrt(of_row("sum", lambda e: power(e, 2))), maximum(sqrt(of_row("sum", lambda e: mul(e, e))), Fraction(1, 10**12)),
+])
+def test_a_share_of_a_norm_is_at_most_one(root: Expr) -> None:
+    assert clamped(Fn("round", 100 * ELEMENT / root)) == (-100, 100)
+    assert clamped(Fn("round", ELEMENT * power(of_row("sum", lambda e: power(e, 2)), Fraction(-1, 2)))) == (-1, 1)
+
+
+def test_a_scale_has_the_divisor_in_it() -> None:
+    scale = maximum(largest() / 127, Fraction(1, 10**8))
+    assert clamped(Fn("round", ELEMENT / scale)) == (-127, 127)
+    assert clamped(Fn("round", ELEMENT / maximum(largest() / 127, largest() / 100))) == (-100, 100)
+
+
+@pytest.mark.parametrize("x, m", [
+    (FROM_LEAST, of_row("max")),
+    (FROM_LEAST, of_row("max", row=OTHER_ROW) - LEAST),
+    (ELEMENT - of_row("min", row=OTHER_ROW), of_row("max") - of_row("min", row=OTHER_ROW)),
+    (of_row("max") - ELEMENT, LEAST - of_row("max")),
+    (ELEMENT, of_row("sum")),
+    (exp(ELEMENT), of_row("sum", lambda e: exp(e) - 1)),
+    (exp(2 * ELEMENT), of_row("sum", exp)),
+    (exp(X[OTHER_ROW, COLUMN]), of_row("sum", exp)),
+    (ELEMENT, sqrt(of_row("sum", lambda e: power(e, 4)))),
+    (ELEMENT, of_row("sum", lambda e: power(e, 2))),
+    (ELEMENT, minimum(largest(), 1)),
+])
+def test_nothing_is_known_of_what_is_no_share(x: Expr, m: Expr) -> None:
+    assert clamped(Fn("round", 255 * x / m)) is None
 
 
 def test_what_is_rounded_up_may_be_one_more_as_quotients_of_floats_are_rounded() -> None:

@@ -73,3 +73,17 @@ def test_a_positive_base_for_each_head():
         mixed = tensor((2, 4), lambda h, i, other=other: where(lt(h, 1), const(Fraction(9, 10)), other))
         with pytest.raises(Unsupported, match="may not be positive"):
             meaning_of("aten.pow.Tensor_Tensor")(mixed, exponents).element()
+
+
+def pooled(x, p):
+    """Generalised means, whose exponent is learnt."""
+    return x.clamp(min=1e-6).pow(p[0]).mean(1).pow(1 / p[0])
+
+
+def of_logarithms(x, p, times=1):
+    return torch.exp(torch.log(torch.exp(p[0] * torch.log(torch.clamp(x, min=1e-6))).mean(1) * times) / p[0])
+
+
+def test_a_generalised_mean_has_bases_above_zero():
+    assert check(pooled, of_logarithms, INPUTS).verdict == "same"
+    assert check(pooled, lambda x, p: of_logarithms(x, p, 2), INPUTS).verdict == "different"

@@ -28,7 +28,9 @@ from samesame.formula.expr import Expr, Index, Load, Unsupported, index, numeric
 from samesame.formula.functions import exp, power, truth_of
 from samesame.formula.guards import Guards, at, conjunction, solved, zero_literal
 from samesame.formula.labelling import labellings
+from samesame.formula.logarithms import by_magnitudes
 from samesame.formula.normal import indicator, normal, size_poly
+from samesame.formula.places import places_one_by_one, with_values
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
 from samesame.formula.reached import where_lookups_reach
 from samesame.formula.refine import refined
@@ -58,7 +60,7 @@ from samesame.formula.terms import (
     scale,
     subtract,
 )
-from samesame.formula.written_out import products_written_out, quotients_written_out, unrolled
+from samesame.formula.written_out import pinned_labels, products_written_out, quotients_written_out, unrolled
 
 __all__ = ["Budget", "NotProved", "Proved", "prove_equal", "prove_tensors_equal"]
 
@@ -95,6 +97,17 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
     """
     left, right = numeric(left), numeric(right)
     deadline = time.thread_time() + budget.seconds
+    first = _attempts(left, right, budget, deadline)
+    with deep_recursion():
+        picked = with_values(left), with_values(right)
+    if isinstance(first, Proved) or picked == (left, right) or time.thread_time() > deadline:
+        return first
+    second = _attempts(*picked, budget, deadline)
+    return second if isinstance(second, Proved) else first
+
+
+def _attempts(left: Expr, right: Expr, budget: Budget, deadline: float) -> Proved | NotProved:
+    """One attempt after the other, each of the later ones where it is worth it."""
     first: Proved | NotProved | None = None
     for settings in AT_ONCE if any(map(writes_out_quotients, (left, right))) else ():
         answer = _attempt(left, right, replace(budget, seconds=budget.seconds / 4), _at_once, **settings)
@@ -508,6 +521,8 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("the difference cancels", lambda form: form),
     ("look-ups are in range", where_lookups_reach),
     ("small sums written out", unrolled),
+    ("what labels choose written out", pinned_labels),
+    ("places of a row are each another one", places_one_by_one),
     ("indices in generic position", in_generic_position),
     ("domains refined", refined),
     ("maxima by cases", by_cases),
@@ -516,4 +531,5 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("what conditions pin has its value", at_boundaries),
     ("angles of sums", by_angles),
     ("products under one root", by_roots),
+    ("logarithms of magnitudes", by_magnitudes),
 )

@@ -33,6 +33,7 @@ from samesame.formula.presence import is_count
 from samesame.formula.rewrite import Draft, guarded, positive, rewritten, under
 from samesame.formula.signs import have_point, is_nonnegative, piece_of
 from samesame.formula.terms import (
+    MINUS_INFINITY,
     UNDEFINED,
     Apply,
     Form,
@@ -215,6 +216,17 @@ def count_with_floor(count: Form, floor: Form) -> Form | None:
         return None
     nothing = truth_of("zero", count)
     return add(count, guarded((nothing,), floor)) if isinstance(nothing, Literal) else count
+
+
+def of_multiples(a: Form, b: Form) -> Form | None:
+    """max(a, c·a) = c·a + (1 − c)·max(a, 0) for 0 < c < 1; None for two forms that are no such multiples. Where a holds
+    a maximum itself, its pieces and their multiples would be two families, of which nothing is known together."""
+    if not a.terms or not any(map(_is_maximum, (t for t, _ in a.terms))) or a.has(MINUS_INFINITY):
+        return None
+    c = b.terms[0][1] / a.terms[0][1] if b.terms else Fraction(0)
+    if not 0 < c < 1 or scale(a, c) is not b:
+        return None
+    return add(b, scale(maximum([((), NO_GUARDS, a), ((), NO_GUARDS, constant(0))]), 1 - c))
 
 
 def minimum(drafts: Iterable[tuple[tuple[Var, ...], Guards, Form]]) -> Form:

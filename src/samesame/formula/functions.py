@@ -206,9 +206,10 @@ def _power_factor(rest: Form, p: Fraction) -> Factors:
         if p.denominator == 2 and all(e % 2 == 0 for _, e in factors):  # √(a²) = |a|
             return tuple((_magnitude(a), e * p) for a, e in factors)
         (atom, e), *more = factors
-        nested = isinstance(atom, Apply) and atom.head == "sum" and not more
-        if nested and (e.denominator % 2 == 0 or positive(atom)):
-            return ((atom, e * p),)
+        base = atom if isinstance(atom, Apply) and atom.head == "sum" else Apply("sum", of_atom(atom))
+        odd = e.numerator % 2 == 1 and p.denominator % 2 == 0    # √(a^−3) and a^(−3/2) have values for a > 0 both
+        if not more and (odd or (base is atom and (e.denominator % 2 == 0 or positive(atom)))):
+            return ((base, e * p),)
     return ((Apply("sum", rest), p),)
 
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from samesame.formula.digits import equal_digits
 from samesame.formula.effort import remember
 from samesame.formula.guards import Guards, Literal
+from samesame.formula.places import one_by_one
 from samesame.formula.poly import Atom, Element, IntegerAtom, Poly, Ratio, Var, collect
 from samesame.formula.presence import has_instance
 from samesame.formula.rewrite import Draft, positive, replaced
@@ -20,7 +21,8 @@ from samesame.formula.terms import Apply, Body, Form, OpaqueAtom, Term, body, cl
 
 def told(draft: Draft) -> Draft | Form | None:
     """What the conditions of a draft tell of each other and of its factors, if anything."""
-    return equal_digits(draft) or _without_pinned(draft) or _without_presence(draft)
+    return (equal_digits(draft) or _without_pinned(draft) or _without_presence(draft)
+            or one_by_one(draft, frozenset(draft.bound)))
 
 
 def _without_presence(draft: Draft) -> Draft | Form | None:

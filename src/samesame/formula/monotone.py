@@ -7,6 +7,9 @@ to all elements, a factor whose sign is known, exp, roots, the logarithm of what
 multiplied must be the same number for the whole row, which has one wherever its leaves have: that is shown here, by
 how the expression is built, without the normal form, for a meaning is made before there is a proof.
 
+The greatest of a row is picked with less: max f(x[j]) = f(max x[j]) for any f that does not fall, a clamp or a rounding
+among them, and f(min x[j]) for one that does not rise (`under`).
+
 A product of positive things, an exponential among them, is in the order of its logarithm: the greatest of p[j] / e[j],
 as a race of exponentials picks it, stands where the greatest of log p[j] − log e[j] does (`ordered`).
 """
@@ -18,44 +21,57 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from math import prod
 from typing import TypeGuard
 
 from samesame.formula.expr import (
     Add,
+    Compare,
     Expr,
     Extremum,
     Fn,
     Fold,
     Index,
     Lambda,
+    Leaf,
     Load,
     Mul,
     Named,
     NegInf,
+    Not,
     Num,
     Opaque,
     Pow,
     Size,
+    Where,
+    absolute,
     add,
     mul,
     power,
+    rebuild,
     walk,
+    where,
 )
-from samesame.formula.infinite import PLUS_INFINITY, negated
-from samesame.formula.scalars import EVERYWHERE, LOGARITHMS, names
+from samesame.formula.infinite import OTHER, PLUS_INFINITY, holds_infinity, negated
+from samesame.formula.scalars import EVEN, EVERYWHERE, LOGARITHMS, ODD, ROUNDING, SCALARS, names
 
 RISING = names(lambda row: row.rising and not row.domain)
 ABOVE_ZERO = names(lambda row: row.positive)
+LEVEL = ROUNDING | {"sign"}                    # these never fall, and stay where they are between their steps
 
 
 @dataclass(frozen=True, slots=True)
 class Apart:
     """An element of a row is `back(core)`, for a function that is strictly increasing, or decreasing if not `rising`,
-    and the same for the whole row."""
+    and the same for the whole row. Where steps are allowed, it may stay level, too."""
 
     core: Expr
     rising: bool
     back: Callable[[Expr], Expr]
+
+
+def as_it_is(e: Expr) -> Apart:
+    return Apart(e, True, lambda x: x)
 
 
 TURNED = {"aten.argmax": "aten.argmin", "aten.argmin": "aten.argmax"}
@@ -85,11 +101,31 @@ def apart(element: Expr, row: frozenset[Index]) -> Apart:
     return _Signs(row).apart(element)
 
 
-class _Signs:
-    """Which parts of an expression are numbers, and of what sign; each part is looked at once."""
+def under(monoid: str, bound: tuple[Index, ...], element: Expr) -> Expr:
+    """max f(x[j]) as f(max x[j]), or as f(min x[j]) where f falls; so with "min"."""
+    row = frozenset(bound)
+    found = as_it_is(element) if holds_infinity(element) else _Signs(row, level=True).apart(element)
+    if found.core is element or not found.core.free & row or not (found.rising or is_finite(element)):
+        return Fold(monoid, bound, element)
+    return found.back(Fold(monoid if found.rising else OTHER[monoid], bound, found.core))
 
-    def __init__(self, row: frozenset[Index]) -> None:
-        self.row = row
+
+def never_negative(e: Expr) -> bool:
+    """Whether it is a number, and not below zero, whatever the leaves are."""
+    return _Signs(frozenset()).is_nonnegative(e)
+
+
+def above_zero(e: Expr) -> bool:
+    """Whether it is a number above zero, whatever the leaves are."""
+    return _Signs(frozenset()).is_positive(e)
+
+
+class _Signs:
+    """Which parts of an expression are numbers, and of what sign; each part is looked at once. Functions with `level`
+    stretches are taken off only where that is asked for."""
+
+    def __init__(self, row: frozenset[Index], level: bool = False) -> None:
+        self.row, self.level = row, level
         self.is_number = cache(self._is_number)
         self.is_positive = cache(self._is_positive)
         self.is_nonnegative = cache(self._is_nonnegative)
@@ -100,6 +136,8 @@ class _Signs:
                 fixed, varying = self.divided(terms)
                 if fixed and all(map(self.is_number, fixed)):
                     return self.within(add(*varying), True, lambda x: add(x, *fixed))
+                if len(varying) > 1 and is_finite(e):
+                    return self.combined(e, add, varying)
             case Mul(factors):
                 return self.scaled(e, *self.divided(factors))
             case Fn(name, inner) if name in LOGARITHMS and self.is_nonnegative(inner):
@@ -110,7 +148,72 @@ class _Signs:
                 return self.within(base, True, lambda x: power(x, q))
             case Pow(base, q) if q < 0 and self.is_positive(base):
                 return self.within(base, False, lambda x: power(x, q))
-        return Apart(e, True, lambda x: x)
+            case Pow(base, q) if q > 0 and q.denominator == 1 and is_finite(base):
+                odd = q.numerator % 2 == 1
+                return self.within(base if odd else absolute(base), True, lambda x: power(x, q))
+            case Fn(name, inner) if self.level and name in LEVEL:
+                return self.within(inner, True, lambda x: Fn(name, x))
+            case Extremum(op, parts) if is_finite(e):
+                return self.extremum(e, op, *self.divided(parts))
+            case Where() if is_finite(e):
+                return self.pieces(e)
+        return as_it_is(e)
+
+    def extremum(self, e: Expr, op: str, fixed: list[Expr], varying: list[Expr]) -> Apart:
+        """The larger or smaller of functions of one core, and of numbers, beyond which it stays level."""
+        if (fixed and not self.level) or not all(map(self.is_number, fixed)):
+            return as_it_is(e)
+        return self.combined(e, lambda *parts: Extremum(op, (*parts, *fixed)), varying)
+
+    def combined(self, e: Expr, combine: Callable[..., Expr], parts: list[Expr]) -> Apart:
+        """What is made, without turning round, of functions of one core that all rise, or all fall."""
+        found = [self.apart(part) for part in parts]
+        if len({(f.core, f.rising) for f in found}) != 1:
+            return as_it_is(e)
+        return Apart(found[0].core, found[0].rising, lambda x: combine(*(f.back(x) for f in found)))
+
+    def pieces(self, e: Where) -> Apart:
+        """A choice between two functions of x by whether x exceeds a number, if e does not turn round there."""
+        border = self.border(e.condition)
+        if border is None or any(isinstance(p, Fold | Lambda) and self.row & {*p.bound} for p in walk(e)):
+            return as_it_is(e)
+        x, end, exceeds = border
+        t = Load(Leaf("any number", tuple(v.extent for v in self.row)), tuple(self.row))
+        sides = [self.function(_with(side, x, t), t) for side in (e.then, e.otherwise)]
+        turns = {side.rising for side in sides if side is not None and side.core is t}
+        if None in sides or len(turns) != 1:
+            return as_it_is(e)
+        then, otherwise = (side.back for side in sides if side is not None)
+        (rising,) = turns
+        larger, smaller = (then, otherwise) if rising == exceeds else (otherwise, then)
+        if not _is_no_less(larger(end), smaller(end)):
+            return as_it_is(e)
+        return self.within(x, rising, lambda y: where(_with(e.condition, x, y), then(y), otherwise(y)))
+
+    def border(self, condition: Expr) -> tuple[Expr, Expr, bool] | None:
+        """x, the number that it is compared with, and whether the condition holds above that or below."""
+        if isinstance(condition, Not):
+            found = self.border(condition.argument)
+            return found and (found[0], found[1], not found[2])
+        if not isinstance(condition, Compare) or condition.op == "=":
+            return None
+        fixed, varying = self.divided((condition.left, condition.right))
+        if len(fixed) != 1 or not self.is_number(fixed[0]):
+            return None
+        x, end, exceeds = varying[0], fixed[0], fixed[0] is condition.left
+        for n in (part.value for part in x.children if isinstance(part, Num)):
+            if isinstance(x, Add):
+                return add(x, -n), add(end, -n), exceeds
+            if isinstance(x, Mul):
+                return mul(x, 1 / n), mul(end, 1 / n), exceeds == (n > 0)
+        return x, end, exceeds
+
+    def function(self, e: Expr, t: Expr) -> Apart | None:
+        """e as a function of t, if it is monotone; a number stays level."""
+        if not e.free & self.row:
+            return Apart(e, True, lambda _: e) if self.level and self.is_number(e) else None
+        found = self.apart(e)
+        return found if found.core is t else None
 
     def scaled(self, e: Expr, fixed: list[Expr], varying: list[Expr]) -> Apart:
         """A product, without the factors of known sign that are the same for the whole row."""
@@ -118,8 +221,14 @@ class _Signs:
         falling = sum(not self.is_positive(f) for f in known) % 2 == 1
         rest = mul(*varying, *(f for f in fixed if f not in known))
         if not known or not varying or (falling and not is_finite(rest)):
-            return Apart(e, True, lambda x: x)
+            return self.powers(e)
         return self.within(rest, not falling, lambda x: mul(x, *known))
+
+    def powers(self, e: Expr) -> Apart:
+        """x·x·x is a power of x, and what rises with |x| or with x."""
+        if not isinstance(e, Mul) or len({*e.factors}) != 1:
+            return as_it_is(e)
+        return self.apart(power(e.factors[0], len(e.factors)))
 
     def within(self, inner: Expr, rising: bool, function: Callable[[Expr], Expr]) -> Apart:
         found = self.apart(inner)
@@ -212,6 +321,52 @@ class _Signs:
             case Fold("sum" | "prod", _, body):
                 return self.is_nonnegative(body)
         return self.is_positive(e)
+
+
+def _with(e: Expr, x: Expr, value: Expr) -> Expr:
+    """e with a value in place of x, which may be a part of a longer sum or product."""
+    memo: dict[Expr, Expr] = {x: value}
+
+    def go(part: Expr) -> Expr:
+        if part not in memo:
+            memo[part] = _rest(part) if _is_part(x, part) else rebuild(part, go)
+        return memo[part]
+
+    def _rest(part: Expr) -> Expr:
+        left = Counter(part.children) - Counter(x.children)
+        return (add if isinstance(x, Add) else mul)(value, *map(go, left.elements()))
+
+    return go(e)
+
+
+def _is_part(x: Expr, e: Expr) -> bool:
+    """Whether e is a sum, or a product, of x and more."""
+    alike = isinstance(x, Add | Mul) and type(x) is type(e)
+    return alike and not Counter(x.children) - Counter(e.children)
+
+
+def _is_no_less(a: Expr, b: Expr) -> bool:
+    """Whether a ≥ b, as what is left of these sums is nothing, or is worked out."""
+    terms = [Counter(e.terms if isinstance(e, Add) else (e,)) for e in (a, b)]
+    one, other = (_worked_out(add(*(terms[k] - terms[1 - k]).elements())) for k in (0, 1))
+    return one is not None and other is not None and one >= other
+
+
+def _worked_out(e: Expr) -> Fraction | None:
+    """A number that is written as a formula without variables, where it is rational."""
+    match e:
+        case Num(value):
+            return value
+        case Add(parts) | Mul(parts):
+            found = [_worked_out(part) for part in parts]
+            known = [value for value in found if value is not None]
+            combine = sum(known) if isinstance(e, Add) else prod(known)
+            return Fraction(combine) if len(known) == len(found) else None
+        case Pow(base, q) if q.denominator == 1 and (inner := _worked_out(base)):
+            return inner ** int(q)
+        case Fn(name, inner) if _worked_out(inner) == 0 and name in ODD | EVEN | {"exp"}:
+            return Fraction(1 if name == "exp" else SCALARS[name].at_zero)
+    return None
 
 
 def _is_below_one(e: Expr) -> bool:

@@ -52,7 +52,7 @@ from samesame.formula.expr import (
 )
 from samesame.formula.expr import add as sum_of
 from samesame.formula.expr import substitute as put
-from samesame.formula.extrema import count_with_floor, maximum, minimum
+from samesame.formula.extrema import count_with_floor, maximum, minimum, of_multiples
 from samesame.formula.functions import (
     as_poly,
     boolean,
@@ -81,8 +81,10 @@ from samesame.formula.guards import (
     opposite,
 )
 from samesame.formula.infinite import holds_infinity, negated, turned
+from samesame.formula.limits import without_idle_limits
 from samesame.formula.lookups import told
 from samesame.formula.monotone import place
+from samesame.formula.monotone import under as under_extremum
 from samesame.formula.poly import (
     Element,
     Poly,
@@ -153,6 +155,8 @@ def normal(expr: Expr) -> Form:
             return _chosen(cases(condition), then, otherwise)
         case Extremum(op, arguments):
             return _extremum(op, arguments)
+        case Fold("max" | "min" as monoid, bound, body) if (outside := under_extremum(monoid, bound, body)) is not expr:
+            return normal(outside)
         case Fold(monoid, bound, body):
             return _fold(monoid, bound, body)
         case Opaque():
@@ -332,13 +336,19 @@ def _body(argument: Lambda) -> Body:
 # ---------------------------------------------------------------------------------------------------- folds and extrema
 
 
-def _extremum(op: str, arguments: tuple[Expr, ...]) -> Form:
+def _extremum(op: str, arguments: Sequence[Expr]) -> Form:
     if op == "min" and any(map(holds_infinity, arguments)):
         return scale(_extremum("max", tuple(negated(argument) for argument in arguments)), -1)
+    arguments = without_idle_limits(op, arguments)
     forms = [normal(argument) for argument in arguments]
     if all(argument.kind == "int" for argument in arguments):
         sign = 1 if op == "max" else -1
         return scale(reduce(_larger_integer, (scale(form, sign) for form in forms)), sign)
+    if len(forms) == 2:
+        signed = [scale(form, 1 if op == "max" else -1) for form in forms]
+        multiple = of_multiples(*signed) or of_multiples(*reversed(signed))
+        if multiple is not None:
+            return scale(multiple, 1 if op == "max" else -1)
     families = [((), NO_GUARDS, form) for form in forms]
     return maximum(families) if op == "max" else minimum(families)
 

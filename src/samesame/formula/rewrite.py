@@ -316,6 +316,8 @@ def positive(atom: Atom) -> bool:
     if isinstance(atom, Symbol):
         return atom.key not in (UNDEFINED, MINUS_INFINITY)
     if isinstance(atom, Apply):
+        if atom.head == "log":                             # of more than 1, as in a softplus
+            return laws.positive(form_of([*atom.argument.terms, *scale(constant(1), -1).terms]))
         return atom.head in ("exp", "held exp") or (atom.head == "sum" and laws.positive(atom.argument))
     return isinstance(atom, IntegerAtom) and atom.integer and at_least(variable(atom), 1)
 

@@ -123,6 +123,11 @@ class OpaqueAtom(IntegerAtom):
     def integer(self) -> bool:  # type: ignore[override]
         return self.kind == "int"
 
+    @property
+    def is_place_of_row(self) -> bool:
+        """Is it where a chosen or sorted element of a row stood? At another index it is another place."""
+        return self.name in SORTED and self.attributes.startswith("('indices'") and len(self.indices) == 1
+
     def rename(self, names: Renaming) -> OpaqueAtom:
         return opaque_of(
             self.name,
@@ -145,13 +150,14 @@ class OpaqueAtom(IntegerAtom):
         return variable(self.moved(values))
 
     def range(self, forgetting: frozenset[Var]) -> tuple[Poly | None, Poly | None]:
-        """Where an extremum stands in a row, there is a place of that row."""
-        if self.name not in PLACES or any(extent.free for extent in self.bodies[0].extents):
+        """Where an extremum stands in a row, or the k-th of its elements, there is a place of that row."""
+        if not (self.is_place_of_row or self.name in PLACES) or any(extent.free for extent in self.bodies[0].extents):
             return None, None
         return number(0), reduce(mul, self.bodies[0].extents) - 1
 
 
 PLACES = ("aten.argmax", "aten.argmin")
+SORTED = ("aten.topk", "aten.sort")                        # attributes say whether it is the elements, or their places
 SYMMETRIC = "symmetric inverse"                            # the inverse of a symmetric matrix is symmetric
 
 

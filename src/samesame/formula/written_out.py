@@ -41,6 +41,37 @@ def products_written_out(form: Form) -> Form | None:
     return _written_out(form, _over_any_undivided, UNROLLED)
 
 
+def pinned_labels(form: Form) -> Form | None:
+    """What is looked up with a label as the sum over all values of the label, where other terms of the form ask whether
+    labels are certain numbers: Σ_s x[t[s]] as Σ_e Σ_s [t[s] = e]·x[e], beside which a program loops over e. None where
+    nothing is so looked up."""
+    asked = {_kind(a) for term, _ in form.terms for g in term.guards if (a := _pinned(g)) is not None}
+    if not asked:
+        return None
+
+    def of_term(draft: Draft, most: int) -> list[Form] | None:
+        known = {a for g in draft.guards if (a := _pinned(g)) is not None}
+        held = {label for a, _ in draft.factors for label in _labels(a)} - known
+        return next(_by_each([label for label in held if _kind(label) in asked], draft, most), None)
+
+    return _written_out(form, of_term, UNROLLED)
+
+
+def _pinned(guard: Literal) -> Element | OpaqueAtom | None:
+    """The integer element of which a guard says what number it is."""
+    atoms = set(guard.poly.atoms()) if guard.op == "=0" and guard.poly is not None else set()
+    if len(atoms) != 1 or guard.poly is None:
+        return None
+    (atom,) = atoms
+    alone = any((guard.poly + variable(atom) * sign).constant is not None for sign in (1, -1))
+    return atom if alone and isinstance(atom, Element | OpaqueAtom) else None
+
+
+def _kind(label: Element | OpaqueAtom) -> str:
+    """What it is an element of."""
+    return label.leaf.name if isinstance(label, Element) else f"{label.name} {label.attributes}"
+
+
 def _written_out(form: Form, pieces_of: Pieces, most: int, rounds: int = ROUNDS) -> Form | None:
     items: list[tuple[Term, Fraction]] = []
     changed, left = False, most
@@ -97,7 +128,12 @@ def _sums(draft: Draft, variables: Iterable[Var], most: int) -> Iterator[list[Fo
 def _by_labels(draft: Draft, divisors: Iterable[Atom], most: int) -> Iterator[list[Form]]:
     """The draft for each value of an integer that divisors hold: an element whose indices are known outside of them, or
     the place of an extremum."""
-    for label in sorted(set().union(*map(_labels, divisors)), key=lambda a: a.key):
+    yield from _by_each(set().union(*map(_labels, divisors)), draft, most)
+
+
+def _by_each(labels: Iterable[Element | OpaqueAtom], draft: Draft, most: int) -> Iterator[list[Form]]:
+    """The draft for each value of a label of which few are known."""
+    for label in sorted(labels, key=lambda a: a.key):
         low, high = label.range(NOTHING)
         values = _between([low], [high]) if low is not None and high is not None else None
         if values is None or not 1 < len(values) <= most:

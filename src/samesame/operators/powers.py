@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from samesame.formula.expr import ONE, Add, Expr, Fn, Mul, Num, Pow, Unsupported, Where, exp, log, numeric, power
+from samesame.formula.monotone import above_zero
 from samesame.formula.scalars import SCALARS
 from samesame.formula.tensor import Tensor
 from samesame.operators.numbers import exact
@@ -56,10 +57,10 @@ def _positive(e: Expr) -> bool:
             return value > 0
         case Pow(base, _):
             return _positive(base)
-        case Mul(parts) | Add(parts):
-            return all(map(_positive, parts))
+        case Mul(parts) | Add(parts) if all(map(_positive, parts)):
+            return True
         case Fn(name, _):
             return name in SCALARS and SCALARS[name].positive
         case Where(_, then, otherwise):                        # a base for each head
             return _positive(then) and _positive(otherwise)
-    return (lower_bound(e) or 0) > 0
+    return (lower_bound(e) or 0) > 0 or above_zero(e)

@@ -305,7 +305,7 @@ def _evident_bound(e: Expr) -> int | None:
     match e:
         case Num(value):
             return int(value) if value.denominator == 1 else None
-        case Index() | Mod():
+        case Index() | Mod() | Opaque("aten.topk" | "aten.sort", ("indices", *_)):
             return 0
         case Opaque("aten.argmax" | "aten.argmin") | Opaque("aten.sort" | "aten.topk", ("indices", _)):
             return 0                                       # a place in a row

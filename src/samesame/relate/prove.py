@@ -21,11 +21,12 @@ from samesame.evidence import Evidence, Rung
 from samesame.formula.cases import is_by_cases, prove_by_cases
 from samesame.formula.chance import differ_by_chance
 from samesame.formula.effort import WORK
-from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
+from samesame.formula.equal import Budget, NotProved, Proved, deep_recursion, prove_tensors_equal
 from samesame.formula.expr import Opaque, Unsupported, numeric, walk
+from samesame.formula.places import with_values
 from samesame.formula.selected import is_untied, untied
 from samesame.formula.smt import recording
-from samesame.formula.tensor import Tensor
+from samesame.formula.tensor import Tensor, tensor
 from samesame.graph import Node, at
 from samesame.operators import is_deterministic, meaning_of
 from samesame.operators.definitions import STANDING_IN
@@ -304,7 +305,9 @@ class Prover:
         """Does the claim take more of opaque operators than a proof knows of them? Asked once of each block."""
         key = block.key, is_untied()
         if key not in self.hopeless:
-            self.hopeless[key] = differ_by_chance(left, right)
+            differ = differ_by_chance(left, right)
+            with deep_recursion():
+                self.hopeless[key] = differ and differ_by_chance(_as_picked(left), _as_picked(right))
         return self.hopeless[key]
 
     def _by_normal_form(self, _: Block, left: Tensor, right: Tensor) -> Outcome:
@@ -351,6 +354,11 @@ class Prover:
             f"tolerance {TOLERANCE:.0e} (rounding of float64 with room)"
         )
         return Evidence(Rung.TESTED, "test", detail="; ".join([detail, *kernels]))
+
+
+def _as_picked(side: Tensor) -> Tensor:
+    """A side with the elements that were picked in place of what stands where they stood."""
+    return tensor(side.shape, lambda *i: with_values(side[i]), side.kind)
 
 
 def _readings(block: Block) -> list[tuple[bool, bool]]:

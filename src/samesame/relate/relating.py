@@ -32,6 +32,7 @@ from samesame.relate.prove import FURTHER, GLANCE, Prover
 
 LARGEST, LARGEST_OF_RANKS = 250, 1000    # operators in a claim, and in one that may add up what all ranks hold
 _FRONTIERS = 6              # of one claim: twice constants are looked into, and else it moves back
+SHORT, FRONTIERS_OF_SHORT = 12, 10       # operators in a claim whose frontier may move back more often
 GENERAL, GENERAL_TIMES = 0.5, 3.0       # for a proof over symbols: seconds, and times what the guide's proof took
 _PIECES = ["expand", "slice", "select", "split", "split_with_sizes", "chunk", "unbind", "narrow", "cat", "stack"]
 MOVES = BIJECTIVE | {"getitem", *(f"aten.{name}" for name in _PIECES)}
@@ -486,7 +487,9 @@ def _frontiers(
         yield first
     opened, constants, most = frozenset[int](), 0, 2
     block: Block | None = None
-    for _ in range(_FRONTIERS):
+    for number in range(FRONTIERS_OF_SHORT):
+        if number >= _FRONTIERS and block is not None and len(block.graph.nodes) > SHORT:
+            return
         try:
             block = cut(joint, left, right, layout, opened=opened, constants=constants, limit=limit)
         except TooLarge:
