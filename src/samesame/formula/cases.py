@@ -69,12 +69,18 @@ def _splits(indices: tuple[Index, ...], left: Expr, right: Expr) -> Iterator[Cas
     yield from _by_integers(indices, left, right)
     yield from _by_numbers(indices, left, right)
     told = _told_apart(indices, left, right)
-    few = [i for i in sorted(indices, key=lambda i: (-told[i], _extent(i))) if told[i] and 1 < _extent(i) <= FEW]
+    few = [i for i in sorted(indices, key=lambda i: (-told[i], _extent(i))) if has_few(i, told[i])]
     for chosen in ([index] for index in few):
         yield _at_each(chosen, left, right)
     for pair in combinations(few, 2):
         if prod(map(_extent, pair)) <= MOST:
             yield _at_each(list(pair), left, right)
+
+
+def has_few(index: Index, told: int) -> bool:
+    """Whether an index of which so many comparisons ask has few values: rows that a loop put together are as many
+    cases as are written down already."""
+    return told > 0 and 1 < _extent(index) <= max(FEW, min(MOST, 2 * told))
 
 
 def _at_each(indices: list[Index], left: Expr, right: Expr) -> Cases:

@@ -61,6 +61,7 @@ from samesame.lift.numerics import by_numpy
 from samesame.lift.parameters import taken_by
 from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, slack, steps
 from samesame.operators import explain
+from samesame.operators.ideal import is_guarded
 from samesame.operators.indexing import elements_distinct
 from samesame.operators.numbers import constant
 from samesame.operators.opaque import kind_of_type
@@ -74,13 +75,14 @@ LONGEST = 240  # characters of a formula in a sentence
 
 @dataclass
 class Comparison:
-    """`state` is same, different or undecided."""
+    """`state` is same, different or undecided; `guarded` if the reference has operators that guard against extremes."""
 
     state: str
     detail: str = ""
     counterexample: dict[str, Any] | None = None
     held: dict[str, int] = field(default_factory=dict)  # sizes that the reference holds to a number
     conditions: tuple[str, ...] = ()
+    guarded: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ def compare_with(reference: Callable[..., Any], launched: Launched, held: Mappin
     for numbered, least in ((held, longer), (numbers, {}), (numbers, longer)):
         if answer.state == "undecided" and (least or numbered != held):
             answer = compared_at(numbered, least, launched, found)
+    answer.guarded = any(is_guarded(node.operator) for node in graph.nodes)
     return answer
 
 

@@ -28,7 +28,7 @@ from samesame.graph import Node, at
 from samesame.operators import is_deterministic, meaning_of
 from samesame.operators.definitions import STANDING_IN
 from samesame.operators.hiding import hiding, is_hiding, may_hide
-from samesame.operators.ideal import GUARDED, idealised
+from samesame.operators.ideal import idealised, is_guarded
 from samesame.operators.numbers import literally, readings
 from samesame.operators.table import packet
 from samesame.relate.blocks import Block
@@ -342,7 +342,7 @@ class Prover:
 
 def _readings(block: Block) -> list[tuple[bool, bool]]:
     """Other ways to read a block: without guards, and with what masks put in as −∞."""
-    guarded = any(packet(node.operator) in GUARDED for node in block.graph.nodes)
+    guarded = any(is_guarded(node.operator) for node in block.graph.nodes)
     hides = may_hide(block.graph)
     return [(ideal, hidden) for ideal in (False, True) for hidden in (True, False)
             if (ideal or hidden) and (guarded or not ideal) and (hides or not hidden)]

@@ -41,7 +41,7 @@ from samesame.kernels.loops.averaged import averaged, spread
 from samesame.kernels.loops.carried import Carried, Loop, numbers
 from samesame.kernels.loops.ended import ended
 from samesame.kernels.loops.recurrences import counter, folded, last_value, unchanged
-from samesame.kernels.loops.rescaled import rescaled
+from samesame.kernels.loops.rescaled import rescaled, rescaled_where_finite
 from samesame.kernels.loops.running_argmax import running_argmax
 from samesame.kernels.loops.spin_loops import spins
 from samesame.kernels.loops.synthesis import searched
@@ -281,7 +281,8 @@ def falling(machine: Machine, condition: Expr, now: Expr, falls: Expr) -> Expr |
 
 Rule = Callable[[Loop, Carried], bool]
 RULES: tuple[Rule, ...] = (
-    unchanged, counter, last_value, rescaled, averaged, spread, folded, ended, running_argmax, decayed, searched,
+    unchanged, counter, last_value, rescaled, averaged, spread, rescaled_where_finite, folded, ended, running_argmax,
+    decayed, searched,
 )
 
 
