@@ -21,6 +21,7 @@ from samesame.formula.expr import (
     ZERO,
     Expr,
     Extremum,
+    FloorDiv,
     Fold,
     Index,
     Load,
@@ -75,7 +76,7 @@ def by_conditions(expr: Expr, prover: IndexProver) -> Expr:
     def go(e: Expr) -> Expr:
         if e not in memo:
             new = rebuild(e, go)
-            memo[e] = with_conditions(over_rows(new, prover)) if isinstance(new, Fold) else new
+            memo[e] = with_conditions(over_rows(new, prover), prover) if isinstance(new, Fold) else new
         return memo[e]
 
     return go(expr)
@@ -144,8 +145,9 @@ def one_by_one(fold: Fold) -> Expr:
     return reduce(COMBINED[fold.monoid], (substitute(fold.body, point) for point in points))
 
 
-def with_conditions(fold: Fold) -> Fold:
-    """Σ_{k<min{a, b}} f(k) as Σ_{k<a} {f(k) if k < b else 0}, and other folds in the same way."""
+def with_conditions(fold: Fold, prover: IndexProver) -> Fold:
+    """Σ_{k<min{a, b}} f(k) as Σ_{k<a} {f(k) if k < b else 0}, and Σ_{k<⌊n/c⌋} f(k) as Σ_{k<n} {f(k) if c·(k + 1) ≤ n
+    else 0}, as many tiles as there are; other folds in the same way."""
     if any(v.extent.free & frozenset(fold.bound) for v in fold.bound):
         return fold
     values: dict[Index, Index] = {}
@@ -153,12 +155,24 @@ def with_conditions(fold: Fold) -> Fold:
     for v in fold.bound:
         ends = least_of(v.extent)
         first = next((e for e in ends if is_of_sizes(e)), ends[0])
-        values[v] = v if first is v.extent else index(first)
+        least = numerator_of(first, prover)
+        values[v] = v if least is v.extent else index(least)
         parts += [integers.less(values[v], e) for e in ends if e is not first]
+        if isinstance(first, FloorDiv) and least is not first:
+            parts.append(integers.at_most(integers.times_(first.divisor, integers.plus_(values[v], 1)), least))
     if not parts:
         return fold
     body = where(and_(*parts), substitute(fold.body, dict[Index, Expr](values)), NEUTRAL[fold.monoid])
     return Fold(fold.monoid, tuple(values[v] for v in fold.bound), body)
+
+
+def numerator_of(end: Expr, prover: IndexProver) -> Expr:
+    """n, of an end ⌊n/c⌋ with polynomials in sizes and n ≥ 0, which is no less; any other end as it is."""
+    match end:
+        case FloorDiv(n, c) if is_of_sizes(n) and is_of_sizes(c):
+            wanted = and_(integers.at_least_zero(n), integers.less(0, c))
+            return n if prover.proves((), wanted) else end
+    return end
 
 
 def is_of_sizes(end: Expr) -> bool:

@@ -3,6 +3,7 @@ nothing, and sums over lanes of sums over their iterations.
 
     where(0 < c, S/c, 0)·c                              S, where c > 0, and 0 otherwise
     exp(−m)·exp(m − M)                                  exp(−M)
+    exp(m + log Σ_k exp(x[k] − m))                      Σ_k exp(x[k]), for a sum over something
     Σ_{l<B} Σ_{s<⌈(n − l)/B⌉} f(s·B + l)                Σ_{j<n} f(j)
     Σ_{t<T} Σ_{l<min{B, n − B·t}} f(t·B + l)            Σ_{j<min{T·B, n}} f(j)
 
@@ -17,6 +18,7 @@ from samesame.formula import polynomials
 from samesame.formula.expr import (
     NEG_INF,
     ZERO,
+    Add,
     Compare,
     Expr,
     Extremum,
@@ -24,11 +26,15 @@ from samesame.formula.expr import (
     Fn,
     Fold,
     Index,
+    Leaf,
+    Load,
     Mul,
     Pow,
     Size,
     Where,
+    add,
     and_,
+    exp,
     index,
     mul,
     not_,
@@ -37,7 +43,7 @@ from samesame.formula.expr import (
     walk,
     where,
 )
-from samesame.kernels.formulas.algebra import NEUTRAL
+from samesame.kernels.formulas.algebra import NEUTRAL, replaced
 from samesame.kernels.formulas.extended import is_number, sign
 from samesame.kernels.formulas.rational import Cancelling, TooMany, choices, settled, walk_open
 from samesame.kernels.indices import integers
@@ -92,6 +98,28 @@ def taken_together(simplify: Simplifier, expr: Expr, facts: Facts) -> Expr | Non
     ):
         return found
     return None
+
+
+def of_logarithm(simplify: Simplifier, argument: Expr, facts: Facts) -> Expr | None:
+    """exp(a + log b) as exp(a)·b, where b is above zero: parts of a row that each left their log-sum-exp."""
+    terms = argument.terms if isinstance(argument, Add) else (argument,)
+    for k, term in enumerate(terms):
+        if isinstance(term, Fn) and term.name == "log" and is_above_zero(simplify, term.argument, facts):
+            rest = [exp(add(*terms[:k], *terms[k + 1 :]))] if len(terms) > 1 else []
+            match term.argument:
+                case Fold("sum", bound, body):
+                    return Fold("sum", bound, mul(*rest, body))
+            return mul(*rest, term.argument)
+    return None
+
+
+def is_above_zero(simplify: Simplifier, expr: Expr, facts: Facts) -> bool:
+    """Whether a number is above zero, as a sum over something is of what is above zero."""
+    if isinstance(expr, Fold) and expr.monoid == "sum":
+        return some(simplify, expr, facts) and is_above_zero(simplify, expr.body, facts)
+    extrema = [e for e in walk(expr) if isinstance(e, Fold) and e.monoid in ("max", "min") and is_number(e.body)]
+    numbers: dict[Expr, Expr] = {e: Load(Leaf("any", (), "real"), ()) for e in extrema if some(simplify, e, facts)}
+    return sign(replaced(expr, numbers)) == 1
 
 
 def not_zero(simplify: Simplifier, expr: Expr, facts: Facts) -> bool:

@@ -57,7 +57,7 @@ from samesame.kernels.execution.values import PLUS_INFINITY, is_finite
 from samesame.kernels.formulas.algebra import NEUTRAL, is_total
 from samesame.kernels.formulas.extended import MINUS, decided, infinite_tag, is_number
 from samesame.kernels.formulas.running import running
-from samesame.kernels.formulas.shorter import across_lanes, by_rows, pushed, shortened, without_choice
+from samesame.kernels.formulas.shorter import across_lanes, by_rows, of_logarithm, pushed, shortened, without_choice
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import Facts, IndexProver, outside, with_fact
 
@@ -111,7 +111,8 @@ class Simplifier:
             case Extremum(op, parts):
                 return self._best(op, parts)
             case Fn("exp", argument):
-                return self._exponential(argument)
+                whole = of_logarithm(self, argument, facts)
+                return self._exponential(argument) if whole is None else self(whole, facts)
             case Fn("abs", Num(value)):
                 return const(abs(value))
         return new
