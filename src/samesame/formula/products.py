@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from fractions import Fraction
 from functools import reduce
+from math import gcd
 
 from samesame.formula.effort import remember
 from samesame.formula.expr import Unsupported
@@ -93,23 +94,25 @@ def _product_on_cell(exponents: Form) -> Form:
     result = constant(1)
     counts: dict[Atom, list[tuple[Term, Fraction]]] = {}
     for term, c in exponents.terms:
-        repeated = _repeated(term)
-        if repeated is not None:
-            counts.setdefault(repeated, []).append((term, c))
-    for term, c in exponents.terms:
         if c.denominator != 1:
             raise Unsupported("a product to a fractional power appears")
         lone = lone_atom(Form(((term, Fraction(1)),)), "factor")
-        several = counts.get(_repeated(term) or term, [])
-        if len(several) > 1:
-            if several[0][0] is term:
-                result = multiply(result, of_atom(Apply("prod", Form(tuple(several)))))
-            continue
-        if isinstance(lone, Apply):
-            result = multiply(result, power(lone.argument, c))
-        else:
+        base = _repeated(term)
+        if isinstance(lone, Apply) and value_of(lone.argument) is not None:
+            result = multiply(result, power(lone.argument, c))  # a number is the term's coefficient, and no factor
+        elif base is None:
             result = multiply(result, of_atom(Apply("prod", Form(((term, Fraction(1)),))), c))
-    return result
+        else:
+            counts.setdefault(base, []).append((term, c))
+    return reduce(multiply, (_power_of_one(*item) for item in counts.items()), result)
+
+
+def _power_of_one(base: Atom, counts: list[tuple[Term, Fraction]]) -> Form:
+    """f^n, where n is a number of indices and sizes: what divides all of n is the atom's exponent."""
+    if len(counts) == 1 and lone_atom(Form(((counts[0][0], Fraction(1)),))) is base and isinstance(base, Apply):
+        return power(base.argument, counts[0][1])
+    whole = gcd(*(c.numerator for _, c in counts)) if len(counts) > 1 else counts[0][1]
+    return of_atom(Apply("prod", Form(tuple((term, c / whole) for term, c in counts))), Fraction(whole))
 
 
 def _repeated(term: Term) -> Atom | None:
