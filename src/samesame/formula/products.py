@@ -3,8 +3,8 @@
 Domains split and join in sums, so they do in products: Π_{k<t} f · f(t) = Π_{k≤t} f, and what a scan multiplies step
 by step is a product over all steps. The logarithm is real where the factor is known to be positive. Of any other factor
 it is formal: `factor(f)`, of which nothing is used but factor(f·g) = factor(f) + factor(g) and that the product of
-factor(f) alone is f. A product's atom is "prod" over one term of such a sum, or, of a factor that is the same all along,
-over how often it occurs: Π_{k<n} f = f^n, which is prod(n·factor(f)) also where n is a sum. Its exponent is a whole number.
+factor(f) alone is f. A product's atom is "prod" over one term of such a sum, or, of a factor that is the same all
+along, over how often it occurs: Π_{k<n} f = f^n is prod(n·factor(f)), also where n is a sum. Its exponent is whole.
 
 The same holds for exp of sums over ranges: `gathered` adds up the exponents of a term's factors, so that neighbouring
 domains meet."""

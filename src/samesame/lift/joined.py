@@ -47,7 +47,7 @@ from samesame.kernels.loops.steps import COMBINED
 from samesame.lift.draws import Held
 
 SECONDS = 10.0
-FEW = 16  # elements that are written out
+FEW, SEVERAL = 16, 64  # elements that are written out; where an index is one number, too
 
 
 def in_one_range(whole: Tensor, assumed: Sequence[Expr], data: Mapping[str, Held]) -> Tensor:
@@ -126,22 +126,35 @@ def or_none(end: Expr) -> Expr:
 
 def written_out(whole: Tensor) -> Tensor:
     """The tensor with folds over a few known elements as these elements, one by one."""
-    memo: dict[Expr, Expr] = {}
+    return tensor(whole.shape, lambda *i: opened(whole[i], FEW), whole.kind)
 
-    def go(e: Expr) -> Expr:
-        if e not in memo:
-            new = rebuild(e, go)
-            memo[e] = one_by_one(new) if isinstance(new, Fold) else new
-        return memo[e]
 
-    return tensor(whole.shape, lambda *i: go(whole[i]), whole.kind)
+def opened(expr: Expr, few: int = SEVERAL) -> Expr:
+    """The expression with folds over so many known elements, or fewer, as these elements, as long as those of folds
+    within folds are no more than the square of it. The outer ones come first: they may say how many inner ones have."""
+    memo: dict[tuple[Expr, int], Expr] = {}
+
+    def go(e: Expr, most: int) -> Expr:
+        key = e, most
+        if key not in memo:
+            count = elements_of(e) if isinstance(e, Fold) else 0
+            if isinstance(e, Fold) and 0 < count <= min(few, most):
+                memo[key] = go(integers.tidied(one_by_one(e)), most // count)
+            else:
+                memo[key] = rebuild(e, lambda part: go(part, most))
+        return memo[key]
+
+    return go(expr, few * few)
+
+
+def elements_of(fold: Fold) -> int:
+    """How many elements a fold has; 0 where that is no number."""
+    return prod(int(v.extent.value) if isinstance(v.extent, Num) else 0 for v in fold.bound)
 
 
 def one_by_one(fold: Fold) -> Expr:
-    lengths = [v.extent.value if isinstance(v.extent, Num) else 0 for v in fold.bound]
-    if not 0 < prod(lengths) <= FEW:
-        return fold
-    points = (dict(zip(fold.bound, map(const, p), strict=True)) for p in product(*(range(int(n)) for n in lengths)))
+    ranges = (range(int(v.extent.value)) for v in fold.bound if isinstance(v.extent, Num))
+    points = (dict(zip(fold.bound, map(const, p), strict=True)) for p in product(*ranges))
     return reduce(COMBINED[fold.monoid], (substitute(fold.body, point) for point in points))
 
 
