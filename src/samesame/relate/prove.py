@@ -299,7 +299,7 @@ class Prover:
 
     def _by_all_means(self, _: Block, left: Tensor, right: Tensor) -> Outcome:
         """By the normal form, then by cases; by these first where there are many."""
-        ways = [prove_tensors_equal, prove_by_cases]
+        ways: list[Callable[..., Outcome]] = [prove_tensors_equal, prove_by_cases]
         if is_by_cases(left, right):
             ways.reverse()
         first = ways[0](left, right, budget=self._remaining())
