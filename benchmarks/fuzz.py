@@ -7,11 +7,16 @@
     python benchmarks/fuzz.py pace --minutes 5              # programs a minute, twins that are wrong, by generator
     python benchmarks/fuzz.py lines --minutes 60            # the share of Inductor's lines reached; --no-feedback
     python benchmarks/fuzz.py twins --programs 3000         # how many programs have twins, and whether one is wrong
+    python benchmarks/fuzz.py worth found/ other/           # what each part gave to campaigns that ran
 
 A planted fault is found when a program is accused that the same torch without the fault compiles rightly. It is then
 reduced, and torch's bisector is asked. Minutes are of processor time of the process that has the fault, from its start
 to the accusation. With --likely the others are not judged: the number of programs is then the one at which a whole
 hunt has found the fault at the latest, and the minutes say nothing.
+
+`worth` reads campaigns' folders. A program hangs on its number and the seed alone, so that a campaign without a
+generator makes the other generators' programs as they are; what it misses are the findings whose cases are all of that
+one. That it would have had the time for more programs is not counted.
 """
 
 from __future__ import annotations
@@ -19,9 +24,11 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import sqlite3
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,6 +40,7 @@ from fuzz_faults import FAULTS, Fault, planted
 
 from samesame.fuzz.backends import BACKENDS
 from samesame.fuzz.campaign import Progress, Settings, fuzz
+from samesame.fuzz.corpus import FILE, read_campaign
 from samesame.fuzz.generators import GENERATORS
 from samesame.fuzz.judge import judge
 from samesame.fuzz.program import Program, source
@@ -180,10 +188,32 @@ def twins(options: argparse.Namespace) -> None:
     print(f"{len(rules)} rules led to twins that agree: {dict(rules.most_common())}")
 
 
+def worth(options: argparse.Namespace) -> None:
+    """What generators and twins gave to campaigns that ran: cases, findings, and findings that nothing else has."""
+    head = "campaign", "part", "programs", "processor s", "findings", "not without it"
+    print(machine(), f"\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for folder in map(Path, options.names):
+        found = {finding.number: finding for finding in read_campaign(folder).findings}
+        with closing(sqlite3.connect(folder / FILE)) as database:
+            cases = database.execute("SELECT generator, seconds, finding, rewrites FROM cases").fetchall()
+        makers = defaultdict(set)
+        for generator, _, finding, _ in cases:
+            makers[finding].add(generator)
+        for name in sorted({generator for generator, *_ in cases}):
+            mine = [seconds for generator, seconds, *_ in cases if generator == name]
+            met = [finding for finding in found if name in makers[finding]]
+            alone = [finding for finding in met if makers[finding] == {name}]
+            print(f"| {folder.name} | `{name}` | {len(mine)} | {sum(mine):.0f} | {len(met)} | {len(alone)} |")
+        twins = [seconds for _, seconds, _, rewrites in cases if rewrites]
+        by_twin = [finding for finding in found.values() if finding.stage == "twin"]
+        print(f"| {folder.name} | twins | {len(twins)} | {sum(twins):.0f} | {len(by_twin)} | {len(by_twin)} |")
+        print(f"| {folder.name} | all | {len(cases)} | {sum(case[1] for case in cases):.0f} | {len(found)} | |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("faults", "pace", "lines", "twins"))
-    parser.add_argument("names", nargs="*", help="parts of the names of faults")
+    parser.add_argument("what", choices=("faults", "pace", "lines", "twins", "worth"))
+    parser.add_argument("names", nargs="*", help="parts of the names of faults; campaigns' folders")
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--programs", type=int, default=3000)
@@ -194,7 +224,7 @@ def main() -> None:
     parser.add_argument("--no-twins", action="store_true")
     parser.add_argument("--no-feedback", action="store_true")
     options = parser.parse_args()
-    {"faults": faults, "pace": pace, "lines": lines, "twins": twins}[options.what](options)
+    {"faults": faults, "pace": pace, "lines": lines, "twins": twins, "worth": worth}[options.what](options)
 
 
 if __name__ == "__main__":

@@ -204,6 +204,27 @@ def test_what_is_no_contract_is_refused_in_a_sentence(contract, sentence) -> Non
     assert "\n" not in str(refused.value)
 
 
+def launch_beside(M=5, N=40):
+    return launch_halves(M, N, 2 * N)
+
+
+launch_beside.assume = ["N % 8 == 0"]
+
+
+def test_contracts_stand_beside_the_launch_function() -> None:
+    (kernel,) = lift(f"{__file__}:launch_beside").kernels
+    assert kernel.verdict == "verified" and "N mod 8 = 0" in kernel.headline
+    with pytest.raises(Refused, match=r"'N % 2 == 1' does not hold in the example"):
+        lift(launch_beside, assume=["N % 2 == 1"])
+
+
+@pytest.mark.parametrize("said", ["N % 2 == 0", 3, [2]])
+def test_what_stands_beside_the_launch_function_is_a_list_of_contracts(said, monkeypatch) -> None:
+    monkeypatch.setattr(launch_beside, "assume", said)
+    with pytest.raises(Refused, match="give a list of contracts"):
+        lift(launch_beside)
+
+
 def test_a_broken_contract_is_a_usage_error() -> None:
     found = CliRunner().invoke(app, ["lift", f"{__file__}:launch_pick", "--assume", "V == 51"])
     assert found.exit_code == 2

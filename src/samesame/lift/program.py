@@ -68,9 +68,10 @@ def lift(
     `target` is a function that launches Triton kernels, its name (`file.py:launch`), or a file of TTIR. `against` is a
     PyTorch function, or its name, whose parameters are called as the launch's tensors. With `numerics` the error of
     each stored tensor is measured besides. `assume` are contracts in the names of the launch (`N % 2 == 0`,
-    `0 <= labels < V or labels == -100`, `distinct(slots)`), which the example has to meet; they are part of what the
-    verdict stands on. Raises Refused where there is nothing to lift, where Triton is missing, and of a contract that
-    cannot be read or that the example breaks.
+    `0 <= labels < V or labels == -100`, `distinct(slots)`), beside those that the launch function has as its own
+    (`launch.assume = […]`). The example has to meet them; they are part of what the verdict stands on. Raises Refused
+    where there is nothing to lift, where Triton is missing, and of a contract that cannot be read or that the example
+    breaks.
     """
     settings = settings or Settings()
     title = name or (target if isinstance(target, str) else getattr(target, "__name__", "launch"))
@@ -83,7 +84,9 @@ def lift(
         kernel = named(lift_launch(launch_of_file(Path(target)), settings), settings)
         return LiftVerdict(title, [kernel], notes=[OF_A_FILE] if kernel.verdict == "undecided" else [])
     demand_triton()
-    from samesame.kernels.host.launches import writes_sizes
+    from samesame.kernels.host.launches import contracts_beside, writes_sizes
+
+    assume = (*contracts_beside(target), *assume)
 
     def lifted(target: Any) -> Attempt:
         def attempt(more: Sequence[str], literal: bool = False) -> Attempt:

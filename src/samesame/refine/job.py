@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -92,9 +92,17 @@ class Job:
                 left = capture_sequential(program, example, backward=backward, again=self.again)
             own = self.of_rank(program, example)
             with telling.of_class(program):
-                ranks = capture_ranks(self.distributed, own, self.world_size, mesh=self.mesh, backward=backward,
+                ranks = capture_ranks(self.of_mesh(), own, self.world_size, mesh=self.mesh, backward=backward,
                                       again=self.again)
             return left, ranks
+
+    def of_mesh(self) -> Callable[..., Any]:
+        """What makes a rank's program, given a mesh wherever there is one; placements may name the axes of one that
+        the program has no use for."""
+        distributed = self.distributed
+        if self.mesh is None or _takes(distributed, 3):
+            return distributed
+        return wraps(distributed)(lambda rank, world_size, mesh: distributed(rank, world_size))
 
     def of_rank(self, program: Any, example: Any) -> Callable[[int, int], Any]:
         """The inputs of a rank: what `inputs(rank, world_size)` gives, or its pieces of the sequential ones."""
@@ -116,6 +124,17 @@ class Job:
 
 def _counts_ranks(function: Any) -> bool:
     return len(inspect.signature(function).parameters) >= 2
+
+
+def _takes(function: Any, count: int) -> bool:
+    """Whether it can be called with so many arguments; of what cannot be asked that is taken for granted."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
 
 
 def _each(program: Any, example: Any, change: Callable[[str, Any], Any]) -> Any:

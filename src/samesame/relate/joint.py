@@ -96,7 +96,8 @@ def typed(kind_or_type: Any) -> Any:
     """The type of a term, from the type of a node: one `Typed`, or a tuple of them."""
     if isinstance(kind_or_type, tuple):
         return tuple(map(typed, kind_or_type))
-    return Typed(tuple(map(canonical, kind_or_type.shape)), _told_apart(kind_or_type.dtype))
+    shape: tuple[Any, ...] = tuple(map(canonical, kind_or_type.shape))
+    return Typed(shape, _told_apart(kind_or_type.dtype))
 
 
 @dataclass(slots=True)

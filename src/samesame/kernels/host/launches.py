@@ -76,3 +76,13 @@ def writes_sizes(target: Any) -> bool:
     such function."""
     with pretended():
         return writes(loaded(target, {}))
+
+
+def contracts_beside(target: Any) -> tuple[str, ...]:
+    """What a launch function itself says may be relied on: `launch.assume = ["distinct(slots)"]`. Raises Refused where
+    that is no list of contracts."""
+    with pretended():
+        said = getattr(loaded(target, {}), "assume", ())
+    if not isinstance(said, list | tuple) or not all(isinstance(one, str) for one in said):
+        raise Refused(f"assume of the launch function is {said!r}; give a list of contracts: ['distinct(slots)']")
+    return tuple(said)
