@@ -1,5 +1,5 @@
-"""States that a loop decays and adds to, sums beside a maximum of each lane, rows in chunks, and tiles summed as a whole;
-each with what it computes in PyTorch, and kernels beside them that do not."""
+"""States that a loop decays and adds to, sums beside a maximum of each lane, rows in chunks, tiles summed as a whole;
+each with what it computes in PyTorch, and what is nearly that."""
 
 import torch
 import triton

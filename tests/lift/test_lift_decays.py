@@ -1,6 +1,6 @@
 """Linear recurrences that a loop carries, sums beside a maximum of each lane, rows that the host puts together from
-chunks, tiles summed as a whole, and labels that a reference takes for classes: the same as in PyTorch, and not as what is
-nearly so."""
+chunks, tiles summed as a whole, and labels that a reference takes for classes: the same as in PyTorch, and not as what
+is nearly so."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 pytest.importorskip("triton")
 
 from lifted import Lifted
-
 from samesame.lift import lift
 
 FILE = Path(__file__).parent.parent / "launches" / "decays.py"

@@ -46,10 +46,16 @@ SHORT = 4           # terms of a fold that is written out to get at the integers
 
 
 def prove_by_cases(
-    left: Tensor, right: Tensor, *, budget: Budget, written: Callable[[Expr], Expr] | None = None
+    left: Tensor,
+    right: Tensor,
+    *,
+    budget: Budget,
+    written: Callable[[Expr], Expr] | None = None,
+    longest: int = FEW,
 ) -> Proved | NotProved:
     """Prove two tensors of one shape equal, case by case, as they are or with each side `written` in another way once
-    the case is put in; `budget.seconds` is for all cases together."""
+    the case is put in; `budget.seconds` is for all cases together. An index has `longest` values at most, where a claim
+    compares it with many of them."""
     unlike = shapes_differ(left, right)
     if unlike:
         return NotProved(unlike)
@@ -57,7 +63,7 @@ def prove_by_cases(
     a, b = left[indices], right[indices]
     deadline = time.thread_time() + budget.seconds
     reason = "nothing in the claim has few values"
-    for cases in _splits(indices, a, b):
+    for cases in _splits(indices, a, b, longest):
         outcome = _all(cases, budget, deadline, [as_it_is] if written is None else [as_it_is, written])
         if isinstance(outcome, Proved):
             return outcome
@@ -72,11 +78,11 @@ def as_it_is(side: Expr) -> Expr:
 Cases = tuple[str, list[tuple[Expr, Expr]]]
 
 
-def _splits(indices: tuple[Index, ...], left: Expr, right: Expr) -> Iterator[Cases]:
+def _splits(indices: tuple[Index, ...], left: Expr, right: Expr, longest: int) -> Iterator[Cases]:
     yield from _by_integers(indices, left, right)
     yield from _by_numbers(indices, left, right)
     told = _told_apart(indices, left, right)
-    few = [i for i in sorted(indices, key=lambda i: (-told[i], _extent(i))) if has_few(i, told[i])]
+    few = [i for i in sorted(indices, key=lambda i: (-told[i], _extent(i))) if has_few(i, told[i], longest)]
     for chosen in ([index] for index in few):
         yield _at_each(chosen, left, right)
     for pair in combinations(few, 2):
@@ -84,10 +90,10 @@ def _splits(indices: tuple[Index, ...], left: Expr, right: Expr) -> Iterator[Cas
             yield _at_each(list(pair), left, right)
 
 
-def has_few(index: Index, told: int) -> bool:
+def has_few(index: Index, told: int, longest: int) -> bool:
     """Whether an index of which so many comparisons ask has few values: rows that a loop put together are as many
     cases as are written down already."""
-    return told > 0 and 1 < _extent(index) <= max(FEW, min(MOST, 2 * told))
+    return told > 0 and 1 < _extent(index) <= max(FEW, min(longest, 2 * told))
 
 
 def _at_each(indices: list[Index], left: Expr, right: Expr) -> Cases:

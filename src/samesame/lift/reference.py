@@ -56,7 +56,7 @@ from samesame.kernels.host.launch import View
 from samesame.kernels.indices import integers
 from samesame.kernels.launch import with_sizes
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
-from samesame.lift.joined import in_one_range, opened, written_out
+from samesame.lift.joined import SEVERAL, in_one_range, opened, written_out
 from samesame.lift.numerics import by_numpy
 from samesame.lift.parameters import taken_by
 from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, slack, steps
@@ -305,7 +305,8 @@ def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequ
 
 def proved_otherwise(left: Tensor, right: Tensor) -> Proved | None:
     """A proof of two formulas, as they are, with what folds over a few elements written out, or case by case."""
-    for prove in (prove_tensors_equal, written_out_equal, partial(prove_by_cases, written=opened)):
+    by_cases = partial(prove_by_cases, written=opened, longest=SEVERAL)
+    for prove in (prove_tensors_equal, written_out_equal, by_cases):
         found = prove(left, right, budget=BUDGET)
         if isinstance(found, Proved):
             return found
