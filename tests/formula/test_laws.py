@@ -96,6 +96,26 @@ LAWS = {
         Prod(N, lambda k: w[k]) * Prod(M, lambda k: w[N + k]),
         Prod(N, lambda k: w[k]) * Prod(M, lambda k: w[N - 1 + k]),
     ),
+    "so many of one factor take in one more": lambda i: (
+        Prod(i, lambda k: x[0]) * x[0],
+        Prod(i + 1, lambda k: x[0]),
+        Prod(i, lambda k: x[0]) * x[i],
+    ),
+    "so many of one factor, and as many more": lambda i: (
+        Prod(i, lambda k: x[0]) * Prod(N, lambda k: x[0]),
+        Prod(N + i, lambda k: x[0]),
+        Prod(N, lambda k: x[0]),
+    ),
+    "so many of a product": lambda i: (
+        Prod(i, lambda k: x[0] * y[0]),
+        Prod(i, lambda k: x[0]) * Prod(i, lambda k: y[0]),
+        Prod(i, lambda k: x[0]) * Prod(N, lambda k: y[0]),
+    ),
+    "a state that decays, step after step": lambda i: (
+        x[0] * Sum(i, lambda k: w[k] * Prod(i - 1 - k, lambda _: x[0])) + w[i],
+        Sum(N, lambda k: where(le(k, i), w[k] * Prod(i - k, lambda _: x[0]), 0)),
+        Sum(N, lambda k: where(le(k, i), w[k] * Prod(i - k, lambda _: x[0] * x[0]), 0)),
+    ),
     "a product takes in one more": lambda i: (
         Prod(i + 1, lambda k: x[k]),
         Prod(i, lambda k: x[k]) * x[i],
@@ -378,6 +398,10 @@ zero_first = Prod(i + 1, lambda k: k)       # 0 · 1 · 2 · … = 0
         (zero_first / zero_first, 1),
         (Prod(i + 1, lambda k: k * x[k]) / Prod(i + 1, lambda k: k * x[k]), 1),
         (Prod(i, lambda k: 0), 0),                                          # nothing is multiplied at i = 0
+        (Prod(i, lambda k: x[0]), where(lt(0, i), Prod(i, lambda k: x[0]), x[0])),
+        (Prod(i - 2, lambda k: x[0]) * x[0] * x[0], Prod(i, lambda k: x[0])),       # of fewer than none there are none
+        (Prod(i - 2, lambda k: x[0]) * Prod(2 - i, lambda k: x[0]), 1),
+        (Prod(i, lambda k: sqrt(x[0] * x[0])), Prod(i, lambda k: x[0])),
         (Prod(i, lambda k: sqrt(x[k] * x[k])), Prod(i, lambda k: x[k])),
         (sqrt(x[i] * y[i]), sqrt(x[i]) * sqrt(y[i]) + 1),
         (log(x[i] * y[i]), log(absolute(x[i])) + log(absolute(y[i])) + 1),

@@ -1,4 +1,5 @@
-"""Powers with a varying exponent: of what is positive by itself they are exponentials; of all else nothing is known."""
+"""Powers with a varying exponent: of what is positive by itself they are exponentials, with a whole exponent so many
+factors; of all else nothing is known."""
 
 from __future__ import annotations
 
@@ -40,12 +41,35 @@ def test_powers_of_a_sigmoid_are_a_moving_average():
 
 
 @pytest.mark.parametrize("name", ["aten.tanh", "aten.cos", "aten.relu"])
-def test_powers_of_what_may_be_negative_or_zero_have_no_meaning(name):
-    base, exponent = leaf("x", (3,)), leaf("n", (3,), "int")
+def test_powers_of_what_may_be_negative_or_zero_have_a_meaning_where_the_exponent_is_whole(name):
+    base, whole, real = leaf("x", (3,)), leaf("n", (3,), "int"), leaf("y", (3,))
     power = meaning_of("aten.pow.Tensor_Tensor")
     with pytest.raises(Unsupported):
-        power(meaning_of(f"{name}.default")(base), exponent).element()
-    power(meaning_of("aten.sigmoid.default")(base), exponent).element()
+        power(meaning_of(f"{name}.default")(base), real).element()
+    power(meaning_of(f"{name}.default")(base), whole).element()
+    power(meaning_of("aten.sigmoid.default")(base), real).element()
+
+
+def decayed(x, raw):
+    """A state that any number keeps a part of, one below 0 or 0 itself, too."""
+    state, found = torch.zeros_like(x[:, 0]), []
+    for t in range(x.shape[1]):
+        state = raw * state + x[:, t]
+        found.append(state)
+    return torch.stack(found, 1)
+
+
+def decayed_at_once(x, raw, distance):
+    t = torch.arange(x.shape[1])
+    weights = raw ** distance(t[:, None] - t)[..., None].to(x.dtype)
+    return torch.einsum("tsd,bsd->btd", torch.where((t[:, None] >= t)[..., None], weights, 0.0), x)
+
+
+@pytest.mark.parametrize("distance", [lambda d: d, lambda d: d.clamp(min=0), lambda d: torch.where(d > 0, d, 0)])
+def test_whole_powers_of_any_number_are_a_decay(distance):
+    assert check(decayed, lambda x, raw: decayed_at_once(x, raw, distance), INPUTS).verdict == "same"
+    assert check(decayed, lambda x, raw: decayed_at_once(x, raw, lambda d: distance(d) + 1), INPUTS
+                 ).verdict == "different"
 
 
 def test_an_integer_to_a_negative_power_is_no_fraction():

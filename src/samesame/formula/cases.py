@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, combinations, product
 from math import prod
@@ -45,8 +45,17 @@ FEW = 8             # values of an index
 SHORT = 4           # terms of a fold that is written out to get at the integers inside
 
 
-def prove_by_cases(left: Tensor, right: Tensor, *, budget: Budget) -> Proved | NotProved:
-    """Prove two tensors of one shape equal, case by case; `budget.seconds` is for all cases together."""
+def prove_by_cases(
+    left: Tensor,
+    right: Tensor,
+    *,
+    budget: Budget,
+    written: Callable[[Expr], Expr] | None = None,
+    longest: int = FEW,
+) -> Proved | NotProved:
+    """Prove two tensors of one shape equal, case by case, as they are or with each side `written` in another way once
+    the case is put in; `budget.seconds` is for all cases together. An index has `longest` values at most, where a claim
+    compares it with many of them."""
     unlike = shapes_differ(left, right)
     if unlike:
         return NotProved(unlike)
@@ -54,27 +63,37 @@ def prove_by_cases(left: Tensor, right: Tensor, *, budget: Budget) -> Proved | N
     a, b = left[indices], right[indices]
     deadline = time.thread_time() + budget.seconds
     reason = "nothing in the claim has few values"
-    for cases in _splits(indices, a, b):
-        outcome = _all(cases, budget, deadline)
+    for cases in _splits(indices, a, b, longest):
+        outcome = _all(cases, budget, deadline, [as_it_is] if written is None else [as_it_is, written])
         if isinstance(outcome, Proved):
             return outcome
         reason = f"{cases[0]}, {outcome.reason}"
     return NotProved(reason)
 
 
+def as_it_is(side: Expr) -> Expr:
+    return side
+
+
 Cases = tuple[str, list[tuple[Expr, Expr]]]
 
 
-def _splits(indices: tuple[Index, ...], left: Expr, right: Expr) -> Iterator[Cases]:
+def _splits(indices: tuple[Index, ...], left: Expr, right: Expr, longest: int) -> Iterator[Cases]:
     yield from _by_integers(indices, left, right)
     yield from _by_numbers(indices, left, right)
     told = _told_apart(indices, left, right)
-    few = [i for i in sorted(indices, key=lambda i: (-told[i], _extent(i))) if told[i] and 1 < _extent(i) <= FEW]
+    few = [i for i in sorted(indices, key=lambda i: (-told[i], _extent(i))) if has_few(i, told[i], longest)]
     for chosen in ([index] for index in few):
         yield _at_each(chosen, left, right)
     for pair in combinations(few, 2):
         if prod(map(_extent, pair)) <= MOST:
             yield _at_each(list(pair), left, right)
+
+
+def has_few(index: Index, told: int, longest: int) -> bool:
+    """Whether an index of which so many comparisons ask has few values: rows that a loop put together are as many
+    cases as are written down already."""
+    return told > 0 and 1 < _extent(index) <= max(FEW, min(longest, 2 * told))
 
 
 def _at_each(indices: list[Index], left: Expr, right: Expr) -> Cases:
@@ -211,7 +230,10 @@ def replaced(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
     return go(expr)
 
 
-def _all(cases: Cases, budget: Budget, deadline: float) -> Proved | NotProved:
+def _all(
+    cases: Cases, budget: Budget, deadline: float, ways: list[Callable[[Expr], Expr]]
+) -> Proved | NotProved:
+    """Every case, in one of two ways to write it; the one that helped comes first in the next."""
     title, claims = cases
     conditions: dict[str, None] = {}
     method, infinite = "normal form", False
@@ -219,7 +241,12 @@ def _all(cases: Cases, budget: Budget, deadline: float) -> Proved | NotProved:
         remaining = deadline - time.thread_time()
         if remaining <= 0:
             return NotProved(f"out of time in case {number + 1} of {len(claims)}")
-        outcome = prove_equal(left, right, budget=replace(budget, seconds=remaining))
+        outcome = prove_equal(ways[0](left), ways[0](right), budget=replace(budget, seconds=remaining))
+        for way in ways[1:] if isinstance(outcome, NotProved) else ():
+            other = prove_equal(way(left), way(right), budget=replace(budget, seconds=remaining))
+            if isinstance(other, Proved):
+                outcome, ways = other, ways[::-1]
+                break
         if isinstance(outcome, NotProved):
             return NotProved(f"case {number + 1} of {len(claims)}: {outcome.reason}")
         conditions |= dict.fromkeys(outcome.conditions)

@@ -3,7 +3,8 @@
 Domains split and join in sums, so they do in products: Π_{k<t} f · f(t) = Π_{k≤t} f, and what a scan multiplies step
 by step is a product over all steps. The logarithm is real where the factor is known to be positive. Of any other factor
 it is formal: `factor(f)`, of which nothing is used but factor(f·g) = factor(f) + factor(g) and that the product of
-factor(f) alone is f. A product's atom is "prod" over one term of such a sum; its exponent is a whole number.
+factor(f) alone is f. A product's atom is "prod" over one term of such a sum, or, of a factor that is the same all
+along, over how often it occurs: Π_{k<n} f = f^n is prod(n·factor(f)), also where n is a sum. Its exponent is whole.
 
 The same holds for exp of sums over ranges: `gathered` adds up the exponents of a term's factors, so that neighbouring
 domains meet."""
@@ -11,9 +12,10 @@ domains meet."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from fractions import Fraction
 from functools import reduce
+from math import gcd
 
 from samesame.formula.effort import remember
 from samesame.formula.expr import Unsupported
@@ -90,15 +92,33 @@ def product_of(exponents: Form) -> Form:
 
 def _product_on_cell(exponents: Form) -> Form:
     result = constant(1)
+    counts: dict[Atom, list[tuple[Term, Fraction]]] = {}
     for term, c in exponents.terms:
         if c.denominator != 1:
             raise Unsupported("a product to a fractional power appears")
         lone = lone_atom(Form(((term, Fraction(1)),)), "factor")
-        if isinstance(lone, Apply):
-            result = multiply(result, power(lone.argument, c))
-        else:
+        base = _repeated(term)
+        if isinstance(lone, Apply) and value_of(lone.argument) is not None:
+            result = multiply(result, power(lone.argument, c))  # a number is the term's coefficient, and no factor
+        elif base is None:
             result = multiply(result, of_atom(Apply("prod", Form(((term, Fraction(1)),))), c))
-    return result
+        else:
+            counts.setdefault(base, []).append((term, c))
+    return reduce(multiply, (_power_of_one(*item) for item in counts.items()), result)
+
+
+def _power_of_one(base: Atom, counts: list[tuple[Term, Fraction]]) -> Form:
+    """f^n, where n is a number of indices and sizes: what divides all of n is the atom's exponent."""
+    if len(counts) == 1 and lone_atom(Form(((counts[0][0], Fraction(1)),))) is base and isinstance(base, Apply):
+        return power(base.argument, counts[0][1])
+    whole = gcd(*(c.numerator for _, c in counts)) if len(counts) > 1 else counts[0][1]
+    return of_atom(Apply("prod", Form(tuple((term, c / whole) for term, c in counts))), Fraction(whole))
+
+
+def _repeated(term: Term) -> Atom | None:
+    """The factor of which a term says how often it occurs; None where factors differ along a range."""
+    factors = [a for a, e in term.factors if isinstance(a, Apply) and a.head == "factor" and e == 1]
+    return factors[0] if term.plain and len(factors) == 1 else None
 
 
 def _factor(form: Form) -> Form:
@@ -131,7 +151,20 @@ def gather(draft: Draft) -> Form | None:
             whole = _joined((_exponent(a), e) for a, e in some)
             if whole is not None:
                 return under(_without(draft, some), product_of(whole))
+            for alike in _powers_of_one(some):
+                whole = form_of((t, c * e) for a, e in alike for t, c in _exponent(a).terms)
+                return under(_without(draft, alike), product_of(whole))
     return None
+
+
+def _powers_of_one(factors: Factors | list[tuple[Atom, Fraction]]) -> Iterator[list[tuple[Atom, Fraction]]]:
+    """Several powers of one factor, as f and f^n are."""
+    groups: dict[Atom, list[tuple[Atom, Fraction]]] = {}
+    for a, e in factors:
+        bases = {_repeated(t) for t, _ in _exponent(a).terms}
+        if len(bases) == 1 and (base := bases.pop()) is not None:
+            groups.setdefault(base, []).append((a, e))
+    yield from (alike for alike in groups.values() if len(alike) > 1)
 
 
 def _is_exp(atom: Atom) -> bool:

@@ -154,7 +154,8 @@ def is_generic(atom: Atom) -> bool:
     if positive(atom):
         return True
     if isinstance(atom, Apply) and atom.head in ("prod", "held prod"):
-        return all(is_generic(a) for t, _ in atom.argument.terms for a, _ in _inside(t))
+        parts = [a for t, _ in atom.argument.terms for a, _ in _inside(t)]
+        return all(is_generic(a) for a in parts if isinstance(a, Apply) and a.head == "factor")
     if isinstance(atom, Apply) and atom.head == "factor":
         return bool(atom.argument.terms) and (value_of(atom.argument) is not None or never_vanishes(atom.argument))
     if isinstance(atom, Apply):

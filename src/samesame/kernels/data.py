@@ -259,7 +259,16 @@ def lookups_at(access: Write, indices: tuple[Expr, ...], kernel: Kernel) -> Iter
             # Of −1 that is divided C makes an index that may be good; what returns early may mean another dimension.
             used = access if element is i and not any(map(is_early, signs)) else None
             low = least_held(kernel, element) if signs else 0
-            yield Use(element, below, used, tuple(n for n in but if n is not None), low)
+            others = tuple(n for n in but if n is not None and may_be(kernel, element, n))
+            yield Use(element, below, used, others, low)
+
+
+def may_be(kernel: Kernel, element: Load, number: int) -> bool:
+    """Whether an element may be a number that the kernel leaves out, by what is stated of the tensor."""
+    prover, name = kernel.simplify.prover, element.leaf.name
+    low, high = prover.ranges.get(name, (None, None))
+    beyond = (isinstance(low, Num) and number < low.value) or (isinstance(high, Num) and number > high.value)
+    return number in prover.excepted.get(name, ()) or not beyond
 
 
 def says_sign(fact: Expr, element: Load) -> bool:

@@ -21,6 +21,7 @@ from samesame.formula.expr import (
     ZERO,
     Expr,
     Extremum,
+    FloorDiv,
     Fold,
     Index,
     Load,
@@ -46,7 +47,7 @@ from samesame.kernels.loops.steps import COMBINED
 from samesame.lift.draws import Held
 
 SECONDS = 10.0
-FEW = 16  # elements that are written out
+FEW, SEVERAL = 16, 64  # elements that are written out; where an index is one number, too
 
 
 def in_one_range(whole: Tensor, assumed: Sequence[Expr], data: Mapping[str, Held]) -> Tensor:
@@ -75,7 +76,7 @@ def by_conditions(expr: Expr, prover: IndexProver) -> Expr:
     def go(e: Expr) -> Expr:
         if e not in memo:
             new = rebuild(e, go)
-            memo[e] = with_conditions(over_rows(new, prover)) if isinstance(new, Fold) else new
+            memo[e] = with_conditions(over_rows(new, prover), prover) if isinstance(new, Fold) else new
         return memo[e]
 
     return go(expr)
@@ -125,27 +126,41 @@ def or_none(end: Expr) -> Expr:
 
 def written_out(whole: Tensor) -> Tensor:
     """The tensor with folds over a few known elements as these elements, one by one."""
-    memo: dict[Expr, Expr] = {}
+    return tensor(whole.shape, lambda *i: opened(whole[i], FEW), whole.kind)
 
-    def go(e: Expr) -> Expr:
-        if e not in memo:
-            new = rebuild(e, go)
-            memo[e] = one_by_one(new) if isinstance(new, Fold) else new
-        return memo[e]
 
-    return tensor(whole.shape, lambda *i: go(whole[i]), whole.kind)
+def opened(expr: Expr, few: int = SEVERAL) -> Expr:
+    """The expression with folds over so many known elements, or fewer, as these elements, as long as those of folds
+    within folds are no more than the square of it. The outer ones come first: they may say how many inner ones have."""
+    memo: dict[tuple[Expr, int], Expr] = {}
+
+    def go(e: Expr, most: int) -> Expr:
+        key = e, most
+        if key not in memo:
+            count = elements_of(e) if isinstance(e, Fold) else 0
+            if isinstance(e, Fold) and 0 < count <= min(few, most):
+                memo[key] = go(integers.tidied(one_by_one(e)), most // count)
+            else:
+                memo[key] = rebuild(e, lambda part: go(part, most))
+        return memo[key]
+
+    return go(expr, few * few)
+
+
+def elements_of(fold: Fold) -> int:
+    """How many elements a fold has; 0 where that is no number."""
+    return prod(int(v.extent.value) if isinstance(v.extent, Num) else 0 for v in fold.bound)
 
 
 def one_by_one(fold: Fold) -> Expr:
-    lengths = [v.extent.value if isinstance(v.extent, Num) else 0 for v in fold.bound]
-    if not 0 < prod(lengths) <= FEW:
-        return fold
-    points = (dict(zip(fold.bound, map(const, p), strict=True)) for p in product(*(range(int(n)) for n in lengths)))
+    ranges = (range(int(v.extent.value)) for v in fold.bound if isinstance(v.extent, Num))
+    points = (dict(zip(fold.bound, map(const, p), strict=True)) for p in product(*ranges))
     return reduce(COMBINED[fold.monoid], (substitute(fold.body, point) for point in points))
 
 
-def with_conditions(fold: Fold) -> Fold:
-    """Σ_{k<min{a, b}} f(k) as Σ_{k<a} {f(k) if k < b else 0}, and other folds in the same way."""
+def with_conditions(fold: Fold, prover: IndexProver) -> Fold:
+    """Σ_{k<min{a, b}} f(k) as Σ_{k<a} {f(k) if k < b else 0}, and Σ_{k<⌊n/c⌋} f(k) as Σ_{k<n} {f(k) if c·(k + 1) ≤ n
+    else 0}, as many tiles as there are; other folds in the same way."""
     if any(v.extent.free & frozenset(fold.bound) for v in fold.bound):
         return fold
     values: dict[Index, Index] = {}
@@ -153,12 +168,24 @@ def with_conditions(fold: Fold) -> Fold:
     for v in fold.bound:
         ends = least_of(v.extent)
         first = next((e for e in ends if is_of_sizes(e)), ends[0])
-        values[v] = v if first is v.extent else index(first)
+        least = numerator_of(first, prover)
+        values[v] = v if least is v.extent else index(least)
         parts += [integers.less(values[v], e) for e in ends if e is not first]
+        if isinstance(first, FloorDiv) and least is not first:
+            parts.append(integers.at_most(integers.times_(first.divisor, integers.plus_(values[v], 1)), least))
     if not parts:
         return fold
     body = where(and_(*parts), substitute(fold.body, dict[Index, Expr](values)), NEUTRAL[fold.monoid])
     return Fold(fold.monoid, tuple(values[v] for v in fold.bound), body)
+
+
+def numerator_of(end: Expr, prover: IndexProver) -> Expr:
+    """n, of an end ⌊n/c⌋ with polynomials in sizes and n ≥ 0, which is no less; any other end as it is."""
+    match end:
+        case FloorDiv(n, c) if is_of_sizes(n) and is_of_sizes(c):
+            wanted = and_(integers.at_least_zero(n), integers.less(0, c))
+            return n if prover.proves((), wanted) else end
+    return end
 
 
 def is_of_sizes(end: Expr) -> bool:

@@ -56,11 +56,12 @@ from samesame.kernels.host.launch import View
 from samesame.kernels.indices import integers
 from samesame.kernels.launch import with_sizes
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
-from samesame.lift.joined import in_one_range, written_out
+from samesame.lift.joined import SEVERAL, in_one_range, opened, written_out
 from samesame.lift.numerics import by_numpy
 from samesame.lift.parameters import taken_by
 from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, slack, steps
 from samesame.operators import explain
+from samesame.operators.ideal import is_guarded
 from samesame.operators.indexing import elements_distinct
 from samesame.operators.numbers import constant
 from samesame.operators.opaque import kind_of_type
@@ -74,13 +75,14 @@ LONGEST = 240  # characters of a formula in a sentence
 
 @dataclass
 class Comparison:
-    """`state` is same, different or undecided."""
+    """`state` is same, different or undecided; `guarded` if the reference has operators that guard against extremes."""
 
     state: str
     detail: str = ""
     counterexample: dict[str, Any] | None = None
     held: dict[str, int] = field(default_factory=dict)  # sizes that the reference holds to a number
     conditions: tuple[str, ...] = ()
+    guarded: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ def compare_with(reference: Callable[..., Any], launched: Launched, held: Mappin
     for numbered, least in ((held, longer), (numbers, {}), (numbers, longer)):
         if answer.state == "undecided" and (least or numbered != held):
             answer = compared_at(numbered, least, launched, found)
+    answer.guarded = any(is_guarded(node.operator) for node in graph.nodes)
     return answer
 
 
@@ -302,7 +305,8 @@ def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequ
 
 def proved_otherwise(left: Tensor, right: Tensor) -> Proved | None:
     """A proof of two formulas, as they are, with what folds over a few elements written out, or case by case."""
-    for prove in (prove_tensors_equal, written_out_equal, prove_by_cases):
+    by_cases = partial(prove_by_cases, written=opened, longest=SEVERAL)
+    for prove in (prove_tensors_equal, written_out_equal, by_cases):
         found = prove(left, right, budget=BUDGET)
         if isinstance(found, Proved):
             return found

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from samesame.operators.numbers import record
+from samesame.operators.table import packet
 
 _ideal: ContextVar[bool] = ContextVar("ideal", default=False)
 
@@ -29,6 +30,11 @@ GUARDED = frozenset(
         "binary_cross_entropy",
     ]
 )
+
+
+def is_guarded(operator: str) -> bool:
+    """Whether an operator, of any overload, has such a guard."""
+    return packet(operator) in GUARDED
 
 
 @contextmanager

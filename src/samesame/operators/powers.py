@@ -8,7 +8,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from samesame.formula.expr import ONE, Add, Expr, Fn, Mul, Num, Pow, Unsupported, Where, exp, log, numeric, power
+from samesame.formula.expr import (
+    ONE,
+    Add,
+    Expr,
+    Extremum,
+    Fn,
+    Fold,
+    Mul,
+    Num,
+    Pow,
+    Unsupported,
+    Where,
+    exp,
+    index,
+    le,
+    log,
+    mul,
+    numeric,
+    power,
+    rebuild,
+    walk,
+    where,
+)
 from samesame.formula.monotone import above_zero
 from samesame.formula.scalars import SCALARS
 from samesame.formula.tensor import Tensor
@@ -46,9 +68,41 @@ def pow_tensor(x: Any, exponent: Tensor) -> Tensor:
             raise Unsupported("an integer to the power of an integer that may be negative")
         if _positive(base):
             return exp(e * log(base))
+        if e.kind == "int":
+            return whole_power(base, e)
         raise Unsupported("a power whose base may not be positive and whose exponent is no number")
 
     return pointwise(element, x, exponent)
+
+
+def whole_power(base: Expr, e: Expr) -> Expr:
+    """A power with a whole exponent: so many factors, and one over them where the exponent is below 0. Of an exponent
+    that is chosen there is a power for each choice."""
+    choice = next((part for part in walk(e) if isinstance(part, Where | Extremum)), None)
+    if choice is not None:
+        condition, *sides = chosen(choice)
+        return where(condition, *(whole_power(base, replaced(e, choice, side)) for side in sides))
+    least = lower_bound(e)
+    times = repeated(base, e)
+    return times if least is not None and least >= 0 else where(le(0, e), times, power(repeated(base, mul(-1, e)), -1))
+
+
+def chosen(choice: Where | Extremum) -> tuple[Expr, Expr, Expr]:
+    """The condition of a choice, what it is there, and what it is elsewhere."""
+    if isinstance(choice, Where):
+        return choice.condition, choice.then, choice.otherwise
+    first, *others = choice.arguments
+    rest = Extremum(choice.op, tuple(others)) if len(others) > 1 else others[0]
+    return (le(rest, first) if choice.op == "max" else le(first, rest)), first, rest
+
+
+def replaced(e: Expr, part: Expr, other: Expr) -> Expr:
+    return other if e is part else rebuild(e, lambda child: replaced(child, part, other))
+
+
+def repeated(base: Expr, times: Expr) -> Expr:
+    """So many factors; of none, 1."""
+    return Fold("prod", (index(times),), base)
 
 
 def _positive(e: Expr) -> bool:

@@ -31,7 +31,7 @@ from samesame.graph import Node, at
 from samesame.operators import is_deterministic, meaning_of
 from samesame.operators.definitions import STANDING_IN
 from samesame.operators.hiding import hiding, is_hiding, may_hide
-from samesame.operators.ideal import GUARDED, idealised
+from samesame.operators.ideal import idealised, is_guarded
 from samesame.operators.numbers import literally, readings
 from samesame.operators.table import packet
 from samesame.relate.blocks import Block
@@ -315,7 +315,7 @@ class Prover:
 
     def _by_all_means(self, _: Block, left: Tensor, right: Tensor) -> Outcome:
         """By the normal form, then by cases; by these first where there are many."""
-        ways = [prove_tensors_equal, prove_by_cases]
+        ways: list[Callable[..., Outcome]] = [prove_tensors_equal, prove_by_cases]
         if is_by_cases(left, right):
             ways.reverse()
         first = ways[0](left, right, budget=self._remaining())
@@ -363,7 +363,7 @@ def _as_picked(side: Tensor) -> Tensor:
 
 def _readings(block: Block) -> list[tuple[bool, bool]]:
     """Other ways to read a block: without guards, and with what masks put in as −∞."""
-    guarded = any(packet(node.operator) in GUARDED for node in block.graph.nodes)
+    guarded = any(is_guarded(node.operator) for node in block.graph.nodes)
     hides = may_hide(block.graph)
     return [(ideal, hidden) for ideal in (False, True) for hidden in (True, False)
             if (ideal or hidden) and (guarded or not ideal) and (hides or not hidden)]

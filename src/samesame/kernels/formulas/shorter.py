@@ -3,7 +3,9 @@ nothing, and sums over lanes of sums over their iterations.
 
     where(0 < c, S/c, 0)·c                              S, where c > 0, and 0 otherwise
     exp(−m)·exp(m − M)                                  exp(−M)
+    exp(m + log Σ_k exp(x[k] − m))                      Σ_k exp(x[k]), for a sum over something
     Σ_{l<B} Σ_{s<⌈(n − l)/B⌉} f(s·B + l)                Σ_{j<n} f(j)
+    Σ_{l<B·C} f(⌊l/C⌋, l mod C)                         Σ_{h<B} Σ_{c<C} f(h, c)
     Σ_{t<T} Σ_{l<min{B, n − B·t}} f(t·B + l)            Σ_{j<min{T·B, n}} f(j)
 
 Nothing is cancelled that may be zero, and no maximum over a range that may be empty.
@@ -17,6 +19,7 @@ from samesame.formula import polynomials
 from samesame.formula.expr import (
     NEG_INF,
     ZERO,
+    Add,
     Compare,
     Expr,
     Extremum,
@@ -24,11 +27,18 @@ from samesame.formula.expr import (
     Fn,
     Fold,
     Index,
+    Leaf,
+    Load,
+    Mod,
     Mul,
+    Num,
     Pow,
     Size,
     Where,
+    add,
     and_,
+    const,
+    exp,
     index,
     mul,
     not_,
@@ -37,7 +47,7 @@ from samesame.formula.expr import (
     walk,
     where,
 )
-from samesame.kernels.formulas.algebra import NEUTRAL
+from samesame.kernels.formulas.algebra import NEUTRAL, replaced
 from samesame.kernels.formulas.extended import is_number, sign
 from samesame.kernels.formulas.rational import Cancelling, TooMany, choices, settled, walk_open
 from samesame.kernels.indices import integers
@@ -92,6 +102,28 @@ def taken_together(simplify: Simplifier, expr: Expr, facts: Facts) -> Expr | Non
     ):
         return found
     return None
+
+
+def of_logarithm(simplify: Simplifier, argument: Expr, facts: Facts) -> Expr | None:
+    """exp(a + log b) as exp(a)·b, where b is above zero: parts of a row that each left their log-sum-exp."""
+    terms = argument.terms if isinstance(argument, Add) else (argument,)
+    for k, term in enumerate(terms):
+        if isinstance(term, Fn) and term.name == "log" and is_above_zero(simplify, term.argument, facts):
+            rest = [exp(add(*terms[:k], *terms[k + 1 :]))] if len(terms) > 1 else []
+            match term.argument:
+                case Fold("sum", bound, body):
+                    return Fold("sum", bound, mul(*rest, body))
+            return mul(*rest, term.argument)
+    return None
+
+
+def is_above_zero(simplify: Simplifier, expr: Expr, facts: Facts) -> bool:
+    """Whether a number is above zero, as a sum over something is of what is above zero."""
+    if isinstance(expr, Fold) and expr.monoid == "sum":
+        return some(simplify, expr, facts) and is_above_zero(simplify, expr.body, facts)
+    extrema = [e for e in walk(expr) if isinstance(e, Fold) and e.monoid in ("max", "min") and is_number(e.body)]
+    numbers: dict[Expr, Expr] = {e: Load(Leaf("any", (), "real"), ()) for e in extrema if some(simplify, e, facts)}
+    return sign(replaced(expr, numbers)) == 1
 
 
 def not_zero(simplify: Simplifier, expr: Expr, facts: Facts) -> bool:
@@ -190,6 +222,32 @@ def across_lanes(
         if not any(e is tile for e in walk(new)):
             return (*others, j), new
     return across_tiles(simplify, bound, body, facts)
+
+
+def by_digits(bound: tuple[Index, ...], body: Expr) -> tuple[tuple[Index, ...], Expr]:
+    """A tile that was laid out as one line, and of which rows and columns are told apart again, by rows and columns: Σ
+    over l < 128 of f(⌊l/16⌋, l mod 16) is Σ over h < 8 and c < 16 of f(h, c)."""
+    for v in (v for v in bound if not any(v in w.extent.free for w in bound)):
+        for c in widths(v, body):
+            rows, columns = index(int(v.extent.value) // c), index(c)  # type: ignore[attr-defined]
+            line = integers.plus_(integers.times_(rows, c), columns)
+            new = integers.tidied(substitute(body, {v: line}))
+            new = integers.tidied(replaced(new, {integers.quotient(columns, const(c)): ZERO}))
+            if divisions(new, {rows, columns}) < divisions(body, {v}):
+                return by_digits((*(w for w in bound if w is not v), rows, columns), new)
+    return bound, body
+
+
+def widths(v: Index, body: Expr) -> list[int]:
+    """What a variable is divided by, and how many values it has, too."""
+    found = [e.divisor for e in walk(body) if isinstance(e, FloorDiv | Mod) and v in e.children[0].free]
+    length = v.extent.value if isinstance(v.extent, Num) else 1
+    return sorted({int(c.value) for c in found if isinstance(c, Num) and 1 < c.value < length and not length % c.value})
+
+
+def divisions(expr: Expr, by: set[Index]) -> int:
+    """How many different quotients and remainders of these there are."""
+    return sum(isinstance(e, FloorDiv | Mod) and bool(e.free & by) for e in walk(expr))
 
 
 def across_tiles(

@@ -57,7 +57,15 @@ from samesame.kernels.execution.values import PLUS_INFINITY, is_finite
 from samesame.kernels.formulas.algebra import NEUTRAL, is_total
 from samesame.kernels.formulas.extended import MINUS, decided, infinite_tag, is_number
 from samesame.kernels.formulas.running import running
-from samesame.kernels.formulas.shorter import across_lanes, by_rows, pushed, shortened, without_choice
+from samesame.kernels.formulas.shorter import (
+    across_lanes,
+    by_digits,
+    by_rows,
+    of_logarithm,
+    pushed,
+    shortened,
+    without_choice,
+)
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import Facts, IndexProver, outside, with_fact
 
@@ -111,7 +119,8 @@ class Simplifier:
             case Extremum(op, parts):
                 return self._best(op, parts)
             case Fn("exp", argument):
-                return self._exponential(argument)
+                whole = of_logarithm(self, argument, facts)
+                return self._exponential(argument) if whole is None else self(whole, facts)
             case Fn("abs", Num(value)):
                 return const(abs(value))
         return new
@@ -240,7 +249,7 @@ class Simplifier:
         facts = outside(facts, bound)
         bound, body = self._opened(monoid, bound, body, facts)
         facts = outside(facts, bound)
-        bound, body = self._fresh(bound, body, facts)
+        bound, body = by_digits(*self._fresh(bound, body, facts))
         body = self(body, facts)
         while isinstance(body, Fold) and body.monoid == monoid:
             bound, body = (*bound, *body.bound), body.body

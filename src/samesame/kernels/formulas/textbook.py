@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, prove_equal
-from samesame.formula.expr import ZERO, Add, Expr, Fn, Fold, Mul, add, rebuild, walk
+from samesame.formula.expr import ONE, ZERO, Add, Expr, Fn, Fold, Mul, add, mul, rebuild, walk
 from samesame.formula.show import unicode
 from samesame.kernels import clock
 from samesame.kernels.formulas.algebra import replaced
@@ -37,17 +37,29 @@ def textbook(expr: Expr) -> Expr:
 
 
 def without_nothing(expr: Expr) -> Expr:
-    """The expression without 0·c, where c is a number whatever the leaves hold."""
+    """The expression without 0·c, where c is a number whatever the leaves hold, and with 1 for exp(0)."""
     memo: dict[Expr, Expr] = {}
 
     def go(e: Expr) -> Expr:
         if e not in memo:
             new = rebuild(e, go)
             nothing = isinstance(new, Mul) and new.factors[0] is ZERO and is_number(new)
-            memo[e] = ZERO if nothing else add(*new.terms) if isinstance(new, Add) else new
+            memo[e] = ZERO if nothing else joined(new)
         return memo[e]
 
     return go(expr)
+
+
+def joined(expr: Expr) -> Expr:
+    """An operation on parts that are numbers by now."""
+    match expr:
+        case Add(terms):
+            return add(*terms)
+        case Mul(factors):
+            return mul(*factors)
+        case Fn("exp", argument) if argument is ZERO:
+            return ONE
+    return expr
 
 
 def groups(folds: list[Fold]) -> Iterator[list[Expr]]:

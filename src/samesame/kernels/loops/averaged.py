@@ -43,12 +43,15 @@ from samesame.formula.expr import (
     not_,
     or_,
     power,
+    rebuild,
     substitute,
     walk,
     where,
 )
 from samesame.kernels.formulas.algebra import NEUTRAL, expanded, loads_of, mentions, replaced
+from samesame.kernels.formulas.extended import decided
 from samesame.kernels.formulas.rational import canonical, simple
+from samesame.kernels.formulas.shorter import pushed
 from samesame.kernels.indices import integers
 from samesame.kernels.loops.carried import Carried, Closed, Loop, with_closed
 from samesame.kernels.loops.inductive import Induction, one_more
@@ -179,11 +182,25 @@ def exponentials(loop: Loop, one: Carried, top: Carried) -> Iterator[Weight]:
         for scale in dict.fromkeys(times_of(e.argument, old) for e in exps):
             if scale is None or parts is None:
                 continue
-            added = simple(mul(exp(mul(scale, held)), parts[1]))
+            added = simple(without_questions(mul(exp(mul(scale, held)), parts[1])))
             most = top.closed.at(loop.t, old.indices)
             if not mentions(added, held):
                 some = not_(compare("=", NEG_INF, most))
                 yield Weight(exp(mul(scale, most)), exp(mul(-1, scale, most)), some, added)
+
+
+def without_questions(expr: Expr) -> Expr:
+    """The expression with questions whether something is −∞ answered, where it is that under a mask and else a number.
+    Of what a loop carries that is a guess, as an element counts as a number; what is guessed is proved afterwards."""
+
+    def go(e: Expr) -> Expr:
+        new = rebuild(e, go)
+        if isinstance(new, Compare) and NEG_INF in (new.left, new.right):
+            told = pushed(new)
+            return decided(new) or new if told is None else rebuild(told, go)
+        return new
+
+    return go(expr)
 
 
 def times_of(argument: Expr, old: Expr) -> Expr | None:

@@ -2,9 +2,9 @@
 
 The body is executed once with unknown carried values. What it makes of them shows a recurrence, and a few kinds are
 known by their closed form: folds and counters (`recurrences`), folds that end (`ended`), sums rescaled to a running
-maximum (`rescaled`), and the place of a maximum (`running_argmax`). That the body makes one step of its closed form is
-proved for each carried value, for all values and any number of iterations, and never assumed. Then the body is executed
-again with the closed forms, and its accesses noted.
+maximum (`rescaled`), the place of a maximum (`running_argmax`), and states that decay (`affine`). That the body makes
+one step of its closed form is proved for each carried value, for all values and any number of iterations, and never
+assumed. Then the body is executed again with the closed forms, and its accesses noted.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ from samesame.kernels.execution.ttir import Operation, Place
 from samesame.kernels.execution.values import ADDRESS, Pointers, Value, same_everywhere
 from samesame.kernels.formulas.algebra import loads_of, replaced
 from samesame.kernels.indices import integers
+from samesame.kernels.loops.affine import decayed
 from samesame.kernels.loops.averaged import averaged, spread
 from samesame.kernels.loops.carried import Carried, Loop, numbers
 from samesame.kernels.loops.ended import ended
 from samesame.kernels.loops.recurrences import counter, folded, last_value, unchanged
-from samesame.kernels.loops.rescaled import rescaled
+from samesame.kernels.loops.rescaled import rescaled, rescaled_where_finite
 from samesame.kernels.loops.running_argmax import running_argmax
 from samesame.kernels.loops.spin_loops import spins
 from samesame.kernels.loops.synthesis import searched
@@ -280,7 +281,8 @@ def falling(machine: Machine, condition: Expr, now: Expr, falls: Expr) -> Expr |
 
 Rule = Callable[[Loop, Carried], bool]
 RULES: tuple[Rule, ...] = (
-    unchanged, counter, last_value, rescaled, averaged, spread, folded, ended, running_argmax, searched,
+    unchanged, counter, last_value, rescaled, averaged, spread, rescaled_where_finite, folded, ended, running_argmax,
+    decayed, searched,
 )
 
 

@@ -49,7 +49,19 @@ from samesame.kernels.loops.steps import rescaled_step
 
 
 def rescaled(loop: Loop, one: Carried) -> bool:
-    """a' = a·exp(λ(m − m')) + f(t, m'), where m is a running maximum and f(t, m')·exp(λm') is free of m'."""
+    """The same where the maximum is finite from the first iteration on, or no program minds whether it is."""
+    return has_rescaled(loop, one, minding=False)
+
+
+def rescaled_where_finite(loop: Loop, one: Carried) -> bool:
+    """The same with nothing said of iterations before the maximum is finite: lanes that begin behind the end have no
+    maximum, and the program takes 0 for it there."""
+    return has_rescaled(loop, one, minding=True)
+
+
+def has_rescaled(loop: Loop, one: Carried, minding: bool) -> bool:
+    """a' = a·exp(λ(m − m')) + f(t, m'), where m is a running maximum and f(t, m')·exp(λm') is free of m'; of programs
+    that mind whether it is −∞ only if that is asked, or it never is."""
     maxima = [c for c in loop.carried if c.monoid == "max"]
     made = extrema(loop.known(one, keep=maxima))
     for top in maxima:
@@ -57,7 +69,10 @@ def rescaled(loop: Loop, one: Carried) -> bool:
             assert top.after is not None
             new = extrema(loop.put_in(top.after[old.indices], maxima))
             held = Load(Leaf(f"new {top.leaf.name}", (1,) * len(old.indices), "real"), old.indices)
-            body = replaced(made, {e: held for e in (*guarded(made, new), new)})
+            guards = guarded(made, new)
+            if guards and not minding and not is_finite_at_once(loop, top, old):
+                continue
+            body = replaced(made, {e: held for e in (*guards, new)})
             found = taken_apart(body, one.unknown, old, held)
             if found is None:
                 continue
@@ -70,6 +85,13 @@ def rescaled(loop: Loop, one: Carried) -> bool:
             one.closed = rescaled_form(loop, one, top, old, held, scale, part)
             return True
     return False
+
+
+def is_finite_at_once(loop: Loop, top: Carried, old: Load) -> bool:
+    """Whether the maximum is finite after one iteration."""
+    assert top.closed is not None
+    prover, path = loop.machine.prover, loop.machine.path
+    return prover.proves(path, finite_where(top.closed.at(ONE, old.indices)))
 
 
 def guarded(made: Expr, new: Expr) -> list[Expr]:
