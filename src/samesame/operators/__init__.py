@@ -17,6 +17,8 @@ from samesame.operators import (  # noqa: F401  each enters its operators into t
     complex,
     constants,
     contraction,
+    counting,
+    distances,
     indexing,
     linalg,
     loss,
@@ -29,6 +31,7 @@ from samesame.operators import (  # noqa: F401  each enters its operators into t
     reduction,
     shuffles,
     special,
+    spectral,
     vllm,
     windows,
 )

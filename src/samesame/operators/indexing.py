@@ -161,6 +161,26 @@ def wrapped(i: Expr, size: Dim) -> Expr:
     return i if low is not None and low >= 0 else where(lt(i, 0), add(i, size), i)
 
 
+@meaning("aten.masked_scatter.default")
+def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """x with the elements of `source`, one after the other, where the mask is true. Which one comes next is how many
+    places before are true: those in earlier rows, and those earlier in the same row."""
+    shape = broadcast(x.shape, mask.shape)
+    flat = ravel(cast_like(source, x))
+
+    def before(i: Sequence[Expr]) -> Expr:
+        def along(d: int) -> Expr:
+            def true(*k: Expr) -> Expr:
+                earlier = k[0] if plain(shape[d]) != 1 else const(0)
+                return where(and_(lt(earlier, i[d]), at(mask, (*i[:d], earlier, *k[1:]))), 1, 0)
+
+            return folded("sum", shape[d:], true)
+
+        return add(0, *map(along, range(len(shape))))
+
+    return tensor(shape, lambda *i: where(at(mask, i), flat[(before(i),)], at(x, i)), x.kind)
+
+
 @meaning("aten.one_hot.default")
 def one_hot(x: Tensor, num_classes: Dim = -1) -> Tensor:
     if num_classes == -1:
