@@ -244,6 +244,21 @@ OWN: Samples = {
         (r(2, 12, 12), [4, 5], [2, 2], [1, 1], [0, 0], [1, 1]), (r(1, 6, 12), [5, 6], [2, 3], [2, 1], [1, 0], [2, 1]),
         (r(8, 6), [4, 6], [2, 2], [1, 1], [0, 0], [2, 2])],
     "aten.unfold_backward.default": lambda: [(r(3, 5, 3), [3, 7], 1, 3, 1), (r(3, 2, 3), [7, 2], 0, 3, 2)],
+    "aten.fft_fftfreq.default": lambda: [(n, d) for n in (1, 2, 7, 8) for d in (1.0, 0.25)],
+    "aten.fft_rfftfreq.default": lambda: [(n, d) for n in (1, 2, 7, 8) for d in (1.0, 0.25)],
+    **{f"aten.{name}_window.{overload}": lambda more=more: [(n, *more) for n in (1, 2, 5, 8)]
+       for name in ("hann", "hamming", "blackman", "bartlett")
+       for overload, more in (("default", ()), ("periodic", (False,)))},
+    "aten.hamming_window.periodic_alpha": lambda: [(6, True, 0.6)],
+    "aten.hamming_window.periodic_alpha_beta": lambda: [(6, False, 0.6, 0.3)],
+    **{f"aten.{name}": lambda: [(ints(99, 40) - 50, 3), (ints(99, 9) - 50, 0)]
+       for name in ("__lshift__.Scalar", "bitwise_left_shift.Tensor_Scalar")},
+    **{f"aten.{name}": lambda: [(ints(99, 40) - 50, Known(torch.tensor(n))) for n in (0, 3, 20)]
+       for name in ("__lshift__.Tensor", "bitwise_left_shift.Tensor")},
+    **{f"aten.{name}.default": lambda: [(c(3, 4),), (torch.tensor([1, -2, 1j, -1j, 0.3 - 2j]),)]
+       for name in ("angle", "log", "sqrt", "sin", "cos", "sgn")},
+    **{f"aten.{name}.Tensor": lambda: [(c(3, 4), c(4)), (torch.tensor([1j, 2]), torch.tensor([1j, 2j])),
+                                       (torch.tensor([1j, 2]), torch.tensor([1, 2]))] for name in ("eq", "ne")},
     "aten._fft_c2c.default": lambda: [(c(2, 5), [1], 0, True), (c(2, 6), [1], 1, False), (c(3, 2, 4), [0, 2], 2, True)],
     "aten._fft_r2c.default": lambda: [(r(2, 6), [1], 0, True), (r(2, 5), [1], 1, True), (r(3, 4), [0, 1], 2, True),
                                       (r(2, 5), [1], 0, False), (r(4, 3), [1, 0], 0, False)],
@@ -321,7 +336,7 @@ OWN: Samples = {
     "aten.argmin.default": lambda: [(r(3, 4), -1), (r(3, 4),), (r(),)],
     "aten.norm.Scalar": lambda: [(r(3, 4), 2), (r(3, 4), 3)],
     "aten.norm.ScalarOpt_dim": lambda: [(r(3, 4), 2, [1], True), (r(3, 4), None, [0]), (r(3, 4), 1, [0, 1])],
-    "aten.linalg_vector_norm.default": lambda: [(r(3, 4), p, [1]) for p in (2, 1, 0, 3, 2.5, inf, -inf)]
+    "aten.linalg_vector_norm.default": lambda: [(x(3, 4), p, [1]) for p in (2, 1, 0, 3, 2.5, inf, -inf) for x in (r, c)]
                                                + [(r(3, 4), 2, None, True)],
     "aten.var.correction": lambda: [(r(3, 4), [1], {"correction": 0, "keepdim": True}), (r(3, 4), {"correction": 2})],
     "aten.var_mean.correction": lambda: [(r(3, 4), [-1], {"correction": 0, "keepdim": True}), (r(3, 4), [0])],
@@ -449,6 +464,9 @@ OWN: Samples = {
     "aten._unsafe_index.Tensor": lambda: [(r(3, 4), [ints(3, 5)]), (c(3, 4), [None, ints(4, 5)])],
     "aten.gather.default": lambda: [(r(3, 4), 1, ints(4, 3, 2)), (r(3, 4), -2, ints(3, 2, 4)), (r(), 0, ints(1, 2))],
     "aten.index_put.default": lambda: [
+        (r(3, 4), [bools(3)], r(4)), (r(3, 4), [bools(3, 4)], r()),
+        *((x, [mask], r(int(mask.sum()), *x.shape[mask.ndim :])) for x, mask in (
+            (r(4, 3), bools(4)), (r(3, 2, 4), bools(3, 2)), (r(5, 2), bools(5, 2)), (r(3, 2), torch.zeros(3) > 0))),
         (r(5, 3), [torch.tensor([1])], r(1, 3)), (r(5, 3), [bools(5, 3)], torch.tensor(0.5, dtype=torch.float64)),
         (r(5, 3), [ints(5, 4)], r(4, 3), True), (r(5, 3), [None, ints(3, 4)], r(5, 4), True),
         (r(5, 3), [ints(5, 4), ints(3, 4)], r(4), True), (r(5, 3), [bools(5)], torch.tensor(0.5, dtype=torch.float64)),

@@ -40,6 +40,9 @@ ANALYSIS: list[Call] = [
     ("aten.masked_scatter.default", lambda B, T, D: (real(B, T, D), bools(B, T, 1), real(B * T, D))),
     ("aten.masked_scatter.default", lambda T, D: (real(T), bools(T), real(T + D))),
     # spectra
+    *[(f"aten.fft_{name}.default", lambda T: (T, 0.5)) for name in ("fftfreq", "rfftfreq")],
+    *[(f"aten.{name}_window.periodic", lambda T, periodic=periodic: (T, periodic))
+      for name in ("hann", "hamming", "blackman", "bartlett") for periodic in (True, False)],
     ("aten._fft_c2c.default", lambda B, T: (cplx(B, T), [1], 1, True)),
     ("aten._fft_c2c.default", lambda B, T: (cplx(B, T), [0, 1], 2, False)),
     ("aten._fft_r2c.default", lambda B, T: (real(B, T), [1], 0, True)),

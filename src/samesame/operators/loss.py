@@ -223,10 +223,10 @@ def multi_margin_loss(
     def loss(*i: Expr) -> Expr:
         own = target[i]
 
-        def other(c: Expr) -> Expr:
-            short = power(maximum(gap - x[(*i, own)] + x[(*i, c)], 0), exact(p))
-            return where(eq(c, own), 0, short if weight is None else short * weight[own])
+        def short(c: Expr) -> Expr:
+            return power(maximum(gap - x[(*i, own)] + x[(*i, c)], 0), exact(p))
 
-        return folded("sum", [classes], other) / const(classes)
+        total = folded("sum", [classes], short) - power(maximum(gap, 0), exact(p))    # less the target's own
+        return total / const(classes) * (1 if weight is None else weight[own])
 
     return reduced_loss(tensor(target.shape, loss), reduction)

@@ -8,7 +8,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from samesame.formula.expr import ONE, Add, Expr, Fn, Mul, Num, Pow, Unsupported, exp, log, numeric, power
+from samesame.formula.expr import (
+    ONE,
+    Add,
+    Expr,
+    Extremum,
+    Fn,
+    Fold,
+    Mul,
+    Named,
+    Num,
+    Pow,
+    Unsupported,
+    Where,
+    exp,
+    log,
+    numeric,
+    power,
+)
 from samesame.formula.scalars import SCALARS
 from samesame.formula.tensor import Tensor
 from samesame.operators.numbers import exact
@@ -51,13 +68,45 @@ def pow_tensor(x: Any, exponent: Tensor) -> Tensor:
 
 
 def _positive(e: Expr) -> bool:
+    """Whether it is seen to be above zero wherever it has a value."""
     match e:
         case Num(value):
             return value > 0
+        case Named():
+            return True
         case Pow(base, _):
             return _positive(base)
-        case Mul(parts) | Add(parts):
+        case Mul(parts) | Extremum("min", parts):
             return all(map(_positive, parts))
+        case Add(parts):
+            return any(map(_positive, parts)) and all(map(_not_negative, parts))
+        case Extremum(_, parts):
+            return any(map(_positive, parts))
+        case Where(_, then, otherwise):
+            return _positive(then) and _positive(otherwise)
+        case Fold(monoid, bound, body):
+            some = monoid != "sum" or all((lower_bound(v.extent) or 0) > 0 for v in bound)
+            return some and _positive(body)
         case Fn(name, _):
             return name in SCALARS and SCALARS[name].positive
     return (lower_bound(e) or 0) > 0
+
+
+def _not_negative(e: Expr) -> bool:
+    match e:
+        case Num(value):
+            return value >= 0
+        case Pow(_, exponent) if exponent.numerator % 2 == 0 or exponent.denominator % 2 == 0:
+            return True
+        case Mul(parts) | Add(parts) | Extremum("min", parts):
+            return all(map(_not_negative, parts))
+        case Extremum(_, parts):
+            return any(map(_not_negative, parts))
+        case Where(_, then, otherwise):
+            return _not_negative(then) and _not_negative(otherwise)
+        case Fold(_, _, body):
+            return _not_negative(body)
+        case Fn("abs"):
+            return True
+    low = lower_bound(e)
+    return _positive(e) or (low is not None and low >= 0)

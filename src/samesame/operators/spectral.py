@@ -1,7 +1,8 @@
 """Spectra: the discrete Fourier transform, which is a sum of products with cosines and sines.
 
 X[k] = Σ_n x[n]·exp(∓2πi·n·k/N) along one dimension, and one after the other along several. Of a real tensor the second
-half mirrors the first, X[N − k] = X̄[k], so that it may be left out, and is put in again on the way back.
+half mirrors the first, X[N − k] = X̄[k], so that it may be left out, and is put in again on the way back. The windows
+that a signal is cut with are cosines, too.
 """
 
 from __future__ import annotations
@@ -9,12 +10,32 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from samesame.formula.expr import PI, Expr, Unsupported, add, const, cos, eq, floordiv, mul, or_, power, sin, where
+from samesame.formula.expr import (
+    ONE,
+    PI,
+    Expr,
+    Unsupported,
+    add,
+    const,
+    cos,
+    eq,
+    floordiv,
+    le,
+    lt,
+    mul,
+    numeric,
+    or_,
+    power,
+    sin,
+    where,
+)
 from samesame.formula.tensor import Dim, Tensor, tensor
+from samesame.graph import Dtype
 from samesame.operators.movement import replaced
+from samesame.operators.numbers import exact
 from samesame.operators.pointwise import minus, plus, times
 from samesame.operators.reduction import extent
-from samesame.operators.shapes import agreeing, dimension, folded, not_above, plain, total
+from samesame.operators.shapes import agreeing, difference, dimension, folded, not_above, plain, total
 from samesame.operators.table import complex_meaning, is_complex, join, meaning, parts
 
 HALF = Fraction(1, 2)
@@ -93,3 +114,61 @@ def fft_c2r(x: Tensor, dim: Sequence[int], normalization: int, last_dim_size: Di
 
     real = minus(_along(a, last, n, n, cos, twice), _along(b, last, n, n, sin, twice))
     return _scaled(real, extent(real, (*others, last)), normalization)
+
+
+# ------------------------------------------------------------------------------------------- frequencies and windows
+
+
+@meaning("aten.fft_fftfreq.default")
+def fftfreq(n: Dim, d: float = 1.0, *, dtype: Dtype | None = None) -> Tensor:
+    """The frequency of each place: k/(n·d), and (k − n)/(n·d) from the middle on."""
+    whole = mul(const(n), exact(d))
+    middle = floordiv(add(n, 1), 2)
+    return tensor((plain(n),), lambda k: where(lt(k, middle), k, add(k, mul(-1, const(n)))) / whole)
+
+
+@meaning("aten.fft_rfftfreq.default")
+def rfftfreq(n: Dim, d: float = 1.0, *, dtype: Dtype | None = None) -> Tensor:
+    whole = mul(const(n), exact(d))
+    return tensor((total(plain(floordiv(n, 2)), 1),), lambda k: numeric(k) / whole)
+
+
+def _window(length: Dim, periodic: bool, of: Callable[[Expr], Expr]) -> Tensor:
+    """A function of how far each place is along the window, from 0 to 1: to the end if it is the last place's, or to
+    the place after it. A window of one place is 1."""
+    n = plain(length)
+    if n == 1:
+        return tensor((1,), lambda k: ONE)
+    not_above(2, n, "a window of at least two places")
+    whole = const(n if periodic else difference(n, 1))
+    return tensor((n,), lambda k: of(k / whole))
+
+
+def _raised(*weights: float) -> Callable[[Expr], Expr]:
+    """a₀ − a₁·cos 2πt + a₂·cos 4πt."""
+    signed = [(-1) ** j * exact(weight) for j, weight in enumerate(weights)]
+    return lambda t: add(*(mul(weight, cos(mul(2 * j, PI, t))) if j else weight for j, weight in enumerate(signed)))
+
+
+@meaning("aten.hann_window.default", "aten.hann_window.periodic")
+def hann_window(window_length: Dim, periodic: bool = True, *, dtype: Dtype | None = None) -> Tensor:
+    return _window(window_length, periodic, _raised(0.5, 0.5))
+
+
+@meaning("aten.blackman_window.default", "aten.blackman_window.periodic")
+def blackman_window(window_length: Dim, periodic: bool = True, *, dtype: Dtype | None = None) -> Tensor:
+    return _window(window_length, periodic, _raised(0.42, 0.5, 0.08))
+
+
+@meaning("aten.hamming_window.default", "aten.hamming_window.periodic", "aten.hamming_window.periodic_alpha",
+         "aten.hamming_window.periodic_alpha_beta")
+def hamming_window(
+    window_length: Dim, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype: Dtype | None = None
+) -> Tensor:
+    return _window(window_length, periodic, _raised(alpha, beta))
+
+
+@meaning("aten.bartlett_window.default", "aten.bartlett_window.periodic")
+def bartlett_window(window_length: Dim, periodic: bool = True, *, dtype: Dtype | None = None) -> Tensor:
+    """Up to 1 in the middle, and down again."""
+    return _window(window_length, periodic, lambda t: where(le(2 * t, 1), 2 * t, 2 - 2 * t))
