@@ -28,6 +28,7 @@ from samesame.formula.expr import Expr, Index, Load, Unsupported, index, numeric
 from samesame.formula.functions import exp, power, truth_of
 from samesame.formula.guards import Guards, at, conjunction, solved, zero_literal
 from samesame.formula.labelling import labellings
+from samesame.formula.left_out import with_all_places
 from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
 from samesame.formula.reached import where_lookups_reach
@@ -497,5 +498,6 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("functions of equal arguments", functions_of_equal_arguments),
     ("what conditions pin has its value", at_boundaries),
     ("angles of sums", by_angles),
+    ("all places less those left out", with_all_places),
     ("products under one root", by_roots),
 )
