@@ -59,6 +59,7 @@ from samesame.formula.terms import (
     scale,
     subtract,
 )
+from samesame.formula.waves import by_waves
 from samesame.formula.written_out import quotients_written_out, unrolled
 
 __all__ = ["Budget", "NotProved", "Proved", "prove_equal", "prove_tensors_equal"]
@@ -498,6 +499,7 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("functions of equal arguments", functions_of_equal_arguments),
     ("what conditions pin has its value", at_boundaries),
     ("angles of sums", by_angles),
+    ("sums of waves", by_waves),
     ("all places less those left out", with_all_places),
     ("products under one root", by_roots),
 )

@@ -257,17 +257,17 @@ def on_polys(exprs: Sequence[Expr], build: Callable[[tuple[Poly, ...]], Form]) -
             there = as_poly(form)
             if there is None and not is_whole(form):
                 raise Unsupported(f"an index is not an integer polynomial: {form.key[:100]}")
-            return go((*done, _counted(form) if there is None else there))
+            return go((*done, _whole(form) if there is None else there))
 
         return by_cells(normal(expr), on_cell)
 
     return go(())
 
 
-def _counted(form: Form) -> Poly:
-    """An integer that is a sum over conditions, as one that nothing is known of but what it is a function of: equal
-    counts are equal places."""
-    return variable(opaque_of("count", "", "int", (body((), (), form),), ()))
+def _whole(form: Form) -> Poly:
+    """An integer that is a count or a rounded number, of which nothing is known but what it is a function of: equal
+    ones are equal places."""
+    return variable(opaque_of("whole", "", "int", (body((), (), form),), ()))
 
 
 def _integer(expr: Expr) -> Form:

@@ -25,10 +25,10 @@ PI = "π"
 
 def without_turns(angle: Form) -> Form:
     """The angle less the whole turns in it: each c·π·n with −1 < c ≤ 1, where n is an integer."""
-    return form_of((term, 1 - (1 - c) % 2 if _is_half_turns(term) else c) for term, c in angle.terms)
+    return form_of((term, 1 - (1 - c) % 2 if is_half_turns(term) else c) for term, c in angle.terms)
 
 
-def _is_half_turns(term: Term) -> bool:
+def is_half_turns(term: Term) -> bool:
     """Whether a term is π times an integer."""
     if not term.plain or not any(isinstance(a, Symbol) and a.name == PI and e == 1 for a, e in term.factors):
         return False
@@ -39,7 +39,7 @@ def _is_half_turns(term: Term) -> bool:
 
 def wave_value(name: str, angle: Form) -> Form | None:
     """The sine or cosine of an angle without turns, where that is a number times π; None for other angles."""
-    if name == "sin" and angle.terms and all(c.denominator == 1 and _is_half_turns(t) for t, c in angle.terms):
+    if name == "sin" and angle.terms and all(c.denominator == 1 and is_half_turns(t) for t, c in angle.terms):
         return constant(0)
     turned = multiple_of_pi(angle)
     return None if turned is None else cosine(turned if name == "cos" else Fraction(1, 2) - turned)
@@ -52,7 +52,7 @@ def multiple_of_pi(angle: Form) -> Fraction | None:
     if len(angle.terms) > 1:
         return None
     ((term, c),) = angle.terms
-    return c if _is_half_turns(term) and len(term.factors) == 1 else None
+    return c if is_half_turns(term) and len(term.factors) == 1 else None
 
 
 def cosine(r: Fraction) -> Form:
