@@ -244,6 +244,13 @@ OWN: Samples = {
         (r(2, 12, 12), [4, 5], [2, 2], [1, 1], [0, 0], [1, 1]), (r(1, 6, 12), [5, 6], [2, 3], [2, 1], [1, 0], [2, 1]),
         (r(8, 6), [4, 6], [2, 2], [1, 1], [0, 0], [2, 2])],
     "aten.unfold_backward.default": lambda: [(r(3, 5, 3), [3, 7], 1, 3, 1), (r(3, 2, 3), [7, 2], 0, 3, 2)],
+    "aten.affine_grid_generator.default": lambda: [
+        (r(2, 2, 3), [2, 3, 4, 5], False), (r(2, 2, 3), [2, 1, 4, 1], True), (r(1, 3, 4), [1, 1, 2, 3, 4], False),
+        (r(1, 3, 4), [1, 1, 2, 3, 4], True)],
+    **{f"aten.grid_sampler{n}.default": lambda x=x, g=g: [
+        (r(*x), r(*g), mode, padding, align) for mode in (0, 1) for padding in (0, 1) for align in (True, False)]
+       for n, x, g in (("_2d", (2, 3, 4, 5), (2, 3, 2, 2)), ("_3d", (1, 2, 3, 4, 2), (1, 2, 3, 2, 3)),
+                       ("", (1, 1, 1, 3), (1, 4, 2, 2)))},
     "aten.fft_fftfreq.default": lambda: [(n, d) for n in (1, 2, 7, 8) for d in (1.0, 0.25)],
     "aten.fft_rfftfreq.default": lambda: [(n, d) for n in (1, 2, 7, 8) for d in (1.0, 0.25)],
     **{f"aten.{name}_window.{overload}": lambda more=more: [(n, *more) for n in (1, 2, 5, 8)]

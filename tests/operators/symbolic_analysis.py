@@ -39,6 +39,11 @@ ANALYSIS: list[Call] = [
     ("aten.block_diag.default", lambda B, T, S: ([real(B, T), real(S), real(1, S)],)),
     ("aten.masked_scatter.default", lambda B, T, D: (real(B, T, D), bools(B, T, 1), real(B * T, D))),
     ("aten.masked_scatter.default", lambda T, D: (real(T), bools(T), real(T + D))),
+    # grids
+    ("aten.affine_grid_generator.default", lambda B, T, S: (real(B, 2, 3), [B, 1, T, S], True)),
+    ("aten.affine_grid_generator.default", lambda B, T, S, D: (real(B, 3, 4), [B, 1, T, S, D], False)),
+    ("aten.grid_sampler_2d.default", lambda B, T, S: (real(B, 2, T, S), real(B, T, 3, 2), 0, 0, False)),
+    ("aten.grid_sampler_2d.default", lambda B, T, S: (real(B, 2, T, S), real(B, S, T, 2), 0, 1, True)),
     # spectra
     *[(f"aten.fft_{name}.default", lambda T: (T, 0.5)) for name in ("fftfreq", "rfftfreq")],
     *[(f"aten.{name}_window.periodic", lambda T, periodic=periodic: (T, periodic))

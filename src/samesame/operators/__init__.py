@@ -19,6 +19,7 @@ from samesame.operators import (  # noqa: F401  each enters its operators into t
     contraction,
     counting,
     distances,
+    grids,
     indexing,
     linalg,
     loss,
