@@ -606,4 +606,4 @@ def apply(head: str, form: Form) -> Form:
 
 
 laws.power, laws.apply, laws.boolean = power, apply, boolean
-laws.positive, laws.generic = is_positive, is_generic
+laws.positive, laws.nonnegative, laws.generic = is_positive, is_nonnegative, is_generic
