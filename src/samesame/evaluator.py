@@ -23,11 +23,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, reduce
 from hashlib import blake2b
-from statistics import NormalDist
 from typing import Any
 
 import mpmath.libmp as mp
 import numpy as np
+from mpmath import erfinv, make_mpf, workprec
 
 PLACES = 384                        # binary places of a real
 ONE = 1 << PLACES
@@ -41,10 +41,9 @@ TOO_LARGE = "the claim is too large to expand element by element"
 DRAWS = ("generic", "positive", "small", "ties", "generic")
 BETWEEN = ("fraction",) * 3         # numbers between 0 and 1, where no other draw has a value: √(1 − x)·√x
 SMALL_SIZES = ((2, 3, 5, 4, 7, 6, 8, 9, 11, 10), (3, 4, 5, 6, 7, 8, 9, 10, 11, 12))
-FUNCTIONS: dict[str, Callable[..., Any]] = {               # of mpmath, of a number and the places wanted
-    name: getattr(mp, f"mpf_{name}")
-    for name in ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf")
-} | {"lgamma": mp.mpf_loggamma, "digamma": mp.mpf_psi0}
+_LIBRARY = ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf")
+FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(mp, f"mpf_{name}") for name in _LIBRARY} | {
+    "lgamma": mp.mpf_loggamma, "digamma": mp.mpf_psi0, "erfinv": lambda x, n: workprec(n)(erfinv)(make_mpf(x))._mpf_}
 EXACT: dict[str, Callable[[Any], Any]] = {
     "abs": abs, "sign": lambda x: (x > 0) - (x < 0), "floor": math.floor, "ceil": math.ceil, "round": round,
     "trunc": math.trunc}
@@ -52,8 +51,7 @@ DERIVED: dict[str, Callable[[Callable[[str, Any], Any], Any], Any]] = {
     "sigmoid": lambda f, x: ONE * ONE // (ONE + f("exp", -x)), "softplus": lambda f, x: f("log", ONE + f("exp", x)),
     "expm1": lambda f, x: f("exp", x) - ONE, "log1p": lambda f, x: f("log", ONE + x),
     "log2": lambda f, x: f("log", x) * (ONE * ONE // f("log", 2 * ONE)) >> PLACES,
-    "log10": lambda f, x: f("log", x) * (ONE * ONE // f("log", 10 * ONE)) >> PLACES,
-    "erfinv": lambda f, x: inverse_erf(f, x)}
+    "log10": lambda f, x: f("log", x) * (ONE * ONE // f("log", 10 * ONE)) >> PLACES}
 MATRICES = ("inverse", "cholesky", "determinant")     # which are worked out: they are no random maps
 KINDS = dict.fromkeys(("truth", "compare", "not", "and", "or", "any", "all"), "bool") | dict.fromkeys(
     ("size", "index", "floordiv", "mod"), "int") | dict.fromkeys(("named", "-inf", "fn"), "real")
@@ -78,18 +76,6 @@ class Disagreement:
     element: tuple[int, ...]
     left: str
     right: str
-
-
-def inverse_erf(f: Callable[[str, Any], Any], x: int) -> Any:
-    """By Newton's steps from a quantile of floats, each of which doubles the digits; not told so near to ±1 that floats
-    are of no help."""
-    if abs(x) > ONE - (ONE >> 40):
-        return UNDEFINED
-    y = int(NormalDist().inv_cdf((1 + x / ONE) / 2) / math.sqrt(2) * (1 << 60)) << (PLACES - 60)
-    root = math.isqrt(int(mp.to_fixed(mp.mpf_pi(PLACES + 64), PLACES)) << PLACES) // 2
-    for _ in range(6):
-        y += (((x - f("erf", y)) * root >> PLACES) * f("exp", y * y >> PLACES)) >> PLACES
-    return y
 
 
 @dataclass(frozen=True)
@@ -373,7 +359,7 @@ class Grid:
         if name in EXACT:
             near = x if self.exact or name == "abs" else Fraction((x + ZERO // 2) // ZERO * ZERO, ONE)
             return EXACT[name](near) * (1 if name == "abs" else self.one)
-        if abs(x) >> 11 > ONE or (name == "log" and x < ZERO):
+        if abs(x) >> 11 > ONE or (name == "log" and x < ZERO) or (name == "erfinv" and abs(x) >= ONE):
             return UNDEFINED
         if name in DERIVED:
             return DERIVED[name](self.call, x)
@@ -381,7 +367,7 @@ class Grid:
             return self.anything(name, self.rounded(x))
         try:
             return int(mp.to_fixed(FUNCTIONS[name](mp.from_man_exp(x, -PLACES), PLACES + 64), PLACES))
-        except (mp.ComplexResult, ValueError):
+        except (mp.ComplexResult, ValueError, OverflowError, AttributeError):
             return UNDEFINED
 
     def rows(self, function: Callable[[list[Any]], Any], bound: list[int], body: Value) -> Value:
