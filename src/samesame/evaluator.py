@@ -28,6 +28,7 @@ from typing import Any
 
 import mpmath.libmp as mp
 import numpy as np
+from mpmath import erfinv, make_mpf, workprec
 
 PLACES = 384                        # binary places of a real
 ONE = 1 << PLACES
@@ -41,7 +42,9 @@ TOO_LARGE = "the claim is too large to expand element by element"
 DRAWS = ("generic", "positive", "small", "ties", "generic")
 BETWEEN = ("fraction",) * 3         # numbers between 0 and 1, where no other draw has a value: √(1 − x)·√x
 SMALL_SIZES = ((2, 3, 5, 4, 7, 6, 8, 9, 11, 10), (3, 4, 5, 6, 7, 8, 9, 10, 11, 12))
-FUNCTIONS = ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf")
+_LIBRARY = ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf")
+FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(mp, f"mpf_{name}") for name in _LIBRARY} | {
+    "lgamma": mp.mpf_loggamma, "digamma": mp.mpf_psi0, "erfinv": lambda x, n: workprec(n)(erfinv)(make_mpf(x))._mpf_}
 EXACT: dict[str, Callable[[Any], Any]] = {
     "abs": abs, "sign": lambda x: (x > 0) - (x < 0), "floor": math.floor, "ceil": math.ceil, "round": round,
     "trunc": math.trunc}
@@ -362,15 +365,15 @@ class Grid:
         if name in EXACT:
             near = x if self.exact or name == "abs" else Fraction((x + ZERO // 2) // ZERO * ZERO, ONE)
             return EXACT[name](near) * (1 if name == "abs" else self.one)
-        if abs(x) >> 11 > ONE or (name == "log" and x < ZERO):
+        if abs(x) >> 11 > ONE or (name == "log" and x < ZERO) or (name == "erfinv" and abs(x) >= ONE):
             return UNDEFINED
         if name in DERIVED:
             return DERIVED[name](self.call, x)
         if name not in FUNCTIONS:
             return self.anything(name, self.rounded(x))
         try:
-            return int(mp.to_fixed(getattr(mp, f"mpf_{name}")(mp.from_man_exp(x, -PLACES), PLACES + 64), PLACES))
-        except mp.ComplexResult:
+            return int(mp.to_fixed(FUNCTIONS[name](mp.from_man_exp(x, -PLACES), PLACES + 64), PLACES))
+        except (mp.ComplexResult, ValueError, OverflowError, AttributeError):
             return UNDEFINED
 
     def rows(self, function: Callable[[list[Any]], Any], bound: list[int], body: Value) -> Value:

@@ -13,6 +13,8 @@ DOMAINS = {
     "{} > 0": lambda x: x > 0,
     "{} > −1": lambda x: x > -1,
     "−1 ≤ {} ≤ 1": lambda x: abs(x) <= 1,
+    "−1 < {} < 1": lambda x: abs(x) < 1,
+    "{} is none of 0, −1, −2, …": lambda x: (x > 0) | (x != np.floor(x)),
     "cos({}) ≠ 0": lambda x: abs(np.cos(x)) > 1e-9,
 }
 

@@ -72,3 +72,22 @@ def test_a_maximum_over_both_halves_of_a_row_is_over_something_and_over_one_half
 
     assert not any("at least one element" in said for said in conditions(const(-10000)))
     assert any("at least one element" in said for said in conditions(constant(float("-inf"))))
+
+
+SQUARES = {
+    "two names for one place": (lambda: Sum((N, N), lambda i, j: x[i] * x[j]), True),
+    "of a row of each": (lambda: Sum((N, M, N, M), lambda i, k, j, m: z[i, k] * z[j, m] * exp(w[()])), True),
+    "a third times a square": (lambda: Sum((N, N), lambda i, j: x[i] * x[j] * w[()] * w[()]), True),
+    "a third times a number": (lambda: Sum((N, N), lambda i, j: x[i] * x[j] * w[()]), False),
+    "two different sums": (lambda: Sum((N, N), lambda i, j: x[i] * z[j, 0]), False),
+    "two rows": (lambda: Sum((M, M), lambda k, m: z[0, k] * z[1, m]), False),
+    "an unequal end": (lambda: Sum((N, N), lambda i, j: where(lt(0, i), x[i] * x[j], 0)), False),
+    "both at once": (lambda: Sum((N, N), lambda i, j: where(lt(i, j), x[i] * x[j], 0)), False),
+    "the other sign": (lambda: -1 * Sum((N, N), lambda i, j: x[i] * x[j]), False),
+}
+
+
+@pytest.mark.parametrize("name", SQUARES)
+def test_a_product_of_two_equal_sums_is_not_negative(name):
+    make, is_square = SQUARES[name]
+    assert signs(make()) == (is_square, False)

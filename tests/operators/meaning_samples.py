@@ -25,7 +25,7 @@ PER_OPINFO, PER_OPERATOR = 10, 30
 DTYPES = (torch.float64, torch.complex128, torch.int64, torch.bool)
 LARGEST = 2000                                             # elements of an argument
 
-inf = float("inf")
+inf, nan = float("inf"), float("nan")
 LOWEST = torch.finfo(torch.float32).min
 
 
@@ -122,6 +122,8 @@ def c(*shape: int) -> torch.Tensor:
     return torch.randn(shape, dtype=torch.complex128)
 
 
+EDGES = torch.tensor([-1.0, 0.5, 0.5, 2.0])
+
 Samples = dict[str, Callable[[], list[tuple[Any, ...]]]]   # operator -> argument lists; a last dict holds the keywords
 
 UNARY = ("absolute", "arccos", "arcsin", "arctan", "fix", "negative", "special_erf", "special_exp2", "special_expit",
@@ -195,6 +197,81 @@ OWN: Samples = {
         (r(3, 3), r(3, 2)), (r(3, 3), r(3)), (r(2, 3, 3), r(2, 3)), (r(2, 3, 3), r(3, 2)),
         (r(3, 3), r(2, 3), {"left": False}), (r(2, 1, 3, 3), r(4, 3, 2)),
     ],
+    **{f"aten.{name}.default": lambda: [(r(3, 4) * 3,), (torch.arange(-3, 4) / 2,), (torch.tensor([1e-9, 40, -7.25]),)]
+       for name in ("lgamma", "digamma")},
+    **{f"aten.{name}.default": lambda: [(torch.linspace(-1, 1, 21, dtype=torch.float64),),
+                                        (torch.tensor([1e-6, 0.99999999], dtype=torch.float64),)]
+       for name in ("erfinv", "special_ndtri")},
+    "aten.atan2.default": lambda: [(r(3, 1), r(4)), (ints(5, 9) - 2, ints(5, 9) - 2), (r(9), torch.zeros(9)),
+                                   (torch.zeros(4).double(), r(4))],
+    "aten.copysign.Tensor": lambda: [(r(3, 1), r(4)), (ints(5, 9) - 2, ints(5, 9) - 2), (r(5), torch.zeros(5))],
+    "aten.copysign.Scalar": lambda: [(r(4), -2.0), (r(4), 0.5), (ints(5, 9) - 2, -3)],
+    "aten.signbit.default": lambda: [(r(9),), (ints(5, 9) - 2,), (torch.zeros(2),)],
+    "aten.round.decimals": lambda: [(r(9) * 30, {"decimals": n}) for n in (2, 0, -1)],
+    "aten.nan_to_num.default": lambda: [(r(4),), (torch.tensor([nan, 1.0, -inf, nan, 0.0]).double(), 2.0),
+                                        (torch.tensor([nan, 1.0]).double(), None, 7.0, -7.0), (ints(5, 4),)],
+    "aten.nansum.default": lambda: [(torch.tensor([[nan, 1.0, 2.0], [nan] * 3]).double(), *args) for args in
+                                    ((), ([1],), ([0], True), ([0, 1],))] + [(ints(5, 3, 2), [0])],
+    "aten.cummax.default": lambda: [(ints(9, 3, 5) - 4, 1), (r(4), 0)],
+    "aten.cummin.default": lambda: [(ints(9, 3, 5) - 4, 1), (r(4), 0)],
+    "aten.renorm.default": lambda: [(r(3, 4, 2), 2, 0, 1.0), (r(3, 4), 1, -1, 2.5), (r(3, 4), inf, 1, 0.5)],
+    "aten.embedding_renorm.default": lambda: [(r(6, 4), ints(6, 2, 3), 1.0, 2.0), (r(6, 4), ints(6, 2), 1.5, 1.0)],
+    "aten._euclidean_dist.default": lambda: [(r(5, 3), r(4, 3)), (r(2, 5, 3), r(2, 4, 3))],
+    "aten._pdist_forward.default": lambda: [(r(5, 3), p) for p in (2.0, 1.0, inf)] + [(r(2, 3), 2.0)],
+    "aten.dist.default": lambda: [(r(3, 4), r(4), p) for p in (2, 1, 0, inf)],
+    "aten._trilinear.default": lambda: [(r(5, 3), r(2, 3, 4), r(5, 4), [1, 3], [0], [1, 2], [2, 3]),
+                                        (r(3), r(3), r(3), [], [], [], [0], 0)],
+    "aten.multi_margin_loss.default": lambda: [(r(5, 4), ints(4, 5), p, margin, weight, reduction)
+                                               for p, margin, weight, reduction in
+                                               ((1, 1, None, 1), (2, 0.5, pos(4), 0), (1, 2, pos(4), 2))],
+    "aten.bucketize.Tensor": lambda: [(torch.cat([r(9), torch.tensor([-1.0, 0.5])]), EDGES, {"right": right})
+                                      for right in (True, False)]
+                                     + [(ints(9, 3, 2), torch.tensor([2, 5])), (r(3), torch.zeros(0))],
+    "aten.bucketize.Scalar": lambda: [(0.5, EDGES, {"right": right}) for right in (True, False)],
+    "aten.searchsorted.Tensor": lambda: [
+        (EDGES, torch.tensor([[0.5, 3.0], [-1.0, -4.0]]), given)
+        for given in ({"right": True}, {"right": False}, {"side": "right"}, {"side": "left"}, {"out_int32": True})
+    ] + [(r(2, 3, 5).sort()[0], r(2, 3, 4)), (torch.arange(9), ints(9, 4))],
+    "aten.searchsorted.Scalar": lambda: [(EDGES, 0.5, {"right": right}) for right in (True, False)],
+    "aten.histc.default": lambda: [(torch.cat([r(30), torch.tensor([-1.0, 0.0, 1.0])]).double(), 4, -1, 1),
+                                   (r(5, 4), 3, 0, 2.5)],
+    "aten.block_diag.default": lambda: [(blocks,) for blocks in (
+        [r(2, 3), r(1, 2), r(3, 1)], [r(3), r(2, 2), r()], [bools(2, 2), r(1, 1)], [r(2, 2)],
+        [bools(2, 1), bools(1, 2)])],
+    "aten.masked_scatter.default": lambda: [(r(3, 4), bools(3, 4), r(12)), (r(3, 4), bools(3, 1), r(3, 4)),
+                                            (r(2, 3, 2), bools(3, 1), r(14)), (ints(9, 5), bools(5), ints(9, 7))],
+    "aten.rot90.default": lambda: [(r(2, 3, 4), k, dims) for k in (-1, 0, 1, 2, 3, 6) for dims in ([0, 1], [2, 0])],
+    "aten.col2im.default": lambda: [
+        (r(2, 12, 12), [4, 5], [2, 2], [1, 1], [0, 0], [1, 1]), (r(1, 6, 12), [5, 6], [2, 3], [2, 1], [1, 0], [2, 1]),
+        (r(8, 6), [4, 6], [2, 2], [1, 1], [0, 0], [2, 2])],
+    "aten.unfold_backward.default": lambda: [(r(3, 5, 3), [3, 7], 1, 3, 1), (r(3, 2, 3), [7, 2], 0, 3, 2)],
+    "aten.affine_grid_generator.default": lambda: [
+        (r(2, 2, 3), [2, 3, 4, 5], False), (r(2, 2, 3), [2, 1, 4, 1], True), (r(1, 3, 4), [1, 1, 2, 3, 4], False),
+        (r(1, 3, 4), [1, 1, 2, 3, 4], True)],
+    **{f"aten.grid_sampler{n}.default": lambda x=x, g=g: [
+        (r(*x), r(*g), mode, padding, align) for mode in (0, 1) for padding in (0, 1) for align in (True, False)]
+       for n, x, g in (("_2d", (2, 3, 4, 5), (2, 3, 2, 2)), ("_3d", (1, 2, 3, 4, 2), (1, 2, 3, 2, 3)),
+                       ("", (1, 1, 1, 3), (1, 4, 2, 2)))},
+    "aten.fft_fftfreq.default": lambda: [(n, d) for n in (1, 2, 7, 8) for d in (1.0, 0.25)],
+    "aten.fft_rfftfreq.default": lambda: [(n, d) for n in (1, 2, 7, 8) for d in (1.0, 0.25)],
+    **{f"aten.{name}_window.{overload}": lambda more=more: [(n, *more) for n in (1, 2, 5, 8)]
+       for name in ("hann", "hamming", "blackman", "bartlett")
+       for overload, more in (("default", ()), ("periodic", (False,)))},
+    "aten.hamming_window.periodic_alpha": lambda: [(6, True, 0.6)],
+    "aten.hamming_window.periodic_alpha_beta": lambda: [(6, False, 0.6, 0.3)],
+    **{f"aten.{name}": lambda: [(ints(99, 40) - 50, 3), (ints(99, 9) - 50, 0)]
+       for name in ("__lshift__.Scalar", "bitwise_left_shift.Tensor_Scalar")},
+    **{f"aten.{name}": lambda: [(ints(99, 40) - 50, Known(torch.tensor(n))) for n in (0, 3, 20)]
+       for name in ("__lshift__.Tensor", "bitwise_left_shift.Tensor")},
+    **{f"aten.{name}.default": lambda: [(c(3, 4),), (torch.tensor([1, -2, 1j, -1j, 0.3 - 2j]),)]
+       for name in ("angle", "log", "sqrt", "sin", "cos", "sgn")},
+    **{f"aten.{name}.Tensor": lambda: [(c(3, 4), c(4)), (torch.tensor([1j, 2]), torch.tensor([1j, 2j])),
+                                       (torch.tensor([1j, 2]), torch.tensor([1, 2]))] for name in ("eq", "ne")},
+    "aten._fft_c2c.default": lambda: [(c(2, 5), [1], 0, True), (c(2, 6), [1], 1, False), (c(3, 2, 4), [0, 2], 2, True)],
+    "aten._fft_r2c.default": lambda: [(r(2, 6), [1], 0, True), (r(2, 5), [1], 1, True), (r(3, 4), [0, 1], 2, True),
+                                      (r(2, 5), [1], 0, False), (r(4, 3), [1, 0], 0, False)],
+    "aten._fft_c2r.default": lambda: [(c(2, 4), [1], 0, 6), (c(2, 4), [1], 2, 7), (c(3, 3), [0, 1], 1, 4),
+                                      (c(2, 1), [1], 2, 1)],
     "aten.isin.Tensor_Tensor": lambda: [(ints(9, 3, 4), ints(9, 3)), (ints(9, 5), ints(9, 4), {"invert": True})],
     "aten.special_logit.default": lambda: [(pos(4) - 0.5, 0.1)],
     "aten.scatter_reduce.two": lambda: [
@@ -267,7 +344,7 @@ OWN: Samples = {
     "aten.argmin.default": lambda: [(r(3, 4), -1), (r(3, 4),), (r(),)],
     "aten.norm.Scalar": lambda: [(r(3, 4), 2), (r(3, 4), 3)],
     "aten.norm.ScalarOpt_dim": lambda: [(r(3, 4), 2, [1], True), (r(3, 4), None, [0]), (r(3, 4), 1, [0, 1])],
-    "aten.linalg_vector_norm.default": lambda: [(r(3, 4), p, [1]) for p in (2, 1, 0, 3, 2.5, inf, -inf)]
+    "aten.linalg_vector_norm.default": lambda: [(x(3, 4), p, [1]) for p in (2, 1, 0, 3, 2.5, inf, -inf) for x in (r, c)]
                                                + [(r(3, 4), 2, None, True)],
     "aten.var.correction": lambda: [(r(3, 4), [1], {"correction": 0, "keepdim": True}), (r(3, 4), {"correction": 2})],
     "aten.var_mean.correction": lambda: [(r(3, 4), [-1], {"correction": 0, "keepdim": True}), (r(3, 4), [0])],
@@ -395,6 +472,9 @@ OWN: Samples = {
     "aten._unsafe_index.Tensor": lambda: [(r(3, 4), [ints(3, 5)]), (c(3, 4), [None, ints(4, 5)])],
     "aten.gather.default": lambda: [(r(3, 4), 1, ints(4, 3, 2)), (r(3, 4), -2, ints(3, 2, 4)), (r(), 0, ints(1, 2))],
     "aten.index_put.default": lambda: [
+        (r(3, 4), [bools(3)], r(4)), (r(3, 4), [bools(3, 4)], r()),
+        *((x, [mask], r(int(mask.sum()), *x.shape[mask.ndim :])) for x, mask in (
+            (r(4, 3), bools(4)), (r(3, 2, 4), bools(3, 2)), (r(5, 2), bools(5, 2)), (r(3, 2), torch.zeros(3) > 0))),
         (r(5, 3), [torch.tensor([1])], r(1, 3)), (r(5, 3), [bools(5, 3)], torch.tensor(0.5, dtype=torch.float64)),
         (r(5, 3), [ints(5, 4)], r(4, 3), True), (r(5, 3), [None, ints(3, 4)], r(5, 4), True),
         (r(5, 3), [ints(5, 4), ints(3, 4)], r(4), True), (r(5, 3), [bools(5)], torch.tensor(0.5, dtype=torch.float64)),

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from symbolic_analysis import ANALYSIS
 from symbolic_windows import WINDOWS
 from symbolic_words import END, Call, bools, cplx, inf, ints, inverse_root, least, most, pos, real, share, up
 
@@ -472,7 +473,7 @@ SPECIAL: list[Call] = [
 ]
 
 HOLDS: list[Call] = [*MOVEMENT, *REDUCTION, *NORMS, *ATTENTION, *CONTRACTION, *POINTWISE, *CONSTANTS, *INDEXING,
-                     *ORDERING, *LOSS, *WINDOWS, *COMPLEX_NUMBERS, *SPECIAL]
+                     *ORDERING, *LOSS, *WINDOWS, *COMPLEX_NUMBERS, *SPECIAL, *ANALYSIS]
 
 # Calls that have no meaning for all sizes of at least 2: some sizes give another shape, an error, or another formula.
 REFUSED: list[tuple[str, Callable[..., tuple[Any, ...]], str]] = [
@@ -558,6 +559,11 @@ REFUSED: list[tuple[str, Callable[..., tuple[Any, ...]], str]] = [
     ("aten.adaptive_avg_pool1d.default", lambda B, T: (real(B, 1, T), [2]), "no multiple"),
     ("aten.reflection_pad1d.default", lambda B, T: (real(B, T), [2, 0]), "what a border shows"),
     ("aten.linalg_cross.default", lambda B, T: (real(B, T), real(B, T)), "a cross product"),
+    ("aten._fft_c2r.default", lambda B, T: (cplx(B, T + 1), [1], 2, T), "half of a spectrum"),
+    ("aten.searchsorted.Tensor", lambda B, T, S: (real(B, T), real(S, T)), "a row to look in"),
+    ("aten.histc.default", lambda B, T: (real(B, T), 5), "over the range of its numbers"),
+    ("aten.col2im.default",
+     lambda B, T: (real(B, 4, T), [3, 3], [2, 2], [1, 1], [0, 0], [1, 1]), "a column for each place"),
 ]
 
 # Operators of which no dimension that they look at can be symbolic.

@@ -12,6 +12,7 @@ from pairs import (
     moe,
     movement,
     norms,
+    numerical,
     order,
     pointwise,
     projections,
@@ -58,6 +59,9 @@ GROUPS = {
     34: "the order of a row",
     35: "loops over experts that compute the rows routed to them",
     36: "losses, means and layers over kept rows",
+    37: "densities and special functions",
+    38: "places among sorted numbers, distances, borders",
+    39: "transforms, filters, windows",
 }
 
 PAIRS: list[Pair] = sorted(
@@ -79,6 +83,7 @@ PAIRS: list[Pair] = sorted(
         *images.PAIRS,
         *order.PAIRS,
         *chosen.PAIRS,
+        *numerical.PAIRS,
     ],
     key=lambda pair: pair.number,
 )

@@ -196,8 +196,13 @@ WHOLE = [  # integers
 ]
 
 EDGES = [  # zeros of both signs, ties, halves
-    Pair("copysign", torch.copysign, lambda x, y: torch.where(y < 0, -x.abs(), x.abs()), (X, Y)),
-    Pair("signbit", lambda x: x.signbit().float(), lambda x: (x < 0).float(), (X,)),
+    Pair("copysign", torch.copysign, lambda x, y: torch.where(y < 0, -x.abs(), x.abs()), (X, Y),
+         unless="a zero is positive"),
+    Pair("signbit", lambda x: x.signbit().float(), lambda x: (x < 0).float(), (X,), unless="a zero is positive"),
+    Pair("angle of a zero", torch.atan2, lambda y, x: torch.complex(x, y).angle() + 0 * y, (X, Y),
+         unless="a zero is positive"),
+    Pair("searchsorted of what is not sorted", torch.searchsorted, lambda s, x: (s[:, None] < x[..., None]).sum(-1),
+         (X, Y), unless="rising order"),
     Pair("heaviside", lambda x: torch.heaviside(x, torch.tensor(0.5)), lambda x: (x > 0).float(), (X,)),
     Pair("sinc", torch.sinc, lambda x: torch.sin(torch.pi * x) / (torch.pi * x), (X,)),
     Pair("atan2", torch.atan2, lambda x, y: torch.atan(x / y), (P, Q)),

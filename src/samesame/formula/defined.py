@@ -15,7 +15,18 @@ from samesame.formula.poly import Atom, Element
 from samesame.formula.rewrite import as_text, positive
 from samesame.formula.scalars import SCALARS
 from samesame.formula.signs import is_nonnegative, is_positive
-from samesame.formula.terms import Apply, Form, OpaqueAtom, inner_atoms, next_open, of_atom, opened, value_of
+from samesame.formula.terms import (
+    MINUS_INFINITY,
+    UNDEFINED,
+    Apply,
+    Form,
+    OpaqueAtom,
+    inner_atoms,
+    next_open,
+    of_atom,
+    opened,
+    value_of,
+)
 
 
 def assume_defined(form: Form) -> None:
@@ -28,6 +39,11 @@ def assume_defined(form: Form) -> None:
 def _demands(form: Form) -> tuple[str, ...]:
     return tuple(demand for term, _ in form.terms for a, e in opened(term, next_open(term.free))[2]
                  for demand in _demands_of(a, e))
+
+
+def has_values(form: Form) -> bool:
+    """Whether the form has a value wherever its indices are, whatever numbers the tensors hold."""
+    return not form.has(UNDEFINED) and not form.has(MINUS_INFINITY) and not _demands(form)
 
 
 def _demands_of(atom: Atom, exponent: Fraction) -> Iterator[str]:

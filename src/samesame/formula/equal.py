@@ -28,6 +28,7 @@ from samesame.formula.expr import Expr, Index, Load, Unsupported, index, numeric
 from samesame.formula.functions import exp, power, truth_of
 from samesame.formula.guards import Guards, at, conjunction, solved, zero_literal
 from samesame.formula.labelling import labellings
+from samesame.formula.left_out import with_all_places
 from samesame.formula.logarithms import by_magnitudes
 from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.places import places_one_by_one, with_values
@@ -60,6 +61,7 @@ from samesame.formula.terms import (
     scale,
     subtract,
 )
+from samesame.formula.waves import by_waves
 from samesame.formula.written_out import pinned_labels, products_written_out, quotients_written_out, unrolled
 
 __all__ = ["Budget", "NotProved", "Proved", "prove_equal", "prove_tensors_equal"]
@@ -530,6 +532,8 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("functions of equal arguments", functions_of_equal_arguments),
     ("what conditions pin has its value", at_boundaries),
     ("angles of sums", by_angles),
+    ("sums of waves", by_waves),
+    ("all places less those left out", with_all_places),
     ("products under one root", by_roots),
     ("logarithms of magnitudes", by_magnitudes),
 )

@@ -53,6 +53,7 @@ from samesame.formula.terms import (
     subtract,
     value_of,
 )
+from samesame.formula.turns import wave_value, without_turns
 
 Function = Callable[[Form], Form]
 MOST_BITS = 4096  # of a number's power
@@ -378,6 +379,10 @@ def _uninterpreted_on_cell(name: str, form: Form) -> Form:
     if form.has(MINUS_INFINITY):
         raise Unsupported(f"{name}(−∞) appears")
     form = together(form)
+    if name in ("sin", "cos"):
+        form = without_turns(form)
+        if (known := wave_value(name, form)) is not None:
+            return known
     if name in ROUNDING:
         rounded = form if is_whole(form) else _rounded(name, form)
         if rounded is not None:
@@ -602,4 +607,4 @@ def apply(head: str, form: Form) -> Form:
 
 
 laws.power, laws.apply, laws.boolean = power, apply, boolean
-laws.positive, laws.generic = is_positive, is_generic
+laws.positive, laws.nonnegative, laws.generic = is_positive, is_nonnegative, is_generic

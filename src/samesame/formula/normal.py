@@ -59,6 +59,7 @@ from samesame.formula.functions import (
     by_cells,
     exp,
     is_minus_infinity,
+    is_whole,
     log,
     named,
     piece,
@@ -116,6 +117,7 @@ from samesame.formula.terms import (
     next_open,
     of_atom,
     of_poly,
+    opaque_of,
     scale,
     subtract,
 )
@@ -257,13 +259,19 @@ def on_polys(exprs: Sequence[Expr], build: Callable[[tuple[Poly, ...]], Form]) -
 
         def on_cell(form: Form) -> Form:
             there = as_poly(form)
-            if there is None:
+            if there is None and not is_whole(form):
                 raise Unsupported(f"an index is not an integer polynomial: {form.key[:100]}")
-            return go((*done, there))
+            return go((*done, _whole(form) if there is None else there))
 
         return by_cells(normal(expr), on_cell)
 
     return go(())
+
+
+def _whole(form: Form) -> Poly:
+    """An integer that is a count or a rounded number, of which nothing is known but what it is a function of: equal
+    ones are equal places."""
+    return variable(opaque_of("whole", "", "int", (body((), (), form),), ()))
 
 
 def _integer(expr: Expr) -> Form:

@@ -300,7 +300,8 @@ def cancel(atom: Atom) -> None:
 
 def leave_root(atom: Atom, before: Fraction, after: Fraction) -> None:
     """Allow atom^before to become atom^after, and note the condition where only the former asks for atom ≥ 0."""
-    if before.denominator > 1 and after.denominator == 1 and not positive(atom):
+    known = positive(atom) or (isinstance(atom, Apply) and atom.head == "sum" and laws.nonnegative(atom.argument))
+    if before.denominator > 1 and after.denominator == 1 and not known:
         assume(f"{as_text(atom)} ≥ 0")
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -35,6 +36,47 @@ class Scalar:
     latex: bool = False                          # LaTeX has a command of this name
 
 
+# What numpy does not have, of one number.
+
+
+def _is_pole(x: float) -> bool:
+    return x <= 0 and x == math.floor(x)
+
+
+def log_gamma(x: float) -> float:
+    """log |Γ(x)|."""
+    return math.inf if _is_pole(x) else math.lgamma(x)
+
+
+def digamma(x: float) -> float:
+    """Γ′/Γ: mirrored to x ≥ 1/2, raised to x ≥ 10 by ψ(x) = ψ(x + 1) − 1/x, and there by its series in 1/x²."""
+    if _is_pole(x) or math.isnan(x):
+        return math.nan if x else -math.inf
+    if x < 0.5:
+        return digamma(1 - x) - math.pi / math.tan(math.pi * x)
+    less = 0.0
+    while x < 10:
+        less, x = less + 1 / x, x + 1
+    i = 1 / x**2
+    series = i * (1 / 12 - i * (1 / 120 - i * (1 / 252 - i * (1 / 240 - i * (1 / 132 - i * 691 / 32760)))))
+    return math.log(x) - 1 / (2 * x) - series - less
+
+
+def inverse_erf(x: float) -> float:
+    """The number whose erf is x: a quantile of the normal distribution, and two steps of Newton's."""
+    if not abs(x) < 1:
+        return math.copysign(math.inf, x) if abs(x) == 1 else math.nan
+    y = NormalDist().inv_cdf((1 + abs(x)) / 2) / math.sqrt(2) if abs(x) < 1 - 1e-15 else 5.7
+    for _ in range(2 if abs(x) < 1 - 1e-15 else 9):
+        beyond = math.erfc(y) - (1 - abs(x)) if abs(x) > 0.5 else abs(x) - math.erf(y)
+        y += beyond * math.sqrt(math.pi) / 2 * math.exp(y**2)
+    return math.copysign(y, x)
+
+
+def _each(function: Callable[[float], float]) -> Callable[[Array], Array]:
+    return np.vectorize(function, otypes=[np.float64])
+
+
 SCALARS: dict[str, Scalar] = {
     "exp": Scalar(np.exp, rising=True, positive=True, latex=True),
     "expm1": Scalar(np.expm1, rising=True),
@@ -47,7 +89,10 @@ SCALARS: dict[str, Scalar] = {
     "sinh": Scalar(np.sinh, rising=True, parity="odd", latex=True),
     "cosh": Scalar(np.cosh, positive=True, parity="even", at_zero=1, latex=True),
     "tanh": Scalar(np.tanh, rising=True, parity="odd", latex=True),
-    "erf": Scalar(np.vectorize(math.erf, otypes=[np.float64]), rising=True, parity="odd"),
+    "erf": Scalar(_each(math.erf), rising=True, parity="odd"),
+    "erfinv": Scalar(_each(inverse_erf), "−1 < {} < 1", rising=True, parity="odd"),
+    "lgamma": Scalar(_each(log_gamma), "{} is none of 0, −1, −2, …"),
+    "digamma": Scalar(_each(digamma), "{} is none of 0, −1, −2, …"),
     "sin": Scalar(np.sin, parity="odd", latex=True),
     "cos": Scalar(np.cos, parity="even", at_zero=1, latex=True),
     "tan": Scalar(np.tan, "cos({}) ≠ 0", parity="odd", latex=True),

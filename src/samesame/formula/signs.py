@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, permutations
 
 from samesame.formula.effort import remember
 from samesame.formula.guards import NO_GUARDS, Guards, at, bounds, conjunction, implied, negation
@@ -83,7 +83,34 @@ def is_nonnegative(form: Form) -> bool:
 
 
 def _all_nonnegative(form: Form) -> bool:
-    return all(c > 0 and all(_nonnegative(a, e) for a, e in _inside(t)) for t, c in form.terms)
+    return all(c > 0 and (all(_nonnegative(a, e) for a, e in _inside(t)) or _is_square(t)) for t, c in form.terms)
+
+
+def _is_square(term: Term) -> bool:
+    """Whether a sum over several variables is the square of a sum over half of them, times what is not negative:
+    Σ f(j)·f(k) is (Σ f)². So the length of a transform is none of a negative number."""
+    if len(term.bound) not in (2, 4):
+        return False
+    bound, guards, factors = opened(term, next_open(term.free))
+    half = len(bound) // 2
+    orders = (order for order in permutations(bound) if order[0] is bound[0])
+    return any(_are_halves(order[:half], order[half:], guards, factors) for order in orders)
+
+
+def _are_halves(one: tuple[Var, ...], other: tuple[Var, ...], guards: Guards, factors: Factors) -> bool:
+    """Whether what hangs on some variables is what hangs on the others under their names, and nothing on both."""
+    names = tuple(zip(one, other, strict=True))
+    mine, yours = frozenset(one), frozenset(other)
+    things = (*guards, *(a for a, _ in factors))
+    if any(thing.free & mine and thing.free & yours for thing in things):
+        return False
+    renamed = sorted((a.rename(names).key, e) for a, e in factors if a.free & mine)
+    limits = sorted(g.rename(names).key for g in guards if g.free & mine)
+    return (
+        renamed == sorted((a.key, e) for a, e in factors if a.free & yours)
+        and limits == sorted(g.key for g in guards if g.free & yours)
+        and all(_nonnegative(a, e) for a, e in factors if not a.free & (mine | yours))
+    )
 
 
 def _inside(term: Term) -> Factors:

@@ -271,6 +271,7 @@ class Laws:
     apply: Callable[[str, Form], Form]  # a factor's head applied to a form that has changed
     boolean: Callable[[str, Form], Atom | bool]  # a boolean's head applied to a form that has changed
     positive: Callable[[Form], bool]  # is the form known to be > 0?
+    nonnegative: Callable[[Form], bool]  # … or to be ≥ 0?
     gather: Callable[..., Form | None]  # factors of a draft whose exponents join; see products.py
     merge_digits: Callable[..., Form | None]  # see digits.py
     shares: Callable[..., Form | None]  # of a draft; see shares.py

@@ -17,6 +17,9 @@ from samesame.operators import (  # noqa: F401  each enters its operators into t
     complex,
     constants,
     contraction,
+    counting,
+    distances,
+    grids,
     indexing,
     linalg,
     loss,
@@ -29,6 +32,7 @@ from samesame.operators import (  # noqa: F401  each enters its operators into t
     reduction,
     shuffles,
     special,
+    spectral,
     vllm,
     windows,
 )

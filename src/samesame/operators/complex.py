@@ -12,12 +12,14 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from samesame.formula.expr import Unsupported, cos, exp, sin, sqrt
+from samesame.formula.expr import Expr, Unsupported, and_, cos, eq, exp, log, lt, not_, sin, sqrt, where
 from samesame.formula.tensor import Tensor, tensor
 from samesame.graph import Dtype
 from samesame.operators import contraction, indexing, reduction
+from samesame.operators.numbers import record
 from samesame.operators.pointwise import choose, minus, over, plus, times
 from samesame.operators.shapes import as_tensor, fits, kind_of, plain, pointwise
+from samesame.operators.special import UNSIGNED, arctangent
 from samesame.operators.table import Meaning, complex_meaning, is_complex, join, meaning, parts, tensors_in
 
 
@@ -165,6 +167,73 @@ def exp_(z: Tensor) -> Tensor:
 @complex_meaning("aten.abs.default")
 def abs_(z: Tensor) -> Tensor:
     return pointwise(lambda a, b: sqrt(a**2 + b**2), *parts(z))
+
+
+@complex_meaning("aten.angle.default")
+def angle(z: Tensor) -> Tensor:
+    return pointwise(lambda a, b: arctangent(b, a), *parts(z))
+
+
+@complex_meaning("aten.log.default")
+def log_(z: Tensor) -> Tensor:
+    """log |z| + i·angle(z)."""
+    a, b = parts(z)
+    return join(pointwise(lambda x, y: log(x**2 + y**2) / 2, a, b), angle(z))
+
+
+@complex_meaning("aten.sqrt.default")
+def sqrt_(z: Tensor) -> Tensor:
+    """√((|z| + a)/2) ± i·√((|z| − a)/2): the root to the right, with b's sign."""
+    def of(sign: int) -> Callable[[Expr, Expr], Expr]:
+        return lambda a, b: sqrt((sqrt(a**2 + b**2) + sign * a) / 2)
+
+    a, b = parts(z)
+    record(UNSIGNED.format("a complex root"))
+    return join(pointwise(of(1), a, b), pointwise(lambda x, y: where(lt(y, 0), -of(-1)(x, y), of(-1)(x, y)), a, b))
+
+
+@complex_meaning("aten.sin.default")
+def sin_(z: Tensor) -> Tensor:
+    """sin(a + bi) = sin a·cosh b + i·cos a·sinh b."""
+    a, b = parts(z)
+    return join(pointwise(lambda x, y: sin(x) * (exp(y) + exp(-y)) / 2, a, b),
+                pointwise(lambda x, y: cos(x) * (exp(y) - exp(-y)) / 2, a, b))
+
+
+@complex_meaning("aten.cos.default")
+def cos_(z: Tensor) -> Tensor:
+    """cos(a + bi) = cos a·cosh b − i·sin a·sinh b."""
+    a, b = parts(z)
+    return join(pointwise(lambda x, y: cos(x) * (exp(y) + exp(-y)) / 2, a, b),
+                pointwise(lambda x, y: sin(x) * (exp(-y) - exp(y)) / 2, a, b))
+
+
+@complex_meaning("aten.sgn.default")
+def sgn(z: Tensor) -> Tensor:
+    """z/|z|, and 0 of 0."""
+    a, b = parts(z)
+
+    def of(number: int) -> Callable[[Expr, Expr], Expr]:
+        return lambda *p: where(and_(eq(p[0], 0), eq(p[1], 0)), 0, p[number] / sqrt(p[0]**2 + p[1]**2))
+
+    return join(pointwise(of(0), a, b), pointwise(of(1), a, b))
+
+
+@complex_meaning("aten.eq.Tensor", "aten.eq.Scalar")
+def equals(x: Any, y: Any) -> Tensor:
+    return pointwise(lambda a, b, c, d: and_(eq(a, c), eq(b, d)), *_both(x), *_both(y), kind="bool")
+
+
+@complex_meaning("aten.ne.Tensor", "aten.ne.Scalar")
+def differs(x: Any, y: Any) -> Tensor:
+    return pointwise(not_, equals(x, y), kind="bool")
+
+
+@complex_meaning("aten.linalg_vector_norm.default")
+def vector_norm(
+    x: Tensor, ord: float = 2, dim: reduction.Dims = None, keepdim: bool = False, *, dtype: Dtype | None = None
+) -> Tensor:
+    return reduction.vector_norm(abs_(x), ord, dim, keepdim)
 
 
 @complex_meaning("aten.where.self", "aten.where.ScalarSelf", "aten.where.ScalarOther", "aten.where.Scalar")

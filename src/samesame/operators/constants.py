@@ -14,8 +14,8 @@ from samesame.formula.expr import Expr, Unsupported, add, const, eq, le, mul, wh
 from samesame.formula.sizes import size_text
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Dtype
+from samesame.operators.movement import cat, reshape, rounded_up
 from samesame.operators.movement import diagonal as diagonal_of
-from samesame.operators.movement import rounded_up
 from samesame.operators.numbers import constant
 from samesame.operators.pointwise import cast, cast_like
 from samesame.operators.shapes import (
@@ -24,6 +24,7 @@ from samesame.operators.shapes import (
     difference,
     fits,
     greatest_of,
+    joined,
     kind_of,
     kind_of_number,
     never_above,
@@ -252,6 +253,18 @@ def diag_embed(x: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Te
         return where(eq(row, column), x[(*outer, row)], _nothing(x))
 
     return tensor(shape, element, x.kind)
+
+
+@meaning("aten.block_diag.default")
+def block_diag(tensors: Sequence[Tensor]) -> Tensor:
+    """Matrices along a diagonal, with nothing beside them; a vector is a row."""
+    blocks = [reshape(x, ((1,) * (2 - x.rank)) + x.shape) for x in tensors]
+    kind = joined(*(x.kind for x in blocks))
+    rows, columns = ([0, *accumulate((x.shape[d] for x in blocks), total)] for d in (0, 1))
+    like = tensor((), lambda: _nothing(blocks[0]), kind)
+    starts = zip(blocks, columns, strict=False)
+    wide = [constant_pad_nd(cast_like(x, like), (c, difference(columns[-1], total(c, x.shape[1])))) for x, c in starts]
+    return cat(wide) if rows[-1] else wide[0]
 
 
 @meaning("aten.constant_pad_nd.default")

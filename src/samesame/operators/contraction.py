@@ -7,6 +7,7 @@ or column where torch lets it, and dimensions in front are batches, which broadc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from samesame.formula.expr import ZERO, Expr, Unsupported, add, mul
@@ -25,6 +26,7 @@ from samesame.operators.shapes import (
     kind_of_number,
     plain,
     pointwise,
+    reduced,
     same_size,
 )
 from samesame.operators.table import meaning
@@ -188,3 +190,15 @@ def _letters(term: str, rank: int, batch: Sequence[int] | None = None) -> list[s
     before, dots, after = term.partition("...")
     covered = range(-(rank - len(before) - len(after)), 0) if batch is None else batch
     return [*before, *(covered if dots else ()), *after]
+
+
+@meaning("aten._trilinear.default")
+def trilinear(
+    one: Tensor, two: Tensor, three: Tensor, expand1: Sequence[int], expand2: Sequence[int], expand3: Sequence[int],
+    sumdim: Sequence[int], unroll_dim: int = 1,
+) -> Tensor:
+    """The product of three tensors, each with new dimensions of size one, summed over some."""
+    a, b, c = (
+        reduce(unsqueeze, sorted(dims), x) for x, dims in ((one, expand1), (two, expand2), (three, expand3))
+    )
+    return reduced("sum", times(times(a, b), c), tuple(sumdim)) if sumdim else times(times(a, b), c)

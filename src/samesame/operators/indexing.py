@@ -39,7 +39,7 @@ from samesame.formula.selected import read_at
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import moved, ravel, replaced, reshape
 from samesame.operators.numbers import constant
-from samesame.operators.pointwise import cast_like, masked_fill, times
+from samesame.operators.pointwise import cast_like, times
 from samesame.operators.shapes import (
     agreeing,
     as_tensor,
@@ -169,6 +169,46 @@ def wrapped(i: Expr, size: Dim) -> Expr:
     """An index that counts from the end where it is negative."""
     low = lower_bound(i)
     return i if low is not None and low >= 0 else where(lt(i, 0), add(i, size), i)
+
+
+def places_before(mask: Tensor, shape: Sequence[Dim], i: Sequence[Expr]) -> Expr:
+    """How many places before i are true, of a mask that broadcasts to a shape: those in earlier rows, and those earlier
+    in the same row."""
+
+    def along(d: int) -> Expr:
+        def true(*k: Expr) -> Expr:
+            return where(and_(lt(k[0], i[d]), at(mask, (*i[:d], *k))), 1, 0)
+
+        return folded("sum", shape[d:], true)
+
+    return add(0, *map(along, range(len(shape))))
+
+
+@meaning("aten.masked_scatter.default")
+def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """x with the elements of `source`, one after the other, where the mask is true; row by row, if rows of x are masked
+    as a whole and those of `source` are as long."""
+    shape, given = broadcast(x.shape, mask.shape), cast_like(source, x)
+    wide = tensor(shape, lambda *i: at(mask, i), "bool")
+    row = source.rank - 1 if 0 < source.rank <= len(shape) else 0
+    indices, masked = wide.element()
+    kept, inner = shape[: len(shape) - row], shape[len(shape) - row :]
+    fits_rows = all(same_size((n,), (m,)) for n, m in zip(inner, source.shape[1:], strict=False))
+    if row and fits_rows and not masked.free & frozenset(indices[len(kept) :]):
+        rows = tensor(kept, lambda *i: wide[(*i, *(0 for _ in inner))], "bool")
+    else:
+        rows, inner, given = wide, (), ravel(given)
+    return _rows_put(tensor(shape, lambda *i: at(x, i), x.kind), rows, given)
+
+
+def _rows_put(x: Tensor, mask: Tensor, values: Tensor) -> Tensor:
+    """x with the rows of `values`, one after the other, where a mask over its first dimensions is true."""
+
+    def element(*i: Expr) -> Expr:
+        place, rest = i[: mask.rank], i[mask.rank :]
+        return where(mask[place], values[(places_before(mask, mask.shape, place), *rest)], x[i])
+
+    return tensor(x.shape, element, x.kind)
 
 
 @meaning("aten.one_hot.default")
@@ -345,12 +385,16 @@ def index_put(x: Tensor, indices: Indices, values: Tensor, accumulate: bool = Fa
 
 
 def _masked(x: Tensor, mask: Tensor, values: Tensor) -> Tensor:
-    """x[mask] = one value."""
-    if any(plain(n) != 1 for n in values.shape):
-        raise Unsupported("values written through a mask: which goes where depends on data")
+    """x[mask] = one row for all, or as many rows as the mask is true: as torch demands, and nothing else runs."""
     agreeing(mask.shape, x.shape[: mask.rank], "a mask over a tensor")
-    wide = tensor((*mask.shape, *(1,) * (x.rank - mask.rank)), lambda *i: mask[i[: mask.rank]], "bool")
-    return masked_fill(x, wide, reshape(values, ()))
+    row, given = x.shape[mask.rank :], cast_like(values, x)
+    if given.rank == len(row) + 1 and plain(given.shape[0]) != 1:
+        fits(given.shape[1:], row, "rows are written through a mask")
+        wide = tensor((given.shape[0], *row), lambda n, *i: at(given, (n, *i)), x.kind)
+        return _rows_put(x, mask, wide)
+    one = reshape(given, given.shape[1:]) if given.rank > len(row) else given
+    fits(one.shape, row, "a row is written through a mask")
+    return tensor(x.shape, lambda *i: where(mask[i[: mask.rank]], at(one, i[mask.rank :]), x[i]), x.kind)
 
 
 @meaning("aten.index_add.default")

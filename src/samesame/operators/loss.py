@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from samesame.formula.expr import Expr, Unsupported, absolute, const, eq, exp, log, lt, maximum, mul, not_, where
+from samesame.formula.expr import Expr, Unsupported, absolute, const, eq, exp, log, lt, maximum, mul, not_, power, where
 from samesame.formula.tensor import Tensor, tensor
 from samesame.operators.movement import replaced
 from samesame.operators.normalisation import log_softmax
-from samesame.operators.numbers import constant
+from samesame.operators.numbers import constant, exact
 from samesame.operators.pointwise import over, times
 from samesame.operators.reduction import mean_all, sum_all
 from samesame.operators.shapes import agreeing, folded, pointwise, untold
@@ -207,3 +207,26 @@ def hinge_embedding_loss(x: Tensor, target: Tensor, margin: float = 1.0, reducti
     if target.kind == "bool":
         raise Unsupported("a hinge loss of a boolean target")
     return reduced_loss(pointwise(element, x, target), reduction)
+
+
+@meaning("aten.multi_margin_loss.default")
+def multi_margin_loss(
+    x: Tensor, target: Tensor, p: float = 1, margin: float = 1, weight: Tensor | None = None, reduction: int = MEAN
+) -> Tensor:
+    """How far each other class comes nearer to the target's than the margin, to the power p, weighed by the target's
+    class; the mean over classes, for each sample."""
+    if p not in (1, 2) or not x.rank:
+        raise Unsupported(f"a margin to the power {p}, or of one number")
+    gap, classes = constant(margin), x.shape[-1]
+    agreeing(target.shape, x.shape[:-1], "a class for each sample")
+
+    def loss(*i: Expr) -> Expr:
+        own = target[i]
+
+        def short(c: Expr) -> Expr:
+            return power(maximum(gap - x[(*i, own)] + x[(*i, c)], 0), exact(p))
+
+        total = folded("sum", [classes], short) - power(maximum(gap, 0), exact(p))    # less the target's own
+        return total / const(classes) * (1 if weight is None else weight[own])
+
+    return reduced_loss(tensor(target.shape, loss), reduction)

@@ -486,11 +486,26 @@ def right_shift(x: Tensor, by: int | Tensor) -> Tensor:
     return pointwise(_shifted_right, x, by, kind="int")
 
 
+@meaning(
+    "aten.bitwise_left_shift.Tensor_Scalar", "aten.__lshift__.Scalar",
+    "aten.bitwise_left_shift.Tensor", "aten.__lshift__.Tensor",
+)
+def left_shift(x: Tensor, by: int | Tensor) -> Tensor:
+    """x · 2^n, of as few n."""
+    if as_tensor(x).kind != "int" or as_tensor(by).kind != "int":
+        raise Unsupported("a shift of what is no integer")
+    return pointwise(lambda e, n: mul(e, _power_of_two(n)), x, by, kind="int")
+
+
 def _shifted_right(e: Expr, by: Expr) -> Expr:
+    return floordiv(e, _power_of_two(by))
+
+
+def _power_of_two(by: Expr) -> Expr:
     found = values(by)
     if found is None or found[0] < 0 or found[-1] >= LONGEST_SHIFT:
         raise Unsupported("a shift by what is no small number")
-    return floordiv(e, by_values(by, lambda n: const(1 << n)) or ONE)
+    return by_values(by, lambda n: const(1 << n)) or ONE
 
 
 for _word, _connective in CONNECTIVES.items():

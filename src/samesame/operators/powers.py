@@ -16,6 +16,7 @@ from samesame.formula.expr import (
     Fn,
     Fold,
     Mul,
+    Named,
     Num,
     Pow,
     Unsupported,
@@ -106,15 +107,45 @@ def repeated(base: Expr, times: Expr) -> Expr:
 
 
 def _positive(e: Expr) -> bool:
+    """Whether it is seen to be above zero wherever it has a value."""
     match e:
         case Num(value):
             return value > 0
+        case Named():
+            return True
         case Pow(base, _):
             return _positive(base)
-        case Mul(parts) | Add(parts) if all(map(_positive, parts)):
-            return True
+        case Mul(parts) | Extremum("min", parts):
+            return all(map(_positive, parts))
+        case Add(parts):
+            return any(map(_positive, parts)) and all(map(_not_negative, parts))
+        case Extremum(_, parts):
+            return any(map(_positive, parts))
+        case Where(_, then, otherwise):
+            return _positive(then) and _positive(otherwise)
+        case Fold(monoid, bound, body):
+            some = monoid != "sum" or all((lower_bound(v.extent) or 0) > 0 for v in bound)
+            return some and _positive(body)
         case Fn(name, _):
             return name in SCALARS and SCALARS[name].positive
-        case Where(_, then, otherwise):                        # a base for each head
-            return _positive(then) and _positive(otherwise)
     return (lower_bound(e) or 0) > 0 or above_zero(e)
+
+
+def _not_negative(e: Expr) -> bool:
+    match e:
+        case Num(value):
+            return value >= 0
+        case Pow(_, exponent) if exponent.numerator % 2 == 0 or exponent.denominator % 2 == 0:
+            return True
+        case Mul(parts) | Add(parts) | Extremum("min", parts):
+            return all(map(_not_negative, parts))
+        case Extremum(_, parts):
+            return any(map(_not_negative, parts))
+        case Where(_, then, otherwise):
+            return _not_negative(then) and _not_negative(otherwise)
+        case Fold(_, _, body):
+            return _not_negative(body)
+        case Fn("abs"):
+            return True
+    low = lower_bound(e)
+    return _positive(e) or (low is not None and low >= 0)

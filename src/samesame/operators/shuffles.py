@@ -1,6 +1,7 @@
 """Shuffles: operators in which channels change places, among themselves or with the places of an image.
 
-A dimension is split in two, the parts are put in another order, and two of them are joined.
+A dimension is split in two, the parts are put in another order, and two of them are joined. A plane that is turned by
+right angles is here too.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 
 from samesame.formula.expr import Unsupported
 from samesame.formula.tensor import Dim, Tensor
-from samesame.operators.movement import permute, reshape
+from samesame.operators.movement import flip, permute, reshape, transpose
 from samesame.operators.shapes import count, divided
 from samesame.operators.table import movement
 
@@ -59,3 +60,12 @@ def channel_shuffle(x: Tensor, groups: Dim) -> Tensor:
     each = divided((x.shape[1],), (groups,))
     split = reshape(x, (x.shape[0], groups, each, *x.shape[2:]))
     return reshape(permute(split, (0, 2, 1, *range(3, split.rank))), x.shape)
+
+
+@movement("aten.rot90.default")
+def rot90(x: Tensor, k: int = 1, dims: Sequence[int] = [0, 1]) -> Tensor:
+    """The plane of two dimensions turned k times, from the first towards the second."""
+    first, second = dims
+    turned = {0: (), 1: (second,), 2: (first, second), 3: (first,)}[k % 4]
+    flipped = flip(x, turned) if turned else x
+    return transpose(flipped, first, second) if k % 2 else flipped

@@ -13,11 +13,12 @@ from typing import TypeGuard
 
 from samesame.formula.expr import NEG_INF, Expr, Unsupported, add, and_, const, eq, floordiv, le, lt, mod, mul, where
 from samesame.formula.tensor import Dim, Tensor, tensor
-from samesame.operators.movement import reshape
+from samesame.operators.movement import permute, reshape
 from samesame.operators.shapes import (
     agreeing,
     count,
     difference,
+    dimension,
     divided,
     folded,
     joined,
@@ -187,11 +188,10 @@ def transposed_convolution(
         def body(c: Expr, *k: Expr) -> Expr:
             source, met = [], []
             for a in range(axes):
-                spread = add(place[a], paddings[a], mul(-1, dilations[a], k[a]))
-                whole = strides[a] == 1
-                i = spread if whole else floordiv(spread, strides[a])
+                i, conditions = _place_of(add(place[a], paddings[a], mul(-1, dilations[a], k[a])), strides[a],
+                                          x.shape[2 + a])
                 source.append(i)
-                met += [le(0, i), lt(i, x.shape[2 + a]), *([] if whole else [eq(mod(spread, strides[a]), 0)])]
+                met += conditions
             channel = add(mul(group, each), c)
             return where(and_(*met), x[(n, channel, *source)], 0) * weight[(channel, o_own, *k)]
 
@@ -259,6 +259,64 @@ def im2col(x: Tensor, kernel_size: Sizes, dilation: Sizes, padding: Sizes, strid
         return window((n, floordiv(row, area)), place, k, const(0))
 
     return tensor((x.shape[0], count((x.shape[1], area)), count(window.places)), element)
+
+
+@meaning("aten.col2im.default")
+def col2im(
+    x: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
+) -> Tensor:
+    """Columns put back where they would be taken from, and added up where patches overlap."""
+    if x.rank == 2:
+        image = col2im(reshape(x, (1, *x.shape)), output_size, kernel_size, dilation, padding, stride)
+        return reshape(image, image.shape[1:])
+    kernel = tuple(per_axis(kernel_size, 2))
+    channels = divided((x.shape[1],), kernel)
+    like = tensor((x.shape[0], channels, *per_axis(output_size, 2)), lambda *i: 0)
+    window = Window(like, kernel, stride, padding, dilation)
+    agreeing(x.shape[2:], (count(window.places),), "a column for each place of a window")
+    patches = reshape(x, (x.shape[0], channels, *kernel, *window.places))
+    return _put_back(patches, like.shape[2:], window.stride, window.padding, window.dilation)
+
+
+def _put_back(
+    patches: Tensor, sizes: Sequence[Dim], strides: Sequence[Dim], paddings: Sequence[Dim], dilations: Sequence[Dim]
+) -> Tensor:
+    """What windows hold, at [*front, *kernel, *places], added up where each of it lies."""
+    axes = len(sizes)
+    front, kernel = patches.shape[: -2 * axes], patches.shape[-2 * axes : -axes]
+    places = patches.shape[-axes:]
+
+    def element(*i: Expr) -> Expr:
+        def body(*k: Expr) -> Expr:
+            source, met = [], []
+            for a in range(axes):
+                place, conditions = _place_of(add(i[len(front) + a], paddings[a], mul(-1, dilations[a], k[a])),
+                                              strides[a], places[a])
+                source.append(place)
+                met += conditions
+            return where(and_(*met), patches[(*i[: len(front)], *k, *source)], 0)
+
+        return folded("sum", kernel, body)
+
+    return tensor((*front, *sizes), element, patches.kind)
+
+
+def _place_of(spread: Expr, stride: Dim, places: Dim) -> tuple[Expr, list[Expr]]:
+    """Which place of a window begins there, and the conditions under which one does."""
+    whole = stride == 1
+    i = spread if whole else floordiv(spread, stride)
+    return i, [le(0, i), lt(i, places), *([] if whole else [eq(mod(spread, const(stride)), 0)])]
+
+
+@meaning("aten.unfold_backward.default")
+def unfold_backward(grad_in: Tensor, input_sizes: Sequence[Dim], dim: int, size: Dim, step: Dim) -> Tensor:
+    """Windows along one dimension, whose places are a last one, put back and added up where they overlap."""
+    d = dimension(dim, len(input_sizes))
+    rank = len(input_sizes)
+    order = [*(k for k in range(rank) if k != d), rank, d]
+    whole = _put_back(permute(grad_in, order), input_sizes[d : d + 1], [plain(step)], [0], [1])
+    agreeing(grad_in.shape[-1:], (size,), "places of a window")
+    return permute(whole, [*range(d), rank - 1, *range(d, rank - 1)])
 
 
 # -------------------------------------------------------------------------------------------------------------- pooling

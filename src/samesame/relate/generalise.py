@@ -35,7 +35,7 @@ ARGUMENT = re.compile(r"(\w+)(?:\[\d*\])?\??(?:\[\d*\])?\??\s(\w+)")    # a decl
 KINDS = {"SymInt": "size", "Scalar": "number", "float": "number", "Tensor": "number"}
 RANGES = ("aten.arange",)                                  # their numbers are sizes
 PLAIN = (0.0, 0.5, 1.0, 2.0)                               # numbers that are no model's choice
-NOT_SIZES = ("index", "step", "stride", "padding", "dilation", "output_padding", "groups", "shifts")
+NOT_SIZES = ("dim", "dims", "index", "step", "stride", "padding", "dilation", "output_padding", "groups", "shifts")
 ROOTS = (Fraction(1), Fraction(-1), Fraction(-1, 2))       # a scalar is often this power of a size
 RESHAPES = frozenset(f"aten.{name}" for name in ["view", "_unsafe_view", "reshape", "flatten", "unflatten"])
 

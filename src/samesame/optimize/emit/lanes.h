@@ -157,6 +157,29 @@ FUNCTION(acos) FUNCTION(atan) FUNCTION(sinh) FUNCTION(cosh) FUNCTION(tanh) FUNCT
 ROUNDING(sqrt, std::sqrt) ROUNDING(abs, std::fabs) ROUNDING(floor, std::floor) ROUNDING(ceil, std::ceil)
 ROUNDING(round, std::rint) ROUNDING(trunc, std::trunc)
 
+// Functions that are worked out in double, one by one: log |Γ|; its derivative, mirrored to x ≥ 1/2, raised to x ≥ 10 and
+// there by its series; and the inverse of erf, bracketed and then by Newton's steps.
+INLINE double lgamma_of(double x) { return std::lgamma(x); }
+static double digamma_of(double x) {
+    if (x <= 0 && x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
+    double less = 0;
+    if (x < 0.5) { less = M_PI / std::tan(M_PI * x); x = 1 - x; }
+    for (; x < 10; ++x) less += 1 / x;
+    double i = 1 / (x * x);
+    double series = i * (1. / 12 - i * (1. / 120 - i * (1. / 252 - i * (1. / 240 - i * (1. / 132 - i * 691. / 32760)))));
+    return std::log(x) - 1 / (2 * x) - series - less;
+}
+static double erfinv_of(double x) {
+    double a = std::fabs(x), low = 0, high = 6;
+    if (!(a < 1)) return a == 1 ? x * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    for (int k = 0; k < 12; ++k) { double y = (low + high) / 2; (std::erfc(y) > 1 - a ? low : high) = y; }
+    double y = (low + high) / 2;
+    for (int k = 0; k < 4; ++k)
+        y += (a > 0.5 ? std::erfc(y) - (1 - a) : a - std::erf(y)) * std::sqrt(M_PI) / 2 * std::exp(y * y);
+    return std::copysign(y, x);
+}
+ROUNDING(lgamma, lgamma_of) ROUNDING(digamma, digamma_of) ROUNDING(erfinv, erfinv_of)
+
 // e^x = 2^n·e^r with n the integer nearest to x/ln 2, so that |r| ≤ 0.35 and seven terms of the series are enough.
 // 2^n is two factors, as neither the largest nor the smallest n is the exponent of a float.
 template <int W> INLINE vec<float, W> exp_lanes(vec<float, W> x) {

@@ -1,0 +1,66 @@
+"""Turns: sines and cosines of multiples of π, of which whole turns do not count.
+
+cos(a + 2π·n) = cos a for every integer n. So a multiple c·π·n of an integer n counts by c modulo 2 alone, and the
+transform's angle 2π·(N − k)·n/N is −2π·k·n/N. What is left of a number has an exact value where that is a root, and is
+written as the cosine of less than a quarter turn otherwise: sin(π/5) as cos(3π/10), cos(4π/5) as −cos(π/5).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from samesame.formula.poly import IntegerAtom
+from samesame.formula.terms import Apply, Form, Radical, Symbol, Term, constant, form_of, of_atom, scale
+
+Value = tuple[Fraction, int]                               # c·√m
+COSINES: dict[Fraction, Value] = {                         # of these multiples of π
+    Fraction(0): (Fraction(1), 1),
+    Fraction(1, 6): (Fraction(1, 2), 3),
+    Fraction(1, 4): (Fraction(1, 2), 2),
+    Fraction(1, 3): (Fraction(1, 2), 1),
+    Fraction(1, 2): (Fraction(0), 1),
+}
+PI = "π"
+
+
+def without_turns(angle: Form) -> Form:
+    """The angle less the whole turns in it: each c·π·n with −1 < c ≤ 1, where n is an integer."""
+    return form_of((term, 1 - (1 - c) % 2 if is_half_turns(term) else c) for term, c in angle.terms)
+
+
+def is_half_turns(term: Term) -> bool:
+    """Whether a term is π times an integer."""
+    if not term.plain or not any(isinstance(a, Symbol) and a.name == PI and e == 1 for a, e in term.factors):
+        return False
+    others = [(a, e) for a, e in term.factors if not isinstance(a, Symbol)]
+    integers = all(isinstance(a, IntegerAtom) and a.integer and e.denominator == 1 and e > 0 for a, e in others)
+    return integers and len(others) == len(term.factors) - 1
+
+
+def wave_value(name: str, angle: Form) -> Form | None:
+    """The sine or cosine of an angle without turns, where that is a number times π; None for other angles."""
+    if name == "sin" and angle.terms and all(c.denominator == 1 and is_half_turns(t) for t, c in angle.terms):
+        return constant(0)
+    turned = multiple_of_pi(angle)
+    return None if turned is None else cosine(turned if name == "cos" else Fraction(1, 2) - turned)
+
+
+def multiple_of_pi(angle: Form) -> Fraction | None:
+    """r, where the angle is the number r times π."""
+    if not angle.terms:
+        return Fraction(0)
+    if len(angle.terms) > 1:
+        return None
+    ((term, c),) = angle.terms
+    return c if is_half_turns(term) and len(term.factors) == 1 else None
+
+
+def cosine(r: Fraction) -> Form:
+    """cos(π·r)."""
+    r = abs(1 - (1 - r) % 2)
+    if r > Fraction(1, 2):
+        return scale(cosine(1 - r), -1)
+    if r in COSINES:
+        c, m = COSINES[r]
+        return scale(of_atom(Radical(m), Fraction(1, 2)) if m > 1 else constant(1), c)
+    return of_atom(Apply("fn:cos", scale(of_atom(Symbol(PI)), r)))
