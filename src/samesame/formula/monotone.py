@@ -21,6 +21,7 @@ from functools import cache
 from typing import TypeGuard
 
 from samesame.formula.expr import (
+    NEG_INF,
     Add,
     Expr,
     Extremum,
@@ -36,10 +37,12 @@ from samesame.formula.expr import (
     Opaque,
     Pow,
     Size,
+    Where,
     add,
     mul,
     power,
     walk,
+    where,
 )
 from samesame.formula.infinite import PLUS_INFINITY, negated
 from samesame.formula.scalars import EVERYWHERE, LOGARITHMS, names
@@ -85,6 +88,11 @@ def apart(element: Expr, row: frozenset[Index]) -> Apart:
     return _Signs(row).apart(element)
 
 
+def is_above(e: Expr, number: Num) -> bool:
+    """Whether it is a number above this one, whatever the leaves are."""
+    return _Signs(frozenset()).is_positive(add(e, mul(-1, number)))
+
+
 class _Signs:
     """Which parts of an expression are numbers, and of what sign; each part is looked at once."""
 
@@ -110,6 +118,8 @@ class _Signs:
                 return self.within(base, True, lambda x: power(x, q))
             case Pow(base, q) if q < 0 and self.is_positive(base):
                 return self.within(base, False, lambda x: power(x, q))
+            case Where(condition, then, otherwise) if NEG_INF in (then, otherwise):
+                return self.left_of(condition, then, otherwise) or Apart(e, True, lambda x: x)
         return Apart(e, True, lambda x: x)
 
     def scaled(self, e: Expr, fixed: list[Expr], varying: list[Expr]) -> Apart:
@@ -120,6 +130,16 @@ class _Signs:
         if not known or not varying or (falling and not is_finite(rest)):
             return Apart(e, True, lambda x: x)
         return self.within(rest, not falling, lambda x: mul(x, *known))
+
+    def left_of(self, condition: Expr, then: Expr, otherwise: Expr) -> Apart | None:
+        """{f(x) if c else −∞} as {x if c else −∞}, for a rising f, and an x that is a number: −∞ is below both. What
+        this is a function of its core, nobody asks of a row with −∞."""
+        inner = then if otherwise is NEG_INF else otherwise
+        found = self.apart(inner)
+        if not found.rising or found.core is inner or not (isinstance(inner, Where) or is_finite(inner)):
+            return None
+        sides = (found.core if side is inner else side for side in (then, otherwise))
+        return Apart(where(condition, *sides), True, found.back)
 
     def within(self, inner: Expr, rising: bool, function: Callable[[Expr], Expr]) -> Apart:
         found = self.apart(inner)

@@ -11,9 +11,13 @@ Nothing is cancelled that may be zero, and no maximum over a range that may be e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Mapping
+from itertools import permutations
+from typing import TYPE_CHECKING, cast
 
 from samesame.formula import polynomials
+from samesame.formula.binders import rebuilt
 from samesame.formula.expr import (
     NEG_INF,
     ZERO,
@@ -25,10 +29,12 @@ from samesame.formula.expr import (
     Fold,
     Index,
     Mul,
+    Num,
     Pow,
     Size,
     Where,
     and_,
+    const,
     index,
     mul,
     not_,
@@ -175,21 +181,76 @@ def across_lanes(
         if len(folds) == 1:
             rest = tuple(f for f in inner.factors if f is not folds[0])
             inner = folds[0]
-    own: tuple[Index, ...] = ()
-    if isinstance(inner, Fold) and inner.monoid == monoid:
-        own, inner = inner.bound, inner.body
-    for v, w in ((a, b) for a in bound for b in (*own, *bound) if a is not b):
+    every = bound
+    while isinstance(inner, Fold) and inner.monoid == monoid:
+        every, inner = (*every, *inner.bound), inner.body
+    every, value = as_one_lane(every, mul(*rest, inner) if rest else inner)
+    for v, w in permutations(every, 2):
         found = whole(v, w)
-        others = tuple(u for u in (*bound, *own) if u is not v and u is not w)
+        others = tuple(u for u in every if u is not v and u is not w)
         if found is None or {v, w} & frozenset().union(*(u.extent.free for u in others)):
             continue
         j = index(found)
         tile = integers.quotient(j, v.extent)
         values = {v: integers.minus(j, integers.times_(tile, v.extent)), w: tile}
-        new = integers.tidied(substitute(mul(*rest, inner) if rest else inner, values))
+        new = integers.tidied(substitute(value, values))
         if not any(e is tile for e in walk(new)):
             return (*others, j), new
     return across_tiles(simplify, bound, body, facts)
+
+
+def in_two_digits(bound: tuple[Index, ...], body: Expr) -> tuple[tuple[Index, ...], Expr]:
+    """The lanes of a tile that was flattened, of which the body knows rows and columns alone, ⌊l/B⌋ and l mod B."""
+    for v in bound:
+        sizes = {e.divisor for e in walk(body) if isinstance(e, FloorDiv) and e.numerator is v}
+        size = next(iter(sizes)) if len(sizes) == 1 else None
+        if not isinstance(size, Num) or not isinstance(v.extent, Num) or v.extent.value % size.value:
+            continue
+        high, low = index(const(v.extent.value / size.value)), index(size)
+        one = integers.plus_(integers.times_(high, size), low)
+        told: dict[Expr, Expr] = {FloorDiv(v, size): high, v: one}
+        new = integers.tidied(replaced(body, told))
+        if not any(knows_both(e, high, low, int(size.value)) for e in walk(new)):
+            return (*(w for w in bound if w is not v), high, low), new
+    return bound, body
+
+
+def knows_both(e: Expr, high: Index, low: Index, size: int) -> bool:
+    """Whether a number has both digits in it as the number that they make up."""
+    if e.kind != "int" or not {high, low} <= e.free:
+        return False
+    terms = {frozenset(Counter(m).items()): c for m, c in polynomials.polynomial(e).items()}
+    changed = ((Counter(low if a is high else a for a in dict(m)), c) for m, c in terms.items() if (high, 1) in m)
+    return any(terms.get(frozenset(m.items())) == c / size for m, c in changed)
+
+
+def replaced(e: Expr, values: Mapping[Expr, Expr]) -> Expr:
+    """The expression with others in place of parts of it, from the outside in."""
+    memo = dict(values)
+
+    def go(part: Expr) -> Expr:
+        if part not in memo:
+            memo[part] = rebuilt(part, go)
+        return memo[part]
+
+    return go(e)
+
+
+def as_one_lane(bound: tuple[Index, ...], body: Expr) -> tuple[tuple[Index, ...], Expr]:
+    """Parts p < P of B lanes l as the one lane p·B + l < P·B, where the ends of other ranges and the body know it only
+    as that: each part of a split row has the tiles p, p + P, p + 2·P …"""
+    for part, lane in permutations(bound, 2):
+        ends = [u for u in bound if {part, lane} <= u.extent.free]
+        if not ends or not all(isinstance(v.extent, Num) and v.extent.value > 0 for v in (part, lane)):
+            continue
+        one = index(integers.times_(part.extent, lane.extent))
+        values: dict[Index, Expr] = {lane: integers.minus(one, integers.times_(part, lane.extent))}
+        values |= {u: index(integers.tidied(substitute(u.extent, values))) for u in ends}
+        new = integers.tidied(substitute(body, values))
+        rest = tuple(cast(Index, values.get(u, u)) for u in bound if u is not part and u is not lane)
+        if not {part, lane} & new.free.union(*(u.extent.free for u in rest)):
+            return (*rest, one), new
+    return bound, body
 
 
 def across_tiles(

@@ -55,9 +55,10 @@ from samesame.kernels.execution.operations import largest, smallest
 from samesame.kernels.execution.positions import Position, position_in
 from samesame.kernels.execution.values import PLUS_INFINITY, is_finite
 from samesame.kernels.formulas.algebra import NEUTRAL, is_total
+from samesame.kernels.formulas.chosen import picked, up_to_its_end
 from samesame.kernels.formulas.extended import MINUS, decided, infinite_tag, is_number
 from samesame.kernels.formulas.running import running
-from samesame.kernels.formulas.shorter import across_lanes, by_rows, pushed, shortened, without_choice
+from samesame.kernels.formulas.shorter import across_lanes, by_rows, in_two_digits, pushed, shortened, without_choice
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import Facts, IndexProver, outside, with_fact
 
@@ -234,6 +235,9 @@ class Simplifier:
         if position.tie == "last":
             grown = grown and is_number(body)
         found = Lambda(bound, body) if grown else Lambda((v,), self(row.body, facts))
+        if not grown and position.tie == "first":
+            shorter = up_to_its_end(self.prover, v, found.body, NEUTRAL[position.monoid], facts)
+            found = Lambda(shorter.bound, self(shorter.body, facts))
         return replace(position, row=found).to_expr()
 
     def _fold(self, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts) -> Expr:
@@ -242,8 +246,13 @@ class Simplifier:
         facts = outside(facts, bound)
         bound, body = self._fresh(bound, body, facts)
         body = self(body, facts)
+        for v in bound if monoid == "sum" else ():
+            if (one := picked(self.prover, v, body, facts)) is not None and not any(v in w.extent.free for w in bound):
+                bound, body = tuple(w for w in bound if w is not v), self(one, facts)
         while isinstance(body, Fold) and body.monoid == monoid:
             bound, body = (*bound, *body.bound), body.body
+        split, digits = in_two_digits(bound, body)
+        bound, body = (split, self(digits, facts)) if split is not bound else (bound, body)
         bound, body = across_lanes(self, monoid, bound, body, facts)
         neutral = NEUTRAL[monoid]
         if body is neutral or any(self.prover.proves(facts, integers.at_most(v.extent, 0)) for v in bound):
