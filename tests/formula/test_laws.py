@@ -40,6 +40,7 @@ N, M, B = Size("N", 2), Size("M", 2), Size("B", 1)
 SIZES = ({"N": 2, "M": 2, "B": 1}, {"N": 5, "M": 3, "B": 2}, {"N": 7, "M": 4, "B": 3})
 x, y, w = leaf("x", (N,)), leaf("y", (N,)), leaf("w", (N + M,))
 shown = leaf("shown", (N,), "bool")
+slot = leaf("slot", (N,), "int")
 
 
 def Prod(extent, body):
@@ -160,6 +161,16 @@ LAWS = {
         Sum(i + 1, lambda j: exp(Sum(N, lambda u: where(and_(lt(j, u), le(u, i)), x[u], 0))) * y[j]),
         Sum(i + 1, lambda j: exp(Sum(i + 1, lambda u: x[u]) - Sum(j + 1, lambda u: x[u])) * y[j]),
         Sum(i + 1, lambda j: exp(Sum(i + 1, lambda u: x[u]) - Sum(j, lambda u: x[u])) * y[j]),
+    ),
+    "the digits of a number that data says": lambda i: (
+        Sum(N, lambda k: where(and_(eq(slot[k] // 3, i // 3), eq(slot[k] % 3, i % 3)), x[k], 0)),
+        Sum(N, lambda k: where(eq(slot[k], i), x[k], 0)),
+        Sum(N, lambda k: where(eq(slot[k] % 3, i % 3), x[k], 0)),
+    ),
+    "digits that a lower one does not keep to": lambda i: (
+        Sum(N, lambda k: where(and_(eq(slot[k] // 3, i // 3), eq(slot[k] % 3, i)), x[k], 0)),
+        Sum(N, lambda k: where(and_(eq(slot[k], 3 * (i // 3) + i), le(i, 2)), x[k], 0)),
+        Sum(N, lambda k: where(eq(slot[k], 3 * (i // 3) + i), x[k], 0)),
     ),
     "lanes, then tiles without an end but the mask": lambda i: (
         Sum(N, lambda k: x[k] * y[k]),
@@ -363,7 +374,8 @@ def test_a_logarithm_of_a_sum_is_no_sum_of_logarithms():
 def values(sizes, seed=0):
     draw = np.random.default_rng(seed)
     n, m = sizes["N"], sizes["M"]
-    return {"x": draw.normal(scale=2, size=n), "y": draw.normal(scale=2, size=n), "w": draw.normal(size=n + m)}
+    reals = {"x": draw.normal(scale=2, size=n), "y": draw.normal(scale=2, size=n), "w": draw.normal(size=n + m)}
+    return reals | {"slot": draw.integers(-4, 8, n)}
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)

@@ -62,6 +62,19 @@ def sizes_of(function) -> dict[str, int]:
     return {p.name: p.default for p in inspect.signature(with_sizes(function)).parameters.values()}
 
 
+def made_once() -> int:
+    MADE.append(None)
+    return 3
+
+
+MADE: list[None] = []
+
+
+def reads(n: undefined = made_once(), *, most=7):  # noqa: B008, F821
+    rows = 5
+    return [k for k in range(int(n))], int(rows)
+
+
 def test_which_numbers_are_sizes() -> None:
     def plain():
         rows, eps, cols = 19, 1e-6, 320
@@ -90,6 +103,7 @@ def test_which_numbers_are_sizes() -> None:
     assert with_sizes(plain)() == plain() and with_sizes(plain)(cols=8)[2] == 8
     assert sizes_of(bound_again) == {} and sizes_of(inside) == {}
     assert with_sizes(of_another) is of_another
+    assert sizes_of(reads) == {"n": 3, "most": 7} and with_sizes(reads)() == ([0, 1, 2], 5)
     held = 4
     assert with_sizes(lambda: held)() == 4
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Unsupported, floordiv, index
-from samesame.formula.tensor import leaf, tensor
+from samesame.formula.expr import Unsupported, floordiv, index, mod
+from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.operators import meaning_of
 from samesame.operators.indexing import elements_distinct
 from samesame.operators.shapes import pointwise
@@ -48,6 +48,27 @@ def test_rows_are_written_at_places_of_which_no_two_are_equal() -> None:
         result = rows_put(leaf("places", (3,), "int", (0, 5)))
     found = evaluate(result, {"x": X.numpy(), "places": places, "new": new})
     assert np.array_equal(found, X[0].index_put((torch.tensor(places),), torch.tensor(new)).numpy())
+
+
+def put_at_digits(size: int, other: str) -> Tensor:
+    """New elements at the digits of places, or of other numbers."""
+    x, new = leaf("x", (2, 6)), leaf("new", (3,))
+    places, others = (leaf(name, (3,), "int", (0, 11)) for name in ("places", other))
+    high = tensor((3,), lambda i: floordiv(places[i], 6), "int")
+    low = tensor((3,), lambda i: mod(others[i], size), "int")
+    result = meaning_of("aten.index_put.default")(x, (high, low), new)
+    result[tuple(map(index, result.shape))]
+    return result
+
+
+def test_the_digits_of_different_places_are_different() -> None:
+    places, new = torch.tensor([7, 1, 6]), torch.tensor([0.5, 1.5, 2.5], dtype=torch.float64)
+    with elements_distinct(["places"]):
+        found = evaluate(put_at_digits(6, "places"), {"x": X.numpy(), "places": places.numpy(), "new": new.numpy()})
+        for size, other in ((5, "places"), (6, "others")):
+            with pytest.raises(Unsupported, match="may repeat"):
+                put_at_digits(size, other)
+    assert np.array_equal(found, X.index_put((places // 6, places % 6), new).numpy())
 
 
 @pytest.mark.parametrize("indices", ["others", "halves", "negative", "a table"])

@@ -6,21 +6,25 @@ They may occur in a mask alone, which then counts the elements of all tiles.
 
 An equation between such numbers is one for each digit: h·E + l = u·E + w, for 0 ≤ l, w < E, says that h = u and
 l = w. A histogram over pairs of labels counts at `label·classes + predicted`, another program multiplies two one-hots.
+And the digits of a number that data says are that number: a slot's block and its place there, as the slot.
 
 A loop over tiles is a bijection onto the whole range, for every tile size. Masks for a ragged end, `h·E + l < n`, are
 conditions on j like any other; the tiles may even be unlimited, where only the mask ends them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, permutations
 from operator import add, mul
 
-from samesame.formula.guards import Guards, Literal, at, bounds, conjunction, zero_literal
+from samesame.formula.guards import Guards, Literal, at, at_least_zero_literal, bounds, conjunction, zero_literal
 from samesame.formula.poly import (
     Atom,
+    Element,
     Poly,
+    Ratio,
     SizeAtom,
     Var,
     at_least,
@@ -58,6 +62,30 @@ def equal_digits(draft: Draft) -> Draft | Form | None:
             guards = conjunction([*(g for g in draft.guards if g is not literal), *map(zero_literal, pair)])
             return constant(0) if guards is None else Draft(draft.bound, guards, draft.factors)
     return None
+
+
+def equal_numbers(draft: Draft) -> Draft | Form | None:
+    """The draft with two equations for the digits of a number that data says, ⌊t/d⌋ = p and t mod d = q, as the one
+    t = d·p + q for a q below d: the block and the place of a slot as the slot. None where there are none."""
+    digits = [(literal, *found) for literal in draft.guards for found in _digits_of_data(literal)]
+    for (one, high, p), (other, low, q) in permutations(digits, 2):
+        if (high.op, low.op) == ("//", "mod") and (high.numerator, high.divisor) == (low.numerator, low.divisor):
+            number_ = zero_literal(high.numerator - high.divisor * p - q)
+            below = at_least_zero_literal(q), at_least_zero_literal(high.divisor - 1 - q)
+            guards = conjunction([*(g for g in draft.guards if g not in (one, other)), number_, *below])
+            return constant(0) if guards is None else Draft(draft.bound, guards, draft.factors)
+    return None
+
+
+def _digits_of_data(literal: Literal) -> Iterator[tuple[Ratio, Poly]]:
+    """What an equation says that a digit of an element is."""
+    p = literal.poly
+    if p is None or literal.op != "=0":
+        return
+    for a in p.atoms():
+        sign = p.coefficient(a)
+        if isinstance(a, Ratio) and sign in (1, -1) and any(isinstance(e, Element) for e in a.numerator.atoms()):
+            yield a, collect((m, -sign * c) for m, c in p.terms if m != (a,))
 
 
 def _sizes(p: Poly) -> list[Poly]:

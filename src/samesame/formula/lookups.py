@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from samesame.formula.digits import equal_digits
+from samesame.formula.digits import equal_digits, equal_numbers
 from samesame.formula.effort import remember
 from samesame.formula.guards import Guards, Literal
 from samesame.formula.places import one_by_one
@@ -21,7 +21,7 @@ from samesame.formula.terms import Apply, Body, Form, OpaqueAtom, Term, body, cl
 
 def told(draft: Draft) -> Draft | Form | None:
     """What the conditions of a draft tell of each other and of its factors, if anything."""
-    return (equal_digits(draft) or _without_pinned(draft) or _without_presence(draft)
+    return (equal_digits(draft) or equal_numbers(draft) or _without_pinned(draft) or _without_presence(draft)
             or one_by_one(draft, frozenset(draft.bound)))
 
 

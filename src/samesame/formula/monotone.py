@@ -25,6 +25,7 @@ from math import prod
 from typing import TypeGuard
 
 from samesame.formula.expr import (
+    NEG_INF,
     Add,
     Compare,
     Expr,
@@ -110,6 +111,11 @@ def under(monoid: str, bound: tuple[Index, ...], element: Expr) -> Expr:
     return found.back(Fold(monoid if found.rising else OTHER[monoid], bound, found.core))
 
 
+def is_above(e: Expr, number: Num) -> bool:
+    """Whether it is a number above this one, whatever the leaves are."""
+    return _Signs(frozenset()).is_positive(add(e, mul(-1, number)))
+
+
 def never_negative(e: Expr) -> bool:
     """Whether it is a number, and not below zero, whatever the leaves are."""
     return _Signs(frozenset()).is_nonnegative(e)
@@ -155,6 +161,8 @@ class _Signs:
                 return self.within(inner, True, lambda x: Fn(name, x))
             case Extremum(op, parts) if is_finite(e):
                 return self.extremum(e, op, *self.divided(parts))
+            case Where(condition, then, otherwise) if NEG_INF in (then, otherwise):
+                return self.left_of(condition, then, otherwise) or as_it_is(e)
             case Where() if is_finite(e):
                 return self.pieces(e)
         return as_it_is(e)
@@ -223,6 +231,16 @@ class _Signs:
         if not known or not varying or (falling and not is_finite(rest)):
             return self.powers(e)
         return self.within(rest, not falling, lambda x: mul(x, *known))
+
+    def left_of(self, condition: Expr, then: Expr, otherwise: Expr) -> Apart | None:
+        """{f(x) if c else −∞} as {x if c else −∞}, for a rising f, and an x that is a number: −∞ is below both. What
+        this is a function of its core, nobody asks of a row with −∞."""
+        inner = then if otherwise is NEG_INF else otherwise
+        found = self.apart(inner)
+        if not found.rising or found.core is inner or not (isinstance(inner, Where) or is_finite(inner)):
+            return None
+        sides = (found.core if side is inner else side for side in (then, otherwise))
+        return Apart(where(condition, *sides), True, found.back)
 
     def powers(self, e: Expr) -> Apart:
         """x·x·x is a power of x, and what rises with |x| or with x."""

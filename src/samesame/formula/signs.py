@@ -11,7 +11,17 @@ from fractions import Fraction
 from itertools import combinations, permutations
 
 from samesame.formula.effort import remember
-from samesame.formula.guards import NO_GUARDS, Guards, at, bounds, conjunction, implied, negation
+from samesame.formula.guards import (
+    NO_GUARDS,
+    Guards,
+    at,
+    at_least_zero_literal,
+    bounds,
+    conjunction,
+    implied,
+    negation,
+    solved,
+)
 from samesame.formula.poly import Atom, IntegerAtom, Var, at_least, variable
 from samesame.formula.rewrite import Draft, multiply, positive, rewritten, under
 from samesame.formula.terms import (
@@ -65,7 +75,17 @@ def _has_point(bound: tuple[Var, ...], guards: Guards) -> bool:
         there = conjunction(at(g, ((v, end),)) for g in guards)
         if there is not None and _has_point(tuple(rest), there):
             return True
-    return False
+    return not rest and _has_more_than_it_leaves_out(v, guards)
+
+
+def _has_more_than_it_leaves_out(v: Var, guards: Guards) -> bool:
+    """Whether a range has more elements than the guards leave out one by one, as k ≠ p does for any p."""
+    lows, highs, others = bounds(v, guards)
+    if len(lows) != 1 or len(highs) != 1 or not all(v in g.free or implied(NO_GUARDS, g) for g in guards):
+        return False
+    if not all(g.op == "≠0" and g.poly is not None and solved(g.poly, v) is not None for g in others):
+        return False
+    return implied(NO_GUARDS, at_least_zero_literal(highs[0][0] - lows[0][0] - len(others)))
 
 
 @remember

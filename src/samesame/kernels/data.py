@@ -43,6 +43,7 @@ from samesame.kernels.formulas.simplify import literals
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import Facts
 from samesame.kernels.obligations import Kernel, timed
+from samesame.kernels.stated import Sum
 from samesame.kernels.tiles.detile import Write
 from samesame.kernels.tiles.memory import flat_range, in_shape, is_contiguous
 from samesame.kernels.tiles.memory import readings as indices_at
@@ -90,6 +91,8 @@ class Conditions:
                 self.take(*lookups(access, kernel))
             if not obligations.is_inside(kernel, access):
                 self.take_ends(access)
+            if not obligations.is_inside(kernel, access):
+                self.take_sums(access)
         if kernel.simplify.prover.ranges:
             kernel.solve()
         for writes in kernel.outputs.values():
@@ -124,6 +127,40 @@ class Conditions:
                     if not self.is_made_so(use) and not self.example_keeps(use):
                         return
                 return
+
+    def take_sums(self, access: Write) -> None:
+        """Assume that rows which data says the beginning and the length of lie in the tensor that has them, if that
+        keeps an access inside and the example's data does."""
+        prover = self.kernel.simplify.prover
+        for indices in indices_at(access.memory, access.offset):
+            pairs = list(zip(indices, access.memory.shape, strict=True))
+            sums = [one for i, n in pairs for one in sums_of(i, integers.tidied(const(n)), access.facts)]
+            uses = [Use(e, integers.plus_(integers.tidied(const(n)), 1)) for i, n in pairs for e in data_in(i)]
+            told = [fact for one in sums for fact in one.told([*access.facts, *indices])]
+            under = replace(access, condition=and_(*access.facts, *told))
+            if not sums or not keeps_inside(self.kernel, under, indices, uses):
+                continue
+            if all(self.keeps_sum(one) for one in sums) and all(
+                use.element.leaf.name in self.tried or self.is_made_so(use) or self.example_keeps(use) for use in uses
+            ):
+                for one in sums:
+                    prover.assume_sum(one)
+                self.needed += map(str, sums)
+                self.kernel.simplify.forget()
+            return
+
+    def keeps_sum(self, one: Sum) -> bool:
+        """Whether the example's tensors are as long as each other, and keep a limit on sums of their elements; or there
+        is no example."""
+        launch = self.kernel.machine.launch
+        if launch.values is None:
+            return True
+        try:
+            rows = {name: np.asarray(launch.values(name)) for name in one.times}
+        except Refused:
+            return False
+        alike = len({row.shape for row in rows.values()}) == 1
+        return alike and bool((one.of(rows) <= value_at(one.most, launch.example)).all())
 
     def is_made_so(self, use: Use) -> bool:
         """Whether the steps that made the tensor leave only such elements; then nothing is needed."""
@@ -324,6 +361,19 @@ def data_in(e: Expr) -> Iterator[Load]:
         return
     for part in e.children:
         yield from data_in(part)
+
+
+def sums_of(i: Expr, n: Expr, facts: Facts) -> Iterator[Sum]:
+    """Limits on sums of elements at one place under which an index lies below n: of starts[r] + t where t < lengths[r]
+    that starts[r] + lengths[r] is no more than that."""
+    for fact in facts:
+        if isinstance(fact, Compare) and fact.op == "≤" and fact.left is ZERO:
+            most = polynomials.polynomial(integers.plus_(i, fact.right))
+            data = {atoms[0]: c for atoms, c in most.items() if len(atoms) == 1 and isinstance(atoms[0], Load)}
+            rest = polynomials.written({atoms: c for atoms, c in most.items() if atoms[:1] not in [(e,) for e in data]})
+            if len(data) > 1 and len({e.indices for e in data}) == 1 and is_of_sizes(rest):
+                times = {e.leaf.name.removesuffix("*"): c for e, c in data.items()}
+                yield Sum(times, integers.minus(integers.minus(n, 1), rest))
 
 
 def left_out(fact: Expr, element: Expr) -> int | None:

@@ -89,7 +89,7 @@ def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdi
         fixed = launch.written_down
         if fixed and verdict.verdict != "verified" and clock.left():
             other = _in_rows(launch.at(fixed), settings)
-            if other.verdict == "verified" or (all_told(other) and not all_told(verdict)):
+            if other.verdict == "verified" or tells_more(other, verdict):
                 other.demand(f"{name} = {n}" for name, n in fixed.items())
                 other.held = fixed
                 verdict = other
@@ -100,6 +100,14 @@ def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdi
 def all_told(verdict: KernelVerdict) -> bool:
     """Whether there is a formula for every output."""
     return not verdict.unsupported and all(f.expr is not None for f in verdict.formulas)
+
+
+def tells_more(one: KernelVerdict, other: KernelVerdict) -> bool:
+    """Whether there are formulas in the one verdict that are not in the other, or, of two that leave something open,
+    more is proved in it."""
+    if all_told(one) != all_told(other) or {one.verdict, other.verdict} != {"undecided"}:
+        return all_told(one) and not all_told(other)
+    return proofs(one) > proofs(other)
 
 
 def _in_rows(launch: Launch, settings: Settings) -> KernelVerdict:
@@ -232,6 +240,7 @@ class _Lifting:
             leaf: (*ends, self.prover.excepted[leaf], *told_apart(self.prover.distinct.get(leaf)))
             for leaf, ends in self.prover.ranges.items()
         }
+        self.verdict.sums = list(self.prover.sums)
         self.verdict.assumed = [*self.guards, *self.preconditions]
         least = sorted({s.name for s in sizes_in(self.launch) if s.minimum > 1})
         if least:

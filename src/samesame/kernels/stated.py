@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from samesame.formula.expr import Expr, Load, and_, const, not_, or_, walk
-from samesame.formula.sizes import canonical, size_text, value_at
+from samesame.formula.sizes import canonical, replaced, size_text, value_at
 from samesame.formula.tensor import Dim
 from samesame.kernels.indices import integers
 
@@ -106,10 +106,56 @@ class Apart:
         return or_(not_(and_(*inside, integers.equal(one, other))), integers.equal(i, j))
 
 
+@dataclass(frozen=True)
+class Sum:
+    """That no sum of elements that stand at one place of tensors as long as each other, each so many times, is more
+    than a number: where rows begin and how long they are, of rows that lie in one tensor."""
+
+    times: Mapping[str, int]
+    most: Expr
+
+    def of(self, values: Mapping[str, Any]) -> Any:
+        """The sum."""
+        return sum(c * values[name] for name, c in self.times.items())
+
+    def told(self, claims: Sequence[Expr]) -> Iterator[Expr]:
+        """What it says of elements that occur in claims, outside what a fold binds."""
+        places: dict[tuple[Expr, ...], dict[str, Load]] = {}
+        for e in outer_loads(claims):
+            places.setdefault(e.indices, {})[e.leaf.name.removesuffix("*")] = e
+        for there in places.values():
+            if there.keys() >= self.times.keys():
+                total = reduce(integers.plus_, (integers.times_(there[name], c) for name, c in self.times.items()))
+                yield integers.at_most(total, self.most)
+
+    def at(self, sizes: Mapping[str, Dim]) -> Sum:
+        """The same with others in place of some sizes."""
+        return Sum(self.times, integers.tidied(const(replaced(self.most, dict(sizes)))))
+
+    def kept(self, values: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+        """Values that keep it, the sum's greater parts less where these do not."""
+        found = {name: values[name].copy() for name in self.times}
+        for name, c in self.times.items():
+            over = np.maximum(self.of(found) - value_at(self.most, sizes), 0)
+            found[name] -= np.minimum(over, np.maximum(found[name], 0)) if c == 1 else 0
+        return found
+
+    def __str__(self) -> str:
+        parts = [("" if c == 1 else "−" if c == -1 else f"{c}·", name) for name, c in self.times.items()]
+        whole = " + ".join(f"{c}{name}[…]" for c, name in parts).replace("+ −", "− ")
+        return f"{whole} ≤ {size_text(canonical(self.most))}"
+
+
+def outer_loads(claims: Sequence[Expr]) -> Iterator[Load]:
+    """Elements that occur in claims, outside what a fold binds."""
+    outer = frozenset[Any]().union(*(claim.free for claim in claims))
+    loads = dict.fromkeys(e for claim in claims for e in walk(claim) if isinstance(e, Load))
+    return (e for e in loads if e.free <= outer)
+
+
 def followed(claims: Sequence[Expr], distinct: Mapping[str, Apart]) -> Iterator[Expr]:
     """What distinct elements say of those that occur in claims, outside what a fold binds."""
-    outer = frozenset[Any]().union(*(claim.free for claim in claims))
-    loads = [e for claim in claims for e in walk(claim) if isinstance(e, Load) and e.leaf.name in distinct]
-    for one, other in combinations(dict.fromkeys(e for e in loads if e.free <= outer), 2):
+    loads = [e for e in outer_loads(claims) if e.leaf.name in distinct]
+    for one, other in combinations(loads, 2):
         if one.leaf == other.leaf:
             yield distinct[one.leaf.name].tells(one, other)

@@ -87,6 +87,7 @@ class KernelVerdict:
     seconds: float = 0.0
     ranges: dict[str, Any] = field(default_factory=dict)  # assumed of integer tensors; not part of the JSON
     data: dict[str, Any] = field(default_factory=dict)  # the same with single numbers besides, and whether they differ
+    sums: list[Any] = field(default_factory=list)  # limits on sums of their elements; not part of the JSON
     held: dict[str, int] = field(default_factory=dict)  # sizes that are numbers here; not part of the JSON
     assumed: list[Any] = field(default_factory=list)  # its conditions on sizes, as expressions; not part of the JSON
     covers: dict[str, Any] = field(default_factory=dict)  # (indices, what tells whether they are written) of an output

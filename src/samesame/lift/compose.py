@@ -16,7 +16,20 @@ import torch
 
 from samesame.evidence import Refused
 from samesame.formula.binders import rebuilt
-from samesame.formula.expr import Expr, Load, NegInf, Unsupported, const, index, le, substitute, walk
+from samesame.formula.expr import (
+    Expr,
+    Index,
+    Load,
+    NegInf,
+    Unsupported,
+    and_,
+    const,
+    index,
+    le,
+    substitute,
+    walk,
+    where,
+)
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.graph import Dtype
@@ -161,12 +174,48 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
             raise Unsupported(f"{verdict.kernel} has no formula for {formula.tensor} that holds for every program")
         whole = with_tensors(expr, before)
         view = views[formula.tensor]
-        if not is_whole(view, captured.memories[view.memory]):
-            raise Unsupported(f"{verdict.kernel} writes a part of {formula.tensor}'s memory")
         result = Tensor(
             tuple(view.shape), lambda *i, e=whole, v=indices: substitute(e, dict(zip(v, i, strict=True))), whole.kind
         )
-        held[view.memory] = lain(formula.tensor, view), result
+        if is_whole(view, captured.memories[view.memory]):
+            held[view.memory] = lain(formula.tensor, view), result
+        else:
+            held[view.memory] = with_part(result, view, *around(view, held, captured))
+
+
+def around(view: Any, held: Held, captured: Any) -> tuple[Memory, Tensor]:
+    """What lies around a part of a memory before it is written: what is known, or was never written. Raises Unsupported
+    where it is not known how the whole lies there."""
+    memory = captured.memories[view.memory]
+    if view.memory in held:
+        return held[view.memory]
+    whole = next((v for _, v in captured.outputs if v.memory == view.memory and is_whole(v, memory)), None)
+    if whole is None or memory.contents is not None:
+        raise Unsupported(f"a part of {memory.name}'s memory is written")
+    layout = lain(memory.name, whole)
+    return layout, leaf(f"what nobody has written to in {memory.name}", whole.shape, layout.kind)
+
+
+def with_part(part: Tensor, view: Any, layout: Memory, whole: Tensor) -> tuple[Memory, Tensor]:
+    """The whole with other elements in one part: a slice along some dimensions, one element along others."""
+    own, places = seen_at(view, layout)
+    indices = tuple(index(integers.tidied(const(n))) for n in whole.shape)
+    values: dict[Index, Expr] = {}
+    inside: list[Expr] = []
+    for here, place in zip(indices, places, strict=True):
+        if not place.free:
+            inside.append(integers.equal(here, place))
+            continue
+        (v, *others) = sorted(place.free, key=own.index)
+        told = integers.linear(place, v)
+        if others or told is None or told[0] != 1 or v in values:
+            raise Unsupported(f"a part of {layout.name} is written that is no slice")
+        values[v] = integers.minus(here, told[1])
+        inside += [integers.at_least_zero(values[v]), integers.less(values[v], v.extent)]
+    if not all(v in values or v.extent is const(1) for v in own):
+        raise Unsupported(f"a part of {layout.name} is written that is no slice")
+    told_all = where(and_(*inside), part[tuple(values.get(v, const(0)) for v in own)], whole[indices])
+    return layout, Tensor(whole.shape, lambda *i: substitute(told_all, dict(zip(indices, i, strict=True))), whole.kind)
 
 
 def variant_of(step: Any, verdict: KernelVerdict) -> Any:
@@ -210,6 +259,19 @@ def seen(view: Any, held: Held) -> Tensor:
         raise Unsupported(f"{layout.name} is seen as another dtype")
     if tuple(view.shape) == layout.shape and tuple(view.strides) == layout.strides and view.offset == layout.base:
         return whole
+    indices, found = seen_at(view, layout)
+
+    def at(*i: Expr) -> Expr:
+        here = dict(zip(indices, map(integers.tidied, i), strict=True))
+        return whole[tuple(integers.tidied(substitute(p, here)) for p in found)]
+
+    return tensor(tuple(view.shape), at, whole.kind)
+
+
+def seen_at(view: Any, layout: Memory) -> tuple[tuple[Index, ...], tuple[Expr, ...]]:
+    """Indices of a view, and where its elements stand in a tensor of the same memory. Raises Unsupported."""
+    if layout.element != element_name(view.dtype):
+        raise Unsupported(f"{layout.name} is seen as another dtype")
     indices = tuple(index(integers.tidied(const(n))) for n in view.shape)
     ahead = integers.minus(integers.tidied(const(view.offset)), integers.tidied(const(layout.base or 0)))
     offset = integers.plus_(offset_of(layout_of(layout.name, view), indices), ahead)
@@ -218,13 +280,7 @@ def seen(view: Any, held: Held) -> Tensor:
         place = along_line(layout, offset)
     if place is None:
         raise Unsupported(f"{layout.name} is seen through a view of another layout")
-    found = place
-
-    def at(*i: Expr) -> Expr:
-        here = dict(zip(indices, map(integers.tidied, i), strict=True))
-        return whole[tuple(integers.tidied(substitute(p, here)) for p in found)]
-
-    return tensor(tuple(view.shape), at, whole.kind)
+    return indices, place
 
 
 def lain(name: str, view: Any) -> Memory:

@@ -21,6 +21,7 @@ from samesame.formula.sizes import value_at
 from samesame.formula.tensor import Dim, Tensor
 from samesame.kernels.concrete import holds
 from samesame.kernels.launch import with_sizes
+from samesame.kernels.stated import Sum
 
 SMALL = (2, 3, 5, 1)
 MOST_ELEMENTS = 1 << 18  # of all sizes multiplied, that are tried
@@ -71,7 +72,12 @@ def has_zeros(seed: int) -> bool:
 
 
 def drawn(
-    tensors: Sequence[Tensor], sizes: Mapping[str, int], seed: int, data: Mapping[str, Held], dtypes: Mapping[str, str]
+    tensors: Sequence[Tensor],
+    sizes: Mapping[str, int],
+    seed: int,
+    data: Mapping[str, Held],
+    dtypes: Mapping[str, str],
+    sums: Sequence[Sum] = (),
 ) -> dict[str, Any]:
     """Numbers for every leaf of some formulas; `dtypes` by name, where a tensor of the launch is one."""
     random = np.random.default_rng(seed)
@@ -88,6 +94,9 @@ def drawn(
             within = data.get(leaf.name) or (Held(*leaf.bounds) if leaf.bounds is not None else None)
             within = within or (Held(0, 7) if leaf.name in used else None)
             found[leaf.name] = integers(random, shape, sizes, seed, within, dtypes.get(leaf.name, "int32"))
+    for one in sums:
+        if one.times.keys() <= found.keys():
+            found |= one.kept(found, sizes)
     return found
 
 

@@ -44,15 +44,20 @@ from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver, with_fact
 from samesame.kernels.loops.steps import COMBINED
+from samesame.kernels.stated import Sum
 from samesame.lift.draws import Held
+from samesame.lift.ranked import Ranked
 
 SECONDS = 10.0
 FEW, SEVERAL = 16, 64  # elements that are written out; where an index is one number, too
 
 
-def in_one_range(whole: Tensor, assumed: Sequence[Expr], data: Mapping[str, Held]) -> Tensor:
-    """The tensor with tiles joined, and conditions decided, where the assumed conditions on sizes hold and what is said
-    of integers does; as it is where that takes too long or is nested too deeply."""
+def in_one_range(
+    whole: Tensor, assumed: Sequence[Expr], data: Mapping[str, Held], sums: Sequence[Sum] = ()
+) -> tuple[Tensor, tuple[str, ...]]:
+    """The tensor with tiles joined, conditions decided and the largest of rows told one by one, where the assumed
+    conditions on sizes hold and what is said of integers does, and what that needs besides; as it is where that takes
+    too long or is nested too deeply."""
     indices = tuple(index(integers.tidied(const(n))) for n in whole.shape)
     prover = IndexProver(seconds=SECONDS)
     for condition in assumed:
@@ -60,12 +65,15 @@ def in_one_range(whole: Tensor, assumed: Sequence[Expr], data: Mapping[str, Held
     for name, held in data.items():
         low, high = (integers.tidied(const(end)) for end in (held.low, held.high))
         prover.assume_range(name, low, high, held.but)
+    prover.sums += sums
     try:
         with clock.limited(SECONDS):
-            found = by_conditions(Simplifier(prover)(whole[indices]), prover)
+            ranked, simplify = Ranked(prover), Simplifier(prover)
+            found = ranked(by_conditions(simplify(ranked(whole[indices])), prover))
     except (Refused, RecursionError):
-        return whole
-    return Tensor(whole.shape, lambda *i: substitute(found, dict(zip(indices, i, strict=True))), whole.kind)
+        return whole, ()
+    told = Tensor(whole.shape, lambda *i: substitute(found, dict(zip(indices, i, strict=True))), whole.kind)
+    return told, tuple(ranked.conditions)
 
 
 def by_conditions(expr: Expr, prover: IndexProver) -> Expr:

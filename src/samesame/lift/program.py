@@ -27,6 +27,7 @@ from samesame.kernels.host.written import AsWritten
 from samesame.kernels.indices.solver import with_fact
 from samesame.kernels.kernel import Settings, all_told, lift_launch
 from samesame.kernels.launch import Argument, Launch, Memory
+from samesame.kernels.stated import Sum
 from samesame.kernels.verdict import KernelVerdict, LiftVerdict
 from samesame.lift.compose import made_before
 from samesame.lift.contracts import check_contracts
@@ -472,11 +473,13 @@ def compared_as_read(
     ranges: dict[str, tuple[Expr, Expr]] = {}
     data: dict[str, Held] = {}
     held: dict[str, int] = {}
+    sums: list[Sum] = []
     for kernel, names in knowing_inputs(captured, lifted):
         of_inputs = {leaf for leaf in kernel.data if leaf.removesuffix("*") in names}
         ranges |= {leaf: ends for leaf, ends in kernel.ranges.items() if leaf in of_inputs}
         data |= {leaf.removesuffix("*"): Held(*kernel.data[leaf]) for leaf in of_inputs}
         held |= kernel.held
+        sums += [one for one in kernel.sums if one.times.keys() <= names]
     order = {k: lifted[call] for k, call in enumerate(sorted(lifted))}
     inputs = inputs_of(captured, ranges)
     outputs = composed(captured, order, inputs)
@@ -485,7 +488,7 @@ def compared_as_read(
     if captured.worked:
         made = made_of(captured, inputs, taken_by(reference, given, captured.sizes).keys() & inputs.keys())
         outputs = [in_terms_of(whole, made) for whole in outputs]
-    launched = Launched(given, outputs, captured.sizes, assumed, tiles, data, example.input)
+    launched = Launched(given, outputs, captured.sizes, assumed, tiles, data, sums, example.input)
     return compare_with(reference, launched, held)
 
 

@@ -55,11 +55,12 @@ from samesame.kernels.formulas.present import presentable, remainder_in
 from samesame.kernels.host.launch import View
 from samesame.kernels.indices import integers
 from samesame.kernels.launch import with_sizes
+from samesame.kernels.stated import Sum
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
 from samesame.lift.joined import SEVERAL, in_one_range, opened, written_out
 from samesame.lift.numerics import by_numpy
 from samesame.lift.parameters import taken_by
-from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, slack, steps
+from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, least_assumed, slack, steps
 from samesame.operators import explain
 from samesame.operators.ideal import is_guarded
 from samesame.operators.indexing import elements_distinct
@@ -96,6 +97,7 @@ class Launched:
     assumed: Sequence[Expr] = ()
     tiles: Sequence[int] = ()
     data: Mapping[str, Held] = field(default_factory=dict)
+    sums: Sequence[Sum] = ()  # limits on sums of integers' elements
     held_by: Callable[[str], torch.Tensor | None] = lambda _: None  # what a tensor holds in the example, if known
 
 
@@ -172,7 +174,9 @@ def compared_at(
     """The comparison with the reference over its sizes, some of the launch's held to numbers, others no less than one.
     """
     inputs, outputs, example = launched.inputs, launched.outputs, launched.example
-    terms = Terms({**held}, {**least})
+    known = least_assumed(launched.assumed)
+    longer = {name: max(known.get(name, 0), least.get(name, 0)) for name in known | dict(least)}
+    terms = Terms({**held}, longer)
     steps(terms, found.varying, inputs, launched.assumed)
     sizes = sizes_of(found, inputs, example, terms)
     slack(terms, launched.assumed)
@@ -189,19 +193,20 @@ def compared_at(
     if not named.items() <= terms.held.items():
         return compared_at({**terms.held, **named}, least, launched, found)
     conditions = [with_sizes(condition, terms.held) for condition in launched.assumed]
-    conditions += [integers.at_most(n, Size(name, 2)) for name, n in least.items()]
+    conditions += [integers.at_most(n, Size(name, 2)) for name, n in longer.items() if name not in terms.held]
     free = {name: n for name, n in example.items() if name not in terms.held}
     tried = list(sizes_to_try(free, conditions, launched.tiles)) if launched.tiles else [free]
     dtypes = {name: str(view.dtype).removeprefix("torch.") for name, (view, _) in inputs.items()}
     data = {name: one.at(others) for name, one in launched.data.items()}
-    tries = Tries([terms.values({**one, **terms.held}) for one in tried], data, dtypes)
+    sums = [one.at(others) for one in launched.sums]
+    tries = Tries([terms.values({**one, **terms.held}) for one in tried], data, dtypes, sums)
     assumed = [with_sizes(condition, others) for condition in launched.assumed]
     answers = [equal(k, x, y, tries, assumed) for k, (x, y) in enumerate(zip(outputs, wanted, strict=True))]
     worst = next((a for state in ("different", "undecided") for a in answers if a.state == state), answers[0])
     worst.held = terms.held
     if worst.counterexample is not None:
         worst.counterexample["sizes"] = terms.launched(worst.counterexample["sizes"])
-    limits = (f"{name} ≥ {n}" for name, n in least.items() if name not in terms.held)
+    limits = (f"{name} ≥ {n}" for name, n in least.items() if name not in terms.held and n > known.get(name, 0))
     decides = asked_by(found, sizes, terms, assumed)
     worst.conditions = tuple(dict.fromkeys((*limits, *decides, *(c for a in answers for c in a.conditions))))
     return worst
@@ -288,18 +293,21 @@ def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequ
     """Whether output `number_` of the launch and of the reference are equal, where the assumed conditions hold."""
     wanted = in_one_way(right)
     outcome = prove_tensors_equal(in_one_way(left), wanted, budget=BUDGET)
+    needed: tuple[str, ...] = ()
     if not isinstance(outcome, Proved):
         first = replace(tries, sizes=tries.sizes[:1])
         case = difference(number_, left, right, first, DRAWS)
         if case is None:
-            known = (in_one_way(in_one_range(whole, assumed, tries.data)) for whole in (left, right))
-            outcome = proved_otherwise(*known) or outcome
+            known = [in_one_range(whole, assumed, tries.data, tries.sums) for whole in (left, right)]
+            outcome = proved_otherwise(*(in_one_way(whole) for whole, _ in known)) or outcome
+            needed = tuple(condition for _, conditions in known for condition in conditions)
         if case is None and not isinstance(outcome, Proved):
             case = difference(number_, left, right, tries, SEEDS)
         if case is not None:
             return Comparison("different", f"output {number_} differs", case)
     if isinstance(outcome, Proved):
-        return Comparison("same", f"proved by {outcome.method}: {outcome.detail}", conditions=outcome.conditions)
+        detail, conditions = f"proved by {outcome.method}: {outcome.detail}", (*outcome.conditions, *needed)
+        return Comparison("same", detail, conditions=conditions)
     return Comparison("undecided", f"output {number_} is not proved: {not_proved(outcome.reason, left, right)}")
 
 
@@ -371,6 +379,7 @@ class Tries:
     sizes: Sequence[Mapping[str, int]]
     data: Mapping[str, Held] = field(default_factory=dict)
     dtypes: Mapping[str, str] = field(default_factory=dict)
+    sums: Sequence[Sum] = ()
 
 
 def difference(number_: int, left: Tensor, right: Tensor, tries: Tries, draws: int) -> dict[str, Any] | None:
@@ -381,7 +390,7 @@ def difference(number_: int, left: Tensor, right: Tensor, tries: Tries, draws: i
         for seed in range(draws):
             if time.thread_time() > until and (seed >= DRAWS or sizes is not tries.sizes[0]):
                 return None
-            values = drawn((left, right), sizes, seed, tries.data, tries.dtypes)
+            values = drawn((left, right), sizes, seed, tries.data, tries.dtypes, tries.sums)
             case = differs_at(number_, left, right, sizes, values, numbers=has_zeros(seed))
             if case is not None and ("shapes" not in case or sizes is tries.sizes[0]):
                 return case  # other shapes at other sizes: the reference has numbers that the launch calls sizes

@@ -91,6 +91,18 @@ def slack(terms: Terms, assumed: Iterable[Expr]) -> None:
                 break
 
 
+def least_assumed(assumed: Iterable[Expr]) -> dict[str, int]:
+    """Numbers that sizes are assumed to be no less than, as tiles are chosen by how long a row is."""
+    found: dict[str, int] = {}
+    for condition in assumed:
+        if isinstance(condition, Compare) and condition.op == "≤" and condition.left is ZERO:
+            terms = polynomials.polynomial(condition.right)
+            (*others, size) = [monomial for monomial in terms if monomial] or [()]
+            if not others and len(size) == 1 and isinstance(size[0], Size) and terms[size] == 1:
+                found[size[0].name] = max(found.get(size[0].name, 0), -terms.get((), 0))
+    return found
+
+
 def lower_limits(condition: Expr) -> Iterator[tuple[Size, Dim]]:
     """What other sizes make up that a size is at least: of 0 ≤ L − T, L with T."""
     if not isinstance(condition, Compare) or condition.op != "≤" or condition.left is not ZERO:

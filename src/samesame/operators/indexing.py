@@ -17,6 +17,7 @@ from samesame.formula.expr import (
     NEG_INF,
     Add,
     Expr,
+    FloorDiv,
     Index,
     Load,
     Mul,
@@ -30,6 +31,7 @@ from samesame.formula.expr import (
     index,
     lt,
     maximum,
+    mod,
     mul,
     numeric,
     rebuild,
@@ -269,10 +271,12 @@ def written(
 def distinct(positions: Callable[..., Sequence[Expr]], extents: Sequence[Dim]) -> bool:
     """Whether different s within the extents have different positions, as it shows in how these are written.
 
-    An s_k is told by a position that is one-to-one in it, once all others that this position is made of are told.
+    An s_k is told by a position that is one-to-one in it, once all others that this position is made of are told. Two
+    positions that are ⌊t/d⌋ and t mod d, as of a slot in a block, tell t.
     """
     s = [index(n) for n in extents]
-    found = positions(*s)
+    found = [*positions(*s)]
+    found += [e.numerator for e in found if isinstance(e, FloorDiv) and mod(e.numerator, e.divisor) in found]
     waiting = {v for v, n in zip(s, extents, strict=True) if plain(n) not in (0, 1)}
     while told := {v for v in waiting if any(_slope(p, v) and not p.free & waiting - {v} for p in found)}:
         waiting -= told

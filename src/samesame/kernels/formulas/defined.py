@@ -36,6 +36,7 @@ from samesame.formula.expr import (
     walk,
 )
 from samesame.kernels.execution.values import PLUS_INFINITY
+from samesame.kernels.formulas.chosen import picked
 from samesame.kernels.formulas.extended import (
     FINITE,
     MINUS,
@@ -156,6 +157,8 @@ class Definedness:
     def may_be_nothing(self, expr: Expr, facts: Facts) -> bool:
         """Whether this is a sum that may have no term, or none but those that a mask makes zero."""
         match expr:
+            case Fold("sum", (v,), body) if (one := picked(self.prover, v, body, outside(facts, (v,)))) is not None:
+                return self.may_vanish(one, facts)
             case Fold("sum", bound, body):
                 facts = outside(facts, bound)
                 return not self.is_there(bound, facts) or self.may_vanish(first(bound, body), facts)

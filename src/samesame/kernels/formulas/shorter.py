@@ -13,7 +13,8 @@ Nothing is cancelled that may be zero, and no maximum over a range that may be e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import permutations
+from typing import TYPE_CHECKING, cast
 
 from samesame.formula import polynomials
 from samesame.formula.expr import (
@@ -207,18 +208,19 @@ def across_lanes(
         if len(folds) == 1:
             rest = tuple(f for f in inner.factors if f is not folds[0])
             inner = folds[0]
-    own: tuple[Index, ...] = ()
-    if isinstance(inner, Fold) and inner.monoid == monoid:
-        own, inner = inner.bound, inner.body
-    for v, w in ((a, b) for a in bound for b in (*own, *bound) if a is not b):
+    every = bound
+    while isinstance(inner, Fold) and inner.monoid == monoid:
+        every, inner = (*every, *inner.bound), inner.body
+    every, value = as_one_lane(every, mul(*rest, inner) if rest else inner)
+    for v, w in permutations(every, 2):
         found = whole(v, w)
-        others = tuple(u for u in (*bound, *own) if u is not v and u is not w)
+        others = tuple(u for u in every if u is not v and u is not w)
         if found is None or {v, w} & frozenset().union(*(u.extent.free for u in others)):
             continue
         j = index(found)
         tile = integers.quotient(j, v.extent)
         values = {v: integers.minus(j, integers.times_(tile, v.extent)), w: tile}
-        new = integers.tidied(substitute(mul(*rest, inner) if rest else inner, values))
+        new = integers.tidied(substitute(value, values))
         if not any(e is tile for e in walk(new)):
             return (*others, j), new
     return across_tiles(simplify, bound, body, facts)
@@ -248,6 +250,23 @@ def widths(v: Index, body: Expr) -> list[int]:
 def divisions(expr: Expr, by: set[Index]) -> int:
     """How many different quotients and remainders of these there are."""
     return sum(isinstance(e, FloorDiv | Mod) and bool(e.free & by) for e in walk(expr))
+
+
+def as_one_lane(bound: tuple[Index, ...], body: Expr) -> tuple[tuple[Index, ...], Expr]:
+    """Parts p < P of B lanes l as the one lane p·B + l < P·B, where the ends of other ranges and the body know it only
+    as that: each part of a split row has the tiles p, p + P, p + 2·P …"""
+    for part, lane in permutations(bound, 2):
+        ends = [u for u in bound if {part, lane} <= u.extent.free]
+        if not ends or not all(isinstance(v.extent, Num) and v.extent.value > 0 for v in (part, lane)):
+            continue
+        one = index(integers.times_(part.extent, lane.extent))
+        values: dict[Index, Expr] = {lane: integers.minus(one, integers.times_(part, lane.extent))}
+        values |= {u: index(integers.tidied(substitute(u.extent, values))) for u in ends}
+        new = integers.tidied(substitute(body, values))
+        rest = tuple(cast(Index, values.get(u, u)) for u in bound if u is not part and u is not lane)
+        if not {part, lane} & new.free.union(*(u.extent.free for u in rest)):
+            return (*rest, one), new
+    return bound, body
 
 
 def across_tiles(

@@ -55,6 +55,7 @@ from samesame.kernels.execution.operations import largest, smallest
 from samesame.kernels.execution.positions import Position, position_in
 from samesame.kernels.execution.values import PLUS_INFINITY, is_finite
 from samesame.kernels.formulas.algebra import NEUTRAL, is_total
+from samesame.kernels.formulas.chosen import picked, up_to_its_end
 from samesame.kernels.formulas.extended import MINUS, decided, infinite_tag, is_number
 from samesame.kernels.formulas.running import running
 from samesame.kernels.formulas.shorter import (
@@ -243,6 +244,9 @@ class Simplifier:
         if position.tie == "last":
             grown = grown and is_number(body)
         found = Lambda(bound, body) if grown else Lambda((v,), self(row.body, facts))
+        if not grown and position.tie == "first":
+            shorter = up_to_its_end(self.prover, v, found.body, NEUTRAL[position.monoid], facts)
+            found = Lambda(shorter.bound, self(shorter.body, facts))
         return replace(position, row=found).to_expr()
 
     def _fold(self, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts) -> Expr:
@@ -251,6 +255,9 @@ class Simplifier:
         facts = outside(facts, bound)
         bound, body = by_digits(*self._fresh(bound, body, facts))
         body = self(body, facts)
+        for v in bound if monoid == "sum" else ():
+            if (one := picked(self.prover, v, body, facts)) is not None and not any(v in w.extent.free for w in bound):
+                bound, body = tuple(w for w in bound if w is not v), self(one, facts)
         while isinstance(body, Fold) and body.monoid == monoid:
             bound, body = (*bound, *body.bound), body.body
         bound, body = across_lanes(self, monoid, bound, body, facts)

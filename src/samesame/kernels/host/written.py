@@ -2,14 +2,14 @@
 
 Such numbers are its sizes as much as `def launch(rows=19, cols=320)` would have them, and most people write them so.
 The function is read once more with these names as parameters, on the same lines. Whether what is asked holds for all of
-them is seen as for any parameter; `AsWritten` is the function with its numbers as they stand.
+them is seen as for any parameter; `AsWritten` is the function with its numbers as they stand. With or without
+parameters, numbers that it reads from tensors by `int(x)` are read as by `x.item()`.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
@@ -59,15 +59,9 @@ class ReadsNumbers(ast.NodeTransformer):
 
 def whole_number_of(given: ast.expr) -> ast.expr:
     """What `int` makes of it: of whole numbers of torch what they are."""
-    text = "x.item() if hasattr(x := 0, 'is_floating_point') and not x.is_floating_point() else int(x)"
-    made = ast.parse(re.sub(r"\bx\b", READ, text), mode="eval").body
-    for part in ast.walk(made):
-        if isinstance(part, ast.NamedExpr):
-            part.value = given
-    return made
-
-
-READ = "_number_that_is_read"
+    text = "x.item() if hasattr(x, 'is_floating_point') and not x.is_floating_point() else int(x)"
+    read = ast.parse(f"lambda x: {text}", mode="eval").body
+    return ast.Call(read, [given], [])
 
 
 def remade(function: Any, tree: ast.FunctionDef, sizes: dict[str, int]) -> Any:
@@ -76,9 +70,10 @@ def remade(function: Any, tree: ast.FunctionDef, sizes: dict[str, int]) -> Any:
     tree = ReadsNumbers().visit(tree)
     if not sizes and ast.dump(tree) == before:
         return function
-    tree.decorator_list = []
-    tree.args.kwonlyargs = [ast.arg(name) for name in sizes]
-    tree.args.kw_defaults = [ast.Constant(value) for value in sizes.values()]
+    tree.decorator_list, tree.returns = [], None
+    tree.args.kwonlyargs += [ast.arg(name) for name in sizes]
+    tree.args.kw_defaults += [None] * len(sizes)
+    tree.args = without_values(tree.args)
     tree.body = [rest for statement in tree.body for rest in without(statement, sizes)]
     module = ast.Module([tree], [])
     for part in ast.walk(module):
@@ -89,14 +84,23 @@ def remade(function: Any, tree: ast.FunctionDef, sizes: dict[str, int]) -> Any:
     exec(code, function.__globals__, made)
     found: Callable[..., Any] = made[tree.name]
     found.__qualname__ = function.__qualname__
+    found.__defaults__ = function.__defaults__
+    found.__kwdefaults__ = {**(function.__kwdefaults__ or {}), **sizes}
     return found
 
 
+def without_values(args: ast.arguments) -> ast.arguments:
+    """Parameters that are not worked out again: what they are by default, and annotated with."""
+    for one in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
+        if one is not None:
+            one.annotation = None
+    args.defaults, args.kw_defaults = [], [None] * len(args.kwonlyargs)
+    return args
+
+
 def tree_of(function: Any) -> ast.FunctionDef | None:
-    """The text of a plain function without parameters that needs nothing of a function around it."""
+    """The text of a plain function that needs nothing of a function around it."""
     if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__") or function.__closure__:
-        return None
-    if inspect.signature(function).parameters:
         return None
     try:
         lines, first = inspect.getsourcelines(function)
@@ -108,7 +112,10 @@ def tree_of(function: Any) -> ast.FunctionDef | None:
 
 
 def sizes_in(tree: ast.FunctionDef) -> Iterator[tuple[str, int]]:
-    """The names that the function's own statements bind to a whole number, and nothing else in it binds again."""
+    """The names that the own statements of a function without parameters bind to a whole number, and nothing else in it
+    binds again."""
+    if any((tree.args.posonlyargs, tree.args.args, tree.args.kwonlyargs, tree.args.vararg, tree.args.kwarg)):
+        return
     parts = list(ast.walk(tree))
     bound = Counter(part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
     declared = {name for part in parts if isinstance(part, ast.Global | ast.Nonlocal) for name in part.names}

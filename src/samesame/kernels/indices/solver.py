@@ -55,7 +55,7 @@ from samesame.kernels.indices import integers
 from samesame.kernels.indices.points import Points, drawn_in
 from samesame.kernels.indices.products import consequences, multiplies
 from samesame.kernels.indices.ranges import holds_by_ranges
-from samesame.kernels.stated import Apart, followed
+from samesame.kernels.stated import Apart, Sum, followed
 
 Facts = tuple[Expr, ...]
 Ranges = dict[str, tuple[Expr, Expr]]
@@ -90,6 +90,7 @@ class IndexProver:
     dtypes: Ranges = field(default_factory=dict)  # the same as their dtypes tell, where nothing is assumed
     excepted: dict[str, tuple[int, ...]] = field(default_factory=dict)  # numbers outside of them that elements may be
     distinct: dict[str, Apart] = field(default_factory=dict)  # leaves whose elements are
+    sums: list[Sum] = field(default_factory=list)  # of elements at one place, that are no more than a number
     exhausted: bool = False
 
     def __post_init__(self) -> None:
@@ -117,6 +118,11 @@ class IndexProver:
         self.ranges[leaf] = low, high
         self.excepted[leaf] = excepted
         self.terms_anew()
+        self._answers = {key: answer for key, answer in self._answers.items() if answer}
+
+    def assume_sum(self, one: Sum) -> None:
+        """A limit on sums of elements from here on."""
+        self.sums.append(one)
         self._answers = {key: answer for key, answer in self._answers.items() if answer}
 
     def withdraw_range(self, leaf: str) -> None:
@@ -159,6 +165,7 @@ class IndexProver:
         try:
             facts_ = [*facts, *self.assumed]
             facts_ += followed([*facts_, goal], self.distinct) if self.distinct else ()
+            facts_ += [fact for one in self.sums for fact in one.told([*facts_, goal])]
             if self._points.refute(facts_, goal):
                 return False
             known = [*facts_, not_(goal)]

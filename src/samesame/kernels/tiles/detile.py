@@ -9,7 +9,7 @@ that p and l can be told from o, so that no two programs write one element.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import cast
@@ -87,7 +87,8 @@ class Solution:
 def reached(solution: Solution) -> tuple[Expr, Expr]:
     """The condition under which a value of the free variables leads to an element, and what must be so of any value."""
     known = solution.values
-    parts = [integers.equal(substitute(a, known), i) for a, i in zip(solution.at, solution.indices, strict=True)]
+    places = [(substitute(a, known), cast(Expr, i)) for a, i in zip(solution.at, solution.indices, strict=True)]
+    parts = [integers.equal(a, i) for a, i in rejoined(places, is_digit)]
     for v, e in known.items():
         parts += [integers.at_least_zero(e), integers.less(e, substitute(v.extent, known))]
     parts += with_fact((), substitute(solution.write.condition, known))
@@ -107,6 +108,8 @@ def write_of(access: Access, programs: Sequence[Index], simplify: Simplifier) ->
     lanes = tuple(index(n) for n in access.pointers.shape)
     mask = access.mask[lanes] if access.mask is not None else TRUE
     condition = integers.tidied(and_(*access.path, mask))
+    if any(isinstance(e, Where) for e in walk(condition)):  # of a load that is masked, as its mask is true there
+        condition = simplify(condition)
     facts = with_fact((), condition)
     offset = simplify(access.pointers.offsets[lanes], facts)
     value = integers.tidied(access.value[lanes]) if access.value is not None else ZERO
@@ -275,8 +278,19 @@ def guess(indices: tuple[Index, ...], digits: tuple[Expr, ...]) -> dict[Index, E
     return found
 
 
-def rejoined(known: list[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
-    """Expressions and what they are: of ⌊t/d⌋ = i and t mod d = j as the one t = d·i + j."""
+Equation = tuple[Expr, Expr]
+
+
+def is_digit(low: Expr, divisor: Expr) -> bool:
+    """Whether it is an index that runs below the divisor."""
+    return isinstance(low, Index) and low.extent is divisor
+
+
+def rejoined(
+    known: list[Equation], may_be_rest: Callable[[Expr, Expr], bool] = lambda low, divisor: True
+) -> list[Equation]:
+    """Expressions and what they are: of ⌊t/d⌋ = i and t mod d = j as the one t = d·i + j, which says the same where j
+    is a digit."""
     for one, other in permutations(known, 2):
         for monomial, c in polynomial(one[0]).items():
             if c != 1 or len(monomial) != 1 or not isinstance(monomial[0], FloorDiv):
@@ -284,10 +298,10 @@ def rejoined(known: list[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
             ratio = monomial[0]
             high = integers.minus(one[1], integers.minus(one[0], ratio))
             low = integers.minus(other[1], integers.minus(other[0], integers.remainder(ratio.numerator, ratio.divisor)))
-            if high.free <= one[1].free and low.free <= other[1].free:
+            if high.free <= one[1].free and low.free <= other[1].free and may_be_rest(low, ratio.divisor):
                 whole = integers.plus_(integers.times_(high, ratio.divisor), low)
                 rest = [pair for pair in known if pair is not one and pair is not other]
-                return rejoined([*rest, (ratio.numerator, whole)])
+                return rejoined([*rest, (ratio.numerator, whole)], may_be_rest)
     return known
 
 

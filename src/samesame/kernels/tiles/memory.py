@@ -95,6 +95,7 @@ def readings(memory: Memory, offset: Expr) -> Iterator[Indices]:
         yield whole_rows
         yield from shifted(memory, whole_rows)
     if is_contiguous(memory):
+        yield from along_rows(memory, offset)
         yield along_line(memory, offset)
 
 
@@ -174,6 +175,22 @@ def along_line(memory: Memory, offset: Expr) -> Indices:
         found.append(rest if last else integers.remainder(rest, extent))
         rest = integers.quotient(rest, extent)
     return tuple(reversed(found))
+
+
+def along_rows(memory: Memory, offset: Expr) -> Iterator[Indices]:
+    """The indices of an element of a contiguous tensor, where the offset is so many rows, each as long as some of the
+    last dimensions together, and a place in one: a slot of a cache in blocks. Both are divided."""
+    rank = len(memory.shape)
+    for d in range(1, rank - 1):
+        rows, rest = by_step(polynomial(offset), polynomial(integers.tidied(const(memory.strides[d]))))
+        if rows and rest:
+            parts = (replace(memory, shape=memory.shape[: d + 1]), replace(memory, shape=memory.shape[d + 1 :]))
+            pairs = zip(parts, (rows, rest), strict=True)
+            yield tuple(i for part, number in pairs for i in along_line(part, written(number)))
+
+
+def by_step(offset: Polynomial, step: Polynomial) -> tuple[Polynomial, Polynomial]:
+    return by_term(offset, step) if len(step) == 1 else by_sum(offset, step)
 
 
 def element(memory: Memory, offset: Expr, facts: Facts, simplify: Simplifier) -> Indices | None:

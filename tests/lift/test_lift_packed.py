@@ -1,0 +1,115 @@
+"""Rows that data says the places of are read and written as torch does; what is nearly that is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("triton")
+
+from lifted import Lifted
+from samesame.formula.expr import Leaf, Load, Num, Size, const, floordiv, index, mod, mul
+from samesame.kernels.formulas.shorter import in_two_digits
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import IndexProver
+from samesame.kernels.stated import Sum
+from samesame.kernels.tiles.detile import is_digit, rejoined
+from samesame.lift import lift, tried
+
+KERNELS = Lifted(Path(__file__).parents[1] / "launches" / "packed.py")
+
+
+@pytest.fixture(autouse=True)
+def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tried, "SECONDS", 1.0)
+
+
+@pytest.mark.parametrize(
+    "name, reference, need",
+    [
+        ("slots", "cached", "0 ≤ slots[…] < block·blocks"),
+        ("slots", "cached_at_places", "distinct(slots)"),
+        ("padded", "padded", "lengths[…] + starts[…] ≤ total"),
+        ("gradient", "gradient", "0 ≤ ids[…] < words or ids[…] = 0"),
+        ("split", "split", "depth, rows ≥ 2"),
+        ("spread", "spread", "9 ≤ width"),
+        ("joined", "joined", "m, width ≥ 2"),
+        ("written_over", "written_over", "m, n, width ≥ 2"),
+        ("in_place", "in_place", "rows, width ≥ 2"),
+    ],
+)
+def test_it_is_verified_and_what_torch_computes(name: str, reference: str, need: str) -> None:
+    found = lift(KERNELS.target(name), f"{KERNELS.file}:{reference}")
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+    assert need in found.kernels[0].preconditions
+
+
+@pytest.mark.parametrize(
+    "name, reference",
+    [
+        ("slots", "cached_in_turned_blocks"),
+        ("slots", "cached_by_blocks_alone"),
+        ("padded", "padded_backwards"),
+        ("gradient", "gradient_of_padding_too"),
+        ("split_with_gaps", "split"),
+        ("spread", "unbiased_spread"),
+        ("joined_but_for_a_row", "joined_around_nothing"),
+        ("written_over", "joined"),
+        ("in_place", "in_place_at_the_end"),
+    ],
+)
+def test_it_is_not_what_it_is_not(name: str, reference: str) -> None:
+    assert lift(KERNELS.target(name), f"{KERNELS.file}:{reference}").against == "different"
+
+
+@pytest.mark.parametrize("name, obligation", [("slots_twice", "race"), ("padded_too_far", "bounds")])
+def test_what_is_nearly_that_is_violated(name: str, obligation: str) -> None:
+    assert KERNELS.states(name)[obligation] == "violated"
+
+
+N = Size("n", 2)
+STARTS, LENGTHS = (Leaf(f"{name}*", (Size("rows", 2),), "int") for name in ("starts", "lengths"))
+
+
+def test_a_limit_on_sums_is_of_elements_at_one_place() -> None:
+    r, q, prover = index(Size("rows", 2)), index(Size("rows", 2)), IndexProver()
+    start, length, other = Load(STARTS, (r,)), Load(LENGTHS, (r,)), Load(LENGTHS, (q,))
+    inside = integers.less(integers.plus_(start, 3), N)
+    assert not prover.proves((integers.less(3, length),), inside)
+    prover.assume_sum(Sum({"starts": 1, "lengths": 1}, N))
+    assert prover.proves((integers.less(3, length),), inside)
+    assert not prover.proves((integers.less(3, other),), inside)
+
+
+def test_values_are_drawn_so_that_they_keep_it() -> None:
+    limit = Sum({"starts": 1, "lengths": 1}, N)
+    drawn = {"starts": np.array([0, 9, 4, 0]), "lengths": np.array([3, 9, 8, 7])}
+    kept = limit.kept(drawn, {"n": 7})
+    assert (limit.of(kept) <= 7).all() and all((kept[name] >= 0).all() for name in kept)
+    assert kept["starts"][0] == 0 and kept["lengths"][0] == 3  # where nothing is to be done
+    assert str(limit) == "starts[…] + lengths[…] ≤ n"
+
+
+def test_lanes_of_a_flattened_tile_are_rows_and_columns_where_nothing_else_is_known_of_them() -> None:
+    lane = index(const(64))
+    row, column = floordiv(lane, 16), mod(lane, 16)
+    x, y = (Leaf(name, (Size("n", 2), Size("m", 2))) for name in "xy")
+    (high, low), body = in_two_digits((lane,), integers.tidied(Load(x, (row, column))))
+    assert (high.extent, low.extent) == (const(4), const(16)) and body is Load(x, (high, low))
+    for other in (Load(y, (lane, column)), Load(y, (mul(3, lane), row)), Load(y, (floordiv(lane, 8), row))):
+        whole = integers.tidied(Load(x, (row, column)) * other)
+        assert in_two_digits((lane,), whole) == ((lane,), whole)
+    short = index(const(40))                               # not all rows are whole
+    assert in_two_digits((short,), Load(x, (floordiv(short, 16), const(0))))[0] == (short,)
+
+
+def test_a_number_is_its_digits_where_the_lower_one_is_below_their_size() -> None:
+    t, block = Load(STARTS, (index(N),)), Size("block", 2)
+    high, low = integers.quotient(t, block), integers.remainder(t, block)
+    i, j, far = index(N), index(block), index(N)
+    ((number, told),) = rejoined([(high, i), (low, j)], is_digit)
+    assert number is t and told is integers.plus_(integers.times_(i, block), j)
+    assert len(rejoined([(high, i), (low, far)], is_digit)) == 2  # which may be more than a block
+    assert len(rejoined([(floordiv(t, Num(3)), i), (low, j)], is_digit)) == 2
