@@ -17,6 +17,7 @@ FORMULAS = {  # of kernels that are verified
     "scaled": ["out[i, j] = 2·x[i, j]"],
     "sums": ["out[i] = Σ_{j<n} x[i, j]"],
     "added": ["out[i] = Σ_{j<m} x[j, i]"],
+    "planes": ["out[i, j, k] = 2·x[i, j, k]"],
 }
 OPEN = {  # the obligations that must not be proved
     "scaled_unaligned": {"bounds": "undecided"},

@@ -96,7 +96,7 @@ def test_a_positive_base_for_each_head():
     for other in (const(0), const(-1), bases[0, 0]):
         mixed = tensor((2, 4), lambda h, i, other=other: where(lt(h, 1), const(Fraction(9, 10)), other))
         with pytest.raises(Unsupported, match="may not be positive"):
-            meaning_of("aten.pow.Tensor_Tensor")(mixed, exponents).element()
+            meaning_of("aten.pow.Tensor_Tensor")(mixed, leaf("r", (2, 4))).element()
 
 
 def pooled(x, p):

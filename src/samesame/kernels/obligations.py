@@ -457,8 +457,9 @@ def numbers_of(kernel: Kernel) -> Iterator[Number]:
         condition = and_(*access.path, access.mask[lanes] if access.mask is not None else TRUE)
         whole = integers.tidied(access.pointers.offsets[lanes])
         for part in access.pointers.parts:
-            of = access if integers.tidied(part.number[lanes]) is whole else None
-            yield from _number(part.number[lanes], condition, access.place, part.bits, seen, of)
+            number = part.number[lanes if part.number.shape else ()]        # a descriptor's base is one for all lanes
+            of = access if integers.tidied(number) is whole else None
+            yield from _number(number, condition, access.place, part.bits, seen, of)
         memory = access.pointers.memory
         if access.value is not None and memory.kind == access.value.kind == "int":
             low, high = whole_numbers(memory.element)
