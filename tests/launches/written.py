@@ -73,3 +73,23 @@ def launch_pairs(M=2, N=3):
 
 def pairs(x):
     return torch.stack([x.amax(1), x.sum(1)], 1)
+
+
+@triton.jit
+def packed_kernel(packed, out, total, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    byte = tl.load(packed + at // 2, mask=at < total, other=0).to(tl.int32)
+    tl.store(out + at, tl.where(at % 2 == 0, byte & 15, byte >> 4), mask=at < total)
+
+
+def launch_packed(rows=5):
+    """Sixteen bytes of each row hold thirty-two numbers."""
+    packed = torch.randint(0, 256, (rows, 16), dtype=torch.uint8, device="cuda")
+    out = torch.empty(rows, 32, dtype=torch.int32, device="cuda")
+    packed_kernel[(triton.cdiv(32 * rows, 64),)](packed, out, 32 * rows, BLOCK=64)
+    return out
+
+
+def packed(packed):
+    wide = packed.int()
+    return torch.stack([wide & 15, wide >> 4], 2).flatten(1)

@@ -20,7 +20,7 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tried, "SECONDS", 1.0)
 
 
-@pytest.mark.parametrize("name", ["window", "pairs"])
+@pytest.mark.parametrize("name", ["window", "pairs", "packed"])
 def test_the_written_length_is_a_need_and_other_sizes_are_free(name: str) -> None:
     found = lift(KERNELS.target(name), f"{KERNELS.file}:{name}")
     assert (found.verdict, found.against, found.against_held) == ("verified", "same", []), found.against_detail

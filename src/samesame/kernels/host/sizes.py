@@ -48,6 +48,7 @@ from samesame.formula.tensor import Dim
 LEAST = 2                                   # the smallest size that a symbol stands for
 FEW = 3                                     # sizes that are equal in the example and are said one by one
 SHORT = 8                                   # a length up to which a number in a shape may be meant as that number
+BESIDE = 64                                 # the same where sizes that may vary are parameters
 REMAINDERS = ("Mod", "PythonMod")           # torch's, by class
 QUOTIENTS = ("FloorDiv", "CleanDiv")
 NAMES = ("n", "m", "k", "p", "q", "r", "s", "t", "u", "v", "w")
@@ -80,7 +81,8 @@ class HostSizes:
 
     def shape(self, numbers: Sequence[Any]) -> list[Any]:
         """The sizes of one tensor of the example; what is no plain number is a size already."""
-        self.written |= dict.fromkeys(n for n in numbers if type(n) is int and LEAST <= n <= SHORT)
+        longest = BESIDE if self.are_named else SHORT
+        self.written |= dict.fromkeys(n for n in numbers if type(n) is int and LEAST <= n <= longest)
         if self.literal:
             return [self.size(n) if type(n) is int and n not in self.written else n for n in numbers]
         plain = [n for n in numbers if type(n) is int]
