@@ -120,6 +120,21 @@ def reads_where_two_messages_went_at_once() -> Job:
     return on_two(program)
 
 
+@because(TOO_EARLY.format("writes into", "came", "recv"))
+def computes_with_what_two_messages_left() -> Job:
+    def program(x, rank, ranks):
+        came = torch.empty_like(x)
+        works = [dist.isend(x, 1 - rank), dist.isend(x, 1 - rank)]
+        works.append(dist.irecv(came, 1 - rank))           # begun
+        works.append(dist.irecv(came, 1 - rank))           # touched
+        for work in works:
+            work.wait()
+        came[:1].copy_(x[:1])                              # and no more of it
+        came.mul_(1.0)
+        return came + x
+    return on_two(program)
+
+
 @because(TOO_EARLY.format("writes into", "y", "send"))
 def overwrites_what_it_is_sending() -> Job:
     def program(x, rank, ranks):

@@ -13,11 +13,20 @@ from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_
 from torch.nn.parallel import DistributedDataParallel
 
 from samesame.capture.ranks.record import capture_ranks
+from samesame.capture.ranks.waiting import IN_HOOK
 from samesame.evidence import Refused
 from samesame.refine import refine
 from samesame.report.refinement import plain_text
 
 Hook = Callable[[Any, Any], Any]
+
+
+@pytest.fixture
+def in_a_hook():
+    """Callbacks are followed as they are in a communication hook."""
+    token = IN_HOOK.set(True)
+    yield
+    IN_HOOK.reset(token)
 
 
 class Fit(nn.Module):
@@ -93,7 +102,7 @@ def test_what_a_hook_does_is_compared(hook: Hook, state: Any, verdict: str) -> N
 
 
 def summed_later(between: Callable[[torch.Tensor, torch.Tensor], None], callback: Callable[..., Any]) -> Any:
-    """A program that does something between what a callback is given to and what it waits for."""
+    """A program that does something between what a callback is given to and what it waits for, as a hook may."""
 
     def program(rank: int, size: int) -> Any:
         def forward(x: torch.Tensor) -> torch.Tensor:
@@ -112,6 +121,34 @@ def left_alone(y: torch.Tensor, z: torch.Tensor) -> None:
     """Nothing."""
 
 
+def test_what_a_callback_makes_is_under_way_too(in_a_hook: None) -> None:
+    made: list[torch.Tensor] = []
+    found = summed_later(lambda y, z: made[0].sum(), lambda y, z: made.append(y / 2))
+    assert found.verdict == "does not refine" and "reads" in found.stuck, plain_text(found)
+
+
+@pytest.mark.parametrize("shared, verdict", [(True, "does not refine"), (False, "refines")])
+def test_memory_that_hooks_of_several_buckets_share_is_under_way(shared: bool, verdict: str) -> None:
+    def hook(scratch, bucket):
+        own = bucket.buffer()
+        halves = scratch[: own.numel()] if shared else torch.empty_like(own)
+        halves.copy_(own)
+        halves.div_(2)
+        coming = dist.all_reduce(halves, async_op=True).get_future()
+        return coming.then(lambda done: own.copy_(done.value()[0]))
+
+    def fit(rank: int, size: int) -> Fit:
+        made = Fit()
+        wrapped = DistributedDataParallel(made.net, bucket_cap_mb=1e-5, find_unused_parameters=True)
+        wrapped.register_comm_hook(torch.zeros(64), hook)
+        made.called = [wrapped]
+        return made
+
+    found = refine(Fit, fit, (torch.randn(6, 3), torch.randn(6, 1)), world_size=2,
+                   relations={"x": "shard(0)", "y": "shard(0)"})
+    assert found.verdict == verdict, plain_text(found)
+
+
 @pytest.mark.parametrize("between, callback, stuck", [
     (left_alone, lambda y, z: None, None),
     (lambda y, z: z.add_(0.0), lambda y, z: None, None),                         # nobody else touches z
@@ -120,7 +157,9 @@ def left_alone(y: torch.Tensor, z: torch.Tensor) -> None:
     (lambda y, z: z.sum(), lambda y, z: z.mul_(1.0), "reads z"),
     (lambda y, z: z.sum(), lambda y, z: y + z, None),                            # both only read
 ])
-def test_what_a_callback_touches_is_under_way_until_somebody_waits(between: Any, callback: Any, stuck: Any) -> None:
+def test_what_a_callback_touches_is_under_way_until_somebody_waits(
+    between: Any, callback: Any, stuck: Any, in_a_hook: None
+) -> None:
     found = summed_later(between, callback)
     assert found.verdict == ("refines" if stuck is None else "does not refine"), plain_text(found)
     assert stuck is None or stuck in found.stuck
@@ -134,14 +173,40 @@ def asking_whether(x: torch.Tensor) -> torch.Tensor:
     return x if dist.all_reduce(x + 1, async_op=True).get_future().done() else -x
 
 
+def in_no_hook(x: torch.Tensor) -> torch.Tensor:
+    return dist.all_reduce(x + 1, async_op=True).get_future().then(lambda done: done.value()[0] / 2).wait()
+
+
 def again_in_a_callback(x: torch.Tensor) -> torch.Tensor:
     return dist.all_reduce(x + 1, async_op=True).get_future().then(lambda done: dist.all_reduce(x)).wait()
 
 
+def waiting_for_the_sum_alone(x: torch.Tensor) -> torch.Tensor:
+    y = x * 1.0
+    coming = dist.all_reduce(y, async_op=True).get_future()
+    coming.then(lambda done: done.value()[0].div_(2))
+    coming.wait()
+    return y
+
+
+def changing_what_a_callback_knows(x: torch.Tensor) -> torch.Tensor:
+    coming = []
+    for k in range(3):
+        sums = dist.all_reduce(x * 1.0, async_op=True).get_future()
+        coming.append(sums.then(lambda done: done.value()[0] * k))              # noqa: B023    the last k, most likely
+    return coming[1].wait()
+
+
 @pytest.mark.parametrize("program, reason", [
     (asking_early, "before .wait"), (asking_whether, "before .wait"),
+    (waiting_for_the_sum_alone, "not for a callback"), (changing_what_a_callback_knows, "changes a variable"),
     (again_in_a_callback, "in a callback of a future"),
 ])
-def test_what_only_time_answers_is_refused(program: Callable[..., Any], reason: str) -> None:
+def test_what_only_time_answers_is_refused(program: Callable[..., Any], reason: str, in_a_hook: None) -> None:
     with pytest.raises(Refused, match=reason):
         capture_ranks(lambda rank, size: program, (torch.randn(2),), 2)
+
+
+def test_callbacks_are_followed_in_hooks_alone() -> None:
+    with pytest.raises(Refused, match="in communication hooks alone"):
+        capture_ranks(lambda rank, size: in_no_hook, (torch.randn(2),), 2)

@@ -22,7 +22,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from samesame.capture.ranks.waiting import Future, arrived
+from samesame.capture.ranks.waiting import IN_HOOK, Future, arrived
 from samesame.evidence import Refused
 
 _OPEN: WeakSet[nn.Module] = WeakSet()           # those that call `averaged` already
@@ -37,14 +37,23 @@ def averaged(group: Any, bucket: Any) -> Any:
 
 @contextmanager
 def hooks_awaited() -> Iterator[None]:
-    """Inside, communication hooks that a program registers hand to the reducer what is there already."""
+    """Inside, communication hooks that a program registers hand to the reducer what is there already. The reducer waits
+    at the end of the backward pass, so what a hook has begun is under way while those of later buckets run."""
     register = DistributedDataParallel.register_comm_hook
 
     def registered(self: DistributedDataParallel, state: Any, hook: Callable[..., Any]) -> None:
         @wraps(hook)
         def awaited(state: Any, bucket: Any) -> Any:
-            coming = hook(state, bucket)
-            return arrived(coming.wait()) if isinstance(coming, Future) else coming
+            token = IN_HOOK.set(True)
+            try:
+                coming = hook(state, bucket)
+            finally:
+                IN_HOOK.reset(token)
+            if not isinstance(coming, Future):
+                return coming
+            result = coming.wait()
+            coming.waiting.under_way.linger(coming.waiting.begun, last=bucket.is_last())
+            return arrived(result)
 
         register(self, state, awaited)
         _OPEN.add(self)

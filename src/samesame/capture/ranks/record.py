@@ -419,7 +419,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
                 plain = SIMPLER[str(operation)](*args, **kwargs)
             if plain is not None:
                 return plain
-        return super().operator(operation, types, args, kwargs)
+        return self.under_way.made(super().operator(operation, types, args, kwargs))
 
     def introduce_buckets(self, tensors: Iterable[torch.Tensor]) -> None:
         """Make known the buckets in which these tensors lie, and their places there; any other tensor is left alone."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -23,6 +24,9 @@ from samesame.capture.memory import address, extent, has_memory, overlap
 from samesame.evidence import Refused
 from samesame.graph import Node, Origin
 from samesame.operators.execute import tensors_in, written
+
+IN_HOOK: ContextVar[bool] = ContextVar("a communication hook runs", default=False)
+OVERWRITES = frozenset(f"aten::{name}" for name in ("copy_", "fill_", "zero_", "normal_", "uniform_", "bernoulli_"))
 
 
 class Unawaited(Refused):
@@ -42,6 +46,7 @@ class Begun:
     reads: tuple[torch.Tensor, ...]
     writes: tuple[torch.Tensor, ...]
     before: int
+    callbacks: list[Future] = field(default_factory=list)
 
     def __str__(self) -> str:
         return self.nodes[0].operator.removeprefix("collective.")
@@ -49,6 +54,28 @@ class Begun:
     @property
     def origin(self) -> Origin:
         return self.nodes[0].origin
+
+
+@dataclass(eq=False, slots=True)
+class Unsettled:
+    """Where two collectives brought something at once, so that nobody knows what is there: the elements that nobody has
+    written since, by where they start, and the fault that it is to look at them."""
+
+    place: torch.Tensor
+    starts: set[int]
+    fault: Unawaited
+
+    def seen_in(self, tensor: torch.Tensor) -> bool:
+        if not has_memory(tensor) or address(tensor) != address(self.place) or not overlap(tensor, self.place):
+            return False
+        return tensor.element_size() != self.place.element_size() or bool(_places(tensor) & self.starts)
+
+    def without(self, tensor: torch.Tensor) -> Unsettled | None:
+        """What is left of it once a tensor has been written, all of it."""
+        alike = has_memory(tensor) and tensor.element_size() == self.place.element_size()
+        if alike and address(tensor) == address(self.place):
+            self.starts -= _places(tensor)
+        return self if self.starts else None
 
 
 @dataclass(slots=True)
@@ -60,7 +87,8 @@ class UnderWay:
     here: Callable[[], Origin]
     named: Callable[[torch.Tensor], str]
     begun: list[Begun] = field(default_factory=list)
-    unsettled: list[tuple[torch.Tensor, Unawaited]] = field(default_factory=list)
+    lingering: list[Begun] = field(default_factory=list)    # what hooks have begun, until backward ends
+    unsettled: list[Unsettled] = field(default_factory=list)
     found: Unawaited | None = None
     afterward: tuple[list[torch.Tensor], list[torch.Tensor]] | None = None  # what a callback reads, and what it writes
 
@@ -88,19 +116,32 @@ class UnderWay:
         self.begun = [other for other in self.begun if other is not one]
         return there
 
+    def linger(self, one: Begun, last: bool) -> None:
+        """Something that a hook has begun stays under way for others until the last hook is done."""
+        self.lingering = [] if last else [*self.lingering, one]
+
     def writing(self, tensor: torch.Tensor) -> Begun | None:
         """The collective that brings what this tensor is to hold, if it is under way."""
         return next((one for one in self.begun if any(address(tensor) == address(x) for x in one.writes)), None)
 
     def watch(self, operation: OpOverload, given: dict[str, Any]) -> None:
         """An operator is about to run. One that gives another view of the same memory reads nothing of it."""
-        if not (self.begun or self.unsettled or self.afterward) or is_view(operation):
+        if not (self.begun or self.lingering or self.unsettled or self.afterward) or is_view(operation):
             return
         names = [operation._schema.arguments[position].name for position in written(operation)]
-        self.touch(
-            tensors_in([value for name, value in given.items() if name not in names]),
-            tensors_in([given[name] for name in names if name in given]),
-        )
+        writes = list(tensors_in([given[name] for name in names if name in given]))
+        self.touch(tensors_in([value for name, value in given.items() if name not in names]), writes)
+        for tensor in writes if self.unsettled else ():
+            if overwrites(operation):
+                self.overwritten(tensor)
+            else:
+                self.settle(tensor)
+
+    def made(self, results: Any) -> Any:
+        """What an operator gives; a callback has it when it runs, and others when they have waited for that."""
+        if self.afterward is not None:
+            self.afterward[1].extend(tensors_in(results))
+        return results
 
     def touch(self, reads: Iterable[torch.Tensor], writes: Iterable[torch.Tensor]) -> None:
         """Note it if memory is read or written too early."""
@@ -108,13 +149,13 @@ class UnderWay:
         if self.afterward is not None:
             self.afterward[0].extend(reads)
             self.afterward[1].extend(writes)
+        under_way = [*self.begun, *self.lingering]
         for tensor in reads:
-            self.note("reads", tensor, [one for one in self.begun if touched(tensor, one.writes)])
+            self.note("reads", tensor, [one for one in under_way if touched(tensor, one.writes)])
             self.settle(tensor)
         for tensor in writes:
-            both = [one for one in self.begun if touched(tensor, (*one.reads, *one.writes))]
+            both = [one for one in under_way if touched(tensor, (*one.reads, *one.writes))]
             self.note("writes into", tensor, both)
-            self.unsettled = [one for one in self.unsettled if not covers(tensor, one[0])]
 
     def bring(self, reads: Iterable[torch.Tensor], writes: Iterable[torch.Tensor]) -> None:
         """A collective is about to read and write. Where another one brings something to the same place, what is there
@@ -122,9 +163,16 @@ class UnderWay:
         self.touch(reads, ())
         for tensor in writes:
             self.note("writes into", tensor, [one for one in self.begun if touched(tensor, one.reads)])
+            self.note("writes into", tensor, [o for o in self.lingering if touched(tensor, (*o.reads, *o.writes))])
+            self.overwritten(tensor)
             for one in self.begun:
                 if touched(tensor, one.writes):
-                    self.unsettled.append((tensor, self.too_early("writes into", tensor, one)))
+                    fault = self.too_early("writes into", tensor, one)
+                    self.unsettled.append(Unsettled(tensor, _places(tensor), fault))
+
+    def overwritten(self, tensor: torch.Tensor) -> None:
+        """Something is written into all of a tensor, and no one asks what was there."""
+        self.unsettled = [left for one in self.unsettled if (left := one.without(tensor)) is not None]
 
     def returned(self, name: str, tensor: torch.Tensor) -> None:
         """Note it if an output of the program, or what it leaves in memory of others, is under way at the end."""
@@ -134,7 +182,7 @@ class UnderWay:
     def settle(self, tensor: torch.Tensor) -> None:
         """Somebody looks at what a tensor holds."""
         if self.found is None:
-            self.found = next((fault for place, fault in self.unsettled if touches(tensor, place)), None)
+            self.found = next((one.fault for one in self.unsettled if one.seen_in(tensor)), None)
 
     def note(self, word: str, tensor: torch.Tensor, under_way: Sequence[Begun], name: str = "") -> None:
         if self.found is None and under_way:
@@ -160,7 +208,12 @@ class Waiting:
     end: Callable[[Begun], None]
     refusal: Callable[[str], Refused]
 
-    def __call__(self) -> None:
+    def __call__(self, by: Future | None = None) -> None:
+        """Who waits has to wait for the callbacks, too: whoever waits for a collective alone goes on while they run."""
+        followed = by.line() if by is not None else []
+        if any(callback not in followed for callback in self.begun.callbacks):
+            raise self.refusal("waits for a collective and not for a callback that it was given, which may run later; "
+                               "wait for what .then() returns")
         self.end(self.begun)
 
 
@@ -194,15 +247,24 @@ class Future(torch.futures.Future[Any]):
     """The same as a future, of the tensors that take the result, or of what a callback made of them.
 
     A callback runs when the collective has arrived, which may be at once or as late as somebody waits. It is recorded
-    where it is handed over, and all memory that it touches is under way from there until the program waits.
+    where it is handed over, and all memory that it touches is under way from there until the program waits for it.
+    What else it reads, the variables that it knows by name, has to be the same then. A communication hook may give
+    callbacks, since torch waits for what it returns; elsewhere nobody knows what goes on beside them.
     """
 
-    def __init__(self, waiting: Waiting, result: Any) -> None:
+    def __init__(self, waiting: Waiting, result: Any, parent: Future | None = None, known: Known | None = None) -> None:
         super().__init__()
-        self.waiting, self.result = waiting, result
+        self.waiting, self.result, self.parent, self.known = waiting, result, parent, known
+
+    def line(self) -> list[Future]:
+        """This one, and those that it follows."""
+        return [self, *(self.parent.line() if self.parent is not None else [])]
 
     def wait(self) -> Any:
-        self.waiting()
+        self.waiting(self)
+        if any(one.known is not None and one.known.has_changed() for one in self.line()):
+            raise self.waiting.refusal("changes a variable that a callback of a future reads, and when that runs "
+                                       "nobody knows; hand the value over as a default (lambda f, k=k: …)")
         return self.result
 
     def value(self) -> Any:
@@ -211,8 +273,14 @@ class Future(torch.futures.Future[Any]):
         return self.result
 
     def then(self, callback: Callable[[Any], Any]) -> Any:
+        if not IN_HOOK.get():
+            raise self.waiting.refusal("gives a future a callback, which is followed in communication hooks alone; "
+                                       ".wait() and go on from there")
+        known = Known(callback)
         with self.waiting.under_way.afterwards(self.waiting.begun):
-            return Future(self.waiting, callback(arrived(self.result)))
+            made = Future(self.waiting, callback(arrived(self.result)), self, known)
+        self.waiting.begun.callbacks.append(made)
+        return made
 
     def add_done_callback(self, callback: Callable[[Any], None]) -> None:
         self.then(callback)
@@ -223,11 +291,41 @@ class Future(torch.futures.Future[Any]):
     done = _no_answer
 
 
+class Known:
+    """What a function knows by name beside its arguments, as it is now: variables around it, and globals."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.values = list(self._now())
+
+    def has_changed(self) -> bool:
+        now = list(self._now())
+        return len(now) != len(self.values) or any(a is not b for a, b in zip(now, self.values, strict=True))
+
+    def _now(self) -> Iterator[Any]:
+        code = getattr(self.function, "__code__", None)
+        for cell in getattr(self.function, "__closure__", None) or ():
+            yield from _with_parts(cell.cell_contents)
+        for name in code.co_names if code is not None else ():
+            yield from _with_parts(self.function.__globals__.get(name))
+
+
+def _with_parts(value: Any) -> Iterator[Any]:
+    yield value
+    if isinstance(value, list | tuple | dict):
+        yield from value.values() if isinstance(value, dict) else value
+
+
 def arrived(result: Any) -> Any:
     """A future that has its result."""
     done: Any = torch.futures.Future()
     done.set_result(result)
     return done
+
+
+def overwrites(operation: OpOverload) -> bool:
+    """Whether an operator writes all of what it writes into, and reads nothing of it."""
+    return operation._schema.name in OVERWRITES or operation._schema.overload_name.endswith("out")
 
 
 def is_view(operation: OpOverload) -> bool:
@@ -246,12 +344,6 @@ def touches(a: torch.Tensor, b: torch.Tensor) -> bool:
     if address(a) != address(b) or not overlap(a, b):
         return False
     return (a.is_contiguous() and b.is_contiguous()) or bool(_places(a) & _places(b))
-
-
-def covers(tensor: torch.Tensor, place: torch.Tensor) -> bool:
-    """Whether a tensor has all the memory that another one has."""
-    (start, stop), (first, last) = extent(tensor), extent(place)
-    return address(tensor) == address(place) and tensor.is_contiguous() and start <= first and last <= stop
 
 
 def _places(tensor: torch.Tensor) -> set[int]:
