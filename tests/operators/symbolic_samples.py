@@ -212,6 +212,13 @@ NORMS: list[Call] = [
      lambda B, D: (real(B, D), real(D), None, real(D), pos(D), False, 0.1, 1e-5)),
     ("aten.batch_norm.default",
      lambda B, D, T: (real(B, D, T), None, None, real(D), pos(D), False, 0.1, 1e-5, False)),
+    ("aten._native_batch_norm_legit.no_stats",
+     lambda B, D, T: (real(B, D, T), real(D), real(D), True, 0.1, 1e-5)),
+    ("aten._native_batch_norm_legit.no_stats", lambda B, D: (real(B, D), None, None, True, 0.1, 1e-5)),
+    ("aten.batch_norm.default",
+     lambda B, D, H, T: (real(B, D, H, T), None, real(D), None, None, True, 0.1, 1e-5, False)),
+    ("aten.native_batch_norm.default",
+     lambda B, D: (real(B, D), real(D), None, None, None, True, 0.1, 1e-5)),
     ("aten.dropout.default", lambda B, D: (real(B, D), 0.5, False)),
     ("aten.native_dropout.default", lambda B, D: (real(B, D), 0.0, True)),
 ]
