@@ -454,7 +454,8 @@ SPECIAL: list[Call] = [
     ("aten.isin.Tensor_Tensor", lambda B, T, S: (ints(T, B), ints(T, S))),
     *[(f"aten.{name}.default", lambda B, T: (real(B, T, T),))
       for name in ("linalg_inv_ex", "_linalg_det", "_linalg_slogdet", "logdet")],
-    ("aten._linalg_solve_ex.default", lambda B, T, D: (real(B, T, T), real(T, D))),
+    ("aten._linalg_solve_ex.default", lambda B, T, D: (real(B, T, T), real(B, T, D))),
+    ("aten._linalg_solve_ex.default", lambda B, D: (real(B, 2, 2), real(2, 3))),
     ("aten._linalg_solve_ex.default", lambda T: (real(T, T), real(T))),
     ("aten.linalg_solve_triangular.default", lambda B, T, D: (real(T, T), real(B, T, D), {"upper": True})),
     ("aten.triangular_solve.default", lambda B, T, D: (real(B, T, D), real(B, T, T))),
@@ -526,6 +527,7 @@ REFUSED: list[tuple[str, Callable[..., tuple[Any, ...]], str]] = [
     ("aten.bmm.default", lambda B, T: (real(B, T, T), real(1, T, T)), "batches"),
     ("aten.addmm.default", lambda T, D, S: (real(D), real(T, D), real(D, S)), "broadcast"),
     ("aten.addmm.default", lambda T, D: (real(2, T, T), real(T, D), real(D, T)), "added to a product"),
+    ("aten._linalg_solve_ex.default", lambda B, T, D: (real(B, T, T), real(T, D)), "which sizes decide"),
     ("aten.layer_norm.default", lambda B, D: (real(B, D), [B]), "a norm"),
     ("aten.rms_norm.default", lambda B, D: (real(B, D), [D], real(B, D), 1e-5), "a norm"),
     ("aten.group_norm.default", lambda B, D, T: (real(B, D, T), 2), "no multiple"),
