@@ -69,6 +69,13 @@ LONG = {"type": "longrope", "short_factor": [1.0] * 48, "long_factor": [3.0] * 4
     ({"model_type": "deepseek_v3"}, {"n_routed_experts": 8, "n_group": 2, "topk_group": 1, "first_k_dense_replace": 1}),
     ({"model_type": "lfm2", "full_attn_idxs": [2, 5]}, {"layer_types": ["conv", "full_attention"]}),
     ({"model_type": "llama", "rope_theta": 5e5}, {"num_hidden_layers": 2}),
+    ({"model_type": "dinov2", "out_features": ["stage12"], "out_indices": [12]},
+     {"num_hidden_layers": 2, "out_features": ["stage2"], "out_indices": [2]}),
+    ({"model_type": "dinov2", "out_features": ["stage3", "stage6", "stage12"]},
+     {"num_hidden_layers": 3, "out_features": ["stage1", "stage2", "stage3"], "out_indices": [1, 2, 3]}),
+    ({"model_type": "swin", "out_features": ["stage1", "stage4"]}, {"depths": [2] * 4, "out_indices": [1, 4]}),
+    ({"model_type": "moonshine", "encoder_num_hidden_layers": 6},
+     {"encoder_num_hidden_layers": 2, "encoder_num_attention_heads": 4, "encoder_num_key_value_heads": 4}),
     ({"model_type": "phi3", "original_max_position_embeddings": 4096, "rope_scaling": LONG},
      {"original_max_position_embeddings": 8, "max_position_embeddings": 64}),
 ])

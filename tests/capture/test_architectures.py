@@ -85,6 +85,22 @@ KINDS = {
          "vision_config": {"model_type": "clip_vision_model", **TOWER, "image_size": 4, "patch_size": 2}},
         {"pixel_values": (2, 3, 4, 4), "input_ids": (2, 12)}, {"logits": (2, 12, 16), "image_hidden_states": (8, 16)},
     ),
+    "text, and images of any size": (
+        {"model_type": "qwen2_5_vl", "architectures": ["Qwen2_5_VLForConditionalGeneration"],
+         "text_config": {**TOWER, "num_key_value_heads": 2, "vocab_size": 16, "layer_types": ["full_attention"],
+                         "rope_parameters": {"rope_type": "default", "mrope_section": [2, 1, 1]}},
+         "vision_config": {"hidden_size": 16, "depth": 1, "num_heads": 2, "intermediate_size": 16,
+                           "out_hidden_size": 16}},
+        {"input_ids": (2, 12)}, {"logits": (2, 12, 16)},
+    ),
+    "sound, cut by the model": (
+        {"model_type": "moonshine", "architectures": ["MoonshineForConditionalGeneration"], "hidden_size": 16,
+         "intermediate_size": 16, "vocab_size": 16, "encoder_num_hidden_layers": 1, "decoder_num_hidden_layers": 1,
+         **{f"{part}_num_{heads}": 2 for part in ("encoder", "decoder") for heads in
+            ("attention_heads", "key_value_heads")}},
+        {"input_values": (2, 4096), "decoder_input_ids": (2, 12)},
+        {"logits": (2, 12, 16), "encoder_last_hidden_state": (2, 9, 16)},
+    ),
 }
 
 

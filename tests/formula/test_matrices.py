@@ -16,9 +16,9 @@ from samesame.operators import meaning_of
 
 N, T, D = Size("N", 2), Size("T", 2), Size("D", 2)
 VALUES = {name: np.random.default_rng(k).standard_normal(shape)
-          for k, (name, shape) in enumerate({"x": (7, 4), "y": (4, 3), "a": (4, 4), "e": (5, 3)}.items())}
+          for k, (name, shape) in enumerate({"x": (7, 4), "y": (4, 3), "a": (4, 4), "e": (5, 3), "u": (7, 3)}.items())}
 SIZES = {"N": 7, "T": 4, "D": 3}
-x, y, a = leaf("x", (N, T)), leaf("y", (T, D)), leaf("a", (T, T))
+x, y, a, u = leaf("x", (N, T)), leaf("y", (T, D)), leaf("a", (T, T)), leaf("u", (N, D))
 
 
 def call(name, *args, **kwargs):
@@ -82,12 +82,20 @@ def kronecker(m, n):
     return tensor((12, 12), lambda i, j: m[i // 3, j // 3] * n[i % 3, j % 3])
 
 
+PRIMAL, DUAL, FALSE = (plus(mm(*parts), times(eye(n), half)) for parts, n, half in
+                       (((turned(x), x), T, 0.5), ((x, turned(x)), N, 0.5), ((x, turned(x)), N, 1.5)))
+
 # law: (left, right, a twin that is false)
 LAWS = {
     "an inverse of a Kronecker product": (inverse(kronecker(G, H)), kronecker(inverse(G), inverse(H)),
                                           kronecker(inverse(G), H)),
     "one that is none": (inverse(plus(kronecker(G, H), eye(12))), inverse(plus(eye(12), kronecker(G, H))),
                          kronecker(inverse(plus(G, eye(4))), inverse(plus(H, eye(3))))),
+    "a matrix pushed through an inverse": (mm(inverse(PRIMAL), turned(x)), mm(turned(x), inverse(DUAL)),
+                                           mm(turned(x), inverse(FALSE))),
+    "a matrix pushed through from the left": (mm(x, inverse(PRIMAL)), mm(inverse(DUAL), x), mm(inverse(FALSE), x)),
+    "ridge regression by features and by samples": (solved(PRIMAL, mm(turned(x), u)), mm(turned(x), solved(DUAL, u)),
+                                                    mm(turned(x), solved(FALSE, u))),
     "to solve is to multiply by the inverse": (solved(a, y), mm(inverse(a), y), mm(inverse(turned(a)), y)),
     "an inverse of a multiple": (inverse(times(a, 4)), times(inverse(a), 0.25), times(inverse(a), 4)),
     "an inverse of a transpose": (inverse(turned(a)), turned(inverse(a)), inverse(a)),
@@ -162,3 +170,14 @@ def test_the_second_prover_knows_matrices(name):
     left, right, false = LAWS[name]
     assert isinstance(compare(claim(left, right)), Agreement)
     assert isinstance(compare(claim(left, false)), Disagreement)
+
+
+def test_what_is_pushed_through_an_inverse_is_the_matrix_of_its_products_and_all_of_it():
+    """No multiple of 1 beside the products (both inverses exist only with it), another matrix, a part of a sum."""
+    gram, outer = mm(turned(x), x), mm(x, turned(x))
+    assert isinstance(prove_tensors_equal(mm(inverse(gram), turned(x)), mm(turned(x), inverse(outer))), NotProved)
+    other = mm(inverse(PRIMAL), turned(leaf("b", (N, T))))
+    assert isinstance(prove_tensors_equal(other, mm(turned(leaf("b", (N, T))), inverse(DUAL))), NotProved)
+    whole = inverse(PRIMAL)
+    few = mm(tensor((T, T), lambda i, j: where(le(j, i), whole[i, j], const(0))), turned(x))
+    assert isinstance(prove_tensors_equal(few, mm(turned(x), inverse(DUAL))), NotProved)

@@ -402,6 +402,15 @@ OWN: Samples = {
     "aten._native_batch_norm_legit_no_training.default": lambda: [
         (r(2, 3, 4), r(3), r(3), r(3), pos(3), 0.1, 1e-5), (r(2, 3), None, None, r(3), pos(3), 0.1, 1e-3)
     ],
+    "aten._native_batch_norm_legit.no_stats": lambda: [
+        (r(2, 3, 4), r(3), r(3), True, 0.1, 1e-5), (r(3, 2), None, r(2), True, 0.1, 1e-3),
+        (r(1, 3, 2, 2), r(3), None, True, 0.0, 1e-5),
+    ],
+    "aten.batch_norm.default": lambda: [
+        (r(2, 3, 4), r(3), None, None, None, True, 0.1, 1e-5, True),
+        (r(3, 2), None, None, r(2), pos(2), False, 0.1, 1e-5, True),
+    ],
+    "aten.native_batch_norm.default": lambda: [(r(2, 3, 4), r(3), r(3), None, None, True, 0.1, 1e-5)],
     "aten.group_norm.default": lambda: [(r(2, 6, 3), 3, r(6), r(6)), (r(2, 4), 2)],
     "aten.instance_norm.default": lambda: [
         (r(2, 3, 4), r(3), r(3), None, None, True, 0.1, 1e-5, True),

@@ -57,6 +57,25 @@ def test_what_only_a_loss_ignores_is_a_condition_in_the_headline():
     assert any(condition.startswith("labels are classes") for condition in told)
 
 
+def with_gradient(loss):
+    def program(x, labels, w):
+        w = w.detach().requires_grad_()
+        with torch.enable_grad():
+            found = loss(x @ w, labels)
+            return found, torch.autograd.grad(found, [w])[0]
+
+    return program
+
+
+def test_the_gradient_of_a_loss_asks_for_no_number_that_the_loss_does_not():
+    inputs = torch.randn(6, 3), LABELS, torch.randn(3, 7)
+    mean, by_all = with_gradient(loss), with_gradient(lambda x, labels: summed(x, labels) / labels.numel())
+    verdict = check(mean, by_all, inputs)
+    assert verdict.verdict == "same" and "if no element of labels is -100" in headline(verdict).plain
+    assert check(mean, with_gradient(over_all), inputs).verdict == "different"
+    assert check(mean, with_gradient(lambda x, labels: summed(x, labels) / 7), inputs).verdict == "different"
+
+
 def test_a_number_with_which_one_side_fails_is_in_no_domain():
     verdict = check(loss, looked_up, (SCORES, LABELS))
     assert verdict.verdict == "same" and "if no" not in headline(verdict).plain

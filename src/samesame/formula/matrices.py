@@ -4,7 +4,8 @@ Each is a function of a whole matrix, told by the normal form of its element, an
 meaning are: `inverse⟨λ i, j. a[i, j]⟩[p, q]`. A Cholesky factor L of a symmetric S is lower triangular with L·Lᵀ = S,
 and W, its inverse, is lower triangular with Wᵀ·W = S⁻¹; both are written with the guard that says where they are not 0.
 So what is solved by a factor is what is solved by the inverse, and 2·Σ log L[i, i] is log |S|. All this holds where
-the factor exists: a matrix that has none gives no numbers.
+the factor exists: a matrix that has none gives no numbers. X is pushed through an inverse, from (λ + Xᵀ·X)⁻¹·Xᵀ to
+Xᵀ·(λ + X·Xᵀ)⁻¹, towards the matrix that comes first, so that ridge regression by features and by samples is one.
 """
 
 from __future__ import annotations
@@ -216,6 +217,9 @@ def _sum_over(v: Var, used: list[tuple[Atom, Fraction]]) -> Known | None:
     if len(atoms) == 1:
         return _log_of_diagonal(v, atoms[0])
     one, other = atoms
+    pushed = _pushed(v, one, other) or _pushed(v, other, one)
+    if pushed is not None:
+        return pushed
     if not (isinstance(one, OpaqueAtom) and isinstance(other, OpaqueAtom)) or one.bodies != other.bodies:
         return None
     if one.name not in (FACTOR, WHITENER) or other.name not in (FACTOR, WHITENER) or v in one.bodies[0].free:
@@ -243,6 +247,61 @@ def _pair(v: Var, one: OpaqueAtom, other: OpaqueAtom) -> Known | None:
     else:
         return None
     return value, _nowhere_else_zero(v, whole, one, other), _in_range(whole, p, q)
+
+
+def _pushed(v: Var, one: Atom, other: Atom) -> Known | None:
+    """(λ + Xᵀ·X)⁻¹·Xᵀ = Xᵀ·(λ + X·Xᵀ)⁻¹, if the second matrix comes first: where one exists, both do, as λ is not 0."""
+    if not isinstance(one, OpaqueAtom) or one.name not in (INVERSE, SYMMETRIC) or v in one.bodies[0].free:
+        return None
+    (whole,) = one.bodies
+    p = next((one.indices[1 - k] for k in (ROW, COLUMN) if one.indices[k] is variable(v)), None)
+    gram = _gram(whole) if p is not None and v not in p.free else None
+    if p is None or gram is None:
+        return None
+    i, k, x, dual = gram
+    own, there = (getattr(atom, "indices", ()) for atom in (x, other))
+    q = next((b for a, b in zip(own, there, strict=False) if a is variable(k)), None)
+    if q is None or v in q.free or _with(x, (i, variable(v)), (k, q)) is not of_atom(other) or dual.key >= whole.key:
+        return None
+    n = dual.extents[0]
+    w = Var("open", (next_open(whole.free, p.free, q.free, frozenset((v,))),), number(0), n - 1)
+    inside = conjunction(_in_range(dual, variable(w)))
+    assert inside is not None
+    product = multiply(_with(x, (i, p), (k, variable(w))), _inverse(dual, variable(w), q))
+    return under(Draft((w,), inside, ()), product), _in_range(whole, variable(v)), []
+
+
+def _gram(whole: Body) -> tuple[Var, Var, Atom, Body] | None:
+    """Of a matrix λ·[i = j] + c·Σ_k x[i, k]·x[j, k] with a number λ that is not 0: i, k, x[i, k], and the matrix
+    λ·[k = l] + c·Σ_i x[i, k]·x[i, l]. None where it is no such matrix."""
+    (i, j), (size, _), form = _open(whole)
+    same = zero_literal(variable(i) - variable(j))
+    if len(form.terms) != 2 or isinstance(same, bool):
+        return None
+    ((first, c), (second, d)) = sorted(form.terms, key=lambda item: len(item[0].factors))
+    if first.factors or first.bound or first.guards != (same,) or len(second.bound) != 1:
+        return None
+    (k,), guards, factors = opened(second, next_open(form.free))
+    if k.high is None or len(factors) != 2 or any(e != 1 for _, e in factors):
+        return None
+    x, y = sorted((a for a, _ in factors), key=lambda a: j in a.free)
+    n = k.high + 1
+    everywhere = set(guards) == {at_least_zero_literal(variable(k)), less(variable(k), n)}
+    if not everywhere or j in x.free or _with(x, (i, variable(j))) is not of_atom(y):
+        return None
+    places = [Var("open", (k.number[0] + at,), number(0), end - 1) for at, end in ((1, n), (2, n), (3, size))]
+    a, b, m = map(variable, places)
+    product = multiply(_with(x, (i, m), (k, a)), _with(x, (i, m), (k, b)))
+    over = conjunction((at_least_zero_literal(m), less(m, size)))
+    alike = zero_literal(a - b)
+    if isinstance(alike, bool) or over is None:
+        return None
+    dual = add(guarded((alike,), constant(c)), scale(under(Draft((places[2],), over, ()), product), d))
+    return i, k, x, body((places[0], places[1]), (n, n), dual)
+
+
+def _with(x: Atom, *values: tuple[Var, Poly]) -> Form:
+    return substitute(of_atom(x), values)
 
 
 def _nowhere_else_zero(v: Var, whole: Body, *atoms: OpaqueAtom) -> Literals:

@@ -89,11 +89,20 @@ def inverse(x: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:
     return tensor(x.shape, lambda *i: _inverse(_matrix(x, i[:-2]), n)(*i[-2:])), _whether(x)
 
 
+def _is_one_each(b: Shape, matrices: Shape) -> bool:
+    """Whether b has a column for each matrix of a batch, not a matrix for all of them: torch goes by sizes alone."""
+    if b == matrices:
+        return True
+    if not any(isinstance(n, int) and isinstance(m, int) and n != m for n, m in zip(b, matrices, strict=True)):
+        raise Unsupported("whether a system is solved for vectors or for a matrix, which sizes decide")
+    return False
+
+
 @meaning("aten._linalg_solve_ex.default")
 def solve(a: Tensor, b: Tensor, *, left: bool = True, check_errors: bool = False) -> tuple[Tensor, ...]:
     """A⁻¹·B, or B·A⁻¹; a vector is one column."""
     n = _side(a)
-    vector = b.rank == 1 or (b.rank == a.rank - 1 and b.shape == a.shape[:-1])
+    vector = b.rank == 1 or (b.rank == a.rank - 1 and _is_one_each(b.shape, a.shape[:-1]))
     column = tensor((*b.shape, 1), lambda *i: b[i[:-1]]) if vector else b
     found = _times(lambda batch: _inverse(_matrix(a, batch), n), n, column, a.shape[:-2], left)
     x = tensor(found.shape[:-1], lambda *i: found[(*i, ZERO)]) if vector else found

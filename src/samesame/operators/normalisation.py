@@ -13,7 +13,7 @@ from samesame.formula.expr import NEG_INF, Expr, Unsupported, const, eq, exp, lo
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Dtype
 from samesame.operators.ideal import leaves_out
-from samesame.operators.movement import reshape
+from samesame.operators.movement import permute, reshape
 from samesame.operators.numbers import constant
 from samesame.operators.pointwise import cast, plus, times
 from samesame.operators.reduction import centred, extent, mean
@@ -203,9 +203,28 @@ def native_batch_norm(
     momentum: float,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
+    if running_mean is None and running_var is None and training:
+        return batch_norm_of_batch(x, weight, bias, training, momentum, eps)
     if training or running_mean is None or running_var is None:
-        raise Unsupported("batch norm in training")
+        raise Unsupported("batch norm that moves its running statistics")
     return batch_norm_inference(x, weight, bias, running_mean, running_var, momentum, eps)
+
+
+@meaning("aten._native_batch_norm_legit.no_stats")
+def batch_norm_of_batch(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, training: bool, momentum: float, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """A layer norm of all that a channel holds, over the whole batch; the mean and the inverse root of each channel."""
+    if not training:
+        raise Unsupported("batch norm without statistics")
+    rest = [dim for dim in range(x.rank) if dim != 1]
+    rows = permute(x, (1, *rest))
+    normal, middle, scale = native_layer_norm(rows, rows.shape[1:], None, None, eps)
+    for w in (weight, bias):
+        agreeing(x.shape[1:2] if w is None else w.shape, x.shape[1:2], "a number for each channel")
+    per_channel = [None if w is None else _channels(w, x.rank) for w in (weight, bias)]
+    back = [dim if dim > 1 else 1 - dim for dim in range(x.rank)]
+    return (_affine(permute(normal, back), *per_channel), reshape(middle, x.shape[1:2]), reshape(scale, x.shape[1:2]))
 
 
 @meaning("aten.batch_norm.default")

@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, permutations
+from functools import partial, reduce
+from itertools import combinations_with_replacement, islice, permutations
 from typing import Any
 
 import torch
@@ -197,7 +198,8 @@ class Formulas:
                 yield self.weights.shaped(node, tuple(value.shape))
 
     def multiples(self, value: torch.Tensor) -> Iterator[Node]:
-        """A stored tensor times a number that the other program speaks of, or 1/√n of a size n in it."""
+        """A stored tensor times a number that the other program speaks of, or 1/√n of a size n in it, or two that it
+        writes."""
         for kind in ("parameter", "constant"):
             for node in self.theirs.sources(kind):
                 other = self.weights.values[node.name]
@@ -209,18 +211,22 @@ class Formulas:
                     continue
                 factor = float((other * value).sum() / (other * other).sum().clamp(min=1e-300))
                 if factor and factor != 1 and difference(other * factor, value) <= 1e-5:
-                    for number in self.factors(factor):
-                        yield self.weights.make("aten.mul.Tensor", node, number)
+                    for numbers in self.factors(factor):
+                        yield reduce(partial(self.weights.make, "aten.mul.Tensor"), numbers, node)
 
-    def factors(self, factor: float) -> Iterator[float]:
-        """Numbers within a millionth of the factor, which is known that well."""
+    def factors(self, factor: float) -> Iterator[tuple[float, ...]]:
+        """Numbers whose product is within a millionth of the factor, which is known that well: one, or two as they are
+        written, for each of which the proof has its own."""
         sizes = {float(size) for node in self.theirs.nodes if isinstance(node.type, TensorType) for size in node.shape
                  if isinstance(size, int) and size > 1}
         for number in dict.fromkeys([*numbers_in(self.theirs), *sorted(sizes)]):
             for function in (float, *FUNCTIONS.values()):
                 found = _or_none(function, number)
                 if found and math.isclose(found, factor, rel_tol=1e-6):
-                    yield found
+                    yield (found,)
+        written = [number for number in numbers_in(self.theirs) if number not in (0, 1)]
+        yield from (pair for pair in combinations_with_replacement(written, 2)
+                    if math.isclose(math.prod(pair), factor, rel_tol=1e-6))
 
     # -------------------------------------------------------------------------------------------- where it is looked up
 
@@ -330,8 +336,8 @@ class Formulas:
                 own = inner
             elif name == "aten._to_copy":
                 own = own.inputs[0]
-            elif name == "aten.slice" and own.args[0] is stored and own.args[1] == 0:
-                yield from self.joined(stored, own.args[2], own.args[3], other)
+            elif (piece := _piece(own, stored)) is not None:
+                yield from self.joined(stored, *piece, other)
                 return
             else:
                 return
@@ -347,8 +353,10 @@ class Formulas:
 
     def joined(self, stored: Node, start: int, stop: int, piece: Node) -> Iterator[Node]:
         """The formula from those of its pieces over the first dimension, once these are all known."""
-        if piece.shape != (stop - start, *stored.shape[1:]):
+        shape = (stop - start, *stored.shape[1:])
+        if piece.shape not in (shape, shape[1:]):
             return
+        piece = self.weights.shaped(piece, shape)
         pieces = self.pieces.setdefault(stored, {})
         pieces.setdefault(start, (stop, piece))
         parts, at = list[Node](), 0
@@ -436,6 +444,18 @@ def _table(node: Node) -> Node | None:
         found = node.args[0]
         return found
     return None
+
+
+def _piece(node: Node, stored: Node) -> tuple[int, int] | None:
+    """The entries start … stop − 1 over the first dimension of the stored tensor, if that is all that a node is."""
+    name, args = packet(node), node.args
+    if name == "getitem" and packet(args[0]) == "aten.unbind":
+        name, args = "aten.select", (args[0].args[0], *(args[0].args[1:] or (0,)), args[1])
+    if name not in ("aten.select", "aten.slice") or args[0] is not stored or args[1] != 0:
+        return None
+    if name == "aten.slice":
+        return args[2], args[3]
+    return args[2] % stored.shape[0], args[2] % stored.shape[0] + 1
 
 
 def _decimals(value: float, dtype: torch.dtype, digits: int) -> Iterator[Number]:

@@ -4,7 +4,8 @@ A program that compares labels with −100, or tokens with the number of a pad, 
 without them does not show what. A loss has such a number of its own, `ignore_index`. So both programs also run on the
 example with some of its integers replaced by the numbers that either side names. Where they part, and one of them
 compares with such a number itself, they are different programs; where only losses do, the answer holds for inputs
-without that number, and its headline says so. A number for which either side fails is in no program's domain.
+without that number, and its headline says so. The gradient of a loss compares labels too, in the operators that it is
+written in: that is the loss, not the program. A number for which either side fails is in no program's domain.
 """
 
 from __future__ import annotations
@@ -39,13 +40,20 @@ class Tried:
 def named_numbers(graph: Graph) -> dict[str, Named]:
     """The numbers with which the graph compares elements of its integer inputs, by the input's name."""
     found: dict[str, Named] = {}
+    losses = {(*_line(node), ignored(node)) for node in graph.nodes if packet(node.operator) in LOSSES}
     for node in graph.nodes:
-        for tensor, number, itself in _asked(graph, node):
+        for tensor, number, compares in _asked(graph, node):
+            itself = compares and not (node.origin.file and (*_line(node), number) in losses)
             for source in inputs_in(tensor):
                 if graph.tensors[source.name].dtype in INTEGERS:
                     known = found.setdefault(source.name, {})
                     known[number] = known.get(number, False) or itself
     return found
+
+
+def _line(node: Node) -> tuple[str, int]:
+    """Where a node is written; a derivative stands where that is written which it is a derivative of."""
+    return node.origin.file, node.origin.line
 
 
 def _asked(graph: Graph, node: Node) -> Iterator[tuple[Node, int, bool]]:

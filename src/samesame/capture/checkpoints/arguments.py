@@ -2,7 +2,8 @@
 
 Each argument has rows: the fields that a config must have, and the sizes of one example, of these fields. The first row
 whose fields are there is taken. A field of a nested config (a vision tower's image_size) counts as the config's own.
-An argument that no row knows is left out; if the model then does not run, the user is asked for inputs.
+An argument that no row knows is left out; if the model then does not run, the user is asked for inputs. So are images
+of any size that come as one row of patches: how many patches an image has stands in a tensor, which decides shapes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from samesame.capture.checkpoints.folders import BATCH, example, one_line
 from samesame.capture.checkpoints.shrinking import TOKENS
 from samesame.evidence import Refused
 
-FRAMES, PIXELS = 12, 64                     # of audio; of images of any size
+# Of audio; of sound of which the config does not say how frames are made; of images of any size.
+FRAMES, SAMPLES, PIXELS = 12, 4096, 64
 Row = tuple[tuple[str, ...], Callable[..., tuple[int, ...]]]
 
 
@@ -55,11 +57,13 @@ REAL: dict[str, tuple[Row, ...]] = {
         (("conv_kernel", "conv_stride"), samples),
         (("max_length", "num_mel_bins"), lambda t, bins: (t, bins)),
         (("audio_channels", "upsampling_ratios"), lambda c, ratios: (c, FRAMES * math.prod(ratios))),
+        ((), lambda: (SAMPLES,)),
     ),
     "past_values": (
         (("context_length", "num_input_channels"), lambda t, c: (t, c)),
     ),
 }
+GRIDS = {"pixel_values": "image_grid_thw"}  # what says how many patches each image has
 WORDS = ("input_ids", "decoder_input_ids")
 IMAGE_TOKENS = ("image_token_id", "image_token_index")
 END = "ForSequenceClassification"           # heads that read where a text ends
@@ -84,7 +88,7 @@ def made(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
     images = None
     for name, rows in REAL.items():
         shape = next((sizes for fields, size in rows if (sizes := said(model.config, fields, size)) is not None), None)
-        if name in takes and shape is not None:
+        if name in takes and shape is not None and GRIDS.get(name) not in takes:
             real = torch.randn(BATCH, *shape, generator=generator)
             images = real if name == "pixel_values" else images
             yield name, real

@@ -24,7 +24,8 @@ SIZES: dict[tuple[str, ...], int] = {
     ("max_position_embeddings", "n_positions", "n_ctx"): POSITIONS,
     ("sliding_window",): WINDOW,
     ("hidden_size", "encoder_hidden_size", "projection_dim", "projection_size"): WIDTH,     # one is another's
-    ("num_attention_heads", "swa_num_attention_heads", "encoder_attention_heads", "decoder_attention_heads"): HEADS,
+    ("num_attention_heads", "swa_num_attention_heads", "encoder_attention_heads", "decoder_attention_heads",
+     "encoder_num_attention_heads"): HEADS,
     ("max_source_positions",): TOKENS,
     ("max_target_positions",): POSITIONS,
     ("q_lora_rank",): 2 * HEAD,
@@ -39,7 +40,7 @@ AT_MOST: dict[tuple[str, ...], int] = {
     ("n_groups", "mamba_n_groups", "mamba_ngroups", "n_group", "linear_num_key_heads"): 2,
     ("n_mamba_heads", "linear_num_value_heads"): 4,
     ("first_k_dense_replace", "num_dense_layers"): 1,
-    ("decoder_layers", "encoder_layers", "num_decoder_layers"): LAYERS,
+    ("decoder_layers", "encoder_layers", "num_decoder_layers", "encoder_num_hidden_layers"): LAYERS,
     ("num_detection_tokens", "num_queries", "num_conv_pos_embedding_groups"): 4,
     ("image_text_hidden_size", "num_conv_pos_embeddings", "decoder_hidden_size"): 16,
 }
@@ -48,7 +49,8 @@ WIDTHS = ("intermediate_size", "ffn_dim", "n_inner", "moe_intermediate_size", "s
           "moe_shared_expert_intermediate_size", "encoder_ffn_dim", "decoder_ffn_dim", "d_ff")
 KEPT_MULTIPLES = (1, 2, 4)                  # of the hidden size, which architectures take for granted
 EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
-GROUPED = ("num_key_value_heads", "num_kv_heads", "kv_n_heads", "swa_num_key_value_heads")
+GROUPED = ("num_key_value_heads", "num_kv_heads", "kv_n_heads", "swa_num_key_value_heads",
+           "encoder_num_key_value_heads")
 COUNTS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers")   # of layers
 STATE_HEADS = (("mamba_n_heads", "mamba_d_head"), ("mamba_num_heads", "mamba_head_dim"), ("num_heads", "head_dim"))
 TOKEN_IDS = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
@@ -231,7 +233,8 @@ class Shrinking:
         lists = {name: value for name, value in lists.items() if len(value) == old}
         kinds = list(zip(*lists.values(), strict=True)) or [()] * old
         first = [kinds.index(kind) for kind in dict.fromkeys(kinds)]
-        wanted = self.fixed.get(self.real(count)) or max(LAYERS, min(len(first), MOST_LAYERS))
+        shown = self.shown(old)
+        wanted = self.fixed.get(self.real(count)) or max(LAYERS, min(max(len(first), len(shown)), MOST_LAYERS))
         kept = (first + list(range(old)) + [old - 1] * wanted)[:wanted]
         self.set(count, wanted)
         for name, value in lists.items():
@@ -246,10 +249,20 @@ class Shrinking:
                 at: {name: int(value * scale) if name == "head_dim" else value for name, value in own[layer].items()}
                 for at, layer in enumerate(kept) if layer in own
             }
+        if shown:
+            names = self.full.stage_names[:wanted + 1]
+            self.put |= {"stage_names": names, "out_features": names[-len(shown):],
+                         "out_indices": list(range(len(names)))[-len(shown):]}
         if self.size("moe_layer_end_index"):
             self.set("moe_layer_end_index", wanted - 1)
         if self.size("num_kv_shared_layers"):
             self.set("num_kv_shared_layers", wanted // 2)
+
+    def shown(self, layers: int) -> list[str]:
+        """The layers of a backbone that others read from, where each is named and the config says which: a small one
+        shows as many of its last."""
+        names = getattr(self.full, "stage_names", None) or []
+        return (self.full.out_features or []) if len(names) == layers + 1 and "out_features" in self.fields else []
 
     def stages(self) -> None:
         """All stages, with one or two layers each; their widths in the same proportion, divisible as they were."""
