@@ -5,7 +5,8 @@ decimal is that decimal, exactly (1e-5 is 1/100000). One with a long decimal is 
 with roots of small rationals; where one lies within a unit in the last place, that is taken. Where none does, and no
 decimal of 15 digits is this float, it is the number that the float is, to the last bit: so the halves of such numbers,
 and 1 − w for a weight w from 1/2 on, are exactly that on the other side, too. One that floats make, to the last bit, of
-short decimals as optimizers do (`1 - 0.9**2` is 0.18999999999999995) is that. Such a reading is an assumption, so each
+short decimals as optimizers do (`1 - 0.9**2` is 0.18999999999999995) is that, and so is the short decimal that products
+of decimals leave by a unit or two (`0.997 * 0.95` is 0.9471499999999999). `math.cos(0.3)` is that cosine. Such a reading is an assumption, so each
 is written down: `with readings() as found:` collects them as sentences.
 
 The least float of a format is −∞ to a softmax, which makes 0 of both, and a number like any other elsewhere: a proof
@@ -15,7 +16,7 @@ in which a −∞ so read does not vanish is no proof, and is made once more `wi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
@@ -25,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from samesame.formula.expr import NEG_INF, PI, Expr, Unsupported, const, log, mul, numeric, power, walk
+from samesame.formula.expr import NEG_INF, PI, Expr, Unsupported, const, fn, log, mul, numeric, power, walk
 from samesame.formula.infinite import PLUS_INFINITY
 from samesame.operators import hiding
 
@@ -68,6 +69,16 @@ MULTIPLIED: tuple[tuple[float, Expr, str], ...] = (        # of which programs w
     (math.log(2), log(2), "log 2"),
     (math.log(10), log(10), "log 10"),
     (1 / math.pi, 1 / PI, "1/π"),
+    (math.pi**2, PI**2, "π²"),
+    (1 / math.pi**2, PI**-2, "1/π²"),
+    (1 / math.log(2), 1 / log(2), "1/log 2"),              # bits
+    (1 / math.log(10), 1 / log(10), "1/log 10"),           # decibels
+)
+WORKED_OUT: tuple[tuple[str, Callable[[float], float], Callable[[float], float]], ...] = (
+    ("exp", math.log, math.exp),                           # a function of a short decimal, which its inverse gives back
+    ("cos", math.acos, math.cos),
+    ("sin", math.asin, math.sin),
+    ("tanh", math.atanh, math.tanh),
 )
 ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
 _LARGEST_LOG = 14.0                                        # of integers up to a million
@@ -78,6 +89,8 @@ DECIMAL = 15                                               # so many at most, an
 POWERS = range(1, 7)                                       # steps of an optimizer that are looked for
 DECAYS = tuple(sorted((k / 1000 for k in range(500, 1000)), key=lambda s: len(repr(s))))    # of its averages
 DIGITS_OF_RATES, NEARLY = 3, 1e-9
+DIGITS_OF_ARGUMENTS = 4                                    # of what a function is taken
+LOST, LEAST_LEFT = 2.0**-53, 1e-5                          # what 1 − s is off where s is rounded; the least such 1 − s
 
 
 class Readings(set[str]):
@@ -208,6 +221,10 @@ def _recognised(value: float) -> Expr | None:
         if _near(number, value):
             record(f"{value!r} read as {text}")
             return expr
+    decimal = None if _single(value) else _nearly_short(value)
+    if decimal is not None:
+        record(f"{value!r} read as {decimal!r}")
+        return const(Fraction(repr(decimal)))
     for degree, text in ROOTS.items():
         for q in _simple(Fraction(value) ** degree, degree, _single(value)):
             if _near(float(q) ** (1 / degree), value):
@@ -228,7 +245,7 @@ def _recognised(value: float) -> Expr | None:
             if _near(q.numerator * number / q.denominator, value):
                 record(f"{value!r} read as {q}·{text}")
                 return q * expr
-    made = None if _single(value) else _made_of_decimals(value)
+    made = None if _single(value) else _made_of_decimals(value) or _worked_out(value)
     if made is not None:
         expr, text = made
         record(f"{value!r} read as {text}")
@@ -257,6 +274,25 @@ def _made_of_decimals(value: float) -> tuple[Expr, str] | None:
         if a / (1 - s**k) == value:
             expr, text = _share(s, k)
             return const(Fraction(repr(a))) / expr, f"{a!r}/({text})"
+    return None
+
+
+def _nearly_short(value: float) -> float | None:
+    """The short decimal that a float is by what few products of decimals, or their differences from 1, are rounded."""
+    near = _short(value, SHORT - 1)
+    if abs(near - value) <= 2 * math.ulp(value):
+        return near
+    near = round(value, SHORT - 1)
+    return near if LEAST_LEFT < value < 1 and abs(near - value) <= LOST else None
+
+
+def _worked_out(value: float) -> tuple[Expr, str] | None:
+    """A function of a short decimal, such as a margin's cosine or a decay e^−0.1."""
+    for name, inverse, function in WORKED_OUT:
+        if value < 1 or name == "exp":
+            argument = _short(inverse(value), DIGITS_OF_ARGUMENTS)
+            if argument and function(argument) == value:
+                return fn(name)(const(Fraction(repr(argument)))), f"{name}({argument!r})"
     return None
 
 
