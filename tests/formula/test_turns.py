@@ -39,7 +39,8 @@ HOLD = {
     "an angle by its sine": lambda i: (
         sin(x[i] - fn("asin")(unit[i])), sin(x[i]) * sqrt(1 - unit[i] ** 2) - cos(x[i]) * unit[i]),
     "an angle by its tangent": lambda i: (sin(2 * fn("atan")(x[i])), 2 * x[i] / (1 + x[i] ** 2)),
-    "an angle by its cosine": lambda i: (sin(fn("acos")(unit[i])) ** 2 + cos(fn("acos")(-unit[i])), 1 - unit[i] ** 2 - unit[i]),
+    "an angle by its cosine": lambda i: (
+        sin(fn("acos")(unit[i])) ** 2 + cos(fn("acos")(-unit[i])), 1 - unit[i] ** 2 - unit[i]),
     "a class that is left out": lambda i: (
         Sum(N, lambda c: where(eq(c, row[i]), 0, fn("tanh")(z[i, c]))),
         Sum(N, lambda c: fn("tanh")(z[i, c])) - fn("tanh")(z[i, row[i]])),
@@ -70,8 +71,8 @@ def sides(claim):
 
 def numbers(tensors, n, seed=0):
     draw = np.random.default_rng(seed)
-    values = {"x": draw.normal(size=n), "unit": draw.uniform(-1, 1, n), "real": draw.normal(size=n), "row": draw.integers(0, n, n),
-              "z": draw.normal(size=(n, n))}
+    values = {"unit": draw.uniform(-1, 1, n), "x": draw.normal(size=n), "real": draw.normal(size=n),
+              "row": draw.integers(0, n, n), "z": draw.normal(size=(n, n))}
     return [evaluate(t, values, {"N": n}) for t in tensors]
 
 

@@ -58,8 +58,8 @@ def test_known_constants(number: float) -> None:
         assert len(found) == 1
 
 
-MULTIPLIED = [math.pi, math.log(2 * math.pi), math.log(math.pi), 1 / math.pi, math.pi**2, 1 / math.pi**2, 1 / math.log(2),
-              1 / math.log(10)]
+MULTIPLIED = [math.pi, math.log(2 * math.pi), math.log(math.pi), 1 / math.pi, math.pi**2, 1 / math.pi**2,
+              1 / math.log(2), 1 / math.log(10)]
 
 
 @pytest.mark.parametrize("q", [Fraction(3), Fraction(1, 180), Fraction(180), Fraction(7, 3), Fraction(512)])
@@ -199,7 +199,9 @@ def test_a_function_of_a_short_decimal_is_that_function(name: str, argument: flo
     assert isinstance(constant(number * (1 + 1e-12)), Num)
 
 
-@pytest.mark.parametrize("number", [0.1899999999999997, 0.7316258119238117, 0.05263157894736846 * 1.0001, 1.00000005e-10])
+@pytest.mark.parametrize("number", [
+    0.1899999999999997, 0.7316258119238117, 0.05263157894736846 * 1.0001, 1.00000005e-10,
+])
 def test_a_float_that_short_decimals_do_not_give_to_the_last_bit_is_itself(number: float) -> None:
     with readings() as found:
         assert constant(number) is const(as_it_stands(number))

@@ -6,8 +6,8 @@ with roots of small rationals; where one lies within a unit in the last place, t
 decimal of 15 digits is this float, it is the number that the float is, to the last bit: so the halves of such numbers,
 and 1 − w for a weight w from 1/2 on, are exactly that on the other side, too. One that floats make, to the last bit, of
 short decimals as optimizers do (`1 - 0.9**2` is 0.18999999999999995) is that, and so is the short decimal that products
-of decimals leave by a unit or two (`0.997 * 0.95` is 0.9471499999999999). `math.cos(0.3)` is that cosine. Such a reading is an assumption, so each
-is written down: `with readings() as found:` collects them as sentences.
+of decimals leave by a unit or two (`0.997 * 0.95` is 0.9471499999999999). `math.cos(0.3)` is that cosine. Such a
+reading is an assumption, so each is written down: `with readings() as found:` collects them as sentences.
 
 The least float of a format is −∞ to a softmax, which makes 0 of both, and a number like any other elsewhere: a proof
 in which a −∞ so read does not vanish is no proof, and is made once more `with literally():`.
