@@ -9,12 +9,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import NEG_INF, Expr, Num, Pow, Size, Unsupported, add, const, fn
 from samesame.formula.infinite import PLUS_INFINITY
 from samesame.formula.tensor import leaf, tensor
 from samesame.operators import constant, meaning_of, readings
-from samesame.operators.numbers import exact
+from samesame.operators.numbers import HALF, beside, exact
 
 
 def value(e: Expr, **sizes: int) -> float:
@@ -187,6 +188,34 @@ def test_sums_of_decimals_as_floats_are_what_their_decimals_are() -> None:
             ((1 - a / 1000) * (b / 1000) * (c / 1000), Fraction((1000 - a) * b * c, 10**9)),
         ):
             assert constant(made) is const(meant) or made < 1e-5
+
+
+def test_a_root_less_one_is_that() -> None:
+    with readings() as found:
+        assert constant(2**0.5 - 1) is const(2) ** HALF - 1
+        assert constant(1 - 0.3**0.5) is 1 - const(Fraction(3, 10)) ** HALF
+    assert found == {f"{2**0.5 - 1!r} read as √(2) − 1", f"{1 - 0.3**0.5!r} read as 1 − √(3/10)"}
+
+
+def test_the_step_from_one_root_to_another_is_read_beside_one_of_them() -> None:
+    """Levels of noise √(1 − a)/√a, of which a formula holds one, or the roots it is made of."""
+    levels = [((1 - a) / a) ** 0.5 for a in (0.3, 0.55, 0.85)]
+    roots = [const((1 - a) / a) ** HALF for a in (Fraction(3, 10), Fraction(11, 20), Fraction(17, 20))]
+    for one, other in ((0, 1), (1, 0), (1, 2), (0, 2)):
+        step, meant = levels[other] - levels[one], roots[other] - roots[one]
+        for told in ([levels[one]], [levels[other]], [0.3**0.5, 0.7**0.5, 0.55**0.5, 0.45**0.5, 0.85**0.5, 0.15**0.5]):
+            with beside(told):
+                assert isinstance(prove_equal(constant(step), meant), Proved)
+                assert isinstance(constant(step * (1 + 1e-12)), Num)
+
+
+def test_numbers_at_random_beside_others_are_read_as_they_stand() -> None:
+    draw = random.Random(3)
+    with beside([draw.uniform(0, 3) for _ in range(4)] + [0.7**0.5, 0.3, 10.0]), readings() as found:
+        for _ in range(100):
+            x = draw.uniform(0, 3)
+            assert constant(x) is const(as_it_stands(x))
+    assert not found
 
 
 @pytest.mark.parametrize("name", ["exp", "cos", "sin", "tanh"])

@@ -143,12 +143,13 @@ def _over_windows(draft: Draft, most: int) -> list[Form] | None:
     inside = tuple(g for g in draft.guards if g not in outside)
     for v in (a for a, _ in draft.factors if isinstance(a, Var) and a not in draft.bound):
         lows, highs, _ = bounds(v, outside)
-        ends = [[*(p for p, _ in found), *([own] if own is not None else [])]
-                for found, own in ((lows, v.low), (highs, v.high))]
-        places = _window(*ends, min(most, POINTS))
+        own = ([] if end is None else [end] for end in (v.low, v.high))
+        low, high = ([p for p, _ in told] + end for told, end in zip((lows, highs), own, strict=True))
+        places = _window(low, high, min(most, POINTS))
         if places is not None:
             body = Draft(draft.bound, inside, draft.factors)
-            return [guarded((*outside, zero_literal(variable(v) - p)), replaced(body, ((v, p),))) for p in places]
+            cells = ((conjunction((*outside, zero_literal(variable(v) - p))), p) for p in places)
+            return [guarded(cell, replaced(body, ((v, p),))) for cell, p in cells if cell is not None]
     return None
 
 
