@@ -10,7 +10,7 @@ import pytest
 
 from samesame.formula.equal import NotProved, Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import PI, Size, Sum, cos, eq, fn, le, not_, sin, sqrt, where
+from samesame.formula.expr import PI, Size, Sum, cos, eq, exp, fn, le, not_, sin, sqrt, where
 from samesame.formula.tensor import leaf, tensor
 
 N = Size("N", 2)
@@ -39,6 +39,8 @@ HOLD = {
     "an angle by its sine": lambda i: (
         sin(x[i] - fn("asin")(unit[i])), sin(x[i]) * sqrt(1 - unit[i] ** 2) - cos(x[i]) * unit[i]),
     "an angle by its tangent": lambda i: (sin(2 * fn("atan")(x[i])), 2 * x[i] / (1 + x[i] ** 2)),
+    "what an angle lacks of a quarter turn": lambda i: (
+        fn("atan")(2 * exp(x[i] - real[i])) + fn("atan")(exp(real[i]) / exp(x[i]) / 2), PI / 2),
     "an angle by its cosine": lambda i: (
         sin(fn("acos")(unit[i])) ** 2 + cos(fn("acos")(-unit[i])), 1 - unit[i] ** 2 - unit[i]),
     "a class that is left out": lambda i: (
@@ -50,6 +52,7 @@ HOLD = {
 }
 DO_NOT = {
     "an angle the other way": lambda i: (sin(-fn("acos")(unit[i])), sqrt(1 - unit[i] ** 2)),
+    "what an angle of either sign lacks": lambda i: (fn("atan")(x[i]) + fn("atan")(1 / x[i]), PI / 2),
     "a cosine's angle": lambda i: (fn("acos")(cos(x[i])), x[i]),
     "half an angle by its cosine": lambda i: (cos(fn("acos")(unit[i]) / 2), unit[i] / 2),
     "half turns of a real": lambda i: (cos(PI * real[i] + 2 * PI * x[i]), cos(PI * real[i])),

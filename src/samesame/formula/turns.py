@@ -92,6 +92,11 @@ def inverse_of(term: Term) -> Apply | None:
     return atom if isinstance(atom, Apply) and e == 1 and atom.head in ("fn:asin", "fn:acos", "fn:atan") else None
 
 
+def quarter_turn() -> Form:
+    """π/2."""
+    return scale(of_atom(Symbol(PI)), Fraction(1, 2))
+
+
 def multiple_of_pi(angle: Form) -> Fraction | None:
     """r, where the angle is the number r times π."""
     if not angle.terms:
