@@ -10,11 +10,12 @@ import pytest
 
 from samesame.formula.equal import NotProved, Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import PI, Size, Sum, cos, eq, fn, le, not_, sin, where
+from samesame.formula.expr import PI, Size, Sum, cos, eq, exp, fn, le, not_, sin, sqrt, where
 from samesame.formula.tensor import leaf, tensor
 
 N = Size("N", 2)
 x, real, row, z = leaf("x", (N,)), leaf("real", (N,)), leaf("row", (N,), "int", (0, N - 1)), leaf("z", (N, N))
+unit = leaf("unit", (N,))
 SIZES = (2, 3, 5, 8)
 
 
@@ -32,6 +33,16 @@ HOLD = {
     "seven eighths are an eighth back": lambda i: (cos(Fraction(7, 4) * PI * i), cos(Fraction(1, 4) * PI * i)),
     "roots": lambda i: (cos(PI / 4) ** 2 + cos(PI / 6) ** 2 + sin(PI / 6) + cos(PI) + x[i], x[i] + Fraction(3, 4)),
     "fifths": lambda i: (x[i] * sin(PI / 5) + cos(4 * PI / 5), x[i] * cos(3 * PI / 10) - cos(PI / 5)),
+    "a margin on an angle": lambda i: (
+        cos(fn("acos")(unit[i]) + Fraction(3, 10)),
+        unit[i] * cos(Fraction(3, 10)) - sqrt(1 - unit[i] ** 2) * sin(Fraction(3, 10))),
+    "an angle by its sine": lambda i: (
+        sin(x[i] - fn("asin")(unit[i])), sin(x[i]) * sqrt(1 - unit[i] ** 2) - cos(x[i]) * unit[i]),
+    "an angle by its tangent": lambda i: (sin(2 * fn("atan")(x[i])), 2 * x[i] / (1 + x[i] ** 2)),
+    "what an angle lacks of a quarter turn": lambda i: (
+        fn("atan")(2 * exp(x[i] - real[i])) + fn("atan")(exp(real[i]) / exp(x[i]) / 2), PI / 2),
+    "an angle by its cosine": lambda i: (
+        sin(fn("acos")(unit[i])) ** 2 + cos(fn("acos")(-unit[i])), 1 - unit[i] ** 2 - unit[i]),
     "a class that is left out": lambda i: (
         Sum(N, lambda c: where(eq(c, row[i]), 0, fn("tanh")(z[i, c]))),
         Sum(N, lambda c: fn("tanh")(z[i, c])) - fn("tanh")(z[i, row[i]])),
@@ -40,6 +51,10 @@ HOLD = {
         Sum(N, lambda c: x[c]) - x[row[i]] - where(eq(row[i], 0), 0, x[0])),
 }
 DO_NOT = {
+    "an angle the other way": lambda i: (sin(-fn("acos")(unit[i])), sqrt(1 - unit[i] ** 2)),
+    "what an angle of either sign lacks": lambda i: (fn("atan")(x[i]) + fn("atan")(1 / x[i]), PI / 2),
+    "a cosine's angle": lambda i: (fn("acos")(cos(x[i])), x[i]),
+    "half an angle by its cosine": lambda i: (cos(fn("acos")(unit[i]) / 2), unit[i] / 2),
     "half turns of a real": lambda i: (cos(PI * real[i] + 2 * PI * x[i]), cos(PI * real[i])),
     "a half turn": lambda i: (cos(PI * x[i] + PI * i), cos(PI * x[i])),
     "turns that are no multiples of π": lambda i: (cos(x[i] + 2 * i), cos(x[i])),
@@ -59,8 +74,8 @@ def sides(claim):
 
 def numbers(tensors, n, seed=0):
     draw = np.random.default_rng(seed)
-    values = {"x": draw.normal(size=n), "real": draw.normal(size=n), "row": draw.integers(0, n, n),
-              "z": draw.normal(size=(n, n))}
+    values = {"unit": draw.uniform(-1, 1, n), "x": draw.normal(size=n), "real": draw.normal(size=n),
+              "row": draw.integers(0, n, n), "z": draw.normal(size=(n, n))}
     return [evaluate(t, values, {"N": n}) for t in tensors]
 
 
@@ -75,6 +90,12 @@ def test_what_holds_holds_in_numbers_and_is_proved(claim):
 def test_what_looks_like_it_is_not_proved(claim):
     assert any(not np.allclose(*numbers(sides(claim), n)) for n in SIZES)
     assert isinstance(prove_tensors_equal(*sides(claim)), NotProved)
+
+
+def test_an_angle_has_a_value_where_its_cosine_is_one_and_that_is_said():
+    left = tensor((N,), lambda i: cos(fn("acos")(unit[i])))
+    proved = prove_tensors_equal(left, tensor((N,), lambda i: unit[i]))
+    assert isinstance(proved, Proved) and proved.conditions == ("−1 ≤ unit[i] ≤ 1",)
 
 
 def test_what_has_no_value_at_the_place_left_out_stays_as_it_is():

@@ -1,11 +1,13 @@
 """Sums of a few quotients against the quotients added up one by one, what labels choose against a loop over labels, and
-digits of digits that are summed over."""
+digits of digits that are summed over; windows that meet an edge."""
 
+import numpy as np
 import pytest
 
-from samesame.formula.equal import IDENTICAL, Budget, Proved, prove_equal
-from samesame.formula.expr import Lambda, Opaque, Size, Sum, eq, index, maximum, where
-from samesame.formula.tensor import leaf
+from samesame.formula.equal import IDENTICAL, Budget, Proved, prove_equal, prove_tensors_equal
+from samesame.formula.evaluate import evaluate
+from samesame.formula.expr import Lambda, Opaque, Size, Sum, const, eq, index, lt, maximum, where
+from samesame.formula.tensor import leaf, tensor
 
 N = Size("N", 2)
 X, Y = leaf("x", (4, N)), leaf("y", (4, N))
@@ -85,3 +87,42 @@ def test_labels_of_unknown_range_are_not_written_out():
     wider = leaf("v", (N,), "int", (0, 4))
     for label in (lambda s: unknown[s], lambda s: wider[s], lambda s: place(s, 5), lambda s: place(s, what="values")):
         assert not proved(looked_up(label), in_a_loop(label), seconds=0.5)
+
+
+LONG = Size("L", 5)
+
+
+def drawn_out(at):
+    return where(lt(at, 0), 0, where(lt(at, LONG), at, LONG - 1))
+
+
+def mirrored(at):
+    return where(lt(at, 0), -at, where(lt(at, LONG), at, 2 * LONG - 2 - at))
+
+
+def slopes(edge, weights=(-2, -1, 0, 1, 2)):
+    """A regression over five places round each, as one sum over a window, and place by place."""
+    row = leaf("row", (LONG,))
+    window = tensor((LONG,), lambda i: Sum(5, lambda d: (d - 2) * row[edge(i + d - 2)]))
+    by_place = tensor((LONG,), lambda i: sum((w * row[edge(i + d - 2)] for d, w in enumerate(weights)), const(0)))
+    return window, by_place
+
+
+@pytest.mark.parametrize("edge", [drawn_out, mirrored])
+def test_a_window_at_an_edge_is_what_its_places_show(edge):
+    for n in (5, 6, 9):
+        given = {"row": np.random.default_rng(n).normal(size=n)}
+        np.testing.assert_allclose(*(evaluate(side, given, {"L": n}) for side in slopes(edge)), rtol=1e-12, atol=1e-12)
+    assert isinstance(prove_tensors_equal(*slopes(edge)), Proved)
+
+
+@pytest.mark.parametrize("weights", [(-2, -1, 0, 1, 3), (-1, -2, 0, 1, 2), (-2, -1, 1, 1, 2)])
+def test_a_window_with_other_weights_is_another(weights):
+    assert not isinstance(prove_tensors_equal(*slopes(drawn_out, weights)), Proved)
+
+
+def test_a_window_is_not_one_with_another_edge():
+    window, _ = slopes(drawn_out)
+    assert not isinstance(prove_tensors_equal(window, slopes(mirrored)[1]), Proved)
+    shorter = slopes(lambda at: where(lt(at, 2), 0, where(lt(at, LONG), at, LONG - 1)))[1]       # x[0] for x[1]
+    assert not isinstance(prove_tensors_equal(window, shorter), Proved)

@@ -9,12 +9,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import NEG_INF, Expr, Num, Pow, Size, Unsupported, add, const
+from samesame.formula.expr import NEG_INF, Expr, Num, Pow, Size, Unsupported, add, const, fn
 from samesame.formula.infinite import PLUS_INFINITY
 from samesame.formula.tensor import leaf, tensor
 from samesame.operators import constant, meaning_of, readings
-from samesame.operators.numbers import exact
+from samesame.operators.numbers import HALF, beside, exact
 
 
 def value(e: Expr, **sizes: int) -> float:
@@ -58,8 +59,12 @@ def test_known_constants(number: float) -> None:
         assert len(found) == 1
 
 
+MULTIPLIED = [math.pi, math.log(2 * math.pi), math.log(math.pi), 1 / math.pi, math.pi**2, 1 / math.pi**2,
+              1 / math.log(2), 1 / math.log(10)]
+
+
 @pytest.mark.parametrize("q", [Fraction(3), Fraction(1, 180), Fraction(180), Fraction(7, 3), Fraction(512)])
-@pytest.mark.parametrize("base", [math.pi, math.log(2 * math.pi), math.log(math.pi), 1 / math.pi])
+@pytest.mark.parametrize("base", MULTIPLIED)
 def test_a_simple_multiple_of_a_known_constant_is_that_multiple(q: Fraction, base: float) -> None:
     """A density over 6 features has 3·log(2π) in it, an angle in degrees π/180."""
     number = q.numerator * base / q.denominator
@@ -158,7 +163,74 @@ def test_the_root_of_such_a_number_is_one() -> None:
     assert constant((1 - 0.999**2) ** 0.5) is constant(1 - 0.999**2) ** Fraction(1, 2)
 
 
-@pytest.mark.parametrize("number", [0.18999999999999991, 0.7316258119238117, 0.05263157894736846 * 1.0001])
+@pytest.mark.parametrize("made, meant", [
+    (0.997 * 0.95, Fraction(94715, 100000)),
+    (0.95**3 * (1 - 0.95), Fraction(4286875, 100000000)),
+    (0.95**2 * 0.99, Fraction(893475, 1000000)),
+    (0.1 + 0.2, Fraction(3, 10)),
+    (1.1 * 1.1, Fraction(121, 100)),
+    (7 * 1.1e-8, Fraction(77, 10**9)),
+])
+def test_the_short_decimal_that_products_of_decimals_miss_by_little_is_meant(made: float, meant: Fraction) -> None:
+    """As returns that are discounted, and averages of averages, have them."""
+    with readings() as found:
+        assert constant(made) is const(meant) and constant(-made) is const(-meant)
+    assert len(found) == 1
+
+
+def test_sums_of_decimals_as_floats_are_what_their_decimals_are() -> None:
+    """Of any three decimals of three digits, where what is left of 1 is not ever so small."""
+    draw = random.Random(2)
+    for _ in range(2000):
+        a, b, c = (draw.randrange(1, 1000) for _ in range(3))
+        for made, meant in (
+            (a / 1000 * (b / 1000), Fraction(a * b, 10**6)),
+            ((1 - a / 1000) * (b / 1000) * (c / 1000), Fraction((1000 - a) * b * c, 10**9)),
+        ):
+            assert constant(made) is const(meant) or made < 1e-5
+
+
+def test_a_root_less_one_is_that() -> None:
+    with readings() as found:
+        assert constant(2**0.5 - 1) is const(2) ** HALF - 1
+        assert constant(1 - 0.3**0.5) is 1 - const(Fraction(3, 10)) ** HALF
+    assert found == {f"{2**0.5 - 1!r} read as √(2) − 1", f"{1 - 0.3**0.5!r} read as 1 − √(3/10)"}
+
+
+def test_the_step_from_one_root_to_another_is_read_beside_one_of_them() -> None:
+    """Levels of noise √(1 − a)/√a, of which a formula holds one, or the roots it is made of."""
+    levels = [((1 - a) / a) ** 0.5 for a in (0.3, 0.55, 0.85)]
+    roots = [const((1 - a) / a) ** HALF for a in (Fraction(3, 10), Fraction(11, 20), Fraction(17, 20))]
+    for one, other in ((0, 1), (1, 0), (1, 2), (0, 2)):
+        step, meant = levels[other] - levels[one], roots[other] - roots[one]
+        for told in ([levels[one]], [levels[other]], [0.3**0.5, 0.7**0.5, 0.55**0.5, 0.45**0.5, 0.85**0.5, 0.15**0.5]):
+            with beside(told):
+                assert isinstance(prove_equal(constant(step), meant), Proved)
+                assert isinstance(constant(step * (1 + 1e-12)), Num)
+
+
+def test_numbers_at_random_beside_others_are_read_as_they_stand() -> None:
+    draw = random.Random(3)
+    with beside([draw.uniform(0, 3) for _ in range(4)] + [0.7**0.5, 0.3, 10.0]), readings() as found:
+        for _ in range(100):
+            x = draw.uniform(0, 3)
+            assert constant(x) is const(as_it_stands(x))
+    assert not found
+
+
+@pytest.mark.parametrize("name", ["exp", "cos", "sin", "tanh"])
+@pytest.mark.parametrize("argument", [0.3, 0.25, 0.5, 0.01, 0.999])
+def test_a_function_of_a_short_decimal_is_that_function(name: str, argument: float) -> None:
+    number = getattr(math, name)(argument)
+    with readings() as found:
+        assert constant(number) is fn(name)(const(Fraction(str(argument))))
+    assert found == {f"{number!r} read as {name}({argument})"}
+    assert isinstance(constant(number * (1 + 1e-12)), Num)
+
+
+@pytest.mark.parametrize("number", [
+    0.1899999999999997, 0.7316258119238117, 0.05263157894736846 * 1.0001, 1.00000005e-10,
+])
 def test_a_float_that_short_decimals_do_not_give_to_the_last_bit_is_itself(number: float) -> None:
     with readings() as found:
         assert constant(number) is const(as_it_stands(number))

@@ -3,7 +3,7 @@
 sin(a + b) = sin a·cos b + cos a·sin b, cos(a + b) = cos a·cos b − sin a·sin b, and sin²a = 1 − cos²a. With these a
 polynomial in sines and cosines of independent angles has one form, so rotations that are put together, rotary
 embeddings of differences of positions and quaternions need no law of their own. 3·a/2 and a/2 are multiples of one
-angle, a/2. It is a late step, since what it writes out is longer."""
+angle, a/2; of asin x the whole is one, whose sine is known. It is a late step, since what it writes out is longer."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from samesame.formula.functions import named, power
 from samesame.formula.poly import Atom
 from samesame.formula.rewrite import Draft, multiply, under
 from samesame.formula.terms import Apply, Form, Term, add, constant, laws, next_open, of_atom, opened, scale, subtract
+from samesame.formula.turns import inverse_of
 
 SINE, COSINE = "fn:sin", "fn:cos"
 MOST = 6  # summands of an angle, and times that one is taken
@@ -32,7 +33,8 @@ def by_angles(form: Form) -> Form | None:
         return None
     units: Units = {}
     for term in dict.fromkeys(term for angle in angles for term in angle):
-        units[term] = _greatest_divisor([angle[term] for angle in angles if term in angle])
+        taken = [angle[term] for angle in angles if term in angle]
+        units[term] = _greatest_divisor([*taken, Fraction(1)] if inverse_of(term) else taken)
     if any(sum(abs(c / units[term]) for term, c in angle.items()) > MOST for angle in angles):
         return None
     written = _written(form, units)

@@ -62,7 +62,13 @@ from samesame.formula.terms import (
     subtract,
 )
 from samesame.formula.waves import by_waves
-from samesame.formula.written_out import pinned_labels, products_written_out, quotients_written_out, unrolled
+from samesame.formula.written_out import (
+    pinned_labels,
+    products_written_out,
+    quotients_written_out,
+    unrolled,
+    windows_written_out,
+)
 
 __all__ = ["Budget", "NotProved", "Proved", "prove_equal", "prove_tensors_equal"]
 
@@ -519,6 +525,12 @@ def vanishes_quietly(form: Form) -> bool:
     return True
 
 
+def windows_in_generic_position(form: Form) -> Form | None:
+    """What a window shows of an edge that is drawn out or cut off meets what is looked up there one by one."""
+    written = windows_written_out(form)
+    return None if written is None else in_generic_position(written)
+
+
 STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("the difference cancels", lambda form: form),
     ("look-ups are in range", where_lookups_reach),
@@ -531,6 +543,7 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("logarithms gathered", logarithms_gathered),
     ("functions of equal arguments", functions_of_equal_arguments),
     ("what conditions pin has its value", at_boundaries),
+    ("windows written out, in generic position", windows_in_generic_position),
     ("angles of sums", by_angles),
     ("sums of waves", by_waves),
     ("all places less those left out", with_all_places),

@@ -53,7 +53,7 @@ from samesame.formula.terms import (
     subtract,
     value_of,
 )
-from samesame.formula.turns import wave_value, without_turns
+from samesame.formula.turns import quarter_turn, wave_value, without_turns
 
 Function = Callable[[Form], Form]
 MOST_BITS = 4096  # of a number's power
@@ -383,6 +383,8 @@ def _uninterpreted_on_cell(name: str, form: Form) -> Form:
         form = without_turns(form)
         if (known := wave_value(name, form)) is not None:
             return known
+    if name == "atan" and len(form.terms) == 1 and is_positive(form) and (upright := power(form, -1)).key < form.key:
+        return subtract(quarter_turn(), of_atom(Apply("fn:atan", upright)))     # of w/h and h/w one
     if name in ROUNDING:
         rounded = form if is_whole(form) else _rounded(name, form)
         if rounded is not None:

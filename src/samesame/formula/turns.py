@@ -2,15 +2,32 @@
 
 cos(a + 2π·n) = cos a for every integer n. So a multiple c·π·n of an integer n counts by c modulo 2 alone, and the
 transform's angle 2π·(N − k)·n/N is −2π·k·n/N. What is left of a number has an exact value where that is a root, and is
-written as the cosine of less than a quarter turn otherwise: sin(π/5) as cos(3π/10), cos(4π/5) as −cos(π/5).
+written as the cosine of less than a quarter turn otherwise: sin(π/5) as cos(3π/10), cos(4π/5) as −cos(π/5). An angle
+that is given by its sine, cosine or tangent has roots for the others: sin(acos x) = √(1 − x²).
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 
+from samesame.formula.effort import assume
 from samesame.formula.poly import IntegerAtom
-from samesame.formula.terms import Apply, Form, Radical, Symbol, Term, constant, form_of, of_atom, scale
+from samesame.formula.rewrite import multiply
+from samesame.formula.scalars import SCALARS
+from samesame.formula.terms import (
+    Apply,
+    Form,
+    Radical,
+    Symbol,
+    Term,
+    add,
+    constant,
+    form_of,
+    laws,
+    of_atom,
+    scale,
+    subtract,
+)
 
 Value = tuple[Fraction, int]                               # c·√m
 COSINES: dict[Fraction, Value] = {                         # of these multiples of π
@@ -38,11 +55,46 @@ def is_half_turns(term: Term) -> bool:
 
 
 def wave_value(name: str, angle: Form) -> Form | None:
-    """The sine or cosine of an angle without turns, where that is a number times π; None for other angles."""
+    """The sine or cosine of an angle without turns, where that is a number times π, or given by its sine, cosine or
+    tangent; None for other angles."""
     if name == "sin" and angle.terms and all(c.denominator == 1 and is_half_turns(t) for t, c in angle.terms):
         return constant(0)
     turned = multiple_of_pi(angle)
-    return None if turned is None else cosine(turned if name == "cos" else Fraction(1, 2) - turned)
+    if turned is None:
+        return _of_inverse(name, angle)
+    return cosine(turned if name == "cos" else Fraction(1, 2) - turned)
+
+
+def _of_inverse(name: str, angle: Form) -> Form | None:
+    """The sine or cosine of ±asin x, ±acos x or ±atan x, wherever that angle is one."""
+    if len(angle.terms) != 1:
+        return None
+    ((term, c),) = angle.terms
+    inverse = inverse_of(term)
+    if abs(c) != 1 or inverse is None:
+        return None
+    function, x = inverse.head.removeprefix("fn:"), inverse.argument
+    if domain := SCALARS[function].domain:
+        assume(domain.format(x.key))
+    squared = multiply(x, x)
+    if function == "atan":
+        shorter = laws.power(add(constant(1), squared), Fraction(-1, 2))
+        sine, cosine = multiply(x, shorter), shorter
+    else:
+        other = laws.power(subtract(constant(1), squared), Fraction(1, 2))
+        sine, cosine = (x, other) if function == "asin" else (other, x)
+    return scale(sine, c) if name == "sin" else cosine
+
+
+def inverse_of(term: Term) -> Apply | None:
+    """The term, where it is an asin, acos or atan."""
+    atom, e = term.factors[0] if term.plain and len(term.factors) == 1 else (None, Fraction(0))
+    return atom if isinstance(atom, Apply) and e == 1 and atom.head in ("fn:asin", "fn:acos", "fn:atan") else None
+
+
+def quarter_turn() -> Form:
+    """π/2."""
+    return scale(of_atom(Symbol(PI)), Fraction(1, 2))
 
 
 def multiple_of_pi(angle: Form) -> Fraction | None:

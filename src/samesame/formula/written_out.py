@@ -3,17 +3,18 @@
 A program that loops over classes or heads in Python adds up numbers; another sums over an index. Where the summands are
 quotients and their denominators differ with the index, writing these sums out is what makes equal quotients meet, and
 no common denominator is needed. A condition may have put a label in place of the index, as in Σ_e a[t[e]] / d[t[e]],
-summed over the elements e that have one: that is such a sum for each value of the label."""
+summed over the elements e that have one: that is such a sum for each value of the label. A window that moves with an
+index takes few values, too, one for each of its places."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, product
 
 from samesame.formula.guards import Literal, bounds, conjunction, negation, zero_literal
-from samesame.formula.poly import NOTHING, Atom, Element, Poly, Var, number, variable
-from samesame.formula.rewrite import Draft, replaced, under
+from samesame.formula.poly import NOTHING, Atom, Element, Poly, Var, linear, number, variable
+from samesame.formula.rewrite import Draft, guarded, replaced, under
 from samesame.formula.terms import Apply, Factors, Form, OpaqueAtom, Term, constant, form_of, next_open, opened
 
 UNROLLED = 256  # terms that sums may be written out to
@@ -34,6 +35,12 @@ def quotients_written_out(form: Form) -> Form | None:
     there are none, or no other quotient that they could meet."""
     lone = (term for term, _ in form.terms if (held := _divisors(term.factors)) and not _moved(held, term.bound))
     return _written_out(form, _over_divisors, QUOTIENTS) if any(True for _ in lone) else None
+
+
+def windows_written_out(form: Form) -> Form | None:
+    """Sums over windows that move with an index written out, as Σ_{i−2≤u≤i+2} x[u] at the five places from i − 2 on;
+    None if there are none."""
+    return _written_out(form, _over_windows, UNROLLED)
 
 
 def products_written_out(form: Form) -> Form | None:
@@ -123,6 +130,45 @@ def _sums(draft: Draft, variables: Iterable[Var], most: int) -> Iterator[list[Fo
         values = _between([p for p, _ in lows], [p for p, _ in highs])
         if values is not None and len(values) <= most:
             yield [replaced(draft, ((v, number(k)),)) for k in values]
+
+
+def _over_windows(draft: Draft, most: int) -> list[Form] | None:
+    """The summands at each place of a window, or at each value of a free index that is a factor where few are left."""
+    for v in draft.bound:
+        lows, highs, _ = bounds(v, draft.guards)
+        places = _window([p for p, _ in lows], [p for p, _ in highs], most)
+        if places is not None:
+            return [replaced(draft, ((v, p),)) for p in places]
+    outside = tuple(g for g in draft.guards if not g.free & frozenset(draft.bound))
+    inside = tuple(g for g in draft.guards if g not in outside)
+    for v in (a for a, _ in draft.factors if isinstance(a, Var) and a not in draft.bound):
+        lows, highs, _ = bounds(v, outside)
+        own = ([] if end is None else [end] for end in (v.low, v.high))
+        low, high = ([p for p, _ in told] + end for told, end in zip((lows, highs), own, strict=True))
+        places = _window(low, high, min(most, POINTS))
+        if places is not None:
+            body = Draft(draft.bound, inside, draft.factors)
+            cells = ((conjunction((*outside, zero_literal(variable(v) - p))), p) for p in places)
+            return [guarded(cell, replaced(body, ((v, p),))) for cell, p in cells if cell is not None]
+    return None
+
+
+def _window(lows: Iterable[Poly], highs: Iterable[Poly], most: int) -> list[Poly] | None:
+    """The places from one of the low ends on that reach one of the high ends, for the two that are nearest."""
+    ends = ((low, _largest(high - low + 1)) for low, high in product(lows, list(highs)))
+    low, width = min(((low, w) for low, w in ends if w is not None), key=lambda w: (w[1], w[0].key), default=(None, 0))
+    return [low + number(k) for k in range(width)] if low is not None and width <= most else None
+
+
+def _largest(p: Poly) -> int | None:
+    """What a polynomial never exceeds, where it is linear in indices."""
+    for v in (a for a in p.atoms() if isinstance(a, Var)):
+        slope, _ = linear(p, v)
+        end = None if slope is None or slope.constant is None else v.range(NOTHING)[slope.constant > 0]
+        if end is None:
+            return None
+        p = p.at(((v, end),))
+    return p.constant
 
 
 def _by_labels(draft: Draft, divisors: Iterable[Atom], most: int) -> Iterator[list[Form]]:

@@ -5,8 +5,9 @@ decimal is that decimal, exactly (1e-5 is 1/100000). One with a long decimal is 
 with roots of small rationals; where one lies within a unit in the last place, that is taken. Where none does, and no
 decimal of 15 digits is this float, it is the number that the float is, to the last bit: so the halves of such numbers,
 and 1 − w for a weight w from 1/2 on, are exactly that on the other side, too. One that floats make, to the last bit, of
-short decimals as optimizers do (`1 - 0.9**2` is 0.18999999999999995) is that. Such a reading is an assumption, so each
-is written down: `with readings() as found:` collects them as sentences.
+short decimals as optimizers do (`1 - 0.9**2` is 0.18999999999999995) is that, and so is the short decimal that products
+of decimals leave by a unit or two (`0.997 * 0.95` is 0.9471499999999999). `math.cos(0.3)` is that cosine. Such a
+reading is an assumption, so each is written down: `with readings() as found:` collects them as sentences.
 
 The least float of a format is −∞ to a softmax, which makes 0 of both, and a number like any other elsewhere: a proof
 in which a −∞ so read does not vanish is no proof, and is made once more `with literally():`.
@@ -15,17 +16,17 @@ in which a −∞ so read does not vanish is no proof, and is made once more `wi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 
-from samesame.formula.expr import NEG_INF, PI, Expr, Unsupported, const, log, mul, numeric, power, walk
+from samesame.formula.expr import NEG_INF, PI, Expr, Unsupported, const, fn, log, mul, numeric, power, walk
 from samesame.formula.infinite import PLUS_INFINITY
 from samesame.operators import hiding
 
@@ -68,6 +69,16 @@ MULTIPLIED: tuple[tuple[float, Expr, str], ...] = (        # of which programs w
     (math.log(2), log(2), "log 2"),
     (math.log(10), log(10), "log 10"),
     (1 / math.pi, 1 / PI, "1/π"),
+    (math.pi**2, PI**2, "π²"),
+    (1 / math.pi**2, PI**-2, "1/π²"),
+    (1 / math.log(2), 1 / log(2), "1/log 2"),              # bits
+    (1 / math.log(10), 1 / log(10), "1/log 10"),           # decibels
+)
+WORKED_OUT: tuple[tuple[str, Callable[[float], float], Callable[[float], float]], ...] = (
+    ("exp", math.log, math.exp),                           # a function of a short decimal, which its inverse gives back
+    ("cos", math.acos, math.cos),
+    ("sin", math.asin, math.sin),
+    ("tanh", math.atanh, math.tanh),
 )
 ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
 _LARGEST_LOG = 14.0                                        # of integers up to a million
@@ -78,6 +89,9 @@ DECIMAL = 15                                               # so many at most, an
 POWERS = range(1, 7)                                       # steps of an optimizer that are looked for
 DECAYS = tuple(sorted((k / 1000 for k in range(500, 1000)), key=lambda s: len(repr(s))))    # of its averages
 DIGITS_OF_RATES, NEARLY = 3, 1e-9
+MOST_BESIDE = 24                                           # numbers of which quotients are looked at
+DIGITS_OF_ARGUMENTS = 4                                    # of what a function is taken
+LOST, LEAST_LEFT = 2.0**-53, 1e-5                          # what 1 − s is off where s is rounded; the least such 1 − s
 
 
 class Readings(set[str]):
@@ -88,6 +102,7 @@ class Readings(set[str]):
 
 _collector: ContextVar[Readings | None] = ContextVar("readings", default=None)
 _literal: ContextVar[bool] = ContextVar("literal", default=False)
+_beside: ContextVar[tuple[float, ...]] = ContextVar("beside", default=())
 
 
 @contextmanager
@@ -113,6 +128,17 @@ def readings() -> Iterator[Readings]:
         if outer is not None:
             outer |= found
             outer.infinite = outer.infinite or found.infinite
+
+
+@contextmanager
+def beside(numbers: Iterable[float]) -> Iterator[None]:
+    """Inside, a number may be read as a root less or plus one of these, or a quotient of two of them, which all stand
+    in one formula."""
+    token = _beside.set(tuple(sorted({abs(n) for n in numbers if math.isfinite(n) and n})))
+    try:
+        yield
+    finally:
+        _beside.reset(token)
 
 
 def record(sentence: str, infinite: bool = False) -> None:
@@ -204,38 +230,48 @@ def well_known(value: float) -> Iterator[tuple[float, str]]:
 
 
 def _recognised(value: float) -> Expr | None:
+    found = _reading(value)
+    if found is None:
+        return None
+    expr, text = found
+    record(f"{value!r} read as {text}")
+    return expr
+
+
+def _reading(value: float) -> tuple[Expr, str] | None:
+    """What a positive number with a long decimal is read as, and that in words."""
     for number, expr, text in KNOWN:
         if _near(number, value):
-            record(f"{value!r} read as {text}")
-            return expr
+            return expr, text
+    decimal = None if _single(value) else _nearly_short(value)
+    if decimal is not None:
+        return const(Fraction(repr(decimal))), repr(decimal)
+    root = _simple_root(value)
+    if root is not None:
+        return root
+    for q in _simple(Fraction(value * math.log(2)) ** 2, 2, _single(value)):
+        if _near(math.sqrt(q) / math.log(2), value):                # a scale of scores, for powers of two
+            rational = Fraction(math.isqrt(q.numerator), math.isqrt(q.denominator))
+            return (const(rational) if rational**2 == q else power(q, HALF)) / log(2), f"√({q})/log 2"
+    if _single(value):
+        short = str(np.float32(value))
+        return (const(Fraction(short)), short) if _digits(short) < SHORT - 3 else None
+    if value < _LARGEST_LOG:
+        for q in _simple(Fraction(math.exp(value)), 1, single=False):
+            if _near(math.log(q), value):
+                return log(q), f"log({q})"
+    for number, expr, text in MULTIPLIED:
+        for q in _simple(Fraction(value / number), 1, single=False):
+            if _near(q.numerator * number / q.denominator, value):
+                return q * expr, f"{q}·{text}"
+    return _made_of_decimals(value) or _worked_out(value) or _apart_by_a_root(value, _beside.get())
+
+
+def _simple_root(value: float) -> tuple[Expr, str] | None:
     for degree, text in ROOTS.items():
         for q in _simple(Fraction(value) ** degree, degree, _single(value)):
             if _near(float(q) ** (1 / degree), value):
-                record(f"{value!r} read as {text.format(q)}")
-                return power(q, Fraction(1, degree))
-    for q in _simple(Fraction(value * math.log(2)) ** 2, 2, _single(value)):
-        if _near(math.sqrt(q) / math.log(2), value):                # a scale of scores, for powers of two
-            record(f"{value!r} read as √({q})/log 2")
-            root = Fraction(math.isqrt(q.numerator), math.isqrt(q.denominator))
-            return (const(root) if root**2 == q else power(q, HALF)) / log(2)
-    if not _single(value) and 0 < value < _LARGEST_LOG:
-        for q in _simple(Fraction(math.exp(value)), 1, single=False):
-            if _near(math.log(q), value):
-                record(f"{value!r} read as log({q})")
-                return log(q)
-    for number, expr, text in () if _single(value) else MULTIPLIED:
-        for q in _simple(Fraction(value / number), 1, single=False):
-            if _near(q.numerator * number / q.denominator, value):
-                record(f"{value!r} read as {q}·{text}")
-                return q * expr
-    made = None if _single(value) else _made_of_decimals(value)
-    if made is not None:
-        expr, text = made
-        record(f"{value!r} read as {text}")
-        return expr
-    if _single(value) and _digits(str(np.float32(value))) < SHORT - 3:
-        record(f"{value!r} read as {np.float32(value)}")
-        return const(Fraction(str(np.float32(value))))
+                return power(q, Fraction(1, degree)), text.format(q)
     return None
 
 
@@ -258,6 +294,50 @@ def _made_of_decimals(value: float) -> tuple[Expr, str] | None:
             expr, text = _share(s, k)
             return const(Fraction(repr(a))) / expr, f"{a!r}/({text})"
     return None
+
+
+def _nearly_short(value: float) -> float | None:
+    """The short decimal that a float is by what few products of decimals, or their differences from 1, are rounded."""
+    near = _short(value, SHORT - 1)
+    if abs(near - value) <= 2 * math.ulp(value):
+        return near
+    near = round(value, SHORT - 1)
+    return near if LEAST_LEFT < value < 1 and abs(near - value) <= LOST else None
+
+
+def _worked_out(value: float) -> tuple[Expr, str] | None:
+    """A function of a short decimal, such as a margin's cosine or a decay e^−0.1."""
+    for name, inverse, function in WORKED_OUT:
+        if value < 1 or name == "exp":
+            argument = _short(inverse(value), DIGITS_OF_ARGUMENTS)
+            if argument and function(argument) == value:
+                return fn(name)(const(Fraction(repr(argument)))), f"{name}({argument!r})"
+    return None
+
+
+@cache
+def _apart_by_a_root(value: float, numbers: tuple[float, ...]) -> tuple[Expr, str] | None:
+    """The difference or sum of a simple root and 1, another number of the formula, or a quotient of two of them: the
+    step from one level of noise √(1 − a)/√a to the next."""
+    quotients = (a / b for a, b in permutations(numbers, 2)) if len(numbers) <= MOST_BESIDE else ()
+    for other in dict.fromkeys((1.0, *numbers, *quotients)):
+        for root, signs, words in (
+            (value + other, (1, -1), "{0} − {1}"),
+            (other - value, (-1, 1), "{1} − {0}"),
+            (value - other, (1, 1), "{0} + {1}"),
+        ):
+            for q in _simple(Fraction(root) ** 2, 2, single=False) if root > 0 else ():
+                known = _known_beside(other) if abs(math.sqrt(q) - root) <= 2 * math.ulp(max(root, other)) else None
+                if known is not None:
+                    return signs[0] * power(q, HALF) + signs[1] * known[0], words.format(f"√({q})", known[1])
+    return None
+
+
+def _known_beside(value: float) -> tuple[Expr, str] | None:
+    """A short decimal or a simple root."""
+    if _digits(repr(value)) < SHORT:
+        return const(Fraction(repr(value))), f"{value:g}"
+    return _simple_root(value)
 
 
 @cache

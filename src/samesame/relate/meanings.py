@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -11,7 +11,7 @@ from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.graph import Node
 from samesame.operators import explain
 from samesame.operators.demands import Range
-from samesame.operators.numbers import constant
+from samesame.operators.numbers import beside, constant
 from samesame.relate.blocks import Block
 from samesame.relate.joint import kind_of
 
@@ -20,14 +20,23 @@ def meanings(block: Block) -> tuple[Tensor, Tensor]:
     """The formulas of the block's two sides over its frontier. Raises Unsupported where an operator has none here."""
     known: dict[Node, Any] = {}
     lookup: Callable[[Node], Any] = known.__getitem__
-    for node in block.graph.nodes:
-        if node.operator == "input":
-            known[node] = _variable(node, block.ranges.get(node.name))
-        elif node.operator == "constant":
-            known[node] = _number(block.graph.tensors[node.name], node)
-        else:
-            known[node] = explain(node, lookup)
+    with beside(_floats(block)):
+        for node in block.graph.nodes:
+            if node.operator == "input":
+                known[node] = _variable(node, block.ranges.get(node.name))
+            elif node.operator == "constant":
+                known[node] = _number(block.graph.tensors[node.name], node)
+            else:
+                known[node] = explain(node, lookup)
     return known[block.left], known[block.right]
+
+
+def _floats(block: Block) -> Iterator[float]:
+    """The numbers that the block's programs write."""
+    numbers = (value for value in block.graph.tensors.values() if value.numel() and value.dtype == torch.float64)
+    yield from (value.flatten()[0].item() for value in numbers)
+    for node in block.graph.nodes:
+        yield from (a for a in (*node.args, *node.kwargs.values()) if isinstance(a, float))
 
 
 def _variable(node: Node, bounds: Range | None) -> Tensor:
