@@ -272,6 +272,10 @@ def launch_quantized_too_low(M=5, N=100):
     return quantized_with(torch.randn(M, N, device="cuda"), 0.0, -129.0)
 
 
+def launch_quantized_not_low_enough(M=5, N=100):
+    return quantized_with(torch.randn(M, N, device="cuda"), 0.0, -126.0)
+
+
 def quantized(x):
     s = x.abs().amax(dim=1) / 127.0
     return torch.floor(x / s[:, None] + 0.5).clamp(-128, 127).to(torch.int8), s
