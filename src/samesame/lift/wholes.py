@@ -153,10 +153,10 @@ def hold_rests(captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]]) -> 
                 for verdict in loading if not empty[view.memory].has(view) else ():
                     doubt(verdict, "undefined", f"{name} is read, and {UNSHOWN}")
         for name, view, verdicts in passed_to(variants[0], captured, lifted):
-            covers = [is_covered(verdict, name) for verdict in verdicts]
-            if view.memory in empty and any(covers):
-                writers[view.memory] += [(name, verdict) for verdict in verdicts]
-                if all(covers):
+            if view.memory in empty:
+                states = [coverage_of(verdict, name) for verdict in verdicts]
+                writers[view.memory] += [(name, one) for one, s in zip(verdicts, states, strict=True) if s != "none"]
+                if states and all(state == "proved" for state in states):
                     empty[view.memory].add(view)
     for _, view in captured.outputs:
         read_by_host(view)
@@ -185,9 +185,12 @@ def host_step(step: Any, empty: Mapping[int, Written], read: Callable[[Any], Non
             empty[view.memory].add(view)
 
 
-def is_covered(verdict: KernelVerdict, name: str) -> bool:
-    """Whether a launch is shown to write all of a tensor, by itself or with others."""
-    return any(o.name == "coverage" and o.tensor == name and o.state == "proved" for o in verdict.obligations)
+def coverage_of(verdict: KernelVerdict, name: str) -> str:
+    """The state of what says that a launch writes all of a tensor; "none" where it does not write to it."""
+    if verdict.unsupported:
+        return "undecided"
+    states = [o.state for o in verdict.obligations if o.name == "coverage" and o.tensor == name]
+    return next((state for state in states if state != "proved"), states[0] if states else "none")
 
 
 def doubt(verdict: KernelVerdict, name: str, detail: str, tensor: str = "") -> None:
