@@ -271,6 +271,7 @@ class _Lifting:
         """Keep the condition under which an element is written, over the tensor's own indices."""
         covers = obligations.covered(self.kernel, writes)
         self.verdict.reads |= {read.memory.storage for read in self.kernel.reads}
+        self.verdict.loads |= {read.memory.name for read in self.kernel.reads}
         if covers is None:
             return
         indices = tuple(index(integers.tidied(const(n))) for n in writes[0].memory.shape)

@@ -40,6 +40,7 @@ from samesame.lift.parameters import taken_by
 from samesame.lift.replayed import replay
 from samesame.lift.together import cover_together, covered_by
 from samesame.lift.tried import Tried
+from samesame.lift.wholes import hold_rests
 from samesame.operators.ideal import idealised, is_guarded
 from samesame.operators.numbers import readings
 
@@ -228,6 +229,7 @@ def attempted(
             found.launched.append((seen[key], recorded))
         found.lifted.setdefault(recorded.call, []).append(seen[key])
     cover_together(captured, found.lifted)
+    verdict.unsupported += hold_rests(captured, found.lifted)
     hold_infinities(captured, found.lifted)
     found.configuration = next((recorded.configuration for _, recorded in found.launched), "")
     if against is not None:
