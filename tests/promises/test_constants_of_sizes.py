@@ -11,6 +11,7 @@ import torch
 from samesame import check
 
 X = {"x": torch.randn(3, 7, generator=torch.Generator().manual_seed(0))}
+HALF = torch.tensor(0.5)
 
 
 def waves(columns: int, times: int) -> torch.Tensor:
@@ -28,7 +29,7 @@ PARTING = {
     "beside a one": (scaled(lambda n: 1 + waves(n, 9).sum()), scaled(lambda n: 1), 9),
     "a mean of squares": (scaled(lambda n: (waves(n, 9) ** 2).mean()), scaled(lambda n: 0.5), 9),
     "a root of two": (scaled(lambda n: math.sqrt(2) * (waves(n, 9) ** 2).mean()), scaled(lambda n: 0.5**0.5), 9),
-    "a buffer": (scaled(lambda n: (waves(n, 9) ** 2).mean()), lambda x, half=torch.tensor(0.5): x * half, 9),
+    "a buffer": (scaled(lambda n: (waves(n, 9) ** 2).mean()), lambda x: x * HALF, 9),
     "waves apart by every size that is run": (scaled(lambda n: waves(n, 87)), scaled(lambda n: waves(n, 3)), 35),
 }
 
@@ -55,6 +56,9 @@ def test_a_constant_of_which_rounding_leaves_nothing_is_read_as_nothing_else(dty
     """In the dtype it is 0 where 1 is meant: that is what the program does, and no rounding of a stored number."""
     large = 1e8 if dtype == torch.float32 else 1e16
     example = {"x": X["x"].to(dtype)}
-    lost = (lambda x: x * ((torch.full((7,), large, dtype=dtype) + 1) - large))
+
+    def lost(x):
+        return x * ((torch.full((7,), large, dtype=dtype) + 1) - large)
+
     assert not lost(**example).any()
     assert check(lost, lambda x: x * 1.0, example).verdict == "different"
