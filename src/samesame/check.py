@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -34,6 +34,7 @@ from samesame.operators.execute import execute
 from samesame.operators.hiding import HIDDEN
 from samesame.operators.hiding import told as told_of_hidden
 from samesame.operators.numbers import LOWEST
+from samesame.operators.provisos import provisos
 from samesame.operators.table import packet
 from samesame.relate.arrangement import in_common
 from samesame.relate.carried import carried
@@ -196,7 +197,7 @@ def _establish(
         _decide(verdict, roots if read is None else up_to_rounding(roots, read), relating, run, unlike)
         evidence = [found.evidence for found in verdict.roots] + [found.evidence for found in verdict.relations]
         conditions = [condition for one in evidence for condition in one.conditions]
-        verdict.only += [*told_of_hidden(conditions), *(f"where {told}" for told in ties_excluded(conditions))]
+        verdict.only += _only(conditions)
         verdict.notes += sides.notes
         verdict.advice = _advice(relation, graphs, values)
         if verdict.verdict == "different":
@@ -234,6 +235,13 @@ def _establish(
             _neighbours(verdict, here, run)
 
 
+def _only(conditions: Iterable[str]) -> list[str]:
+    """What a headline says of the conditions that proofs used."""
+    used = list(dict.fromkeys(conditions))
+    return [*told_of_hidden(used), *(f"where {told}" for told in ties_excluded(used)),
+            *(f"if {told}" for told in provisos(used))]
+
+
 def _is_bounded(verdict: Verdict) -> bool:
     """Is it the same in a region that decisions of the programs bound?"""
     proved = verdict.verdict == "same" and verdict.evidence is Rung.PROVED and not verdict.only
@@ -247,6 +255,7 @@ def _neighbours(verdict: Verdict, here: Here, run: Run) -> None:
     for _ in run.sparing(around.steps(), _SHARE, _NOT_NEAR):
         pass
     verdict.sizes = around.joined()
+    verdict.only += _only(condition for case in verdict.sizes.cases for condition in case.conditions)
     if around.apart:
         verdict.verdict, verdict.evidence = "different", Rung.REFUTED
     for found in around.proved:

@@ -17,7 +17,7 @@ from samesame.certificate.replay import Broken, digest, replay
 from samesame.evidence import Rung, SamesameError, Verdict
 from samesame.formula.region import region_of
 from samesame.report.json import to_json
-from samesame.report.terminal import plain_text
+from samesame.report.terminal import headline, plain_text
 
 
 @pytest.mark.parametrize("pair", PARTINGS, ids=[pair.name for pair in PARTINGS])
@@ -129,6 +129,32 @@ def test_what_is_held_is_in_the_headline() -> None:
     model = nn.Linear(6, 4)
     same = check(model, lambda input: F.linear(input, model.weight) + model.bias, {"input": numbers((3, 6))})
     assert "proved for every B ≥ 2, with input.shape[1] = 6" in " ".join(plain_text(same).split())
+
+
+def _squared_wave(x):
+    n = x.shape[-1]
+    wave = torch.cos(2 * math.pi * 2 * torch.arange(n) / n) ** 2
+    return (x[:, :1] * torch.ones(n) * wave).sum(-1)
+
+
+def _at_its_own_sizes(x):
+    assert tuple(x.shape) == (3, 6)
+    return _squared_wave(x)
+
+
+@pytest.mark.parametrize(("left", "right", "sizes"), [
+    (_squared_wave, lambda x: x[:, 0] * 0.5 * x.shape[-1], ", for every B ≥ 2, with x.shape[1] = 6 ("),
+    (_squared_wave, lambda x: x[:, 0] * [0.5, 1.0][int(x.shape[0]) // 99] * x.shape[-1],
+     ", for sizes like those run: B ∈ {3, 4, 5, 7}, x.shape[1] = 6 ("),
+    (_at_its_own_sizes, lambda x: x[:, 0] * 0.5 * x.shape[-1], ", at these sizes ("),
+], ids=["region", "lost", "here"])
+def test_what_rounding_explains_is_said_of_the_sizes_that_were_proved(left, right, sizes) -> None:
+    """At 4 columns the wave is 1 everywhere, and the two differ."""
+    four = {"x": numbers((3, 4))}
+    assert _squared_wave(**four).allclose(four["x"][:, 0] * 4)
+    verdict = check(left, right, {"x": numbers((3, 6))})
+    assert verdict.evidence is Rung.ROUNDED
+    assert f"every output the same up to the rounding of stored numbers{sizes}" in headline(verdict).plain
 
 
 def test_where_a_size_is_lost_the_headline_says_sizes_like_those_run_and_where() -> None:

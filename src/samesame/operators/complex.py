@@ -18,8 +18,9 @@ from samesame.graph import Dtype
 from samesame.operators import contraction, indexing, reduction
 from samesame.operators.numbers import record
 from samesame.operators.pointwise import choose, minus, over, plus, times
+from samesame.operators.provisos import UNSIGNED
 from samesame.operators.shapes import as_tensor, fits, kind_of, plain, pointwise
-from samesame.operators.special import UNSIGNED, arctangent
+from samesame.operators.special import arctangent
 from samesame.operators.table import Meaning, complex_meaning, is_complex, join, meaning, parts, tensors_in
 
 

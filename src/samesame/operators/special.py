@@ -40,6 +40,7 @@ from samesame.graph import Dtype
 from samesame.operators.movement import replaced
 from samesame.operators.numbers import constant, exact, record
 from samesame.operators.pointwise import clamp, times
+from samesame.operators.provisos import UNSIGNED
 from samesame.operators.reduction import Dims, running, sum_
 from samesame.operators.shapes import agreeing, at, broadcast, dimension, folded, pointwise, untold
 from samesame.operators.table import meaning
@@ -59,8 +60,6 @@ def copysign_of(x: Expr, y: Expr) -> Expr:
     record(UNSIGNED.format("copysign"))
     return where(lt(y, 0), -absolute(x), absolute(x))
 
-
-UNSIGNED = "a zero is positive where {} asks for its sign"
 
 FUNCTIONS: dict[str, Special] = {                          # of one real
     "aten.asinh": lambda x: log(x + sqrt(x**2 + 1)),

@@ -20,6 +20,7 @@ from samesame.formula.selected import ties_excluded
 from samesame.graph import Graph, Node, TensorType, rewritten
 from samesame.operators.execute import execute
 from samesame.operators.kept import Over
+from samesame.operators.provisos import provisos
 from samesame.refine.asked import answered_alike, conditions
 from samesame.refine.due import Due, as_declared, missing
 from samesame.refine.extreme import extreme_outputs
@@ -384,7 +385,8 @@ def write(verdict: Refinement, found: Established, roots: list[Root], run: Run) 
     given = {node.name for node in relating.right.nodes if node.is_source}
     verdict.input_relation = [relation for relation in relations if relation.right in given]
     verdict.relations = [relation for relation in relations if relation.right not in given]
-    verdict.provided += ties_excluded(said for relation in relations for said in relation.evidence.conditions)
+    used = [said for relation in relations for said in relation.evidence.conditions]
+    verdict.provided += [*ties_excluded(used), *provisos(used)]
     verdict.unpaired = [relating.left[name].origin.parameter or name for name in relating.inputs.unpaired_left]
     verdict.notes = _notes(verdict, found, run)
     verdict.counts = {

@@ -3,7 +3,8 @@
 A table of angles, 1/√d or a mask that a program makes of literals is worked out in the program's own precision, and
 two spellings of it then differ in their last digits though they mean the same numbers. `exact` writes a graph in which
 such constants are made in float64. What rounds on purpose stays as it is: a constant that goes through bfloat16,
-float16 or less, and one by which an integer or a truth value is decided, if that would come out otherwise.
+float16 or less, and one by which an integer or a truth value is decided, if that would come out otherwise. So does one
+of which float32 leaves too little to tell what is meant, as of (1e8 + 1) − 1e8.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from samesame.relate.roundings import Unbounded, cone, worked_out
 
 _TIMES = 8                  # constants that decide otherwise are left alone, so many at the most
 MUCH = 1e-4                 # of its largest magnitude: more than rounding does to a constant, if nothing cancels
+COARSE = 2.0**-8            # of its largest magnitude: bfloat16 is no coarser, so more is no rounding of a constant
 DOUBLE = Dtype("float64")
 STEPS = {f"aten.{name}" for name in ("floor", "ceil", "round", "trunc", "sign", "sgn", "heaviside", "nextafter")}
 WIDENED = {"float32": "float64", "complex64": "complex128"}
@@ -31,13 +33,14 @@ WIDENED = {"float32": "float64", "complex64": "complex128"}
 @dataclass(frozen=True, slots=True)
 class Widened:
     """A constant that the program works out in a dtype; `error` of its largest magnitude is what that rounds away.
-    Where that is much only since it is meant to be zero, and rounding leaves something of what cancels, `meant` has it
-    with its zeros."""
+    Where that is much only since it is meant to be zero, and rounding `leaves` something of what cancels, `meant` has
+    it with its zeros."""
 
     node: Node
     dtype: str
     error: float
     meant: torch.Tensor | None = None
+    leaves: float = 0.0
 
 
 def exact(graph: Graph) -> tuple[Graph, list[Widened]]:
@@ -55,7 +58,10 @@ def exact(graph: Graph) -> tuple[Graph, list[Widened]]:
             if fault is None:
                 changed = [_widened(graph, node, own, values)
                            for node in _read(graph, names) if isinstance(own[node.name], torch.Tensor)]
-                changed = [found for found in changed if found.error > 0]
+                changed = [found for found in changed if found.error > 0 or found.leaves > 0]
+                if lost := [found.node for found in changed if found.error > COARSE]:
+                    kept |= {part for node in lost for part in cone(node)}
+                    continue
                 zeros = {found.node.name: found.meant for found in changed if found.meant is not None}
                 return (_with_values(made, zeros), changed) if changed else (graph, [])
             kept |= set(cone(fault))
@@ -68,8 +74,12 @@ def _widened(graph: Graph, node: Node, own: Mapping[str, Any], values: Mapping[s
     """What the program's dtype does to a constant of its own."""
     mine, wider = own[node.name], values[node.name]
     error = difference(mine, wider)
+    dtype = str(mine.dtype).removeprefix("torch.")
     meant = None if error < MUCH else _with_zeros(graph, node, own, mine, wider)
-    return Widened(node, str(mine.dtype).removeprefix("torch."), error, meant)
+    if meant is None:
+        return Widened(node, dtype, error)
+    zero = (meant == 0) & (mine != 0)
+    return Widened(node, dtype, difference(mine.masked_fill(zero, 0.0), meant), meant, float((mine * zero).abs().max()))
 
 
 def _with_zeros(

@@ -22,6 +22,7 @@ import torch
 
 from samesame.graph import Graph, Node, map_nodes
 from samesame.operators.execute import pure, rerun, resolve
+from samesame.relate.buffers import content
 from samesame.relate.joint import BIJECTIVE, IDENTITIES
 
 
@@ -109,6 +110,14 @@ def cone(root: Node) -> list[Node]:
             stack.append((node, True))
             stack += [(part, False) for part in reversed(node.inputs) if part not in found]
     return list(found)
+
+
+def spelled(root: Node, graph: Graph) -> tuple[Any, ...]:
+    """A formula as it is written, with the sizes and the constants in it; its nodes may have other names."""
+    parts = {node: k for k, node in enumerate(cone(root))}
+    return tuple((node.operator, node.type, map_nodes(parts.__getitem__, node.args),
+                  tuple((key, map_nodes(parts.__getitem__, value)) for key, value in node.kwargs.items()),
+                  content(graph.tensors[node.name]) if node.operator == "constant" else None) for node in parts)
 
 
 def packet(node: Node) -> str:

@@ -36,11 +36,13 @@ from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values
 from samesame.relate.relating import MOVES, input_relation
 from samesame.relate.roots import apart
-from samesame.relate.roundings import Rounded, Unbounded, cone, packet, units, worked_out
+from samesame.relate.roundings import Rounded, Unbounded, cone, packet, spelled, units, worked_out
 from samesame.relate.words import formula_text
 
 SIDES = ("left", "right")
 Graphs = tuple[Graph, Graph]
+Spelling = tuple[Any, ...]
+Zeros = dict[str, Spelling]
 Names = tuple[frozenset[str], frozenset[str]]
 _TRIED = 24                 # formulas for one stored tensor
 _SECONDS = 15.0             # of this thread's time, for all formulas of a side
@@ -59,6 +61,7 @@ class Stored:
     formula: Node | Number | Numbers
     reading: Reading
     shown: bool = True
+    made_of: Spelling = ()      # what was worked out, and its formula: true of the sizes in them
 
 
 @dataclass(slots=True)
@@ -74,6 +77,7 @@ class Meant:
     stored: list[Stored] = field(default_factory=list)
     tables: list[Stored] = field(default_factory=list)
     widened: list[tuple[str, Widened]] = field(default_factory=list)
+    zeros: tuple[Zeros, Zeros] = field(default_factory=lambda: ({}, {}))
     wrong: list[Reading] = field(default_factory=list)
     unknown: frozenset[str] = frozenset()
     variables: Names | None = None
@@ -94,12 +98,15 @@ class Meant:
 
     def conditions(self) -> tuple[str, ...]:
         """What is taken for granted, in sentences."""
-        worst: dict[tuple[str, str], float] = {}
+        worst, left = dict[tuple[str, str], float](), dict[tuple[str, str], float]()
         for side, found in self.widened:
             worst[side, found.dtype] = max(worst.get((side, found.dtype), 0.0), found.error)
+            left[side, found.dtype] = max(left.get((side, found.dtype), 0.0), found.leaves)
         constants = (f"constants that the {side} works out in {dtype} are read as exact: off by at most {error:.1e} of "
-                     "the largest of them" for (side, dtype), error in worst.items())
-        return (*map(str, self.readings), *constants)
+                     "the largest of them" for (side, dtype), error in worst.items() if error)
+        zeros = (f"constants that the {side} works out in {dtype} are read as 0 where they cancel: rounding leaves at "
+                 f"most {most:.1e}" for (side, dtype), most in left.items() if most)
+        return (*map(str, self.readings), *constants, *zeros)
 
     def unshown(self) -> list[str]:
         return [str(stored.reading) for stored in self.stored if not stored.shown]
@@ -127,7 +134,10 @@ class Meant:
         if self.as_made:
             names = self.variables or (frozenset(), frozenset())
             return as_sources(graphs[0], names[0], "parameter"), as_sources(graphs[1], names[1], "parameter")
-        wide = exact(graphs[0])[0], exact(graphs[1])[0]
+        (left, of_left), (right, of_right) = map(exact, graphs)
+        wide = left, right
+        if self.zeros != (_zeros(graphs[0], of_left), _zeros(graphs[1], of_right)):
+            raise Refused("constants that cancel to zero there are made of sizes")
         for stored in self.stored:
             if not stored.node.is_source:
                 raise Refused(f"{stored.reading.name} is cut there, and was read at the sizes of the example only")
@@ -135,10 +145,15 @@ class Meant:
                 _require_held(stored, graphs, self.graphs)
             if isinstance(stored.formula, Node) and not any(n.operator == "parameter" for n in cone(stored.formula)):
                 _require_holds(stored, graphs, wide)
+            if isinstance(stored.formula, Node):
+                there = _as_in(stored.formula, wide[1 - stored.side], {})
+                _require_same(stored, spelled(there, wide[1 - stored.side]))
         read = _written(wide, self.stored, self.variables)
         tables = _Search(read, read).tables() if self.tables else []
         if [_names(one) for one in tables] != [_names(one) for one in self.tables]:
             raise Refused("constants that both programs work out agree at the sizes of the example only")
+        for one, now in zip(self.tables, tables, strict=True):
+            _require_same(one, now.made_of)
         return _substituted(read, tables, 0)[0], _substituted(read, tables, 1)[0]
 
 
@@ -164,6 +179,7 @@ def meant(graphs: Graphs, relation: InputRelation, seed: int) -> Meant | None:
             break
     if found is not None:
         found.widened = [(side, one) for side, (_, changed) in zip(SIDES, made, strict=True) for one in changed]
+        found.zeros = _zeros(graphs[0], made[0][1]), _zeros(graphs[1], made[1][1])
         found.wrong, found.unknown = search.wrong, frozenset(search.unknown)
         found.relation.suspects, found.relation.refused = found.unknown, found.wrong
     return found
@@ -363,11 +379,15 @@ class _Search:
         value = float(self.runs[k][node.name].flatten()[0])
         unit = float(units(torch.tensor(value, dtype=torch.float64), torch.float64))
         allowed = 1 + float(own.error.max()) / unit if own is not None else 0.0
+        vague = own is not None and float(own.error.max()) > _LARGEST_SHARE * abs(value)
         for number in formulas.plainer(value):
+            if vague and number.value != 0:
+                continue                                     # of what cancels, rounding leaves no more than zero
             off = abs(number.value - value) / unit
             if 0 < off <= allowed and own is not None:
                 bounds = (off, allowed, allowed, own.roundings)
-                return Stored(k, node, number, Reading(SIDES[k], _made_at(node), number.words, "float64", *bounds))
+                reading = Reading(SIDES[k], _made_at(node), number.words, "float64", *bounds)
+                return Stored(k, node, number, reading, made_of=spelled(node, self.wide[k]))
         return None
 
     def table(self, k: int, node: Node, formulas: Formulas) -> Stored | None:
@@ -382,6 +402,8 @@ class _Search:
             other = self.rounded(1 - k, formula, torch.float64, formulas)
             if other is None:
                 continue
+            if float((own.error + other.error).max()) > _LARGEST_SHARE * float(other.value.abs().max()):
+                continue
             unit = units(other.value, torch.float64)
             off, allowed = (own.value - other.value).abs() / unit, 1 + (own.error + other.error) / unit
             if bool((off <= allowed).all()):
@@ -389,7 +411,8 @@ class _Search:
                 worst, most = float(off.reshape(-1)[at]), float(allowed.reshape(-1)[at])
                 reading = Reading(SIDES[k], _made_at(node), formula_text(formula), "float64", worst, most,
                                   float(allowed.max()), own.roundings + other.roundings)
-                return Stored(k, node, formula, reading)
+                made_of = *spelled(node, self.wide[k]), *spelled(formula, self.wide[1 - k])
+                return Stored(k, node, formula, reading, made_of=made_of)
         return None
 
     def rounded(
@@ -403,9 +426,10 @@ class _Search:
             return None
 
     def lone(self, k: int) -> list[Node]:
-        """Real stored tensors that the other side holds in no layout, and numbers in a coarse dtype."""
+        """Real stored tensors that the other side holds in no layout, and numbers in a coarse dtype. What a side works
+        out is no such tensor, though it is written into the wide graph where its zeros are known."""
         graph = self.graphs[k]
-        constants = self.wide[k].sources("constant")
+        constants = [node for node in self.wide[k].sources("constant") if node.name in graph.tensors]
         held = held_in(self.graphs[1 - k], {node.shape for node in constants})
         found = [node for node in self.wide[k].sources("parameter") if node.name in self.unpaired[k]]
         for node in constants:
@@ -497,7 +521,8 @@ class _Search:
         at = int((off / allowed).argmax())
         bounds = float(off[at]), float(allowed[at]), float(allowed.max()), 0 if found is None else found.roundings
         reading = Reading(SIDES[k], _called(node), formula_text(formula), _named(dtype), *bounds)
-        return Stored(k, place, formula, reading, shown=bool((off <= allowed).all()))
+        shown = bool((off <= allowed).all())
+        return Stored(k, place, formula, reading, shown, spelled(formula, self.wide[1 - k]))
 
     def may_be(self, nearest: Stored, dtype: torch.dtype, formulas: Formulas) -> bool | None:
         """Might rounding explain it, were every step taken in the stored dtype and every sum in the worst order, or
@@ -538,6 +563,18 @@ def _require_holds(stored: Stored, graphs: Graphs, wide: Graphs) -> None:
     allowed = (0.5 + _NOISE) * units(made.value, value.dtype) + made.error
     if made.value.shape != value.shape or not bool((off <= allowed.reshape(value.shape)).all()):
         raise Refused(f"{stored.reading.name} is no rounding of {stored.reading.formula} there")
+
+
+def _zeros(graph: Graph, changed: list[Widened]) -> Zeros:
+    """The constants whose zeros rounding hides, as the program makes them."""
+    return {one.node.name: spelled(one.node, graph) for one in changed if one.meant is not None}
+
+
+def _require_same(stored: Stored, there: Spelling) -> None:
+    """At other sizes, too, it is the same formula: another one may be another number at a size that nobody ran, as the
+    mean of a squared wave is ½, and 1 at some. Raises Refused where it is not."""
+    if stored.made_of != there:
+        raise Refused(f"{stored.reading.name} is made of sizes, and was read at those of the example only")
 
 
 def _require_held(stored: Stored, graphs: Graphs, read: Graphs) -> None:

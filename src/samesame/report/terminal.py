@@ -22,7 +22,7 @@ from rich.segment import Segment, Segments
 from rich.table import Table
 from rich.text import Text
 
-from samesame.evidence import SHOWN, Edit, Effect, Relation, Root, Rung, Verdict
+from samesame.evidence import SHOWN, Edit, Effect, Relation, Root, Rung, Sizes, Verdict
 from samesame.graph.interface import KINDS, spoken
 from samesame.report.repetition import inline, repeated
 from samesame.report.setting import captured, only_with
@@ -121,14 +121,26 @@ def _scope(verdict: Verdict) -> str:
     if verdict.proved is Rung.PROVED and sizes.places:
         return f"proved for every {sizes.spoken()}"
     if verdict.proved is Rung.PROVED_ALIKE:
-        return f"{verdict.proved}: {', '.join([sizes.run_at(), *sizes.held()[:SHOWN]])}"
-    the = "the " if verdict.evidence is Rung.ROUNDED else ""
-    return f"{the}{verdict.proved}"
+        return f"proved for {_like_those_run(sizes)}"
+    if verdict.proved is Rung.ROUNDED:
+        return f"the {verdict.proved}, {_sizes_of_rounded(verdict.sizes)}"
+    return str(verdict.proved)
+
+
+def _sizes_of_rounded(sizes: Sizes) -> str:
+    """The rung of what was rounded says nothing of sizes; those that were proved do."""
+    if not sizes.places:
+        return "at these sizes"
+    return f"for {_like_those_run(sizes)}" if sizes.lost else f"for every {sizes.spoken()}"
+
+
+def _like_those_run(sizes: Sizes) -> str:
+    return f"sizes like those run: {', '.join([sizes.run_at(), *sizes.held()[:SHOWN]])}"
 
 
 def _different(verdict: Verdict) -> str:
     if verdict.sizes.apart:
-        return f"the outputs differ at {verdict.sizes.apart}; the same, {_scope(verdict)}"
+        return f"the outputs differ at {verdict.sizes.apart}; the same, {_scope(verdict).removeprefix('the same ')}"
     because = f": {verdict.because}" if verdict.because else ""
     told = [*_in_numbers(verdict), *(difference.text for difference in verdict.differences)]
     more = f", and {counted(len(told) - _TOLD, 'difference')} more" if len(told) > _TOLD else ""
