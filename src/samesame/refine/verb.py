@@ -275,7 +275,7 @@ def as_meant(
         return None
     if not all(one.error < MUCH or one.meant is not None for one in widened):
         return None                             # no rounding: a step or a cancellation is taken elsewhere
-    worst = max(widened, key=lambda one: one.error)
+    worst = max(widened, key=lambda one: (one.leaves, one.error))
     size = f"is {worst.error:.1e} of its largest magnitude off"
     words = (f"Constants are taken as they are meant, not as {worst.dtype} rounds them: {worst.node.origin.spoken} "
              f"{size if worst.meant is None else 'leaves something where numbers cancel'}.")
