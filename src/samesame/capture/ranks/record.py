@@ -56,6 +56,7 @@ from samesame.capture.ranks.ddp import bucket_of, is_marks, place_in
 from samesame.capture.ranks.fsdp import PACKING, lying_in, strided, unscattered
 from samesame.capture.ranks.graphs import Answer, RankGraph, told_by
 from samesame.capture.ranks.group import dealing, one_of
+from samesame.capture.ranks.groups import Groups, groups_noted, same_groups
 from samesame.capture.ranks.heard import Hearing, Unheard, all_heard
 from samesame.capture.ranks.placements import placed
 from samesame.capture.ranks.program import RankProgram, local_of
@@ -101,10 +102,10 @@ def capture_ranks(
         raise Refused(f"a world of {world_size} ranks cannot be captured; give 1 or more")
 
     def record(rank: int, heard: Hearing) -> RankGraph:
-        one = partial(_one_rank, program, example, rank, world_size, mesh, backward, heard)
+        one = partial(_one_rank, program, example, rank, world_size, mesh, backward, heard, made[rank])
         return _one_of_all(one, again, rank, world_size)
 
-    with tensors_known():
+    with tensors_known(), same_groups(world_size) as made:
         return all_heard(record, world_size)
 
 
@@ -139,11 +140,11 @@ def capture_sequential(
 
 def _one_rank(
     program: Any, example: Any, rank: int, world_size: int, mesh: Mapping[str, int] | None, backward: bool,
-    heard: Hearing, draw: Draw,
+    heard: Hearing, groups: Groups, draw: Draw,
 ) -> RankGraph:
     @contextmanager
     def built() -> Iterator[tuple[Any, Any]]:
-        with one_of(rank, world_size):
+        with one_of(rank, world_size), groups_noted(groups):
             place = () if mesh is None else (_mesh(mesh, world_size),)
             with dealing():
                 with seeded(0):
