@@ -350,6 +350,11 @@ def many(call: Call) -> Sequence[torch.Tensor]:
     return found
 
 
+def read_by(one: Collective, rank: int) -> tuple[torch.Tensor, ...]:
+    """The tensors whose values a rank gives: in a broadcast only the first has one to give."""
+    return one.given if one.attributes.get("src", rank) == rank else ()
+
+
 def demand_contiguous(one: Collective) -> None:
     """Raise Refused where a collective would read or write memory in another order than the tensor's: backends move
     memory as it lies."""
