@@ -238,6 +238,11 @@ REFUSED = {
     ),
     "dropout": (lambda x: nn.functional.dropout(x, 0.5, True), r"draws random numbers .* call \.eval\(\)"),
     "messages from anyone": (lambda x: dist.recv(x * 1), "receives from any rank"),
+    "a message to oneself": (lambda x: dist.isend(x, dist.get_rank()), "sends a message to itself"),
+    "a message from oneself": (lambda x: dist.irecv(x * 1, dist.get_rank()), "receives a message from itself"),
+    "a batch of messages to oneself": (
+        lambda x: dist.batch_isend_irecv([dist.P2POp(dist.isend, x, dist.get_rank())]), "sends a message to itself"
+    ),
     "bitwise reductions": (
         lambda x: dist.all_reduce((x > 0).int(), dist.ReduceOp.BAND), "reduces by band, which is not supported"
     ),

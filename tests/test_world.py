@@ -189,7 +189,7 @@ def test_broadcast_reduce_gather_and_scatter_have_a_root():
     def reduce(x, rank, size):
         y = x * 1
         dist.reduce(y, 2)
-        return y
+        return y if rank == 2 else x * 1                   # elsewhere y is undefined
 
     def gather(x, rank, size):
         outs = [torch.zeros_like(x) for _ in range(size)] if rank == 0 else None

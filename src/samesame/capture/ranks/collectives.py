@@ -225,14 +225,25 @@ def _scatter(call: Call) -> Iterator[Collective]:
         yield Collective("collective.scatter", attributes, xs, gives, (out,), (rows, *tail))
 
 
+def _peer(call: Call, name: str) -> int:
+    """Who is at the other end of a message. Raises Refused where that is the rank itself, as only some backends have
+    such messages, and those only in a batch."""
+    peer: int = call.group[call[name]]
+    if peer == call.rank:
+        does = "sends a message to itself" if name == "dst" else "receives a message from itself"
+        raise Refused(f"{does} (rank {peer}), which is an error on gloo; copy the tensor instead")
+    return peer
+
+
 def _send(call: Call) -> Iterator[Collective]:
+    peer = _peer(call, "dst")
     for x in call["tensors"]:
-        yield alike("collective.send", x, None, peer=call.group[call["dst"]], tag=call["tag"])
+        yield alike("collective.send", x, None, peer=peer, tag=call["tag"])
 
 
 def _recv(call: Call) -> Iterator[Collective]:
+    attributes = {"peer": _peer(call, "src"), "tag": call["tag"]}
     for out in call["tensors"]:
-        attributes = {"peer": call.group[call["src"]], "tag": call["tag"]}
         yield Collective("collective.recv", attributes, (), None, (out,), tuple(out.shape))
 
 
@@ -337,6 +348,11 @@ def many(call: Call) -> Sequence[torch.Tensor]:
     """The same for a list of tensors."""
     found: Sequence[torch.Tensor] = next(call.given[name] for name in ("inputs", "input", "self") if name in call.given)
     return found
+
+
+def read_by(one: Collective, rank: int) -> tuple[torch.Tensor, ...]:
+    """The tensors whose values a rank gives: in a broadcast only the first has one to give."""
+    return one.given if one.attributes.get("src", rank) == rank else ()
 
 
 def demand_contiguous(one: Collective) -> None:

@@ -50,16 +50,19 @@ from samesame.capture.ranks.collectives import (
     demand_contiguous,
     group_of,
     is_collective,
+    read_by,
     spelled,
 )
 from samesame.capture.ranks.ddp import bucket_of, is_marks, place_in
 from samesame.capture.ranks.fsdp import PACKING, lying_in, strided, unscattered
 from samesame.capture.ranks.graphs import Answer, RankGraph, told_by
 from samesame.capture.ranks.group import dealing, one_of
+from samesame.capture.ranks.groups import Groups, groups_noted, same_groups
 from samesame.capture.ranks.heard import Hearing, Unheard, all_heard
 from samesame.capture.ranks.placements import placed
 from samesame.capture.ranks.program import RankProgram, local_of
-from samesame.capture.ranks.waiting import Begun, Pending, UnderWay, Waiting, touched
+from samesame.capture.ranks.undefined import Unsettled
+from samesame.capture.ranks.waiting import Begun, Pending, Waiting, touched
 from samesame.capture.ranks.world import alone
 from samesame.capture.reading import ANSWERS, AS_ARGUMENT, INSTEAD, LETS_OUT, is_count
 from samesame.capture.record import UNSEEN, Recorder
@@ -101,10 +104,10 @@ def capture_ranks(
         raise Refused(f"a world of {world_size} ranks cannot be captured; give 1 or more")
 
     def record(rank: int, heard: Hearing) -> RankGraph:
-        one = partial(_one_rank, program, example, rank, world_size, mesh, backward, heard)
+        one = partial(_one_rank, program, example, rank, world_size, mesh, backward, heard, made[rank])
         return _one_of_all(one, again, rank, world_size)
 
-    with tensors_known():
+    with tensors_known(), same_groups(world_size) as made:
         return all_heard(record, world_size)
 
 
@@ -139,11 +142,11 @@ def capture_sequential(
 
 def _one_rank(
     program: Any, example: Any, rank: int, world_size: int, mesh: Mapping[str, int] | None, backward: bool,
-    heard: Hearing, draw: Draw,
+    heard: Hearing, groups: Groups, draw: Draw,
 ) -> RankGraph:
     @contextmanager
     def built() -> Iterator[tuple[Any, Any]]:
-        with one_of(rank, world_size):
+        with one_of(rank, world_size), groups_noted(groups):
             place = () if mesh is None else (_mesh(mesh, world_size),)
             with dealing():
                 with seeded(0):
@@ -217,7 +220,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         self.arrived: dict[str, torch.Tensor] = {}         # what stands for a collective's result here, by its node
         self.collectives: list[Node] = []
         self.idle: list[str] = []                          # weights that have no gradient
-        self.under_way = UnderWay(rank, self.here, self.called)
+        self.under_way = Unsettled(rank, self.here, self.called)
         self.works: list[Pending] = []                     # kept, for torch hands out what Python has of them
 
     def called(self, tensor: torch.Tensor) -> str:
@@ -311,10 +314,10 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         """The end of the program: what it gives back, and what it leaves in memory of others, has to be there."""
         for name, output in outputs:
             self.under_way.returned(f"the output {name}", output)
-        for one in self.under_way.begun:
-            for tensor in one.writes:
-                if self.memory.view(tensor).storage.source:
-                    self.under_way.returned("what it was given or keeps", tensor)
+        changed = [storage.whole for storages in self.memory.storages.values() for storage in storages
+                   if storage.source and storage.version]
+        for tensor in changed:
+            self.under_way.returned("what it was given or keeps", tensor)
 
     def left_behind(self) -> list[tuple[str, torch.Tensor]]:
         """What the program has written into its inputs, weights and buffers, by name. Of memory in which weights lie
@@ -459,15 +462,14 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             raise self.refusal(f"calls {name} on a group that this rank ({self.rank}) is not in, {list(group)}")
         if self.under_way.afterward is not None:
             raise self.refusal(f"calls {name} in a callback of a future, and when that runs nobody knows; wait first")
-        number = communicator_of(given, group)
-        told = {"communicator": number} if number else {}
+        told = {"communicator": number} if (number := communicator_of(given, group)) else {}
         try:
             words = [replace(one, attributes={**one.attributes, **told, "waits": False})
                      for one in spelled(Call(operation, given, fresh, group, self.rank))]
             for one in words:
                 if in_place:
                     demand_contiguous(one)
-                self.under_way.bring(one.given, [x for x in one.taken if not any(x is result for result in fresh)])
+                self.under_way.bring(read_by(one, self.rank), one.taken)
             nodes = tuple(self.note(one, fresh) for one in words)
         except Refused as why:
             raise self.refusal(str(why)) from None
@@ -598,9 +600,8 @@ def is_mask(index: Any) -> bool:
 
 def answer(operation: OpOverload, given: Mapping[str, Any], pending: Pending) -> Any:
     """What one of c10d's operators returns: the argument that takes the result, which is its first, and the work."""
-    work = pending.boxed()
-    returns = [str(part.type) for part in operation._schema.returns]
-    found = tuple(work if kind.endswith("Work") else next(iter(given.values())) for kind in returns)
+    work, taker = pending.boxed(), next(iter(given.values()))
+    found = tuple(work if str(part.type).endswith("Work") else taker for part in operation._schema.returns)
     return found if len(found) > 1 else found[0] if found else None
 
 
