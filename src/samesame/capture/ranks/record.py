@@ -61,8 +61,7 @@ from samesame.capture.ranks.groups import Groups, groups_noted, same_groups
 from samesame.capture.ranks.heard import Hearing, Unheard, all_heard
 from samesame.capture.ranks.placements import placed
 from samesame.capture.ranks.program import RankProgram, local_of
-from samesame.capture.ranks.undefined import Unsettled
-from samesame.capture.ranks.waiting import Begun, Pending, Waiting, touched
+from samesame.capture.ranks.waiting import Begun, Pending, UnderWay, Waiting, touched
 from samesame.capture.ranks.world import alone
 from samesame.capture.reading import ANSWERS, AS_ARGUMENT, INSTEAD, LETS_OUT, is_count
 from samesame.capture.record import UNSEEN, Recorder
@@ -220,7 +219,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         self.arrived: dict[str, torch.Tensor] = {}         # what stands for a collective's result here, by its node
         self.collectives: list[Node] = []
         self.idle: list[str] = []                          # weights that have no gradient
-        self.under_way = Unsettled(rank, self.here, self.called)
+        self.under_way = UnderWay(rank, self.here, self.called)
         self.works: list[Pending] = []                     # kept, for torch hands out what Python has of them
 
     def called(self, tensor: torch.Tensor) -> str:

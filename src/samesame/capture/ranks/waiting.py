@@ -26,7 +26,15 @@ from samesame.graph import Node, Origin
 from samesame.operators.execute import tensors_in, written
 
 IN_HOOK: ContextVar[bool] = ContextVar("a communication hook runs", default=False)
-OVERWRITES = frozenset(f"aten::{name}" for name in ("copy_", "fill_", "zero_", "normal_", "uniform_", "bernoulli_"))
+SHAPES_ONLY = frozenset((                                  # what they read of a tensor is its shape
+    "empty_like", "full_like", "ones_like", "rand_like", "randn_like", "zeros_like",
+    "new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros",
+))
+OVERWRITES = frozenset((                                   # in place, whatever was there
+    "copy_", "zero_", "fill_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_", "_foreach_copy_",
+    "_foreach_zero_",
+))
+BY_INDEX = ("index", "_index", "scatter", "masked", "put")  # in place, where data say
 
 
 class Unawaited(Refused):
@@ -58,8 +66,9 @@ class Begun:
 
 @dataclass(eq=False, slots=True)
 class Unsettled:
-    """Where two collectives brought something at once, so that nobody knows what is there: the elements that nobody has
-    written since, by where they start, and the fault that it is to look at them."""
+    """Where nobody knows what is there, as two collectives brought something at once, or one a sum for another rank (of
+    a `reduce` gloo leaves a part, NCCL nothing): the elements that nobody has written since, by where they start, and
+    the fault that it is to look at them."""
 
     place: torch.Tensor
     starts: set[int]
@@ -94,6 +103,14 @@ class UnderWay:
 
     def begin(self, one: Begun) -> None:
         self.begun.append(one)
+        if str(one) != "reduce":
+            return
+        for node, tensor in zip(one.nodes, one.reads, strict=True):
+            if (dst := node.kwargs["dst"]) != self.rank:
+                what = self.named(tensor) or "a tensor"
+                sentence = (f"rank {self.rank} looks at {what} after the reduce of {one.origin.spoken}, which leaves "
+                            f"nothing certain there: only rank {dst} has the result")
+                self.unsettled.append(Unsettled(tensor, _places(tensor), Unawaited(sentence, one.origin)))
 
     def holds(self, one: Begun) -> bool:
         return any(other is one for other in self.begun)
@@ -128,6 +145,8 @@ class UnderWay:
         """An operator is about to run. One that gives another view of the same memory reads nothing of it."""
         if not (self.begun or self.lingering or self.unsettled or self.afterward) or is_view(operation):
             return
+        if operation._opname in SHAPES_ONLY:
+            return
         names = [operation._schema.arguments[position].name for position in written(operation)]
         writes = list(tensors_in([given[name] for name in names if name in given]))
         self.touch(tensors_in([value for name, value in given.items() if name not in names]), writes)
@@ -135,6 +154,7 @@ class UnderWay:
             if overwrites(operation):
                 self.overwritten(tensor)
             else:
+                self.demand_places(operation._opname, tensor)
                 self.settle(tensor)
 
     def made(self, results: Any) -> Any:
@@ -178,6 +198,13 @@ class UnderWay:
         """Note it if an output of the program, or what it leaves in memory of others, is under way at the end."""
         self.note("ends with", tensor, [one for one in self.begun if touched(tensor, one.writes)], name)
         self.settle(tensor)
+
+    def demand_places(self, name: str, tensor: torch.Tensor) -> None:
+        """Raise Refused where data say which elements of such memory are written: nobody knows what is left of it."""
+        fault = next((one.fault for one in self.unsettled if one.seen_in(tensor)), None)
+        if name.startswith(BY_INDEX) and fault is not None:
+            raise Refused(f"{self.here().spoken} writes by index into what holds nothing certain ({fault}); "
+                          "write it whole, or into a new tensor")
 
     def settle(self, tensor: torch.Tensor) -> None:
         """Somebody looks at what a tensor holds."""
@@ -325,7 +352,7 @@ def arrived(result: Any) -> Any:
 
 def overwrites(operation: OpOverload) -> bool:
     """Whether an operator writes all of what it writes into, and reads nothing of it."""
-    return operation._schema.name in OVERWRITES or operation._schema.overload_name.endswith("out")
+    return operation._opname in OVERWRITES or operation._schema.overload_name.endswith("out")
 
 
 def is_view(operation: OpOverload) -> bool:
