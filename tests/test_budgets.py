@@ -205,7 +205,7 @@ def test_outputs_are_named_even_if_they_were_not_compared(monkeypatch):
 
 
 def test_what_stood_in_the_way_of_a_proof_is_said():
-    found = check(lambda x: x.atan().tan(), lambda x: x * 1, X)
+    found = check(lambda x: x.sinh().asinh(), lambda x: x * 1, X)
     assert found.verdict == "undecided"
     assert any(note.startswith("Not proved") for note in found.notes)
 

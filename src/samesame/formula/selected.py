@@ -165,20 +165,16 @@ def _is_place_below(e: Expr, n: Expr) -> bool:
 
 def _of_itself(chosen: Opaque, row: Lambda, element: Element) -> Expr | None:
     """The number that was chosen, where it is read from the row that it was chosen from, or from one that is a function
-    of that: the greatest of x stands where x is as great as that."""
-    if len(row.bound) != 1:
+    of that: the greatest of x stands where x is as great as that. Of several that were chosen `places` says so, where
+    nothing else helps, for a mask asks where they stand."""
+    if len(row.bound) != 1 or chosen.name not in EXTREMES:
         return None
     (k,) = row.bound
     there = numeric(element(k))
     told = apart(there, frozenset((k,)))
     if told.core is not row.body or not (told.core is there or is_finite(told.core)):
         return None
-    if chosen.name in EXTREMES:
-        return told.back(Fold(EXTREMES[chosen.name], row.bound, row.body))
-    (at,), largest = chosen.indices, _direction(chosen)
-    if largest is None:
-        return None
-    return told.back(in_order(row, at, largest, row.body.kind))
+    return told.back(Fold(EXTREMES[chosen.name], row.bound, row.body))
 
 
 def _of_extremes(name: str, row: Lambda, element: Element) -> Expr | None:
@@ -228,14 +224,6 @@ def _ranked_at(parts: Sequence[Part], where_all: Expr, element: Element, largest
 
     told = _by_parts(parts, where_all, on)
     return None if told.free & frozenset(fresh) else told
-
-
-def _direction(e: Opaque) -> bool | None:
-    """Whether what was chosen is the largest in falling order, or the smallest in rising; None for no known order."""
-    _, options = e.attributes
-    if e.name == "aten.sort":
-        return bool(options[0])
-    return bool(options[1]) if options[2] else None
 
 
 # ---------------------------------------------------------------------------------------------------- what a row holds

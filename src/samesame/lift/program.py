@@ -23,6 +23,7 @@ from samesame.kernels import clock
 from samesame.kernels.execution.ttir import parse
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.front import launch_of, memories_in, passed_of, scalar, times_written, written_by
+from samesame.kernels.host.sizes import SHORT
 from samesame.kernels.host.written import AsWritten
 from samesame.kernels.indices.solver import with_fact
 from samesame.kernels.kernel import Settings, all_told, lift_launch
@@ -112,6 +113,8 @@ def of_lengths(attempt: Callable[..., Attempt]) -> Attempt:
     """The better attempt of two: with short lengths that the host code writes as sizes, and as the numbers they are."""
     found = under_contracts(attempt)
     meant = found.captured.named or not found.proved    # without parameters nobody said that others are sizes
+    if min(found.captured.written, default=0) > SHORT and found.proved and found.verdict.against in ("", "same"):
+        return found                                    # a longer one is a size, as long as nothing speaks against it
     if meant and found.captured.written and not found.is_done and not breaks_at(found, found.captured.sizes):
         as_written = under_contracts(partial(attempt, literal=True))
         if as_written.rank > found.rank or (found.breaks and not as_written.breaks):  # at lengths that nobody means
