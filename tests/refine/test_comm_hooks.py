@@ -149,6 +149,36 @@ def test_memory_that_hooks_of_several_buckets_share_is_under_way(shared: bool, v
     assert found.verdict == verdict, plain_text(found)
 
 
+def test_what_hooks_have_begun_is_done_with_the_backward_pass() -> None:
+    """The last bucket's hook waits itself; the next backward pass may use the same memory again."""
+    class Twice(Fit):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return super().forward(x, y) + super().forward(x, y)
+
+    def hook(scratch, bucket):
+        own = bucket.buffer().div_(2)
+        if bucket.is_last():
+            dist.all_reduce(own)
+            done: Any = torch.futures.Future()
+            done.set_result(own)
+            return done
+        place = scratch[bucket.index()][: own.numel()]
+        place.copy_(own)
+        coming = dist.all_reduce(place, async_op=True).get_future()
+        return coming.then(lambda done: own.copy_(done.value()[0]))
+
+    def twice(rank: int, size: int) -> Fit:
+        made = Twice()
+        wrapped = DistributedDataParallel(made.net, bucket_cap_mb=1e-5, find_unused_parameters=True)
+        wrapped.register_comm_hook([torch.zeros(64) for _ in range(8)], hook)
+        made.called = [wrapped]
+        return made
+
+    found = refine(Twice, twice, (torch.randn(6, 3), torch.randn(6, 1)), world_size=2,
+                   relations={"x": "shard(0)", "y": "shard(0)"})
+    assert found.verdict != "does not refine", plain_text(found)
+
+
 @pytest.mark.parametrize("between, callback, stuck", [
     (left_alone, lambda y, z: None, None),
     (lambda y, z: z.add_(0.0), lambda y, z: None, None),                         # nobody else touches z

@@ -142,12 +142,10 @@ def read_at(chosen: Expr, element: Element) -> Expr:
         case Mod(inner, n) if _is_place_below(inner, n):
             return read_at(inner, element)
         case Opaque("aten.argmax" | "aten.argmin" as name, (), (row,), ()):
-            found = _of_itself(chosen, row, element)
+            found = _of_itself(name, row, element)
             found = _of_extremes(name, row, element) if found is None else found
-        case Opaque("aten.topk" | "aten.sort" as name, ("indices", _), (row,), (k,)):
-            found = _of_itself(chosen, row, element)
-            if found is None and (name, chosen.attributes) == PLACED and is_untied():
-                found = _of_ranked(row, k, element)
+        case Opaque("aten.sort", attributes, (row,), (k,)) if ("aten.sort", attributes) == PLACED and is_untied():
+            found = _of_ranked(row, k, element)
         case _:
             found = None
     return element(chosen) if found is None else found
@@ -163,18 +161,18 @@ def _is_place_below(e: Expr, n: Expr) -> bool:
     return False
 
 
-def _of_itself(chosen: Opaque, row: Lambda, element: Element) -> Expr | None:
+def _of_itself(name: str, row: Lambda, element: Element) -> Expr | None:
     """The number that was chosen, where it is read from the row that it was chosen from, or from one that is a function
     of that: the greatest of x stands where x is as great as that. Of several that were chosen `places` says so, where
     nothing else helps, for a mask asks where they stand."""
-    if len(row.bound) != 1 or chosen.name not in EXTREMES:
+    if len(row.bound) != 1:
         return None
     (k,) = row.bound
     there = numeric(element(k))
     told = apart(there, frozenset((k,)))
     if told.core is not row.body or not (told.core is there or is_finite(told.core)):
         return None
-    return told.back(Fold(EXTREMES[chosen.name], row.bound, row.body))
+    return told.back(Fold(EXTREMES[name], row.bound, row.body))
 
 
 def _of_extremes(name: str, row: Lambda, element: Element) -> Expr | None:

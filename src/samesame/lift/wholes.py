@@ -19,12 +19,9 @@ from samesame.formula.expr import Expr, const
 from samesame.kernels.front import PARTS, passed_of
 from samesame.kernels.indices import integers
 from samesame.kernels.verdict import KernelVerdict
+from samesame.operators.execute import OVERWRITES
 
 Dims = tuple[tuple[Expr, Expr], ...]  # (how many, how far apart), in bytes
-FILLERS = frozenset(  # operators that write the whole of their first argument, and do not read it
-    f"{name}_" for name in ("fill", "zero", "copy", "normal", "uniform", "random", "bernoulli", "exponential",
-                            "log_normal", "cauchy", "geometric")
-)
 REST = "and that the others write the rest is not shown"
 UNSHOWN = "was made empty: that all of it is written is not shown"
 
@@ -176,7 +173,7 @@ def passed_to(
 
 def host_step(step: Any, empty: Mapping[int, Written], read: Callable[[Any], None]) -> None:
     """What an operator of the host reads, and which parts it writes."""
-    fills = step.operator.split(".")[1] in FILLERS
+    fills = step.operator.split(".")[1] in OVERWRITES
     given = replace(step, kwargs={name: value for name, value in step.kwargs.items() if name != "out"}).tensors
     for view in given[fills:]:
         read(view)

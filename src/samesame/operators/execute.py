@@ -30,6 +30,10 @@ Value = torch.Tensor | tuple[Any, ...]
 Seen = Callable[[Node, Value, bool], None]
 Changed = Callable[[Node, Value], Value]
 
+OVERWRITES = frozenset(     # operators in place that write the whole of their first argument, and do not read it
+    f"{name}_" for name in ("fill", "zero", "copy", "normal", "uniform", "random", "bernoulli", "exponential",
+                            "log_normal", "cauchy", "geometric")
+)
 WIDE = {torch.complex32: torch.complex128, torch.complex64: torch.complex128, torch.complex128: torch.complex128}
 
 

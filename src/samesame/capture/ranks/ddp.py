@@ -42,6 +42,8 @@ def hooks_awaited() -> Iterator[None]:
     register = DistributedDataParallel.register_comm_hook
 
     def registered(self: DistributedDataParallel, state: Any, hook: Callable[..., Any]) -> None:
+        lingering: list[Any] = []                          # of the rank, once a hook has left something under way
+
         @wraps(hook)
         def awaited(state: Any, bucket: Any) -> Any:
             token = IN_HOOK.set(True)
@@ -49,11 +51,13 @@ def hooks_awaited() -> Iterator[None]:
                 coming = hook(state, bucket)
             finally:
                 IN_HOOK.reset(token)
-            if not isinstance(coming, Future):
-                return coming
-            result = coming.wait()
-            coming.waiting.under_way.linger(coming.waiting.begun, last=bucket.is_last())
-            return arrived(result)
+            if isinstance(coming, Future):
+                waiting, coming = coming.waiting, arrived(coming.wait())
+                waiting.under_way.linger(waiting.begun)
+                lingering.append(waiting.under_way)
+            for under_way in lingering if bucket.is_last() else ():
+                under_way.lingering.clear()
+            return coming
 
         register(self, state, awaited)
         _OPEN.add(self)

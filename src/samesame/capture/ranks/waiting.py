@@ -23,17 +23,14 @@ from torch._ops import OpOverload
 from samesame.capture.memory import address, extent, has_memory, overlap
 from samesame.evidence import Refused
 from samesame.graph import Node, Origin
-from samesame.operators.execute import tensors_in, written
+from samesame.operators.execute import OVERWRITES, tensors_in, written
 
 IN_HOOK: ContextVar[bool] = ContextVar("a communication hook runs", default=False)
 SHAPES_ONLY = frozenset((                                  # what they read of a tensor is its shape
     "empty_like", "full_like", "ones_like", "rand_like", "randn_like", "zeros_like",
     "new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros",
 ))
-OVERWRITES = frozenset((                                   # in place, whatever was there
-    "copy_", "zero_", "fill_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_", "_foreach_copy_",
-    "_foreach_zero_",
-))
+SEVERAL = frozenset(("_foreach_copy_", "_foreach_zero_"))  # in place, whatever was there
 BY_INDEX = ("index", "_index", "scatter", "masked", "put")  # in place, where data say
 
 
@@ -133,9 +130,9 @@ class UnderWay:
         self.begun = [other for other in self.begun if other is not one]
         return there
 
-    def linger(self, one: Begun, last: bool) -> None:
-        """Something that a hook has begun stays under way for others until the last hook is done."""
-        self.lingering = [] if last else [*self.lingering, one]
+    def linger(self, one: Begun) -> None:
+        """Something that a hook has begun stays under way for the hooks after it."""
+        self.lingering.append(one)
 
     def writing(self, tensor: torch.Tensor) -> Begun | None:
         """The collective that brings what this tensor is to hold, if it is under way."""
@@ -352,7 +349,8 @@ def arrived(result: Any) -> Any:
 
 def overwrites(operation: OpOverload) -> bool:
     """Whether an operator writes all of what it writes into, and reads nothing of it."""
-    return operation._opname in OVERWRITES or operation._schema.overload_name.endswith("out")
+    name = operation._opname
+    return name in OVERWRITES or name in SEVERAL or operation._schema.overload_name.endswith("out")
 
 
 def is_view(operation: OpOverload) -> bool:
