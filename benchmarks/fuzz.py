@@ -4,7 +4,7 @@
     python benchmarks/fuzz.py faults maximum select --minutes 20 --without algebra --no-twins
     python benchmarks/fuzz.py faults select --skip 200      # what an earlier run did not find in its 200 programs
     python benchmarks/fuzz.py faults --likely               # of these programs those that call what it is about
-    python benchmarks/fuzz.py pace --minutes 5              # programs a minute, twins that are wrong, by generator
+    python benchmarks/fuzz.py pace --minutes 5              # programs a minute, with a cold and then with a warm cache
     python benchmarks/fuzz.py lines --minutes 60            # the share of Inductor's lines reached; --no-feedback
     python benchmarks/fuzz.py twins --programs 3000         # how many programs have twins, and whether one is wrong
     python benchmarks/fuzz.py worth found/ other/           # what each part gave to campaigns that ran
@@ -139,18 +139,27 @@ def settings_of(options: argparse.Namespace) -> Settings:
 
 
 def pace(options: argparse.Namespace) -> None:
-    """Programs a minute once the workers are warm, and what became of them."""
+    """Programs a minute with an empty cache, and of the same programs where it holds what Inductor made of them."""
     settings = settings_of(options)
-    settings.bisect, marks = False, []
-
-    def told(progress: Progress) -> None:
-        marks.append(time.monotonic())
-
+    settings.bisect = False
+    print(machine(), f"\n\n| cache | programs a minute, {options.jobs} workers | what became of them |\n|---|---|---|")
     with TemporaryDirectory() as folder:
-        progress = fuzz(Path(folder) / "found", settings, told=told)
-    warm = marks[len(marks) // 4 :]
-    print(machine(), f"\n\n{60 * (len(warm) - 1) / (warm[-1] - warm[0]):.0f} programs a minute, {options.jobs} workers")
-    print(progress.line, dict(progress.statuses))
+        cold, warm = Path(folder) / "cold", Path(folder) / "warm"
+        settings.cases = paced("empty", cold, settings).cases
+        settings.minutes = None
+        warm.mkdir()
+        (cold / ".cache").rename(warm / ".cache")
+        paced("warm", warm, settings)
+
+
+def paced(name: str, folder: Path, settings: Settings) -> Progress:
+    """A campaign, and a line about it; the first quarter of its programs go by while the workers become warm."""
+    marks: list[tuple[int, float]] = []
+    progress = fuzz(folder, settings, told=lambda now: marks.append((now.cases, time.monotonic())))
+    begun = next(mark for mark in marks if mark[0] >= progress.cases // 4)
+    rate = 60 * (marks[-1][0] - begun[0]) / (marks[-1][1] - begun[1])
+    print(f"| {name} | {rate:.0f} | {progress.line}; {dict(progress.statuses)} |", flush=True)
+    return progress
 
 
 def lines(options: argparse.Namespace) -> None:
