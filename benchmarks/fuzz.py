@@ -133,6 +133,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
     names = [name for name in GENERATORS if name not in options.without]
     settings = Settings(generators=dict.fromkeys(names, 1.0), seed=options.seed, twins=not options.no_twins)
     settings.feedback, settings.minutes, settings.jobs = not options.no_feedback, options.minutes, options.jobs
+    settings.backends = tuple(options.backends)
     if options.what == "faults":
         settings.feedback = False
     return settings
@@ -169,10 +170,11 @@ def lines(options: argparse.Namespace) -> None:
     def told(progress: Progress) -> None:
         minute = int(progress.seconds // 60)
         if minute not in seen:
-            print(f"| {minute} | {progress.cases} | {100 * progress.reached:.1f} % |", flush=True)
+            shares = f"{100 * progress.reached:.1f} % | {100 * progress.entered:.1f} %"
+            print(f"| {minute} | {progress.cases} | {shares} |", flush=True)
         seen[minute] += 1
 
-    print(machine(), "\n\n| minute | programs | lines reached |\n|---|---|---|")
+    print(machine(), "\n\n| minute | programs | of all lines | of the lines of files entered |\n|---|---|---|---|")
     with TemporaryDirectory() as folder:
         print(fuzz(Path(folder) / "found", settings, told=told).line)
 
@@ -230,6 +232,7 @@ def main() -> None:
     parser.add_argument("--skip", type=int, default=0, help="programs that an earlier run judged")
     parser.add_argument("--likely", action="store_true", help="judge only programs that call what the fault is about")
     parser.add_argument("--without", nargs="*", default=[], choices=list(GENERATORS))
+    parser.add_argument("--backends", nargs="*", default=["inductor"], choices=list(BACKENDS))
     parser.add_argument("--no-twins", action="store_true")
     parser.add_argument("--no-feedback", action="store_true")
     options = parser.parse_args()

@@ -27,7 +27,7 @@ from samesame.fuzz.generators import GENERATORS
 from samesame.fuzz.generators.written import Writer
 from samesame.fuzz.learnt import learnt
 from samesame.fuzz.program import decoded
-from samesame.fuzz.reached import all_lines
+from samesame.fuzz.reached import shares
 from samesame.fuzz.tasks import accuses, dtypes
 from samesame.fuzz.worker import CACHE, PREPARED, SURROUNDINGS, failed, workers
 from samesame.report.words import counted
@@ -111,6 +111,7 @@ class Progress(Shown):
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
     reached: float = 0.0         # the share of the compiler's lines that were seen to run
+    entered: float = 0.0         # and of the lines of those files of which any was
     far: Far = field(default_factory=lambda: Far("programs", 0))
     folder: Path = Path()
 
@@ -174,7 +175,6 @@ class _Campaign:
         self.writer = Writer(settings.llm, settings.model, corpus.folder) if settings.llm else None
         self.writing = count()
         self.lines = set[str]()
-        self.all_lines = all_lines() if settings.feedback else 0
         self.tried: Counter[str] = Counter()
         self.under_way: dict[str, Asking] = {}
 
@@ -269,7 +269,7 @@ class _Campaign:
             self.lines.update(result["lines"])
             self.tried.update(result.get("calls", ()))
             self.tried.update({call: -self.tried[call] for call in result.get("calls", ()) if new})
-            self.progress.reached = len(self.lines) / self.all_lines
+            self.progress.reached, self.progress.entered = shares(self.lines)
         self.progress.statuses[result["status"]] += 1
 
     def _reduced(self, case: dict[str, Any], result: dict[str, Any]) -> Asking:

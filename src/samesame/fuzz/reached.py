@@ -53,14 +53,22 @@ def watching(reached: set[str]) -> Iterator[None]:
         reached.update(f"{file}:{number}" for file, found in numbers.items() for number in found)
 
 
-def all_lines() -> int:
-    """How many lines the compiler has that can run."""
-    found = 0
+@cache
+def lines_of() -> dict[str, int]:
+    """How many lines each file of the compiler has that can run."""
+    found = {}
     for file in compiler().rglob("*.py"):
         code = SourceFileLoader("", str(file)).get_code("")
         assert code is not None
-        found += len({line for part in _codes(code) for _, _, line in part.co_lines() if line})
+        lines = {line for part in _codes(code) for _, _, line in part.co_lines() if line}
+        found[str(file.relative_to(compiler()))] = len(lines)
     return found
+
+
+def shares(reached: set[str]) -> tuple[float, float]:
+    """The share of all lines that were reached, and of those in files that any was reached of."""
+    all_lines, files = lines_of(), {line.partition(":")[0] for line in reached}
+    return len(reached) / sum(all_lines.values()), len(reached) / (sum(all_lines.get(file, 0) for file in files) or 1)
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
