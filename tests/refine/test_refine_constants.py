@@ -157,3 +157,25 @@ def test_what_rounding_leaves_of_zero_is_meant_to_be_zero() -> None:
                    world_size=3, relations={"x": "shard(0)"}, expected={"0": "shard(0)"})
     assert found.verdict == "refines", plain_text(found)
     assert any("leaves something where numbers cancel" in note for note in found.notes)
+
+
+class Scaled(torch.nn.Module):
+    """Times a number that a tensor holds, or times the number itself."""
+
+    def __init__(self, scale: float | torch.Tensor) -> None:
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * (torch.tensor(self.scale.tolist()) if isinstance(self.scale, torch.Tensor) else self.scale)
+
+
+@pytest.mark.parametrize("held, number, dtype, verdict", [
+    (0.1, 0.1, torch.float32, "refines"),
+    (0.1000001, 0.1, torch.float32, "does not refine"),
+    (0.1, 0.1, torch.float64, "does not refine"),          # float64 tells them apart
+])
+def test_a_stored_number_is_the_one_that_another_program_writes(held, number, dtype, verdict) -> None:
+    given = (torch.randn(3, 4, dtype=dtype),)
+    found = refine(lambda: Scaled(torch.tensor(held)), lambda rank, world_size: Scaled(number), given, world_size=2)
+    assert found.verdict == verdict

@@ -47,7 +47,8 @@ from samesame.refine.uneven import uneven
 from samesame.refine.vanishing import with_zeros
 from samesame.relate.carried import carried
 from samesame.relate.draws import take_draws
-from samesame.relate.exact import MUCH, exact
+from samesame.relate.exact import MUCH, exact, written
+from samesame.relate.formulas import numbers_in
 from samesame.relate.joint import Typed, moved_type
 from samesame.relate.layout import Layout, Whole, build
 from samesame.relate.pieces import PieceProposer
@@ -269,8 +270,10 @@ def as_meant(
     constants out in less; with a sentence that says so."""
     if all(due[name].holds(lies) for name, lies in outputs.items()):
         return None
-    exactly = [exact(graph) for graph in (left, *ranks)]
-    widened = [one for _, changed in exactly for one in changed]
+    numbers = {number for graph in (left, *ranks) for number in numbers_in(graph)}
+    as_written = [written(graph, numbers) for graph in (left, *ranks)]
+    exactly = [exact(graph) for graph, _ in as_written]
+    widened = [one for _, changed in (*as_written, *exactly) for one in changed]
     if not widened:
         return None
     if not all(one.error < MUCH or one.meant is not None for one in widened):

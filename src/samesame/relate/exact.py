@@ -2,14 +2,15 @@
 
 A table of angles, 1/√d or a mask that a program makes of literals is worked out in the program's own precision, and
 two spellings of it then differ in their last digits though they mean the same numbers. `exact` writes a graph in which
-such constants are made in float64. What rounds on purpose stays as it is: a constant that goes through bfloat16,
+such constants are made in float64, and `written` one in which float32's 0.1 is the 0.1 that another of the programs
+writes (`torch.tensor(0.1)` beside `0.1`). What rounds on purpose stays as it is: a constant that goes through bfloat16,
 float16 or less, and one by which an integer or a truth value is decided, if that would come out otherwise. So does one
 of which float32 leaves too little to tell what is meant, as of (1e8 + 1) − 1e8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +26,7 @@ from samesame.relate.roundings import Unbounded, cone, worked_out
 _TIMES = 8                  # constants that decide otherwise are left alone, so many at the most
 MUCH = 1e-4                 # of its largest magnitude: more than rounding does to a constant, if nothing cancels
 COARSE = 2.0**-8            # of its largest magnitude: bfloat16 is no coarser, so more is no rounding of a constant
+SHORT = 32                  # elements: a constant of more is a table that the program works out
 DOUBLE = Dtype("float64")
 STEPS = {f"aten.{name}" for name in ("floor", "ceil", "round", "trunc", "sign", "sgn", "heaviside", "nextafter")}
 WIDENED = {"float32": "float64", "complex64": "complex128"}
@@ -68,6 +70,35 @@ def exact(graph: Graph) -> tuple[Graph, list[Widened]]:
     except SamesameError:
         pass                                     # an operator without float64: the constants stay as they are
     return graph, []
+
+
+def written(graph: Graph, numbers: Iterable[float]) -> tuple[Graph, list[Widened]]:
+    """The graph with stored float32 constants as the `numbers` that they are roundings of, and which that changes.
+
+    A constant is left alone if any of its elements is a rounding of none of them, or of two, and where it meets float64
+    (which tells them apart).
+    """
+    finer = {part for node in graph.nodes if isinstance(node.type, TensorType) and node.type.dtype == DOUBLE.name
+             for part in node.inputs}
+    meant: dict[float, set[float]] = {}
+    for number in numbers:
+        meant.setdefault(float(torch.tensor(number, dtype=torch.float32)), set()).add(number)
+    values: dict[str, torch.Tensor] = {}
+    for node in graph.sources("constant"):
+        value = graph.tensors[node.name]
+        if value.dtype == torch.float32 and 0 < value.numel() <= SHORT and node not in finer:
+            each = [meant.get(element, set()) for element in value.flatten().tolist()]
+            if all(len(found) == 1 for found in each):
+                wide_ = torch.tensor([next(iter(found)) for found in each], dtype=torch.float64).reshape(value.shape)
+                if not torch.equal(wide_, value.double()):
+                    values[node.name] = wide_
+
+    def make(node: Node, now: Node) -> list[Node]:
+        return [replace(now, type=_doubled(now.type)) if node.name in values else now]
+
+    found = [Widened(node, "float32", difference(graph.tensors[node.name], values[node.name]))
+             for node in graph.sources("constant") if node.name in values]
+    return (replace(rewritten(graph, make), tensors={**graph.tensors, **values}), found) if found else (graph, [])
 
 
 def _widened(graph: Graph, node: Node, own: Mapping[str, Any], values: Mapping[str, Any]) -> Widened:
