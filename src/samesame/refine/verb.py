@@ -44,7 +44,6 @@ from samesame.refine.sides import (
 )
 from samesame.refine.unequal import try_unequal
 from samesame.refine.uneven import uneven
-from samesame.refine.vanishing import with_zeros
 from samesame.relate.carried import carried
 from samesame.relate.draws import take_draws
 from samesame.relate.exact import MUCH, exact, written
@@ -58,6 +57,7 @@ from samesame.relate.rank_rules import RankRules
 from samesame.relate.relating import Relating, closed_values, relate
 from samesame.relate.roots import compare_roots, resting
 from samesame.relate.rules import Rulebook
+from samesame.relate.vanishing import with_zeros
 from samesame.store import Store
 from samesame.versions import versions_of_packages
 

@@ -31,6 +31,7 @@ from samesame.relate.pairing import Assignment, Group, Use, numbered, uses
 from samesame.relate.parameters import USE, InputRelation, digest, relate_parameters, repeats
 from samesame.relate.propose import Values
 from samesame.relate.roots import apart
+from samesame.relate.vanishing import without_noise
 
 _PAIRINGS = 130             # ways to pair weights that are tried
 _SECONDS = 10.0             # for all that is tried to find out what a difference hangs on
@@ -170,8 +171,9 @@ class _Weighing:
         self, relation: InputRelation, kept: Collection[tuple[int, str]] = ()
     ) -> tuple[list[Draw], tuple[Values, Values]]:
         mine, loose = self.kept(kept)
-        first = self.first
-        return take_draws(self.graphs, relation.layouts, self.seed, first=first, kept=mine, loose=loose, bold=True)
+        taken, values = take_draws(self.graphs, relation.layouts, self.seed, first=self.first, kept=mine, loose=loose,
+                                   bold=True)
+        return taken, without_noise(self.graphs, values)
 
     def kept(self, kept: Collection[tuple[int, str]]) -> tuple[list[str], tuple[list[str], list[str]]]:
         """What a draw keeps, and what it varies of weights without a partner, where these weights stay as they are."""

@@ -37,6 +37,7 @@ from samesame.relate.reals import qualified
 from samesame.relate.roots import ROUNDED, apart, difference_of_roots, resting
 from samesame.relate.rules import Rulebook
 from samesame.relate.sides import Sides
+from samesame.relate.vanishing import without_noise
 
 MOST = 4                                                   # neighbours that are tried
 LARGE = 1 << 20                                            # numbers in all tensors of an example that is not made
@@ -140,6 +141,7 @@ class Neighbourhood:
         _require_alike(sides, here.sides)
         relation = _restricted(weighed.relation, graphs)
         taken, values = take_draws(graphs, relation.layouts, here.seed, bold=True)
+        values = without_noise(graphs, values)
         others = relation.unpaired_left or relation.unpaired_right or _more(buffers_as_weights(graphs), weighed.weights)
         if others:                                          # which is which was told by all of the example's together
             values = values[0][:1], values[1][:1]

@@ -37,6 +37,7 @@ from samesame.relate.propose import Values
 from samesame.relate.relating import MOVES, input_relation
 from samesame.relate.roots import apart
 from samesame.relate.roundings import Rounded, Unbounded, cone, packet, spelled, units, worked_out
+from samesame.relate.vanishing import without_noise
 from samesame.relate.words import formula_text
 
 SIDES = ("left", "right")
@@ -212,7 +213,7 @@ def _drawn(
         taken, values = take_draws(graphs, relation.layouts, seed)
     except Refused:
         return None
-    return Meant(graphs, relation, taken, values, stored, list(tables), variables=variables)
+    return Meant(graphs, relation, taken, without_noise(graphs, values), stored, list(tables), variables=variables)
 
 
 def _unpaired(relation: InputRelation) -> bool:
