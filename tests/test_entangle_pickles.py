@@ -108,7 +108,7 @@ def test_a_graph_cut_short_is_refused(tmp_path_factory: pytest.TempPathFactory, 
         read(path)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @draws(st.integers(0, len(CONTENT) - 1), st.integers(0, 255))
 def test_a_changed_byte_makes_another_graph_or_a_refusal(
     tmp_path_factory: pytest.TempPathFactory, at: int, byte: int

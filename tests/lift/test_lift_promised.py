@@ -171,6 +171,7 @@ def test_what_is_not_known_stays_open(file: str, name: str, obligation: str) -> 
     assert states[obligation] == "undecided" and found.verdict == "undecided" and found.exit_code == 3
 
 
+@pytest.mark.long
 def test_no_violation_is_one_that_a_run_does_not_show() -> None:
     for file, name, _ in rows(BROKEN):
         for kernel in said(file, name).kernels:
