@@ -36,6 +36,7 @@ from torch.testing._internal.distributed.fake_pg import FakeStore
 from samesame.capture.ranks.ddp import hooks_awaited
 from samesame.capture.ranks.devices import on_the_cpu
 from samesame.capture.ranks.libraries import forgotten
+from samesame.capture.ranks.waiting import futures_together
 from samesame.evidence import Refused
 
 MEMORISING = (
@@ -56,7 +57,8 @@ def one_of(rank: int, world_size: int) -> Iterator[None]:
     try:
         log.setLevel(logging.CRITICAL)
         named = patch.dict(os.environ, {name: str(value) for name, value in environment.items()})
-        with named, forgotten(), of_any_backend(), telling_objects(), hooks_awaited(), on_the_cpu():
+        with (named, forgotten(), of_any_backend(), telling_objects(), hooks_awaited(), futures_together(),
+              on_the_cpu()):
             yield
     finally:
         log.setLevel(level)

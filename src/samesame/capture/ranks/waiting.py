@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 import torch
 import torch.distributed as dist
@@ -313,6 +314,33 @@ class Future(torch.futures.Future[Any]):
         raise self.waiting.refusal("asks for a collective's result before .wait(), and when that is there nobody knows")
 
     done = _no_answer
+
+
+class Together(torch.futures.Future[Any]):
+    """The future of several, `collect_all`: who waits for it waits for each."""
+
+    def __init__(self, futures: Sequence[torch.futures.Future[Any]]) -> None:
+        super().__init__()
+        self.futures = futures
+
+    def wait(self) -> Any:
+        return [arrived(one.wait()) for one in self.futures]
+
+    def _one_by_one(self, *_: Any) -> Any:
+        raise Refused("the program asks collect_all's future for more than .wait(); wait for its futures one by one")
+
+    then = value = done = _one_by_one
+
+    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
+        self._one_by_one(callback)
+
+
+@contextmanager
+def futures_together() -> Iterator[None]:
+    """Inside, `collect_all` and `wait_all` take futures of collectives, whose result no thread of torch's will set."""
+    one_by_one = patch.object(torch.futures, "wait_all", lambda futures: [one.wait() for one in futures])
+    with one_by_one, patch.object(torch.futures, "collect_all", Together):
+        yield
 
 
 class Known:
