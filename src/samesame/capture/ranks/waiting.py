@@ -329,7 +329,8 @@ class Together(torch.futures.Future[Any]):
     def _one_by_one(self, *_: Any) -> Any:
         raise Refused("the program asks collect_all's future for more than .wait(); wait for its futures one by one")
 
-    then = value = done = _one_by_one
+    then: Any = _one_by_one
+    value = done = _one_by_one
 
     def add_done_callback(self, callback: Callable[[Any], None]) -> None:
         self._one_by_one(callback)
