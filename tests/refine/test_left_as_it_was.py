@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 import torch
+import torch.distributed as dist
 from torch import nn
 from torch.nn import functional as F
 
+from samesame.evidence import Refused
 from samesame.refine import refine
 from samesame.report.refinement import plain_text
 
@@ -127,3 +129,37 @@ class Left(nn.Module):
 def test_a_gradient_that_only_some_ranks_leave(leaving: tuple[bool, bool], verdict: str) -> None:
     found = refine(Left, lambda rank, _: Left(leaving[rank]), (torch.randn(4, 3),), world_size=2)
     assert found.verdict == verdict, plain_text(found)
+
+
+class Silent(nn.Module):
+    """A step of training that returns nothing."""
+
+    def __init__(self, averages: bool = True, steps: bool = True) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.net, self.averages, self.steps = nn.Linear(3, 2), averages, steps
+
+    def forward(self, x: torch.Tensor) -> None:
+        self.net(x).square().mean().backward()
+        with torch.no_grad():
+            for weight in self.net.parameters():
+                if self.averages:
+                    dist.all_reduce(weight.grad)
+                    weight.grad /= dist.get_world_size()
+                if self.steps:
+                    weight -= 0.1 * weight.grad
+                weight.grad = None
+
+
+@pytest.mark.parametrize("of_rank, verdict", [
+    ((True, True), "refines"), ((False, True), "does not refine"), ((True, False), "does not refine")
+])
+def test_a_step_that_returns_nothing_is_what_it_leaves(of_rank: tuple[bool, bool], verdict: str) -> None:
+    found = refine(Silent, lambda rank, size: Silent(*of_rank), (torch.randn(4, 3),), world_size=2,
+                   relations={"x": "shard(0)"})
+    assert found.verdict == verdict
+
+
+def test_what_returns_and_leaves_nothing_is_refused() -> None:
+    with pytest.raises(Refused, match="returns no tensor and writes into none"):
+        refine(lambda: Silent(steps=False), lambda rank, size: Silent(), (torch.randn(4, 3),), world_size=2)

@@ -90,6 +90,9 @@ class Job:
                 if self.change is not None:
                     example = _each(program, example, self.change)
                 left = capture_sequential(program, example, backward=backward, again=self.again)
+                if not left.roots:
+                    raise Refused("the sequential program returns no tensor and writes into none, so there is nothing "
+                                  "to compare")
             own = self.of_rank(program, example)
             with telling.of_class(program):
                 ranks = capture_ranks(self.of_mesh(), own, self.world_size, mesh=self.mesh, backward=backward,

@@ -41,8 +41,8 @@ def modules_in(thing: Any, depth: int = 2) -> Iterator[nn.Module]:
 
 
 class RankProgram(Program):
-    """A program whose parameters and inputs may be DTensors: their local tensors have the names. One that is not
-    `alone` may return nothing, as the first stage of a pipeline does."""
+    """A program whose parameters and inputs may be DTensors: their local tensors have the names. It may return nothing,
+    as a step of training or the first stage of a pipeline does."""
 
     gradients = True
 
@@ -104,7 +104,7 @@ class RankProgram(Program):
         return made
 
     def roots(self, outputs: Any) -> list[tuple[str, torch.Tensor]]:
-        if not self.alone and all(leaf is None for leaf in tree_leaves(outputs)):
+        if all(leaf is None for leaf in tree_leaves(outputs)):
             return []
         return unquoted(super().roots(outputs))
 
