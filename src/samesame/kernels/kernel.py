@@ -54,6 +54,7 @@ from samesame.kernels.loops.closed import MoreThanOnce
 from samesame.kernels.loops.steps import COMBINED
 from samesame.kernels.obligations import LIMITS, Kernel, Limit
 from samesame.kernels.stated import Apart, Distinct
+from samesame.kernels.tiles.by_data import places_in
 from samesame.kernels.tiles.detile import Solution, Write, reached, value_at
 from samesame.kernels.tiles.memory import flat_range, offset_of, with_elements
 from samesame.kernels.tiles.rows import Joined, apart, knows_rows, restated, with_rows
@@ -264,7 +265,7 @@ class _Lifting:
         )
         self.note(alone)
         if alone.state != "proved":
-            self.verdict.places += [place for w in writes for place in obligations.places_in(self.kernel.solutions[w])]
+            self.verdict.places += [place for w in writes for place in places_in(self.kernel.solutions[w])]
         return alone.state == "proved"
 
     def note_covers(self, name: str, writes: list[Write]) -> None:
