@@ -195,3 +195,65 @@ def launch_counted_without_first(R=4, N=11):
 def counted(x):
     near = x < x[:, :1] + 1
     return (x * near).sum(-1) / near.sum(-1)
+
+
+@triton.jit
+def logged_kernel(x, lengths, out, N, BLOCK: tl.constexpr):
+    r, lanes = tl.program_id(0), tl.arange(0, BLOCK)
+    row = tl.load(x + r * N + lanes, mask=(lanes < N) & (lanes < tl.load(lengths + r)), other=-float("inf"))
+    tl.store(out + r, tl.log(tl.sum(tl.exp(row), axis=0)))
+
+
+def launch_logged(R=4, N=11):
+    x, lengths = torch.randn(R, N, device="cuda"), torch.randint(1, N + 1, (R,), device="cuda", dtype=torch.int32)
+    out = torch.empty(R, device="cuda")
+    logged_kernel[(R,)](x, lengths, out, N, BLOCK=triton.next_power_of_2(N))
+    return out
+
+
+def logged(x, lengths):
+    return torch.where(torch.arange(x.shape[1]) < lengths[:, None], x, float("-inf")).logsumexp(-1)
+
+
+@triton.jit
+def paged_kernel(x, table, lengths, out, PAGES, MORE: tl.constexpr, PAGE: tl.constexpr):
+    r, slots = tl.program_id(0), tl.arange(0, PAGE)
+    n = tl.load(lengths + r)
+    total = 0.0
+    for p in range(tl.cdiv(n, PAGE) + MORE):
+        page = tl.load(table + r * PAGES + p)
+        row = tl.load(x + page * PAGE + slots, mask=p * PAGE + slots < n, other=-float("inf"))
+        total += tl.sum(tl.exp(row), axis=0)
+    tl.store(out + r, tl.log(total))
+
+
+def launch_paged(R=5, PAGES=3, K=7):
+    x, table = torch.randn(K, 16, device="cuda"), torch.randint(0, K, (R, PAGES), device="cuda", dtype=torch.int32)
+    lengths = torch.randint(1, PAGES * 16 + 1, (R,), device="cuda", dtype=torch.int32)
+    out = torch.empty(R, device="cuda")
+    paged_kernel[(R,)](x, table, lengths, out, PAGES, MORE=0, PAGE=16)
+    return out
+
+
+def launch_paged_of_nothing(R=5, PAGES=3, K=7):
+    """A row of the example has nothing."""
+    x, table = torch.randn(K, 16, device="cuda"), torch.randint(0, K, (R, PAGES), device="cuda", dtype=torch.int32)
+    lengths = torch.arange(R, device="cuda", dtype=torch.int32)
+    out = torch.empty(R, device="cuda")
+    paged_kernel[(R,)](x, table, lengths, out, PAGES, MORE=0, PAGE=16)
+    return out
+
+
+def launch_paged_too_far(R=5, PAGES=3, K=7):
+    """One page more than the row fills."""
+    x, table = torch.randn(K, 16, device="cuda"), torch.randint(0, K, (R, PAGES), device="cuda", dtype=torch.int32)
+    lengths = torch.randint(1, PAGES * 16 + 1, (R,), device="cuda", dtype=torch.int32)
+    lengths[0] = PAGES * 16
+    out = torch.empty(R, device="cuda")
+    paged_kernel[(R,)](x, table, lengths, out, PAGES, MORE=1, PAGE=16)
+    return out
+
+
+def paged(x, table, lengths):
+    rows = x[table].flatten(1)
+    return torch.where(torch.arange(rows.shape[1]) < lengths[:, None], rows, float("-inf")).logsumexp(-1)

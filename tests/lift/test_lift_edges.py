@@ -1,4 +1,4 @@
-"""Edges of images, the largest of tiles, places that several lanes reach, halves of rows, counts of at least one."""
+"""Edges of images and of tiles: what lies there, how many lanes reach it, and whether there is something at all."""
 
 from __future__ import annotations
 
@@ -51,6 +51,26 @@ def test_lanes_that_store_several_values_to_one_place_have_no_formula() -> None:
 
 def test_a_count_of_elements_below_the_first_one_may_be_of_none() -> None:
     assert KERNELS.states("counted_without_first")["undefined"] != "proved"
+
+
+def test_a_formula_knows_what_is_said_of_lengths() -> None:
+    found = lift(KERNELS.target("logged"), f"{KERNELS.file}:logged", assume=["1 <= lengths <= N"])
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+    assert lift(KERNELS.target("logged"), assume=["0 <= lengths <= N"]).verdict != "verified"
+
+
+def test_rows_fill_as_many_pages_as_there_are_and_something_of_one() -> None:
+    found = lift(KERNELS.target("paged"), f"{KERNELS.file}:paged", assume=["PAGES <= 4096"])  # 32 bits hold all places
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+    assert {"1 ≤ lengths[…]", "0 ≤ lengths[…] ≤ 16·PAGES"} <= set(found.kernels[0].preconditions)
+
+
+def test_a_row_may_have_nothing_where_the_example_has_such_a_row() -> None:
+    assert KERNELS.states("paged_of_nothing")["undefined"] != "proved"
+
+
+def test_a_row_may_fill_more_pages_than_there_are() -> None:
+    assert KERNELS.states("paged_too_far")["bounds"] != "proved"
 
 
 def test_the_greater_of_two_integers_is_their_maximum() -> None:
