@@ -119,14 +119,13 @@ class Conditions:
         """Assume that what data says of where rows begin and end lies in the tensor that has the rows, if that keeps
         an access inside and the example's data does."""
         for indices in indices_at(access.memory, access.offset):
-            pairs = list(zip(indices, access.memory.shape, strict=True))
-            uses = [Use(e, integers.plus_(integers.tidied(const(n)), 1)) for i, n in pairs for e in data_in(i)]
-            news = {use.element.leaf.name: use for use in uses if use.element.leaf.name not in self.tried}
-            if news and keeps_inside(self.kernel, access, indices, uses):
-                for use in news.values():
-                    if not self.is_made_so(use) and not self.example_keeps(use):
-                        return
-                return
+            pairs = [(i, integers.tidied(const(n))) for i, n in zip(indices, access.memory.shape, strict=True)]
+            ends = [Use(e, integers.plus_(n, 1)) for i, n in pairs for e in data_in(i)]
+            for uses in (ends, [use for i, n in pairs for use in tiled(i, n)]):
+                news = {use.element.leaf.name: use for use in uses if use.element.leaf.name not in self.tried}
+                inside = bool(news) and keeps_inside(self.kernel, access, indices, uses)
+                if inside and all(self.is_made_so(use) or self.example_keeps(use) for use in news.values()):
+                    return
 
     def take_sums(self, access: Write) -> None:
         """Assume that rows which data says the beginning and the length of lie in the tensor that has them, if that
@@ -184,7 +183,9 @@ class Conditions:
 
     def assume(self, use: Use) -> None:
         self.tried.add(use.element.leaf.name)
-        low, high = const(use.low), integers.minus(use.below, 1)
+        stated = self.kernel.simplify.prover.ranges.get(use.element.leaf.name, (const(use.low),))[0]
+        low = const(max(use.low, int(stated.value) if isinstance(stated, Num) else use.low))
+        high = integers.minus(use.below, 1)
         self.kernel.simplify.prover.assume_range(use.element.leaf.name, low, high, use.but)
         self.kernel.simplify.forget()
 
@@ -361,6 +362,18 @@ def data_in(e: Expr) -> Iterator[Load]:
         return
     for part in e.children:
         yield from data_in(part)
+
+
+def tiled(i: Expr, n: Expr) -> Iterator[Use]:
+    """Data that says how many tiles there are, as of pages that a row fills: of ⌊(e + c)/d⌋ that lies no higher than n,
+    e lies below d·(n + 1) − c."""
+    for e in walk(i):
+        match e:
+            case FloorDiv(numerator, Num(d)):
+                for load in data_in(numerator):
+                    line = integers.linear(numerator, load)
+                    if line is not None and line[0] == 1 and isinstance(line[1], Num):
+                        yield Use(load, integers.minus(integers.times_(integers.plus_(n, 1), int(d)), line[1]))
 
 
 def sums_of(i: Expr, n: Expr, facts: Facts) -> Iterator[Sum]:

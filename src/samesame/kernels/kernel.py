@@ -54,6 +54,7 @@ from samesame.kernels.loops.closed import MoreThanOnce
 from samesame.kernels.loops.steps import COMBINED
 from samesame.kernels.obligations import LIMITS, Kernel, Limit
 from samesame.kernels.stated import Apart, Distinct
+from samesame.kernels.tiles.by_data import places_in
 from samesame.kernels.tiles.detile import Solution, Write, reached, value_at
 from samesame.kernels.tiles.memory import flat_range, offset_of, with_elements
 from samesame.kernels.tiles.rows import Joined, apart, knows_rows, restated, with_rows
@@ -264,7 +265,7 @@ class _Lifting:
         )
         self.note(alone)
         if alone.state != "proved":
-            self.verdict.places += [place for w in writes for place in obligations.places_in(self.kernel.solutions[w])]
+            self.verdict.places += [place for w in writes for place in places_in(self.kernel.solutions[w])]
         return alone.state == "proved"
 
     def note_covers(self, name: str, writes: list[Write]) -> None:
@@ -537,11 +538,19 @@ class _Lifting:
     def keeps(self, condition: Expr) -> bool:
         return not self.launch.example or concrete.holds([condition], self.launch.example)
 
+    def by_names(self) -> IndexProver:
+        """A prover that knows what is needed of data by the tensors' own names, too, as formulas have them."""
+        prover = IndexProver(self.settings.work, ASKING * clock.left(), assumed=list(self.prover.assumed))
+        for leaf, ends in self.prover.ranges.items():
+            for name in (leaf, leaf.removesuffix("*")):
+                prover.assume_range(name, *ends, self.prover.excepted[leaf])
+        return prover
+
     def value(self, found: list[Expr | None]) -> None:
         """What is stored is the formula: by the inductive steps of the loops, and because nothing of tiles is left."""
         steps = sum(self.kernel.machine.steps.values())
         detail = "the stored value is the formula" + (f"; {steps} inductive steps of loops" if steps else "")
-        definedness = Definedness(self.prover)
+        definedness = Definedness(self.by_names())
         with obligations.timed(Obligation("value", "proved", detail)) as obligation:
             for name, writes, expr in zip(self.kernel.outputs, self.kernel.outputs.values(), found, strict=True):
                 if expr is None:

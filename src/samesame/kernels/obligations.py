@@ -39,7 +39,7 @@ from samesame.formula.show import unicode, unicode_tensor
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.accesses import Access
 from samesame.kernels.execution.symbolic import Machine
-from samesame.kernels.execution.values import UNDEFINED, WRAPS, Demand, fits_by_design, is_undefined
+from samesame.kernels.execution.values import UNDEFINED, WRAPS, Demand, fits_by_design
 from samesame.kernels.formulas.algebra import under_binders
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.formulas.simplify import Simplifier
@@ -47,6 +47,7 @@ from samesame.kernels.indices import integers
 from samesame.kernels.indices.ranges import greatest
 from samesame.kernels.indices.solver import Facts, with_fact
 from samesame.kernels.launch import Memory, whole_numbers
+from samesame.kernels.tiles.by_data import goes_by_data, stores_one_value
 from samesame.kernels.tiles.detile import (
     Solution,
     Write,
@@ -99,9 +100,15 @@ class Kernel:
 
     def solve(self) -> None:
         self.solutions = {write: solved(write, self.simplify) for write in self.writes}
-        for write, solution in self.solutions.items() if self.simplify.prover.distinct else ():
-            if goes_by_data(solution) and not_twice(self, write, write):
-                self.solutions[write] = scattered(cast(Solution, solution), self.simplify)
+        for write, solution in self.solutions.items():
+            if solution is not None and goes_by_data(solution) and self.is_settled(write, solution):
+                self.solutions[write] = scattered(solution, self.simplify)
+
+    def is_settled(self, write: Write, solution: Solution) -> bool:
+        """Whether of several that reach one element by data none counts more than another, or there is only one."""
+        if stores_one_value(write, solution, self.machine.programs, self.simplify):
+            return True
+        return bool(self.simplify.prover.distinct) and not_twice(self, write, write)
 
 
 @contextmanager
@@ -177,22 +184,6 @@ def tells_what_is_written(kernel: Kernel, writes: Sequence[Write]) -> bool:
     solutions = [kernel.solutions[w] for w in writes]
     alone = all(s is not None and (s.scattered or not s.free) for s in solutions)
     return alone and all(tells_writers(kernel, w) for w in writes)
-
-
-def goes_by_data(solution: Solution | None) -> bool:
-    """Whether a store writes numbers to elements that hang on variables which they do not tell, as slots[t] on t."""
-    if solution is None or not solution.free or solution.write.access.kind not in STORES:
-        return False
-    known = solution.write.memory.kind != "bool"
-    return known and all(any(v in a.free for a in solution.at) for v in solution.free)
-
-
-def places_in(solution: Solution | None) -> list[str]:
-    """The tensors of integers that say where a store goes, as slots[t] does, by name."""
-    if not goes_by_data(solution):
-        return []
-    loads = [e for a in cast(Solution, solution).at for e in walk(a) if isinstance(e, Load) and not is_undefined(e)]
-    return [e.leaf.name.removesuffix("*") for e in loads if e.leaf.kind == "int" and e.indices]
 
 
 def renamed(expr: Expr, old: Sequence[Index], new: Sequence[Index]) -> Expr:

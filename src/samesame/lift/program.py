@@ -152,6 +152,11 @@ class Attempt:
             return False
         return bool(np.any(np.asarray(drawn) < 0)) and bool((held >= 0).all())
 
+    def has_none_below_one(self, name: str) -> bool:
+        """Whether a tensor holds integers in the example, none of which is below 1."""
+        held: Any = self.example.input(name) if self.example is not None else None
+        return held is not None and not held.dtype.is_floating_point and held.numel() > 0 and bool((held >= 1).all())
+
     @property
     def rank(self) -> tuple[int, ...]:
         """What is proved: of two attempts under different contracts, the one with more of it is the better one."""
@@ -258,6 +263,7 @@ def under_contracts(attempt: Callable[[Sequence[str]], Attempt]) -> Attempt:
     """The attempt under contracts that the example keeps, where more is proved with these."""
     found, stated = places_apart(attempt(()), attempt)
     found, stated = from_zero_on(found, stated, attempt)
+    found, stated = from_one_on(found, stated, attempt)
     return under_divisions(found, lambda more: attempt((*stated, *more)))
 
 
@@ -276,6 +282,19 @@ def from_zero_on(
     if found is None or found.verdict.against == "different":
         return first, stated
     return found, contracts
+
+
+def from_one_on(
+    first: Attempt, stated: list[str], again: Callable[[Sequence[str]], Attempt]
+) -> tuple[Attempt, list[str]]:
+    """The attempt where data that says how long rows are is 1 at least, if a row of nothing leaves no number, the
+    example has none, and more is proved with it."""
+    kernels = [kernel for kernel, _ in first.launched]
+    doubtful = any(o.name == "undefined" and o.state == "undecided" for k in kernels for o in k.obligations)
+    names = dict.fromkeys(leaf.removesuffix("*") for kernel in kernels for leaf in kernel.data)
+    contracts = [*stated, *(f"1 <= {name}" for name in names if first.has_none_below_one(name))]
+    found = attempted_again(again, contracts) if doubtful and len(contracts) > len(stated) else None
+    return (found, contracts) if found is not None and found.rank > first.rank else (first, stated)
 
 
 def used_as_values(whole: Expr) -> set[str]:

@@ -57,6 +57,8 @@ from samesame.kernels.indices import integers
 from samesame.kernels.launch import with_sizes
 from samesame.kernels.stated import Sum
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
+from samesame.lift.edges import at_edges_equal
+from samesame.lift.halves import in_parts_equal
 from samesame.lift.joined import SEVERAL, in_one_range, opened, written_out
 from samesame.lift.numerics import by_numpy
 from samesame.lift.parameters import taken_by
@@ -312,9 +314,10 @@ def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequ
 
 
 def proved_otherwise(left: Tensor, right: Tensor) -> Proved | None:
-    """A proof of two formulas, as they are, with what folds over a few elements written out, or case by case."""
+    """A proof of two formulas, as they are, with places at the edge in one spelling, by parts of rows, with what folds
+    over a few elements written out, or case by case."""
     by_cases = partial(prove_by_cases, written=opened, longest=SEVERAL)
-    for prove in (prove_tensors_equal, written_out_equal, by_cases):
+    for prove in (at_edges_equal, prove_tensors_equal, in_parts_equal, written_out_equal, by_cases):
         found = prove(left, right, budget=BUDGET)
         if isinstance(found, Proved):
             return found

@@ -10,13 +10,14 @@ Division by a number that the data make zero is not looked at: x / y is what the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 from samesame.formula.expr import (
     NEG_INF,
     ZERO,
     Add,
+    And,
     Compare,
     Expr,
     Extremum,
@@ -30,11 +31,14 @@ from samesame.formula.expr import (
     Num,
     Pow,
     Where,
+    add,
     const,
+    mul,
     not_,
     substitute,
     walk,
 )
+from samesame.formula.polynomials import polynomial
 from samesame.kernels.execution.values import PLUS_INFINITY
 from samesame.kernels.formulas.chosen import picked
 from samesame.kernels.formulas.extended import (
@@ -49,19 +53,25 @@ from samesame.kernels.formulas.extended import (
     of_product,
     plus,
 )
+from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import Facts, IndexProver, outside, with_fact
 
 EARLY = 3  # elements along each index of a fold
 PADDED = 2  # indices of a window
 Point = dict[Index, Expr]
+COMPARED: dict[str, Callable[[int], bool]] = {  # of right − left
+    "<": lambda apart: apart > 0,
+    "≤": lambda apart: apart >= 0,
+    "=": lambda apart: apart == 0,
+}
 
 
 class Definedness:
     """What parts of one kernel's values may be; `culprit` is the first part found that may be no number."""
 
     def __init__(self, prover: IndexProver) -> None:
-        self.prover = prover
+        self.prover, self.simplify = prover, Simplifier(prover)
         self.culprit: Expr | None = None
         self._memo: dict[tuple[Expr, Facts], Tags | None] = {}
 
@@ -107,15 +117,31 @@ class Definedness:
 
     def decided(self, condition: Expr, facts: Facts) -> bool | None:
         """Whether a condition holds; a test for an infinity by what the value may be. None where that is not known."""
+        if isinstance(condition, And) and all(self.decided(part, facts) for part in condition.arguments):
+            return True
         test = condition.argument if isinstance(condition, Not) else condition
+        if isinstance(condition, Not) and isinstance(test, And):
+            so = self.decided(test, facts)
+            return so if so is None else not so
         for infinity, one in ((NEG_INF, MINUS), (PLUS_INFINITY, PLUS)):
             if isinstance(test, Compare) and test.op == "=" and infinity in (test.left, test.right):
                 found = self.tags(test.right if test.left is infinity else test.left, facts)
                 if found is not None and (one not in found or len(found) == 1):
                     return (one in found) != isinstance(condition, Not)
+        if isinstance(test, Compare) and test.left.kind == "real":
+            so = self.differs_by_number(test, facts)
+            return so if so is None else so != isinstance(condition, Not)
         if self.prover.proves(facts, condition):
             return True
         return False if self.prover.proves(facts, not_(condition)) else None
+
+    def differs_by_number(self, test: Compare, facts: Facts) -> bool | None:
+        """Whether a comparison of reals holds that differ by a number, whatever the data are, as x[0] < x[0] + 1."""
+        if self.tags(test.left, facts) != NUMBER or self.tags(test.right, facts) != NUMBER:
+            return None
+        left, right = (self.simplify(side, facts) for side in (test.left, test.right))
+        apart = polynomial(add(right, mul(-1, left)))
+        return COMPARED[test.op](apart.get((), 0)) if apart.keys() <= {()} else None
 
     def _where(self, condition: Expr, then: Expr, otherwise: Expr, facts: Facts) -> Tags | None:
         decided = self.decided(condition, facts)

@@ -5,7 +5,7 @@ nothing, and sums over lanes of sums over their iterations.
     exp(−m)·exp(m − M)                                  exp(−M)
     exp(m + log Σ_k exp(x[k] − m))                      Σ_k exp(x[k]), for a sum over something
     Σ_{l<B} Σ_{s<⌈(n − l)/B⌉} f(s·B + l)                Σ_{j<n} f(j)
-    Σ_{l<B·C} f(⌊l/C⌋, l mod C)                         Σ_{h<B} Σ_{c<C} f(h, c)
+    Σ_{l<B·C} f(⌊l/C⌋, l mod C)                         Σ_{h<B} Σ_{c<C} f(h, c), and so for programs of a grid
     Σ_{t<T} Σ_{l<min{B, n − B·t}} f(t·B + l)            Σ_{j<min{T·B, n}} f(j)
 
 Nothing is cancelled that may be zero, and no maximum over a range that may be empty.
@@ -238,6 +238,29 @@ def by_digits(bound: tuple[Index, ...], body: Expr) -> tuple[tuple[Index, ...], 
             if divisions(new, {rows, columns}) < divisions(body, {v}):
                 return by_digits((*(w for w in bound if w is not v), rows, columns), new)
     return bound, body
+
+
+def by_grid(
+    simplify: Simplifier, bound: tuple[Index, ...], body: Expr, facts: Facts
+) -> tuple[tuple[Index, ...], Expr]:
+    """Programs that are counted row by row, and told apart again, by rows and columns, as many as sizes say: max over
+    p < R·C of f(⌊p/C⌋, p mod C) is max over h < R and c < C of f(h, c), for C > 0."""
+    for v in (v for v in bound if not any(v in w.extent.free for w in bound)):
+        found = (e.divisor for e in walk(body) if isinstance(e, FloorDiv) and e.numerator is v)
+        for c in (c for c in dict.fromkeys(found) if not c.free and not isinstance(c, Num)):
+            count = integers.quotient(v.extent, c)
+            if integers.times_(count, c) is not v.extent or not simplify.prover.proves(facts, integers.less(0, c)):
+                continue
+            rows, columns = index(count), index(c)
+            line = integers.plus_(integers.times_(rows, c), columns)
+            new = integers.tidied(replaced(integers.tidied(substitute(body, {v: line})), {quotient_of(columns): ZERO}))
+            return by_grid(simplify, (*(w for w in bound if w is not v), rows, columns), new, facts)
+    return bound, body
+
+
+def quotient_of(digit: Expr) -> Expr:
+    """⌊c/C⌋ of c < C, which is 0."""
+    return integers.quotient(digit, digit.extent)  # type: ignore[attr-defined]
 
 
 def widths(v: Index, body: Expr) -> list[int]:

@@ -61,6 +61,7 @@ from samesame.kernels.formulas.running import running
 from samesame.kernels.formulas.shorter import (
     across_lanes,
     by_digits,
+    by_grid,
     by_rows,
     of_logarithm,
     pushed,
@@ -118,7 +119,7 @@ class Simplifier:
             case Add() | Mul() if new.kind == "real":
                 return self._arithmetic(new, facts)
             case Extremum(op, parts):
-                return self._best(op, parts)
+                return self._best(op, parts, facts)
             case Fn("exp", argument):
                 whole = of_logarithm(self, argument, facts)
                 return self._exponential(argument) if whole is None else self(whole, facts)
@@ -175,14 +176,22 @@ class Simplifier:
                 kept.append(part)
         return integers.flattened(op, tuple(kept))
 
-    def _best(self, op: str, parts: tuple[Expr, ...]) -> Expr:
-        """A maximum or minimum of reals; max{a, {x if c else −∞}} is {max{a, x} if c else a}."""
+    def _best(self, op: str, parts: tuple[Expr, ...], facts: Facts) -> Expr:
+        """A maximum or minimum of reals; max{a, {x if c else −∞}} is {max{a, x} if c else a}, and max{0, max_k |x[k]|},
+        as atomic maxima in what was zero leave it, is max_k |x[k]| if there is a k."""
         best = largest if op == "max" else smallest
+        if op == "max" and any(self._reaches_zero(part, facts) for part in parts):
+            return best(*(part for part in parts if part is not ZERO))
         for k, part in enumerate(parts):
             if isinstance(part, Where) and {part.then, part.otherwise} & {NEG_INF, PLUS_INFINITY}:
                 then, otherwise = (best(*parts[:k], side, *parts[k + 1 :]) for side in (part.then, part.otherwise))
                 return then if then is otherwise else where(part.condition, then, otherwise)
         return best(*parts)
+
+    def _reaches_zero(self, part: Expr, facts: Facts) -> bool:
+        """Whether it is a maximum, over something, of what is never below zero."""
+        some = isinstance(part, Fold) and part.monoid == "max" and is_above_zero(part.body)
+        return some and self.prover.proves(facts, and_(*(integers.less(0, v.extent) for v in cast(Fold, part).bound)))
 
     # ------------------------------------------------------------------------------------------------- arithmetic
 
@@ -237,7 +246,8 @@ class Simplifier:
         row = position.row
         (v,) = row.bound
         facts = outside(facts, row.bound)
-        bound, body, _ = self._domain(position.monoid, row.bound, self(row.body, facts), facts)
+        body, domain = self._conditions(position.monoid, row.bound, self(row.body, facts), facts)
+        bound, body = self._shrunk(row.bound, body, domain, facts, NEUTRAL[position.monoid])
         grown = len(bound) == 1 and self.prover.proves(facts, integers.less(0, bound[0].extent))
         if grown:
             grown = self(integers.tidied(substitute(row.body, {v: bound[0]})), facts) is body
@@ -253,7 +263,7 @@ class Simplifier:
         facts = outside(facts, bound)
         bound, body = self._opened(monoid, bound, body, facts)
         facts = outside(facts, bound)
-        bound, body = by_digits(*self._fresh(bound, body, facts))
+        bound, body = by_grid(self, *by_digits(*self._fresh(bound, body, facts)), facts)
         body = self(body, facts)
         for v in bound if monoid == "sum" else ():
             if (one := picked(self.prover, v, body, facts)) is not None and not any(v in w.extent.free for w in bound):
@@ -265,9 +275,12 @@ class Simplifier:
         if body is neutral or any(self.prover.proves(facts, integers.at_most(v.extent, 0)) for v in bound):
             return neutral
         before = bound, body
-        if monoid == "max":
-            body, neutral = self._from_zero(bound, body, facts)
-        bound, body, domain = self._domain(monoid, bound, body, facts)
+        body, domain = self._from_zero(bound, body, facts) if monoid == "max" else (body, [])
+        if domain:
+            neutral = ZERO
+        else:
+            body, domain = self._conditions(monoid, bound, body, facts)
+        bound, body = self._shrunk(bound, body, domain, facts, neutral)
         if monoid in ("max", "min") and domain:
             some = and_(*(integers.less(0, v.extent) for v in bound))
             if not self.prover.proves(facts, some):
@@ -280,15 +293,18 @@ class Simplifier:
         bound, body = self._constant(monoid, bound, body, facts)
         return nested(monoid, bound, body)
 
-    def _from_zero(self, bound: tuple[Index, ...], body: Expr, facts: Facts) -> tuple[Expr, Expr]:
-        """Of a maximum of what is never below zero, in which 0 stands for the lanes that are left out: the body with −∞
-        for these, and 0 for where all are; else the body, and −∞."""
+    def _from_zero(self, bound: tuple[Index, ...], body: Expr, facts: Facts) -> tuple[Expr, list[Expr]]:
+        """Of a maximum of what is never below zero, in which 0 stands for the lanes that are left out, by rows and by
+        columns: the body for the others, and the conditions under which a lane is one of these."""
+        inside: list[Expr] = []
         if is_above_zero(body) and self.prover.proves(facts, and_(*(integers.less(0, v.extent) for v in bound))):
             for candidate in conditions(body, bound):
                 for holds in (candidate, not_(candidate)):
-                    if self(body, with_fact(facts, not_(holds))) is ZERO:
-                        return where(holds, self(body, with_fact(facts, holds)), NEUTRAL["max"]), ZERO
-        return body, NEUTRAL["max"]
+                    if self(body, with_fact((*facts, *inside), not_(holds))) is ZERO:
+                        inside.append(holds)
+                        body = self(body, (*facts, *inside))
+                        break
+        return body, inside
 
     def _opened(
         self, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts
@@ -338,13 +354,15 @@ class Simplifier:
             bound = tuple(w for w in bound if w is not v)
         return bound, body
 
-    def _domain(
+    def _conditions(
         self, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts
-    ) -> tuple[tuple[Index, ...], Expr, list[Expr]]:
-        """The fold over where its body is not neutral: conditions leave the body and shrink the ranges."""
+    ) -> tuple[Expr, list[Expr]]:
+        """The body without conditions, and those outside which it is neutral."""
         domain: list[Expr] = []
-        neutral = NEUTRAL[monoid]
         tried: set[Expr] = set()
+        if monoid == "any" and isinstance(body, And):  # whatever else is asked of it, a lane that is there passes masks
+            domain = [c for c in body.arguments if c.free & frozenset(bound) and is_mask(c)]
+            body = and_(*(c for c in body.arguments if c not in domain))
         for _ in range(ROUNDS):
             candidate = next((c for c in conditions(body, bound) if c not in tried), None)
             if candidate is None:
@@ -352,15 +370,22 @@ class Simplifier:
             tried |= {candidate, not_(candidate)}
             inside = (*facts, *domain)
             for holds in (candidate, not_(candidate)):
-                if self(body, with_fact(inside, not_(holds))) is neutral:
+                if self(body, with_fact(inside, not_(holds))) is NEUTRAL[monoid]:
                     domain.append(holds)
                     body = self(body, with_fact(inside, holds))
                     break
-        bound, body, domain = self._tiles(bound, body, domain, facts)
-        bound, body, left = self._ranges(bound, body, domain, facts)
+        return body, domain
+
+    def _shrunk(
+        self, bound: tuple[Index, ...], body: Expr, domain: list[Expr], facts: Facts, missing: Expr
+    ) -> tuple[tuple[Index, ...], Expr]:
+        """The fold over where the conditions hold: they shrink the ranges. Where one stays, as flags in data do, the
+        body is `missing` without it."""
+        bound, body, left = self._tiles(bound, body, domain, facts)
+        bound, body, left = self._ranges(bound, body, left, facts)
         if domain:
             body = self(body, (*facts, *left))
-        return bound, where(and_(*left), body, neutral) if left else body, domain
+        return bound, where(and_(*left), body, missing) if left else body
 
     def _tiles(
         self, bound: tuple[Index, ...], body: Expr, domain: list[Expr], facts: Facts
@@ -466,6 +491,11 @@ def is_above_zero(expr: Expr) -> bool:
         case Where(_, then, otherwise):
             return is_above_zero(then) and is_above_zero(otherwise)
     return False
+
+
+def is_mask(condition: Expr) -> bool:
+    """Whether it compares integers, none of which data says."""
+    return isinstance(condition, Compare) and not any(isinstance(e, Load | Opaque | Fold) for e in walk(condition))
 
 
 def nested(monoid: str, bound: tuple[Index, ...], body: Expr) -> Expr:

@@ -347,6 +347,8 @@ def value_at(solution: Solution, simplify: Simplifier, facts: Facts = ()) -> Exp
     """What is written at the output's indices, where the solution covers them. There is one, so no extent is 0."""
     if solution.scattered:
         value, (each, whole) = substitute(solution.write.value, solution.values), reached(solution)
+        if value.free.isdisjoint(solution.free):  # all that reach the element store it
+            return simplify(value, with_fact(facts, whole))
         return simplify(Fold("sum", solution.free, where(each, value, 0)), with_fact(facts, whole))
     some = (integers.less(0, i.extent) for i in solution.indices if (least(i.extent) or 0) < 1)
     known = with_fact(with_fact(facts, solution.covers), and_(*some))

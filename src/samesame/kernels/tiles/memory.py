@@ -12,7 +12,23 @@ from dataclasses import replace
 
 from samesame.formula import polynomials
 from samesame.formula.binders import rebuilt
-from samesame.formula.expr import ZERO, Expr, FloorDiv, Fold, Lambda, Leaf, Load, Mod, Num, Where, and_, const, not_
+from samesame.formula.expr import (
+    ZERO,
+    And,
+    Expr,
+    FloorDiv,
+    Fold,
+    Lambda,
+    Leaf,
+    Load,
+    Mod,
+    Num,
+    Where,
+    and_,
+    const,
+    not_,
+    walk,
+)
 from samesame.formula.polynomials import Polynomial, by_sum, by_term, polynomial, written
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
@@ -221,6 +237,10 @@ def with_elements(expr: Expr, memories: dict[str, Memory], facts: Facts, simplif
             return Where(
                 c, go(e.then, with_fact(known, e.condition)), go(e.otherwise, with_fact(known, not_(e.condition)))
             )
+        if isinstance(e, And):  # what data says is of no account where a mask beside it is false
+            masks = [part for part in e.arguments if not any(isinstance(x, Load) for x in walk(part))]
+            beside = with_fact(known, and_(*masks))
+            return and_(*(part if part in masks else go(part, beside) for part in e.arguments))
         if isinstance(e, Load) and e.leaf.name in memories and len(e.indices) == 1:
             memory = memories[e.leaf.name]
             offset = e.indices[0]
