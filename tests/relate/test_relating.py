@@ -267,8 +267,9 @@ def test_constants_are_looked_into_before_what_is_tied_to_the_rest():
     weights = torch.tensor([1 / 4, 1 / 2, 1.0])
 
     def left(x):
-        whole = x.exp().sum(0)
-        return torch.stack([w * (row.exp() / whole) for w, row in zip(weights.tolist(), x, strict=True)])
+        terms = x.exp()
+        whole = terms.sum(0)
+        return torch.stack([w * (row / whole) for w, row in zip(weights.tolist(), terms, strict=True)])
 
     def right(x):
         terms = x.exp()
