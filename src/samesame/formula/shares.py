@@ -2,8 +2,9 @@
 
 Where nothing else is bound, a common denominator shows it; under another sum, as in a mean over a batch, denominators
 stay where they are. So a sum over exactly the terms of a positive denominator of its own is taken out of it. A count
-of what a mask leaves may be 0: Σ_j m_j / Σ_k m_k is 1 where anything is left, and no number elsewhere. That is taken
-out where both sides of a claim divide by the count, so that neither has a value there."""
+of what a mask leaves may be 0: Σ_j m_j / Σ_k m_k is 1 where anything is left. That is taken out where both sides of a
+claim divide by the count. Most programs have no value then; but one may divide only where the mask is, and be 0, and
+so the headline says that something is left."""
 
 from __future__ import annotations
 
@@ -14,8 +15,10 @@ from samesame.formula.effort import assume, step
 from samesame.formula.guards import Literal
 from samesame.formula.poly import Atom, Var
 from samesame.formula.rewrite import Draft, as_text, positive, under
+from samesame.formula.signs import never_vanishes
 from samesame.formula.terms import Apply, Factors, Form, Term, constant, form_of, next_open, opened
 
+COUNTED = "no count that both programs divide by is 0"
 Division = tuple[Atom, frozenset[Literal]]                 # a sum that divides, and the conditions under which it does
 
 
@@ -70,7 +73,7 @@ def _without(term: Term, divisions: set[Division]) -> Form:
         renamed = whole.rename(tuple(zip(term.bound, bound, strict=True)))
         found = _taken_out(Draft(bound, guards, factors), renamed) if isinstance(renamed, Apply) else None
         if found is not None:
-            assume(f"{as_text(whole)} ≠ 0")
+            assume(f"{as_text(whole)} ≠ 0" if never_vanishes(whole.argument) else COUNTED)
             return form_of((t, c * d) for one, c in found.terms for t, d in _without(one, divisions).terms)
     return Form(((term, Fraction(1)),))
 
