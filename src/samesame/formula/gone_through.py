@@ -59,8 +59,8 @@ def _value(p: Poly, points: dict[Atom, Any]) -> Any:
 
 def _of(atom: Atom, points: dict[Atom, Any]) -> Any:
     if atom not in points and isinstance(atom, Ratio):
-        divide = np.floor_divide if atom.op == "//" else np.mod
-        points[atom] = divide(_value(atom.numerator, points), atom.divisor.constant)
+        numerator, divisor = _value(atom.numerator, points), atom.divisor.constant
+        points[atom] = numerator // divisor if atom.op == "//" else numerator % divisor
     return points[atom]
 
 
@@ -100,14 +100,14 @@ def _of_one(atom: Atom, told: Iterable[tuple[int, int]], forgetting: frozenset[V
     """The ends of an integer by its range and by what conditions say of it alone."""
     if not isinstance(atom, IntegerAtom):
         return None
-    known = [*atom.range(forgetting)]
-    if any(end is not None and end.constant is None for end in known):
-        return None                                        # an end that moves is a fact that ends alone do not tell
-    lows = [end.constant for end in known[:1] if end is not None] + [-c for c, sign in told if sign == 1]
-    highs = [end.constant for end in known[1:] if end is not None] + [c for c, sign in told if sign == -1]
-    if not lows or not highs:
-        return None
-    return max(lows), min(highs)
+    lows, highs = ([c for c, own in told if own == sign] for sign in (1, -1))
+    lows = [-c for c in lows]
+    for end, known in zip(atom.range(forgetting), (lows, highs), strict=True):
+        if end is not None and end.constant is None:
+            return None                                    # an end that moves is a fact that numbers do not tell
+        if end is not None and end.constant is not None:
+            known.append(end.constant)
+    return (max(lows), min(highs)) if lows and highs else None
 
 
 def _magnitude(p: Poly, ends: dict[Atom, tuple[int, int]]) -> int:
