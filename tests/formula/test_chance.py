@@ -4,7 +4,7 @@ import pytest
 
 from samesame.formula.chance import differ_by_chance
 from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
-from samesame.formula.expr import NEG_INF, Lambda, Opaque, Size, Sum, exp, index, le, log, power, sqrt, where
+from samesame.formula.expr import NEG_INF, Lambda, Opaque, Size, Sum, absolute, exp, index, le, log, power, sqrt, where
 from samesame.formula.tensor import leaf, tensor
 from samesame.operators import meaning_of
 
@@ -87,8 +87,14 @@ def test_what_hangs_on_an_opaque_operator_is_given_up(name):
     assert isinstance(prove_tensors_equal(*OTHERS[name], budget=Budget(seconds=5)), NotProved)
 
 
-def test_nothing_is_said_without_opaque_operators_or_numbers_as_sizes():
-    assert not differ_by_chance(x, tensor(x.shape, lambda i, j: x[i, j] + 1))
+def test_what_is_false_of_most_elements_is_given_up_and_what_holds_for_the_positive_ones_is_not():
+    assert differ_by_chance(x, tensor(x.shape, lambda i, j: x[i, j] + 1))
+    assert differ_by_chance(x, leaf("y", x.shape))
+    assert not differ_by_chance(x, tensor(x.shape, lambda i, j: absolute(x[i, j])))
+    assert not differ_by_chance(x, tensor(x.shape, lambda i, j: x[i, j] + log(-1 - power(x[i, j], 2))))
+
+
+def test_nothing_is_said_of_other_shapes_and_without_numbers_as_sizes():
     assert not differ_by_chance(x, leaf("y", (ROWS, LENGTH + 1)))
     for rows in (Size("n", 1), 0):
         y = leaf("y", (rows, LENGTH))

@@ -17,12 +17,12 @@ from samesame.relate.blocks import Block, key_of
 from samesame.relate.prove import Prover
 
 
-def block(sign: float) -> Block:
-    """|x| = max(x, sign · x)."""
+def block(sign: float, operator: str = "aten.mul.Scalar") -> Block:
+    """|x| = max(x, sign · x), or with another operator in place of the product."""
     kind = TensorType((5,), "float64")
     x = Node("x0", "input", type=kind)
     left = Node("t1", "aten.abs.default", (x,), type=kind)
-    scaled = Node("t2", "aten.mul.Scalar", (x, sign), type=kind)
+    scaled = Node("t2", operator, (x, sign), type=kind)
     right = Node("t3", "aten.maximum.default", (x, scaled), type=kind)
     graph = Graph("block", (x, left, scaled, right), (("left", left), ("right", right)))
     return Block(graph, {"x0": 0}, {}, False, key_of(graph, {}))
@@ -59,6 +59,15 @@ def test_what_a_glance_does_not_find_is_still_decided_and_is_not_looked_at_twice
     assert tried == ["prove_tensors_equal"] and not prover.rules
     assert prover.decide(block(-2.0)) is None
     assert tried == ["prove_tensors_equal", "prove_by_cases"]
+
+
+def test_what_is_false_of_other_tensors_is_not_tried_after_a_glance(tried: list[str]) -> None:
+    """A claim is about any tensors at its frontier, whatever the programs have there."""
+    prover = Prover()
+    false = block(0.5, "aten.add.Scalar")
+    assert prover.glance(false) is None and prover.decide(false) is None
+    assert tried == ["prove_tensors_equal"]
+    assert prover.rules[false.key].reason == prove.TOO_NEAR
 
 
 def test_a_glance_that_was_cut_short_settles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

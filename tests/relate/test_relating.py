@@ -262,6 +262,25 @@ def test_a_mask_is_known_by_how_it_was_made():
 # ------------------------------------------------------------------------------------------------------------- sources
 
 
+def test_constants_are_looked_into_before_what_is_tied_to_the_rest():
+    """Of a table in place of numbers nothing need be known of a sum but that both sides have it."""
+    weights = torch.tensor([1 / 4, 1 / 2, 1.0])
+
+    def left(x):
+        terms = x.exp()
+        whole = terms.sum(0)
+        return torch.stack([w * (row / whole) for w, row in zip(weights.tolist(), terms, strict=True)])
+
+    def right(x):
+        terms = x.exp()
+        return weights.clone()[:, None] * terms / terms.sum(0)
+
+    relating = related(left, right, (torch.randn(3, 4),))
+    assert root_evidence(relating).rung is Rung.PROVED_HERE
+    held = {relating.joint.egraph.term(name).operator for name in relating.uses[-1].block.frontier.values()}
+    assert held == {"aten.exp.default", "aten.sum.dim_IntList"}
+
+
 def test_a_root_that_is_an_input_is_related():
     assert root_evidence(related(lambda x: x * 1.0, lambda x: x, row())).rung is Rung.PROVED_HERE
     assert root_evidence(related(lambda x: x, lambda x: (x + x) / 2, row())).rung is Rung.PROVED_HERE

@@ -37,6 +37,7 @@ from samesame.formula.reached import where_lookups_reach
 from samesame.formula.refine import refined
 from samesame.formula.rewrite import BinderEscape, Draft, multiply, substitute, under
 from samesame.formula.roots import by_roots
+from samesame.formula.shares import without_shares
 from samesame.formula.signs import is_positive, never_vanishes, piece_of
 from samesame.formula.sizes import size_text
 from samesame.formula.tensor import Dim, Tensor
@@ -253,7 +254,7 @@ def _prove(left: Form, right: Form) -> str:
     if left is right:
         return IDENTICAL
     left, right = _without_infinities(left, right)
-    return vanishes(subtract(left, right))
+    return vanishes(without_shares(subtract(left, right), left, right))
 
 
 def _at_once(left: Form, right: Form) -> str:

@@ -2,8 +2,8 @@
 
 A literal says that an index polynomial is ≥ 0, = 0 or ≠ 0, or that an opaque boolean (a comparison of reals, a mask's
 element) holds or does not. `Guards` is a conjunction in key order; a constructor that meets a contradiction gives
-None. Questions are answered in order of cost: by ranges, by a random integer point that settles the matter, then by
-the solver."""
+None. Questions are answered in order of cost: by ranges, by all points where these are few, by a random one that
+settles the matter, then by the solver."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from random import Random
 
 from samesame.formula import smt
 from samesame.formula.effort import remember
+from samesame.formula.gone_through import have_a_point
 from samesame.formula.poly import (
     NOTHING,
     Atom,
@@ -164,9 +165,11 @@ def _implied(guards: Guards, literal: Literal, forgetting: frozenset[Var]) -> bo
         return True
     guards = next((group for group in _apart((*guards, literal)) if literal in group), ())
     guards = tuple(g for g in guards if g is not literal)
-    if find_point(guards, literal, forgetting):
-        return False
-    return smt.unsatisfiable((*guards, negated(literal)), forgetting)
+    otherwise = (*guards, negated(literal))
+    found = have_a_point(otherwise, forgetting)
+    if found is not None:
+        return not found
+    return not find_point(guards, literal, forgetting) and smt.unsatisfiable(otherwise, forgetting)
 
 
 def negated(literal: Literal) -> Literal:
@@ -203,7 +206,12 @@ def infeasible(guards: Guards) -> bool:
     known = _known_nonnegative(guards)
     if any(at_least_zero(-p - 1) for p in known) or any(at_least_zero(-p - q - 1) for p, q in combinations(known, 2)):
         return True
-    return any(not find_point(group) and smt.unsatisfiable(group) for group in _apart(guards))
+    return any(map(_is_empty, _apart(guards)))
+
+
+def _is_empty(group: Guards) -> bool:
+    found = have_a_point(group, NOTHING)
+    return not found if found is not None else not find_point(group) and smt.unsatisfiable(group)
 
 
 @remember

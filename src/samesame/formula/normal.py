@@ -13,6 +13,7 @@ from itertools import product as cartesian
 from math import prod
 
 from samesame.formula import matrices
+from samesame.formula.complements import complemented
 from samesame.formula.defined import assume_defined, is_mean_of_exponentials, is_number
 from samesame.formula.digits import merge_digits
 from samesame.formula.effort import current, remember, step
@@ -143,7 +144,7 @@ def normal(expr: Expr) -> Form:
         case Load(leaf, indices):
             return on_polys(indices, lambda at: of_atom(element(leaf, at)))
         case Add(terms):
-            return add(*map(normal, terms))
+            return complemented(add(*map(normal, terms)))
         case Mul(factors):
             apart = turned(expr)
             return _product([normal(factor) for factor in factors]) if apart is expr else normal(apart)

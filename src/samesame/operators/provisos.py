@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from samesame.formula.shares import COUNTED
+
 UNSIGNED = "a zero is positive where {} asks for its sign"
 RISING = "the rows that {} looks in are in rising order"
-_ENDINGS = tuple(words.partition("{}")[2] for words in (UNSIGNED, RISING))
+_ENDINGS = (*(words.partition("{}")[2] for words in (UNSIGNED, RISING)), COUNTED)
 
 
 def provisos(conditions: Iterable[str]) -> list[str]:

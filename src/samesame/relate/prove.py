@@ -43,11 +43,13 @@ from samesame.store.tried import Attempt
 
 _SECONDS = 4.0              # for the normal form of one block, and again for its cases
 GLANCE, FURTHER = 1.0, 0.25    # for its normal form before all else, at the nearest frontier and at others
+LONG = 50                   # operators in a claim that is tried on random elements first: a glance at it takes longer
 HARDER = 4                  # times the time for what ran out of it
 IMPATIENT = 0.2             # for one where many have failed
 LEARNING, LEARNING_TIMES = 0.3, 3.0    # for the general form of a proved block: seconds, and times what it took
 BESIDE_A_TEST = 1.0         # for a block with a kernel: without a proof it is tested, and that is what it is worth
 SELECTING = frozenset(("aten.topk", "aten.sort", "aten.argsort", "aten.argmax", "aten.argmin", "aten.max", "aten.min"))
+TOO_NEAR = "it holds for what the programs compute there, and not for any tensors in its place"
 HOPELESS = "it would take more of {} than that equal arguments give equal results"
 Outcome = Proved | NotProved
 Way = Callable[[Block, Tensor, Tensor], Outcome]
@@ -88,7 +90,7 @@ class Prover:
     hidden: set[str] = field(default_factory=set)
     untied: set[str] = field(default_factory=set)
     glances: dict[str, Attempt] = field(default_factory=dict)
-    hopeless: dict[tuple[str, bool], bool] = field(default_factory=dict)
+    hopeless: dict[tuple[str, bool, bool], bool] = field(default_factory=dict)
     short: set[str] = field(default_factory=set)
     alike: bool = False
 
@@ -296,19 +298,23 @@ class Prover:
         try:
             left, right = meanings(block)
             if self._is_hopeless(block, left, right):
-                return NotProved(HOPELESS.format(" and ".join(_unknown(block, left, right))))
+                unknown = _unknown(block, left, right)
+                return NotProved(HOPELESS.format(" and ".join(unknown)) if unknown else TOO_NEAR)
             return prove(block, left, right)
         except Unsupported as reason:
             return NotProved(str(reason))
 
     def _is_hopeless(self, block: Block, left: Tensor, right: Tensor) -> bool:
-        """Does the claim take more of opaque operators than a proof knows of them? Asked once of each block."""
-        key = block.key, is_untied()
-        if key not in self.hopeless:
+        """Does the claim take more than a proof knows of opaque operators, or of the tensors at its frontier? Asked of
+        each block and reading once; where all has a formula, of a long one or when the normal form was seen to fail."""
+        key = block.key, is_untied(), is_hiding()
+        if key not in self.hopeless and (
+            block.key in self.glances or len(block.graph.nodes) > LONG or _unknown(block, left, right)
+        ):
             differ = differ_by_chance(left, right)
             with deep_recursion():
                 self.hopeless[key] = differ and differ_by_chance(_as_picked(left), _as_picked(right))
-        return self.hopeless[key]
+        return self.hopeless.get(key, False)
 
     def _by_normal_form(self, _: Block, left: Tensor, right: Tensor) -> Outcome:
         return prove_tensors_equal(left, right, budget=self._remaining())

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count, islice
@@ -500,6 +501,9 @@ def _frontiers(
             yield block
             tied = frozenset[int]() if opened else tied_together(joint, block.frontier.values(), limit)
             if tied:
+                if block.untold:                       # constants may be all that is missing, and what is tied is long
+                    with suppress(TooLarge):
+                        yield cut(joint, left, right, layout, constants=most, limit=limit)
                 opened = tied
                 continue
             if block.untold and constants < most:

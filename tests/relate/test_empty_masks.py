@@ -1,0 +1,47 @@
+"""A mean over what a mask leaves is proved as long as it leaves something; that it does is in the headline."""
+
+import torch
+
+from samesame import check
+from samesame.formula.shares import COUNTED
+
+KEPT = torch.tensor([[1, 1, 0, 1, 0], [1, 0, 1, 1, 1], [0, 1, 1, 0, 1]]).bool()
+
+
+def weights(mask):
+    """Each 1/n of what is left of its row, and 0 for rows of which nothing is."""
+    return torch.where(mask, 1 / mask.sum(1, keepdim=True), 0.0)
+
+
+def offset(x, b, mask):
+    return (weights(mask) * (x - b)).sum(1).sum()
+
+
+def taken_off(x, b, mask):
+    return ((weights(mask) * x).sum(1) - b[:, 0]).sum()
+
+
+def test_a_row_of_which_nothing_is_left_is_spoken_of():
+    inputs = torch.randn(3, 5), torch.randn(3, 1), KEPT
+    empty = KEPT & torch.tensor([[True], [False], [True]])
+    assert not torch.equal(offset(*inputs[:2], empty), taken_off(*inputs[:2], empty))
+    verdict = check(offset, taken_off, inputs)
+    assert verdict.verdict == "different" or f"if {COUNTED}" in verdict.only
+
+
+def test_a_loss_over_pairs_that_a_mask_leaves():
+    """Its target is uniform over a row's pairs, or it is their mean."""
+    def left(s, mask):
+        pairs = mask * (1 - torch.eye(5))
+        told = s - torch.log((s.exp() * (1 - torch.eye(5))).sum(1, keepdim=True))
+        return -((pairs * told).sum(1) / pairs.sum(1)).mean()
+
+    def right(s, mask):
+        same = torch.eye(5, dtype=torch.bool)
+        pairs = mask & ~same
+        target = pairs / pairs.sum(1, keepdim=True)
+        hidden = s.masked_fill(same, -float("inf"))
+        return (torch.logsumexp(hidden, 1) - (target * s.masked_fill(same, 0.0)).sum(1)).sum() / 5
+
+    verdict = check(left, right, (torch.randn(5, 5), torch.ones(5, 5, dtype=torch.bool)))
+    assert verdict.verdict == "same" and verdict.only == [f"if {COUNTED}"]
