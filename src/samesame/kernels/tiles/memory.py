@@ -12,7 +12,23 @@ from dataclasses import replace
 
 from samesame.formula import polynomials
 from samesame.formula.binders import rebuilt
-from samesame.formula.expr import ZERO, Expr, FloorDiv, Fold, Lambda, Leaf, Load, Mod, Num, Where, and_, const, not_
+from samesame.formula.expr import (
+    ZERO,
+    And,
+    Expr,
+    FloorDiv,
+    Fold,
+    Lambda,
+    Leaf,
+    Load,
+    Mod,
+    Num,
+    Where,
+    and_,
+    const,
+    not_,
+    walk,
+)
 from samesame.formula.polynomials import Polynomial, by_sum, by_term, polynomial, written
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
@@ -215,12 +231,23 @@ def with_elements(expr: Expr, memories: dict[str, Memory], facts: Facts, simplif
             memo[key] = visit(e, known)
         return memo[key]
 
+    def one_after_another(e: And, known: Facts) -> Expr:
+        """Each part under those before it, which are none of data: where one of these is false, so is the whole."""
+        parts = sorted(e.arguments, key=lambda part: any(isinstance(x, Load) for x in walk(part)))
+        told: list[Expr] = []
+        for part in parts:
+            told.append(go(part, known))
+            known = with_fact(known, part)
+        return and_(*told)
+
     def visit(e: Expr, known: Facts) -> Expr:
         if isinstance(e, Where):
             c = go(e.condition, known)
             return Where(
                 c, go(e.then, with_fact(known, e.condition)), go(e.otherwise, with_fact(known, not_(e.condition)))
             )
+        if isinstance(e, And):
+            return one_after_another(e, known)
         if isinstance(e, Load) and e.leaf.name in memories and len(e.indices) == 1:
             memory = memories[e.leaf.name]
             offset = e.indices[0]
