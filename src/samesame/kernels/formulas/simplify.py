@@ -118,7 +118,7 @@ class Simplifier:
             case Add() | Mul() if new.kind == "real":
                 return self._arithmetic(new, facts)
             case Extremum(op, parts):
-                return self._best(op, parts)
+                return self._best(op, parts, facts)
             case Fn("exp", argument):
                 whole = of_logarithm(self, argument, facts)
                 return self._exponential(argument) if whole is None else self(whole, facts)
@@ -175,14 +175,25 @@ class Simplifier:
                 kept.append(part)
         return integers.flattened(op, tuple(kept))
 
-    def _best(self, op: str, parts: tuple[Expr, ...]) -> Expr:
-        """A maximum or minimum of reals; max{a, {x if c else −∞}} is {max{a, x} if c else a}."""
+    def _best(self, op: str, parts: tuple[Expr, ...], facts: Facts) -> Expr:
+        """A maximum or minimum of reals; max{a, {x if c else −∞}} is {max{a, x} if c else a}, and max{0, x} is x, of an
+        x that is never below 0."""
         best = largest if op == "max" else smallest
+        others = tuple(part for part in parts if part is not ZERO)
+        if op == "max" and len(others) < len(parts) and any(self._has_above_zero(part, facts) for part in others):
+            return self._best(op, others, facts)
         for k, part in enumerate(parts):
             if isinstance(part, Where) and {part.then, part.otherwise} & {NEG_INF, PLUS_INFINITY}:
                 then, otherwise = (best(*parts[:k], side, *parts[k + 1 :]) for side in (part.then, part.otherwise))
                 return then if then is otherwise else where(part.condition, then, otherwise)
         return best(*parts)
+
+    def _has_above_zero(self, part: Expr, facts: Facts) -> bool:
+        """Whether it is a maximum of something, and nothing in it is below 0, or no maximum and not below 0 itself."""
+        if not isinstance(part, Fold) or part.monoid != "max":
+            return is_above_zero(part)
+        some = and_(*(integers.less(0, v.extent) for v in part.bound))
+        return is_above_zero(part.body) and self.prover.proves(outside(facts, part.bound), some)
 
     # ------------------------------------------------------------------------------------------------- arithmetic
 
@@ -253,7 +264,7 @@ class Simplifier:
         facts = outside(facts, bound)
         bound, body = self._opened(monoid, bound, body, facts)
         facts = outside(facts, bound)
-        bound, body = by_digits(*self._fresh(bound, body, facts))
+        bound, body = by_digits(self, *self._fresh(bound, body, facts), facts)
         body = self(body, facts)
         for v in bound if monoid == "sum" else ():
             if (one := picked(self.prover, v, body, facts)) is not None and not any(v in w.extent.free for w in bound):
@@ -342,8 +353,11 @@ class Simplifier:
         self, monoid: str, bound: tuple[Index, ...], body: Expr, facts: Facts
     ) -> tuple[tuple[Index, ...], Expr, list[Expr]]:
         """The fold over where its body is not neutral: conditions leave the body and shrink the ranges."""
-        domain: list[Expr] = []
         neutral = NEUTRAL[monoid]
+        parts = body.arguments if monoid == "any" and isinstance(body, And) else ()
+        domain = [part for part in parts if not is_of_data(part)]
+        if domain:
+            body = and_(*(part for part in parts if is_of_data(part)))
         tried: set[Expr] = set()
         for _ in range(ROUNDS):
             candidate = next((c for c in conditions(body, bound) if c not in tried), None)
@@ -360,6 +374,8 @@ class Simplifier:
         bound, body, left = self._ranges(bound, body, domain, facts)
         if domain:
             body = self(body, (*facts, *left))
+        if monoid == "any":
+            return bound, and_(*left, body), domain
         return bound, where(and_(*left), body, neutral) if left else body, domain
 
     def _tiles(
@@ -495,7 +511,11 @@ def conditions(expr: Expr, about: tuple[Index, ...]) -> Iterator[Expr]:
             visit(child, inner)
 
     visit(expr, frozenset())
-    return iter(sorted(found, key=lambda part: any(isinstance(e, Load) for e in walk(part))))
+    return iter(sorted(found, key=is_of_data))
+
+
+def is_of_data(condition: Expr) -> bool:
+    return any(isinstance(e, Load) for e in walk(condition))
 
 
 def literals(condition: Expr) -> Iterator[Expr]:
