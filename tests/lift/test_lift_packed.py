@@ -12,6 +12,7 @@ pytest.importorskip("triton")
 from lifted import Lifted
 from samesame.formula.expr import Leaf, Load, Num, Size, const, floordiv, index, mod
 from samesame.kernels.formulas.shorter import by_digits
+from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.stated import Sum
@@ -96,13 +97,28 @@ def test_lanes_of_a_flattened_tile_are_rows_and_columns_where_nothing_else_is_kn
     lane = index(const(64))
     row, column = floordiv(lane, 16), mod(lane, 16)
     x, y = (Leaf(name, (Size("n", 2), Size("m", 2))) for name in "xy")
-    (high, low), body = by_digits((lane,), integers.tidied(Load(x, (row, column))))
+    simplify = Simplifier(IndexProver())
+    (high, low), body = by_digits(simplify, (lane,), integers.tidied(Load(x, (row, column))), ())
     assert (high.extent, low.extent) == (const(4), const(16)) and body is Load(x, (high, low))
-    (high, low), body = by_digits((lane,), integers.tidied(Load(x, (row, column)) * Load(y, (lane, column))))
+    (high, low), body = by_digits(
+        simplify, (lane,), integers.tidied(Load(x, (row, column)) * Load(y, (lane, column))), ()
+    )
     line = integers.plus_(integers.times_(high, 16), low)
     assert body is integers.tidied(Load(x, (high, low)) * Load(y, (line, low)))
     short = index(const(40))                               # not all rows are whole
-    assert by_digits((short,), Load(x, (floordiv(short, 16), const(0))))[0] == (short,)
+    assert by_digits(simplify, (short,), Load(x, (floordiv(short, 16), const(0))), ())[0] == (short,)
+
+
+def test_programs_of_a_grid_are_rows_and_columns_of_tiles_where_the_line_has_no_others() -> None:
+    many, across, more = Size("many", 2), Size("across", 2), Size("more", 2)
+    x = Leaf("x", (many, across))
+    simplify = Simplifier(IndexProver())
+    for length, told in ((integers.times_(many, across), 2), (integers.plus_(many, across), 1), (more, 1)):
+        program = index(length)
+        at = integers.tidied(Load(x, (floordiv(program, across), mod(program, across))))
+        bound, body = by_digits(simplify, (program,), at, ())
+        assert len(bound) == told
+        assert (body is Load(x, bound)) == (told == 2)
 
 
 def test_a_number_is_its_digits_where_the_lower_one_is_below_their_size() -> None:

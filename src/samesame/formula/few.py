@@ -1,4 +1,5 @@
-"""Integers of which an expression can be only a few: an index below 8 times 4 is one of 0, 4, … 28.
+"""Integers of which an expression can be only a few: an index below 8 times 4 is one of 0, 4, … 28, and what a table of
+a few numbers says is one of these.
 
 What is known only for a number, such as ⌊x / 2^n⌋ for `x >> n`, is then said case by case, and stays what integers
 are: a shift by a row of shifts is as many divisions by numbers.
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from itertools import product
 from math import prod
 
-from samesame.formula.expr import Expr, FloorDiv, Index, Mod, Num, compare, where
+from samesame.formula.expr import Expr, FloorDiv, Index, Mod, Num, Where, compare, where
 from samesame.formula.polynomials import Monomial, Polynomial, plus, polynomial
 
 MOST = 32  # values, and so cases
@@ -50,6 +51,8 @@ def _of_term(monomial: Monomial, coefficient: int) -> list[int] | None:
         match atom:
             case Index(_, Num(extent)) | Mod(_, Num(extent)) if 0 < extent <= MOST:
                 found = sorted({a * b for a in found for b in range(int(extent))})
+            case Where(_, then, otherwise) if None not in (sides := (values(then), values(otherwise))):
+                found = sorted({a * b for a in found for side in sides for b in side or ()})
             case _:
                 return None
     return [coefficient * value for value in found] if len(found) <= MOST else None

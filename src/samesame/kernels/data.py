@@ -8,7 +8,7 @@ element, where a lane of the example uses that element; where none does, or nobo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -48,6 +48,8 @@ from samesame.kernels.tiles.detile import Write
 from samesame.kernels.tiles.memory import flat_range, in_shape, is_contiguous
 from samesame.kernels.tiles.memory import readings as indices_at
 from samesame.kernels.verdict import Obligation
+
+Reading = Callable[[Expr, Expr], "tuple[Expr, Expr] | None"]  # of an index and its end: an element, and what ends it
 
 
 @dataclass(frozen=True)
@@ -274,26 +276,29 @@ def element_name(kernel: Kernel, name: str, offset: int) -> str:
 
 def lookups(access: Write, kernel: Kernel) -> list[Use]:
     """What data is used as an index, read from the offset in the way in which that keeps the access inside; else in one
-    that the example keeps, or in the first one."""
-    ways = [(at, list(lookups_at(access, at, kernel))) for at in indices_at(access.memory, access.offset)]
-    enough = (uses for indices, uses in ways if uses and keeps_inside(kernel, access, indices, uses))
+    that the example keeps, or in the first one. Blocks of rows are looked for where whole indices are not enough."""
+    readings = list(indices_at(access.memory, access.offset))
+    ways = [(at, list(lookups_at(access, at, kernel))) for at in readings]
+    blocks = ((at, list(lookups_at(access, at, kernel, in_blocks))) for at in readings)
+    enough = (uses for indices, uses in chain(ways, blocks) if uses and keeps_inside(kernel, access, indices, uses))
     kept = (uses for _, uses in ways if uses and all(is_kept(kernel, use) for use in uses))
     return next(chain(enough, kept), ways[0][1] if ways else [])
 
 
-def lookups_at(access: Write, indices: tuple[Expr, ...], kernel: Kernel) -> Iterator[Use]:
-    """Elements of integer tensors that are an index of what is accessed, or such divided by a size, each with the
-    number it must lie below. None where a condition on the same element stands before the access, other than that it is
-    not a certain number."""
+def lookups_at(
+    access: Write, indices: tuple[Expr, ...], kernel: Kernel, read: Reading = lambda i, n: None
+) -> Iterator[Use]:
+    """Elements of integer tensors that are an index of what is accessed, or such divided by a size, or what else is
+    read in an index, each with the number it must lie below. None where a condition on the same element stands before
+    the access, other than that it is not a certain number."""
     for i, n in zip(indices, access.memory.shape, strict=True):
-        element, by = dividend(i)
-        if not isinstance(element, Load) or is_undefined(element) or not is_of_sizes(by):
+        element, below = read(i, integers.tidied(const(n))) or dividend(i, integers.tidied(const(n)))
+        if not isinstance(element, Load) or is_undefined(element) or not is_of_sizes(below):
             continue
         facts = [fact for fact in access.facts if element in set(walk(fact))]
         signs = [fact for fact in facts if says_sign(fact, element)]
         but = [left_out(fact, element) for fact in facts if fact not in signs]
         if None not in but:
-            below = integers.times_(integers.tidied(const(n)), by)
             # Of −1 that is divided C makes an index that may be good; what returns early may mean another dimension.
             used = access if element is i and not any(map(is_early, signs)) else None
             low = least_held(kernel, element) if signs else 0
@@ -332,13 +337,31 @@ def least_held(kernel: Kernel, element: Load) -> int:
     return min(0, int(line.min())) if line.size else 0
 
 
-def dividend(i: Expr) -> tuple[Expr, Expr]:
-    """Of ⌊e/c⌋, also where only an e that is not negative is rounded down, e and c; anything else is divided by 1."""
+def dividend(i: Expr, n: Expr) -> tuple[Expr, Expr]:
+    """Of an index ⌊e/c⌋ below n, also where only an e that is not negative is rounded down, e and what it lies below;
+    anything else is divided by 1."""
     whole = i.then if isinstance(i, Where) else i
     if not isinstance(whole, FloorDiv):
-        return i, const(1)
+        return i, n
     rounded_down = whole is i or (isinstance(i, Where) and i.condition is integers.at_least_zero(whole.numerator))
-    return (whole.numerator, whole.divisor) if rounded_down else (i, const(1))
+    return (whole.numerator, integers.times_(n, whole.divisor)) if rounded_down else (i, n)
+
+
+def in_blocks(i: Expr, n: Expr) -> tuple[Expr, Expr] | None:
+    """Of an index c·e + r below n = c·m, as that of row r in block e, the one element e of data and the number m of
+    blocks; None for another one."""
+    elements = set(data_in(i))
+    (element,) = elements if len(elements) == 1 else (None,)
+    rows = {atoms: c for atoms, c in polynomials.polynomial(i).items() if element in atoms}
+    if element is None or len(rows) != 1:
+        return None
+    ((atoms, c),) = rows.items()
+    others = list(atoms)
+    others.remove(element)
+    if not others and abs(c) == 1:
+        return None
+    blocks, rest = polynomials.by_term(polynomials.polynomial(n), {tuple(others): c})
+    return None if rest else (element, polynomials.written(blocks))
 
 
 def is_of_sizes(e: Expr) -> bool:

@@ -21,6 +21,7 @@ from samesame.formula.expr import (
     Index,
     Load,
     NegInf,
+    Opaque,
     Unsupported,
     and_,
     const,
@@ -35,6 +36,7 @@ from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.graph import Dtype
 from samesame.kernels.execution.unsigned import bits_of
 from samesame.kernels.execution.values import undefined_in
+from samesame.kernels.formulas.defined import Definedness
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.front import element_name, is_whole, layout_of, memories_in, passed_of
 from samesame.kernels.indices import integers
@@ -82,6 +84,7 @@ def made_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]], taken: Coll
     given: Held = {inputs[name][0].memory: (lain(name, inputs[name][0]), inputs[name][1]) for name in taken}
     held = dict(given)
     for step in captured.prepared if not captured.changed else ():
+        held |= {view.memory: one for view in step.tensors if (one := filled_whole(view, held, captured)) is not None}
         try:
             host_step(step, held, captured)
         except (Unsupported, Refused):
@@ -96,8 +99,24 @@ def made_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]], taken: Coll
     return {name: whole for name, whole in found.items() if not may_be_infinite(whole)}
 
 
+def filled_whole(view: Any, held: Held, captured: Any) -> tuple[Memory, Tensor] | None:
+    """What is held of a memory that the host has filled with one number, as it makes a mask of ones; None for others,
+    and where it is held already."""
+    memory = captured.memories[view.memory]
+    kinds = (int, float) if getattr(torch, view.dtype).is_floating_point else (int,)
+    same = view.dtype == memory.dtype and is_whole(view, memory)
+    fills = same and type(memory.contents) in kinds and view.memory not in held
+    return filled_with(memory.contents, view) if fills else None
+
+
 def may_be_infinite(whole: Tensor) -> bool:
-    return any(isinstance(e, NegInf) for e in walk(whole.element()[1]))
+    """Whether an element may be an infinity: one stands in the formula, and it is not shown that what becomes of it is
+    a number, as the exponential of masked scores is, or their sum where a row has one that is not masked."""
+    _, body = whole.element()
+    if not any(isinstance(e, NegInf) for e in walk(body)):
+        return False
+    unknown = any(isinstance(e, Opaque) and e.kind == "real" for e in walk(body))
+    return unknown or not Definedness(IndexProver()).is_finite(integers.tidied(body), ())
 
 
 def in_terms_of(whole: Tensor, made: Mapping[str, Tensor]) -> Tensor:

@@ -19,6 +19,7 @@ from samesame.formula import polynomials
 from samesame.formula.expr import (
     TRUE,
     ZERO,
+    Compare,
     Expr,
     Extremum,
     FloorDiv,
@@ -31,11 +32,13 @@ from samesame.formula.expr import (
     and_,
     const,
     index,
+    not_,
     rebuild,
     substitute,
     walk,
     where,
 )
+from samesame.formula.order import order
 from samesame.formula.tensor import Tensor, tensor
 from samesame.kernels import clock
 from samesame.kernels.formulas.algebra import NEUTRAL
@@ -69,11 +72,63 @@ def in_one_range(
     try:
         with clock.limited(SECONDS):
             ranked, simplify = Ranked(prover), Simplifier(prover)
-            found = ranked(by_conditions(simplify(ranked(whole[indices])), prover))
+            found = ranked(by_conditions(simplify(by_order(ranked(whole[indices]), prover)), prover))
     except (Refused, RecursionError):
         return whole, ()
     told = Tensor(whole.shape, lambda *i: substitute(found, dict(zip(indices, i, strict=True))), whole.kind)
     return told, tuple(ranked.conditions)
+
+
+def by_order(expr: Expr, prover: IndexProver) -> Expr:
+    """The expression with integers that are chosen by how they compare as maxima and minima, as {0 if i < 0 else i} is
+    max{0, i}, and with comparisons by whether an element is the one number outside of its range."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            memo[e] = told(rebuild(e, go))
+        return memo[e]
+
+    def told(e: Expr) -> Expr:
+        match e:
+            case Compare() if e.left.kind == "int":
+                return as_exception(e, prover)
+            case Where(c, then, otherwise) if e.kind == "int":
+                found = as_extremum(c, then, otherwise, prover)
+                return e if found is None else told(found)
+            case Extremum(op, parts) if e.kind == "int":
+                return Extremum(op, tuple(sorted(parts, key=order)))
+        return e
+
+    return go(expr)
+
+
+def as_extremum(condition: Expr, then: Expr, otherwise: Expr, prover: IndexProver) -> Expr | None:
+    """The greater or the lesser of two integers, where a condition chooses that one; elements that it does not look at
+    may be nowhere where it does not hold."""
+    if not loads_in(then) | loads_in(otherwise) <= loads_in(condition):
+        return None
+    for op, low, high in (("max", otherwise, then), ("min", then, otherwise)):       # where it holds
+        wanted = ((condition, integers.at_most(low, high)), (not_(condition), integers.at_most(high, low)))
+        if all(prover.proves(with_fact((), fact), goal) for fact, goal in wanted):
+            return integers.flattened(op, (then, otherwise))
+    return None
+
+
+def loads_in(e: Expr) -> set[Load]:
+    return {part for part in walk(e) if isinstance(part, Load)}
+
+
+def as_exception(compare: Compare, prover: IndexProver) -> Expr:
+    """Of 0 ≤ e < n or e = −1, as data says, both 0 ≤ e and e ≠ −1 as the latter; other comparisons as they are."""
+    for element in sorted(loads_in(compare), key=order):
+        for number in prover.excepted.get(element.leaf.name, ()):
+            one = integers.equal(element, number)
+            for is_one, same in ((compare, one), (not_(compare), not_(one))):
+                here, elsewhere = with_fact((), one), with_fact((), not_(one))
+                if prover.proves(here, is_one) and prover.proves(elsewhere, not_(is_one)):
+                    return same
+    return compare
 
 
 def by_conditions(expr: Expr, prover: IndexProver) -> Expr:

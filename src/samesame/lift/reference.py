@@ -40,11 +40,13 @@ from samesame.formula.expr import (
     Size,
     Unsupported,
     Where,
+    and_,
     const,
     index,
     rebuild,
     substitute,
     walk,
+    where,
 )
 from samesame.formula.polynomials import polynomial
 from samesame.formula.show import unicode_tensor
@@ -59,7 +61,7 @@ from samesame.kernels.stated import Sum
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
 from samesame.lift.edges import at_edges_equal
 from samesame.lift.halves import in_parts_equal
-from samesame.lift.joined import SEVERAL, in_one_range, opened, written_out
+from samesame.lift.joined import FEW, SEVERAL, in_one_range, opened, written_out
 from samesame.lift.numerics import by_numpy
 from samesame.lift.parameters import taken_by
 from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, least_assumed, slack, steps
@@ -279,13 +281,27 @@ def meanings(graph: Graph, inputs: Inputs) -> list[Tensor]:
 
 
 def number(value: torch.Tensor, node: Node) -> Tensor:
-    """A constant of the reference: one number, everywhere."""
+    """A constant of the reference: one number everywhere, or a table of a few, each in its place."""
     flat = value.flatten()
-    if not flat.numel() or not bool((flat == flat[0]).all()):
+    if flat.numel() and bool((flat == flat[0]).all()):
+        return Tensor(node.shape, lambda *_: written_as(flat[0]), written_as(flat[0]).kind)
+    if not 0 < flat.numel() <= FEW or tuple(value.shape) != tuple(node.shape):
         raise Unsupported(f"the reference uses the constant {node.name}, a table of numbers")
-    item = flat[0].item()
-    expr = constant(item) if isinstance(item, float) else const(item)
-    return Tensor(node.shape, lambda *_: expr, "real" if isinstance(item, float) else expr.kind)
+    *others, last = np.ndindex(*value.shape)
+
+    def at(*i: Expr) -> Expr:
+        found = written_as(value[last])
+        for place in others:
+            here = and_(*(integers.equal(const(v), n) for v, n in zip(i, place, strict=True)))
+            found = where(here, written_as(value[place]), found)
+        return found
+
+    return tensor(node.shape, at, written_as(value[last]).kind)
+
+
+def written_as(element: torch.Tensor) -> Expr:
+    item = element.item()
+    return constant(item) if isinstance(item, float) else const(item)
 
 
 # ----------------------------------------------------------------------------------------------------------- the claim

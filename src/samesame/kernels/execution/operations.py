@@ -46,6 +46,7 @@ from samesame.formula.expr import (
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
 from samesame.formula.few import by_values, values
 from samesame.formula.scalars import EVERYWHERE
+from samesame.kernels.execution.literals import as_written
 from samesame.kernels.execution.ttir import Operation, Type
 from samesame.kernels.execution.unsigned import unsigned, unsigned_in
 from samesame.kernels.execution.values import PLUS_INFINITY, WRAPS, bits_of, float_of, of_bits, wraps
@@ -394,8 +395,12 @@ def number(text: str, kind: Type, operation: Operation) -> Expr:
         raise Refused(f"{operation.place}: the kernel uses the constant NaN, which has no meaning over the reals")
     if math.isinf(value):
         return MINUS_INFINITY if value < 0 else PLUS_INFINITY
-    if kind.element == "f32" and len(re.sub(r"e.*|[.+-]", "", text.lower()).strip("0")) > 7:
-        value = float(np.float32(value))
+    if kind.element == "f32":
+        written = as_written(value, operation.place.file)
+        if written != value:
+            return real(written, kind.element)
+        if len(re.sub(r"e.*|[.+-]", "", text.lower()).strip("0")) > 7:
+            value = float(np.float32(value))
     return real(value, kind.element)
 
 

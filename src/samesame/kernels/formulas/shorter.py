@@ -38,7 +38,6 @@ from samesame.formula.expr import (
     Where,
     add,
     and_,
-    const,
     exp,
     index,
     mul,
@@ -48,6 +47,7 @@ from samesame.formula.expr import (
     walk,
     where,
 )
+from samesame.formula.order import order
 from samesame.kernels.formulas.algebra import NEUTRAL, replaced
 from samesame.kernels.formulas.extended import is_number, sign
 from samesame.kernels.formulas.rational import Cancelling, TooMany, choices, settled, walk_open
@@ -226,48 +226,38 @@ def across_lanes(
     return across_tiles(simplify, bound, body, facts)
 
 
-def by_digits(bound: tuple[Index, ...], body: Expr) -> tuple[tuple[Index, ...], Expr]:
-    """A tile that was laid out as one line, and of which rows and columns are told apart again, by rows and columns: Σ
-    over l < 128 of f(⌊l/16⌋, l mod 16) is Σ over h < 8 and c < 16 of f(h, c)."""
-    for v in (v for v in bound if not any(v in w.extent.free for w in bound)):
-        for c in widths(v, body):
-            rows, columns = index(int(v.extent.value) // c), index(c)  # type: ignore[attr-defined]
-            line = integers.plus_(integers.times_(rows, c), columns)
-            new = integers.tidied(substitute(body, {v: line}))
-            new = integers.tidied(replaced(new, {integers.quotient(columns, const(c)): ZERO}))
-            if divisions(new, {rows, columns}) < divisions(body, {v}):
-                return by_digits((*(w for w in bound if w is not v), rows, columns), new)
-    return bound, body
-
-
-def by_grid(
+def by_digits(
     simplify: Simplifier, bound: tuple[Index, ...], body: Expr, facts: Facts
 ) -> tuple[tuple[Index, ...], Expr]:
-    """Programs that are counted row by row, and told apart again, by rows and columns, as many as sizes say: max over
-    p < R·C of f(⌊p/C⌋, p mod C) is max over h < R and c < C of f(h, c), for C > 0."""
+    """A tile that was laid out as one line, and of which rows and columns are told apart again, by rows and columns: Σ
+    over l < 128 of f(⌊l/16⌋, l mod 16) is Σ over h < 8 and c < 16 of f(h, c). Programs of a grid in the same way."""
     for v in (v for v in bound if not any(v in w.extent.free for w in bound)):
-        found = (e.divisor for e in walk(body) if isinstance(e, FloorDiv) and e.numerator is v)
-        for c in (c for c in dict.fromkeys(found) if not c.free and not isinstance(c, Num)):
-            count = integers.quotient(v.extent, c)
-            if integers.times_(count, c) is not v.extent or not simplify.prover.proves(facts, integers.less(0, c)):
+        for c, count in widths(v, body):
+            outside = c.free <= body.free.difference(bound)
+            if not outside or not simplify.prover.proves(facts, integers.at_least_zero(c)):
                 continue
             rows, columns = index(count), index(c)
             line = integers.plus_(integers.times_(rows, c), columns)
-            new = integers.tidied(replaced(integers.tidied(substitute(body, {v: line})), {quotient_of(columns): ZERO}))
-            return by_grid(simplify, (*(w for w in bound if w is not v), rows, columns), new, facts)
+            new = integers.tidied(substitute(body, {v: line}))
+            new = integers.tidied(replaced(new, {integers.quotient(columns, c): ZERO}))
+            if divisions(new, {rows, columns}) < divisions(body, {v}):
+                return by_digits(simplify, (*(w for w in bound if w is not v), rows, columns), new, facts)
     return bound, body
 
 
-def quotient_of(digit: Expr) -> Expr:
-    """⌊c/C⌋ of c < C, which is 0."""
-    return integers.quotient(digit, digit.extent)  # type: ignore[attr-defined]
-
-
-def widths(v: Index, body: Expr) -> list[int]:
-    """What a variable is divided by, and how many values it has, too."""
-    found = [e.divisor for e in walk(body) if isinstance(e, FloorDiv | Mod) and v in e.children[0].free]
-    length = v.extent.value if isinstance(v.extent, Num) else 1
-    return sorted({int(c.value) for c in found if isinstance(c, Num) and 1 < c.value < length and not length % c.value})
+def widths(v: Index, body: Expr) -> list[tuple[Expr, Expr]]:
+    """What a variable is divided by, and how many values it has, too; with how often it goes into these. Numbers in as
+    many as a size says, as groups of 32, stay one line: so references have them."""
+    found = {e.divisor for e in walk(body) if isinstance(e, FloorDiv | Mod) and v in e.children[0].free}
+    length = polynomials.polynomial(v.extent)
+    pairs = []
+    for c in sorted((c for c in found if v not in c.free and c is not v.extent), key=order):
+        divisor = polynomials.polynomial(c)
+        fits = len(divisor) == 1 and divisor != {(): 1} and (not isinstance(c, Num) or isinstance(v.extent, Num))
+        count, rest = polynomials.by_term(length, divisor) if fits else ({}, length)
+        if not rest:
+            pairs.append((c, polynomials.written(count)))
+    return pairs
 
 
 def divisions(expr: Expr, by: set[Index]) -> int:

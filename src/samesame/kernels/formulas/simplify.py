@@ -61,7 +61,6 @@ from samesame.kernels.formulas.running import running
 from samesame.kernels.formulas.shorter import (
     across_lanes,
     by_digits,
-    by_grid,
     by_rows,
     of_logarithm,
     pushed,
@@ -177,21 +176,24 @@ class Simplifier:
         return integers.flattened(op, tuple(kept))
 
     def _best(self, op: str, parts: tuple[Expr, ...], facts: Facts) -> Expr:
-        """A maximum or minimum of reals; max{a, {x if c else −∞}} is {max{a, x} if c else a}, and max{0, max_k |x[k]|},
-        as atomic maxima in what was zero leave it, is max_k |x[k]| if there is a k."""
+        """A maximum or minimum of reals; max{a, {x if c else −∞}} is {max{a, x} if c else a}, and max{0, x} is x, of an
+        x that is never below 0."""
         best = largest if op == "max" else smallest
-        if op == "max" and any(self._reaches_zero(part, facts) for part in parts):
-            return best(*(part for part in parts if part is not ZERO))
+        others = tuple(part for part in parts if part is not ZERO)
+        if op == "max" and len(others) < len(parts) and any(self._has_above_zero(part, facts) for part in others):
+            return self._best(op, others, facts)
         for k, part in enumerate(parts):
             if isinstance(part, Where) and {part.then, part.otherwise} & {NEG_INF, PLUS_INFINITY}:
                 then, otherwise = (best(*parts[:k], side, *parts[k + 1 :]) for side in (part.then, part.otherwise))
                 return then if then is otherwise else where(part.condition, then, otherwise)
         return best(*parts)
 
-    def _reaches_zero(self, part: Expr, facts: Facts) -> bool:
-        """Whether it is a maximum, over something, of what is never below zero."""
-        some = isinstance(part, Fold) and part.monoid == "max" and is_above_zero(part.body)
-        return some and self.prover.proves(facts, and_(*(integers.less(0, v.extent) for v in cast(Fold, part).bound)))
+    def _has_above_zero(self, part: Expr, facts: Facts) -> bool:
+        """Whether it is a maximum of something, and nothing in it is below 0, or no maximum and not below 0 itself."""
+        if not isinstance(part, Fold) or part.monoid != "max":
+            return is_above_zero(part)
+        some = and_(*(integers.less(0, v.extent) for v in part.bound))
+        return is_above_zero(part.body) and self.prover.proves(outside(facts, part.bound), some)
 
     # ------------------------------------------------------------------------------------------------- arithmetic
 
@@ -263,7 +265,7 @@ class Simplifier:
         facts = outside(facts, bound)
         bound, body = self._opened(monoid, bound, body, facts)
         facts = outside(facts, bound)
-        bound, body = by_grid(self, *by_digits(*self._fresh(bound, body, facts)), facts)
+        bound, body = by_digits(self, *self._fresh(bound, body, facts), facts)
         body = self(body, facts)
         for v in bound if monoid == "sum" else ():
             if (one := picked(self.prover, v, body, facts)) is not None and not any(v in w.extent.free for w in bound):

@@ -1,5 +1,5 @@
-"""What an operator of torch writes into: the tensors that its schema says, lists of them too, and the running
-statistics of a batch norm in training, of which the schema says nothing."""
+"""What an operator of torch is given and what it writes into: the tensors that its schema says, lists of them too, and
+the running statistics of a batch norm in training, of which the schema says nothing."""
 
 from __future__ import annotations
 
@@ -27,3 +27,17 @@ def tensors_written(operation: OpOverload, args: Sequence[Any], kwargs: Mapping[
 def is_told_by(results: Sequence[torch.Tensor], tensor: torch.Tensor) -> bool:
     """Whether what was written into a tensor is among the results, as of an operator in place."""
     return any(tensor.untyped_storage()._cdata == one.untyped_storage()._cdata for one in results)
+
+
+def leaves_of(value: Any) -> Iterator[Any]:
+    if isinstance(value, tuple | list):
+        for part in value:
+            yield from leaves_of(part)
+    elif isinstance(value, dict):
+        yield from leaves_of(tuple(value.values()))
+    else:
+        yield value
+
+
+def has_storage(tensor: torch.Tensor) -> bool:
+    return tensor.layout is torch.strided

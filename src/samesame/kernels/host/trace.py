@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -28,7 +28,7 @@ from triton.backends.compiler import BaseBackend
 
 from samesame.evidence import Refused
 from samesame.graph import Origin
-from samesame.kernels.host.changes import is_told_by, tensors_written
+from samesame.kernels.host.changes import has_storage, is_told_by, leaves_of, tensors_written
 from samesame.kernels.host.contracts import Contract, Names, finished, is_of_tensor, read_contract
 from samesame.kernels.host.device import (
     KernelInterface,
@@ -45,6 +45,7 @@ from samesame.kernels.host.failures import about_import, reason
 from samesame.kernels.host.finished import read, read_host_step, read_step
 from samesame.kernels.host.frames import call, makes_examples, users_frames
 from samesame.kernels.host.launch import UNDEFINED, Call, Captured, HostStep, Launch, Memory, View
+from samesame.kernels.host.parts import whole_of_parts
 from samesame.kernels.host.reads import Reads, is_read
 from samesame.kernels.host.sizes import HostSizes
 from samesame.kernels.host.written import AsWritten, as_it_is, with_sizes
@@ -298,16 +299,22 @@ class Host:
             for name, value in frame.f_locals.items():
                 self.said.note(name, value)
                 if isinstance(value, FakeTensor):
-                    number, told = self.memories.get(value.untyped_storage()._cdata, (None, {}))
-                    if number is not None and number not in self.names:
-                        while name in self.names.values() or name in self.inputs:
-                            name += "_"
-                        self.names[number] = name
-                        if not self.launched and told["given"] and told["contents"] is VALUES:
-                            self.inputs[name] = self.view(value)
-                    elif not self.launched and number is not None and self.names[number] in self.inputs:
-                        self.parts.setdefault(name, self.view(value))
-                    if not self.launched and told.get("given") and type(told["contents"]) in (int, float):
+                    number, told = self.memories.get(value.untyped_storage()._cdata, (-1, {}))
+                    is_given = not self.launched and told.get("given", False)
+                    is_example = is_given and told["contents"] is VALUES
+                    variables = frame.f_locals.values() if is_example else ()
+                    whole = whole_of_parts(value, variables, self.sizes.at_example)
+                    if number >= 0 and number not in self.names:
+                        called = name if whole is value else f"{name}_and_others"
+                        while called in self.names.values() or called in self.inputs:
+                            called += "_"
+                        self.names[number] = called
+                        if is_example:
+                            self.inputs[called] = self.view(whole)
+                            if whole is value:
+                                continue
+                    is_part = not self.launched and self.names.get(number) in self.inputs
+                    if is_part or (is_given and type(told["contents"]) in (int, float)):
                         self.parts.setdefault(name, self.view(value))
                 elif type(value) is torch.SymInt:
                     self.sizes.suggest(name, value)
@@ -601,20 +608,6 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return tuple(one(n, v) for n, v in zip(names, args, strict=False)), {n: one(n, v) for n, v in kwargs.items()}
 
 
-def leaves_of(value: Any) -> Iterator[Any]:
-    if isinstance(value, tuple | list):
-        for part in value:
-            yield from leaves_of(part)
-    elif isinstance(value, dict):
-        yield from leaves_of(tuple(value.values()))
-    else:
-        yield value
-
-
 def is_pointer(value: Any) -> bool:
     """Whether a kernel takes this as a pointer: a tensor, or what says its address and dtype like one."""
     return hasattr(value, "data_ptr") and isinstance(getattr(value, "dtype", None), torch.dtype)
-
-
-def has_storage(tensor: torch.Tensor) -> bool:
-    return tensor.layout is torch.strided

@@ -231,16 +231,23 @@ def with_elements(expr: Expr, memories: dict[str, Memory], facts: Facts, simplif
             memo[key] = visit(e, known)
         return memo[key]
 
+    def one_after_another(e: And, known: Facts) -> Expr:
+        """Each part under those before it, which are none of data: where one of these is false, so is the whole."""
+        parts = sorted(e.arguments, key=lambda part: any(isinstance(x, Load) for x in walk(part)))
+        told: list[Expr] = []
+        for part in parts:
+            told.append(go(part, known))
+            known = with_fact(known, part)
+        return and_(*told)
+
     def visit(e: Expr, known: Facts) -> Expr:
         if isinstance(e, Where):
             c = go(e.condition, known)
             return Where(
                 c, go(e.then, with_fact(known, e.condition)), go(e.otherwise, with_fact(known, not_(e.condition)))
             )
-        if isinstance(e, And):  # what data says is of no account where a mask beside it is false
-            masks = [part for part in e.arguments if not any(isinstance(x, Load) for x in walk(part))]
-            beside = with_fact(known, and_(*masks))
-            return and_(*(part if part in masks else go(part, beside) for part in e.arguments))
+        if isinstance(e, And):
+            return one_after_another(e, known)
         if isinstance(e, Load) and e.leaf.name in memories and len(e.indices) == 1:
             memory = memories[e.leaf.name]
             offset = e.indices[0]
