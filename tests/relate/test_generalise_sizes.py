@@ -239,3 +239,17 @@ def test_programs_that_differ_just_beyond_a_bound_of_theirs_are_different(progra
     verdict = check(program, lambda x: x + x, (ones(5, 3),))
     assert verdict.verdict == "different" and verdict.sizes.apart == "x.shape[0] = 6"
     assert verdict.covers({"x": (4, 7)}) and not verdict.covers({"x": (6, 3)})
+
+
+def test_sizes_at_which_the_outputs_differ_are_named():
+    """Padding as TensorFlow has it is padding by one on both sides, of what is odd."""
+
+    def same_pool(x):
+        missing = [max((-(-n // 2) - 1) * 2 + 3 - n, 0) for n in x.shape[-2:]]
+        (above, below), (before, after) = ((n // 2, n - n // 2) for n in missing)
+        padded = torch.nn.functional.pad(x, (before, after, above, below), value=float("-inf"))
+        return torch.nn.functional.max_pool2d(padded, 3, 2)
+
+    found = check(same_pool, torch.nn.MaxPool2d(3, 2, padding=1), (torch.randn(2, 3, 7, 9),))
+    assert found.verdict == "same" and found.sizes.varying == ("B = x.shape[0] ≥ 2", "T = x.shape[1] ≥ 2")
+    assert any("the outputs of the two programs differ at x.shape[2] = 8" in why for why in found.sizes.fixed)

@@ -361,6 +361,8 @@ class _Search:
             return f"the search for sizes that vary took more than {SECONDS} seconds"
         try:
             graphs = self.record(resized(self.example, self.names, sizes))
+        except Apart:
+            return f"the outputs of the two programs differ at {said_of(sizes)}"
         except SamesameError as refused:
             return str(refused)
         except SystemExit as left:                         # an assertion of some programs
@@ -368,8 +370,7 @@ class _Search:
         for own, other in zip(self.base, graphs, strict=True):
             here = _departure(own, other)
             if here is not None:
-                changed = ", ".join(f"{place_text(place)} = {n}" for place, n in sizes.items())
-                return f"{own.name} is another program at {changed} (from {here.origin.spoken} on)"
+                return f"{own.name} is another program at {said_of(sizes)} (from {here.origin.spoken} on)"
         self.runs.append(_Run(self.sizes | dict(sizes), graphs))
         return None
 
@@ -408,6 +409,10 @@ def separate(program: Any, example: Any) -> tuple[Any, dict[int, str]]:
     """The example with a tensor of its own in each place, and the names of these by id."""
     example = torch.utils._pytree.tree_map(_itself, example)
     return example, {id(leaf): name for name, leaf in Program(program, example).given}
+
+
+def said_of(sizes: Mapping[Place, int]) -> str:
+    return ", ".join(f"{place_text(place)} = {n}" for place, n in sizes.items())
 
 
 def resized(example: Any, names: Mapping[int, str], sizes: Mapping[Place, int]) -> Any:
