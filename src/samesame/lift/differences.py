@@ -68,7 +68,8 @@ def told(
     how: dict[str, Any] = {"configuration": configuration, "seed": seed, "timeout": SECONDS, "given": given}
     run = run_at(target, inputs, captured, case["sizes"], **how)
     with torch.no_grad(), told_as_refused():
-        taken = {name: widened(x) for name, x in taken_by(reference, run.named, run.sizes).items()}
+        given = taken_by(reference, run.named, captured.by_every_name(run.sizes))
+        taken = {name: widened(x) for name, x in given.items()}
         wanted = tree_leaves(reference(**taken))[case["output"]]
     got = list(run.outputs.values())[case["output"]]
     if got.shape != wanted.shape:

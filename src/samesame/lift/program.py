@@ -510,9 +510,10 @@ def compared_as_read(
     tiles = tiles_of(captured) if is_free(captured) else ()
     given = parts_of(captured, inputs) | inputs
     if captured.worked:
-        made = made_of(captured, inputs, taken_by(reference, given, captured.sizes).keys() & inputs.keys())
+        taken = taken_by(reference, given, captured.by_every_name(captured.sizes))
+        made = made_of(captured, inputs, taken.keys() & inputs.keys())
         outputs = [in_terms_of(whole, made) for whole in outputs]
-    launched = Launched(given, outputs, captured.sizes, assumed, tiles, data, sums, example.input)
+    launched = Launched(given, outputs, captured.sizes, assumed, tiles, data, sums, example.input, captured.parameters)
     return compare_with(reference, launched, held)
 
 

@@ -60,6 +60,7 @@ from samesame.kernels.launch import with_sizes
 from samesame.kernels.stated import Sum
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
 from samesame.lift.edges import at_edges_equal
+from samesame.lift.folded import bodies_equal
 from samesame.lift.halves import in_parts_equal
 from samesame.lift.joined import FEW, SEVERAL, in_one_range, opened, written_out
 from samesame.lift.numerics import by_numpy
@@ -103,6 +104,11 @@ class Launched:
     data: Mapping[str, Held] = field(default_factory=dict)
     sums: Sequence[Sum] = ()  # limits on sums of integers' elements
     held_by: Callable[[str], torch.Tensor | None] = lambda _: None  # what a tensor holds in the example, if known
+    parameters: Mapping[str, Dim] = field(default_factory=dict)  # the launch function's own numbers
+
+    @property
+    def by_every_name(self) -> dict[str, int]:
+        return {**{name: value_at(n, self.example) for name, n in self.parameters.items()}, **self.example}
 
 
 def compare_with(reference: Callable[..., Any], launched: Launched, held: Mapping[str, int]) -> Comparison:
@@ -114,7 +120,7 @@ def compare_with(reference: Callable[..., Any], launched: Launched, held: Mappin
         name: example_tensor(view, whole, launched.example, seed, partial(launched.held_by, name))
         for seed, (name, (view, whole)) in enumerate(launched.inputs.items())
     }
-    taken = taken_by(reference, examples, launched.example)
+    taken = taken_by(reference, examples, launched.by_every_name)
     reference, tensors, launched = with_numbers_as_sizes(reference, taken, launched)
     graph = capture(reference, tensors, name="reference")
 
@@ -140,17 +146,19 @@ def compare_with(reference: Callable[..., Any], launched: Launched, held: Mappin
 def with_numbers_as_sizes(
     reference: Callable[..., Any], taken: Mapping[str, Any], launched: Launched
 ) -> tuple[Callable[..., Any], dict[str, torch.Tensor], Launched]:
-    """The reference, as one that takes tensors alone: a number that it takes is how long one is that it is given."""
-    numbers = {name: n for name, n in taken.items() if isinstance(n, int)}
+    """The reference, as one that takes tensors alone: a number that it takes is how long one is that it is given, or
+    what the launch holds it to."""
+    numbers = {name: launched.parameters.get(name, Size(name, 2)) for name, n in taken.items() if isinstance(n, int)}
     if not numbers:
         return reference, dict(taken), launched
+    held = {name: n for name, n in numbers.items() if isinstance(n, int)}
 
     def of_tensors(**given: torch.Tensor) -> Any:
-        return reference(**{name: len(x) if name in numbers else x for name, x in given.items()})
+        return reference(**held, **{name: len(x) if name in numbers else x for name, x in given.items()})
 
-    rows = {name: View(-1, (Size(name, 2),), (1,), 0, "float32") for name in numbers}
+    rows = {name: View(-1, (n,), (1,), 0, "float32") for name, n in numbers.items() if name not in held}
     inputs = {**launched.inputs, **{name: (view, leaf(name, view.shape)) for name, view in rows.items()}}
-    tensors = {name: torch.zeros(x) if name in numbers else x for name, x in taken.items()}
+    tensors = {name: torch.zeros(x) if name in numbers else x for name, x in taken.items() if name not in held}
     return of_tensors, tensors, replace(launched, inputs=inputs)
 
 
@@ -330,10 +338,10 @@ def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequ
 
 
 def proved_otherwise(left: Tensor, right: Tensor) -> Proved | None:
-    """A proof of two formulas, as they are, with places at the edge in one spelling, by parts of rows, with what folds
-    over a few elements written out, or case by case."""
+    """A proof of two formulas, by what they fold, with places at the edge in one spelling, as they are, by parts of
+    rows, with what folds over a few elements written out, or case by case."""
     by_cases = partial(prove_by_cases, written=opened, longest=SEVERAL)
-    for prove in (at_edges_equal, prove_tensors_equal, in_parts_equal, written_out_equal, by_cases):
+    for prove in (bodies_equal, at_edges_equal, prove_tensors_equal, in_parts_equal, written_out_equal, by_cases):
         found = prove(left, right, budget=BUDGET)
         if isinstance(found, Proved):
             return found

@@ -157,9 +157,13 @@ class Tried:
                 return False
         return True
 
+    def answers(self, run: Any) -> Iterator[list[torch.Tensor]]:
+        assert self.reference is not None
+        return answers(self.reference, run, self.captured.by_every_name(run.sizes))
+
     def agrees(self, run: Any) -> bool:
         """Whether the reference gives what the launch does: it may wrap around just so."""
-        known = self.reference is not None and any(map(len, answers(self.reference, run)))
+        known = self.reference is not None and any(map(len, self.answers(run)))
         return known and self.difference(run) is None
 
     def difference(self, run: Any) -> dict[str, Any] | None:
@@ -167,8 +171,8 @@ class Tried:
         assert self.reference is not None
         far = FAR_HALF if any(HALF.search(recorded.ttir) for _, recorded in self.launched) else FAR
         got = list(run.outputs.values())
-        wanted = list(answers(self.reference, run))
-        again = list(answers(self.reference, run))
+        wanted = list(self.answers(run))
+        again = list(self.answers(run))
         steady = all(same_numbers(a, b) for a, b in zip(wanted, again, strict=True))
         if not wanted or not steady:  # nothing to hold it against, or it draws numbers of its own
             return None
@@ -180,13 +184,15 @@ class Tried:
         return None
 
 
-def answers(reference: Callable[..., Any], run: Any) -> Iterator[list[torch.Tensor]]:
+def answers(
+    reference: Callable[..., Any], run: Any, sizes: Mapping[str, int]
+) -> Iterator[list[torch.Tensor]]:
     """What the reference gives in double precision, and in the tensors' own; without those that it cannot take."""
     for given in (widened, lambda x: x):
         try:
             with torch.no_grad():
                 tensors = {name: x.clone() for name, x in run.named.items()}
-                taken = {name: given(x) for name, x in taken_by(reference, tensors, run.sizes).items()}
+                taken = {name: given(x) for name, x in taken_by(reference, tensors, sizes).items()}
                 yield tree_leaves(reference(**taken))
         except Exception:
             continue  # it has no such operator on the CPU, or refuses these sizes

@@ -139,8 +139,9 @@ class Captured:
     returned, by name. `refused` are sentences about what could not go on. `device` are the facts that the host code
     asked of a device, which is not there, and what it was told. `contracts` are a user's: conditions on sizes, Elements
     and Distinct. `solved` are contracts under which sizes follow from numbers that the wrapper worked out of them
-    (D = 24 where D // 2 is 12). `tied` are names of sizes that others tell (K = 2·N). `written` are short lengths that
-    the host code writes as numbers; `literal` those that are taken as such. `named`: the function has
+    (D = 24 where D // 2 is 12). `tied` are names of sizes that others tell (K = 2·N), `parameters` is what each of the
+    function's own numbers is: a size, one for all that are equal in the example, or a number. `written` are short
+    lengths that the host code writes as numbers; `literal` those that are taken as such. `named`: the function has
     sizes as parameters. `reads` are the whole numbers that it reads from tensors, in order; None where
     they are not known. `prepared` are the operators by which the function's own body makes examples of others;
     `changed`: something was written into before the first launch.
@@ -168,6 +169,7 @@ class Captured:
     reads: tuple[int, ...] | None = ()
     prepared: tuple[HostStep, ...] = ()
     changed: bool = False
+    parameters: Mapping[str, Dim] = field(default_factory=dict)
 
     @property
     def worked(self) -> frozenset[str]:
@@ -181,6 +183,10 @@ class Captured:
             for view in step.results:
                 of[view.memory] = of.get(view.memory, set()) | taken - {view.memory}
         return frozenset(name for name, view in self.inputs if of.get(view.memory, set()) & given)
+
+    def by_every_name(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """Sizes, and the function's own numbers, by their names."""
+        return {**{name: value_at(n, sizes) for name, n in self.parameters.items()}, **sizes}
 
     def with_tied(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Sizes, and those that they tell."""

@@ -219,6 +219,14 @@ class Reading:
         return tuple(dict.fromkeys((*held, *self.host.ties())))
 
     @property
+    def parameters(self) -> dict[str, Dim]:
+        """What each parameter is that is a number: the size that it names, one that is equal to it in the example and
+        so has another name, or the number that it is held to."""
+        made = self.host._made
+        return {name: self.symbols[made[value].node._expr] if value in made else value
+                for value, names in self.host._parameters.items() for name in names}
+
+    @property
     def tied(self) -> dict[str, Dim]:
         """Sizes that others tell, as the host code asked for that (K = 2·N), by name."""
         pairs = ((size, symbol, self.host.env.simplify(symbol)) for symbol, size in self.symbols.items())

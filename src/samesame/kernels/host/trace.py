@@ -462,7 +462,8 @@ class Host:
                         tuple(finished(c, reading, read) for c in claims if c is not None), reading.tied,
                         (written := tuple(self.sizes.written)), written if self.sizes.literal else (), reading.solved,
                         self.sizes.are_named, parts, None if self.reads.asked else tuple(self.reads.values or ()),
-                        tuple(read_host_step(step, reading) for step in self.prepared), self.changed)
+                        tuple(read_host_step(step, reading) for step in self.prepared), self.changed,
+                        reading.parameters)
 
 
 def triton_type(parameter: Any, value: Any) -> Any:

@@ -1,0 +1,65 @@
+"""References that name parameters which are equal in the example, or fold another spelling of one function."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+
+from lifted import Lifted
+from samesame.formula.effort import Budget
+from samesame.formula.equal import Proved
+from samesame.formula.expr import Expr, Fold, Leaf, Load, Size, const, index, mul, power
+from samesame.formula.tensor import Tensor
+from samesame.lift import lift, tried
+from samesame.lift.folded import bodies_equal
+
+KERNELS = Lifted(Path(__file__).parents[1] / "launches" / "references.py")
+
+
+@pytest.fixture(autouse=True)
+def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tried, "SECONDS", 0.5)
+
+
+@pytest.mark.parametrize("name, words", [("shared", "heads = 2; group = heads"), ("scaled", "factor = length")])
+def test_a_parameter_that_is_equal_to_another_is_known_by_its_name(name: str, words: str) -> None:
+    found = lift(KERNELS.target(name), f"{KERNELS.file}:{name}")
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+    assert words in found.kernels[0].headline
+
+
+def test_a_number_that_a_reference_takes_is_the_one_that_the_launch_has() -> None:
+    assert lift(KERNELS.target("scaled"), f"{KERNELS.file}:scaled_and_one").against == "different"
+
+
+def test_a_sum_of_another_spelling_is_the_same() -> None:
+    found = lift(KERNELS.target("gradient"), f"{KERNELS.file}:gradient")
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+
+
+@pytest.mark.parametrize("reference", ["gradient_of_half", "gradient_from_one_on"])
+def test_a_sum_of_something_else_is_not(reference: str) -> None:
+    assert lift(KERNELS.target("gradient"), f"{KERNELS.file}:{reference}").against == "different"
+
+
+N, M = Size("n", 2), Size("m", 2)
+
+
+def folded(monoid: str, extent: Expr, times: int) -> Tensor:
+    def element(i: Expr) -> Expr:
+        v = index(extent)
+        return Fold(monoid, (v,), mul(times, power(Load(Leaf("x", (M, M), "real"), (i, v)), 2)))
+
+    return Tensor((M,), element, "real")
+
+
+@pytest.mark.parametrize("right, proved", [
+    (folded("sum", N, 2), True), (folded("sum", N, 3), False), (folded("sum", M, 2), False),
+    (folded("max", N, 2), False),
+    (Tensor((M,), lambda i: const(0), "real"), False),
+])
+def test_folds_of_one_kind_over_one_range(right: Tensor, proved: bool) -> None:
+    assert isinstance(bodies_equal(folded("sum", N, 2), right, budget=Budget(seconds=2.0)), Proved) == proved
