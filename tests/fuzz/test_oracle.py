@@ -83,9 +83,14 @@ def test_nan_equals_nan_and_minus_zero_zero():
         of(Step(("y",), "torch.sum", (Ref("x"),), {"dtype": torch.int8}), x="torch.tensor([nan, 1.])"),
         of(Step(("v", "y"), "torch.var_mean", (Ref("x"),), {}, True), x="torch.tensor([-inf, 1., 1.])"),
         of(Step(("y",), "torch.mul", (Ref("x"), 1)), x="torch.complex(torch.ones(2), torch.tensor([inf, 0.]))"),
+        of(Step(("y",), "torch.transpose", (Ref("x"), 0, 1)), Step(("z",), ".copy_", (Ref("x"), Ref("y"))),
+           x="torch.arange(8.).reshape(2, 4)[:, ::2]"),        # where torch does not see it; else it refuses
+        of(Step(("y",), "torch.select", (Ref("x"), 0, 0)),
+           Step(("z",), "torch.nn.functional.batch_norm", (Ref("x"), Ref("y"), Ref("y"), None, None, True)),
+           x="torch.arange(4.).reshape(2, 2)"),
     ],
     ids=["cast", "shift", "empty", "ties", "division", "mask of bytes", "boundaries", "maxima", "sum", "mean",
-         "complex"],
+         "complex", "copy across itself", "statistics"],
 )
 def test_what_torch_leaves_open_accuses_nobody(program):
     assert leaves_open(program)

@@ -13,6 +13,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from samesame.capture.memory import address, has_memory, overlap, place_of
 from samesame.fuzz.program import Program
 
 UNINITIALISED = ("torch.empty", "torch.empty_like", "torch.empty_strided", ".new_empty", ".new_empty_strided")
@@ -46,9 +47,9 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         name = operation._schema.name.removeprefix("aten::")
         if not self.why and any(map(_endless, tree_leaves((args, kwargs)))):
             self.why = "a complex number that is not finite"
-        why, question, position = OPEN.get(name.removesuffix("_"), ("", None, 0))
-        if question is not None and not self.why and question(args[position], args, kwargs):
-            self.why = why
+        for why, question, position, names in OPEN:
+            if not self.why and name.removesuffix("_") in names and question(args[position], args, kwargs):
+                self.why = why
         result = operation(*args, **kwargs)
         casts = name in CASTS or kwargs.get("dtype") is not None
         if not self.why and casts and _beyond(args[-1] if name == "copy_" else args[0] if args else None, result):
@@ -137,13 +138,34 @@ def _infinite(value: Any, args: Any, kwargs: Any) -> bool:
     return bool(torch.isinf(value).any())
 
 
+def _read_elsewhere(target: Any, args: Any, kwargs: Any) -> bool:
+    """What is written lies in what is read, and at other places: no order of the elements is promised."""
+    return any(_crossing(target, other) for other in args[1:] if isinstance(other, torch.Tensor))
+
+
+def _updated_elsewhere(statistics: Any, args: Any, kwargs: Any) -> bool:
+    """Running statistics, which a training step updates, that lie in one another's memory, or in what is normalised."""
+    tensors = [x for x in args if isinstance(x, torch.Tensor)]
+    written = [x for x in args[3:5] if isinstance(x, torch.Tensor)]
+    return any(x is not y and _meet(x, y) for x in written for y in tensors)
+
+
+def _crossing(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return _meet(a, b) and place_of(a) != place_of(b)
+
+
+def _meet(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return has_memory(a) and has_memory(b) and address(a) == address(b) and overlap(a, b)
+
+
 TWICE = "an element that is written twice, or may be"
+CROSSED = "memory that is read while it is written at other places"
 TIES = "equal elements, whose order is not defined"
 BOUNDARIES = "boundaries that are not sorted"
 MASK = "a mask that is not boolean, which torch deprecates"
 MOMENTS = "var_mean std_mean native_layer_norm native_group_norm native_batch_norm _native_batch_norm_legit"
-OPEN: dict[str, tuple[str, Question, int]] = {         # why, what is asked, and of which argument
-    name: (why, question, position)
+OPEN: list[tuple[str, Question, int, frozenset[str]]] = [  # why, what is asked, of which argument of which operators
+    (why, question, position, frozenset(names.split()))
     for why, question, position, names in (
         ("a shift by more bits than there are", _shift, 0,
          "bitwise_left_shift bitwise_right_shift __lshift__ __rshift__"),
@@ -156,8 +178,9 @@ OPEN: dict[str, tuple[str, Question, int]] = {         # why, what is asked, and
         (BOUNDARIES, _unsorted, 1, "bucketize"),
         (MASK, _bytes, 0, "where"),
         (MASK, _bytes, 1, "masked_fill masked_select masked_scatter index"),
+        (CROSSED, _read_elsewhere, 0, "copy"),
+        (CROSSED, _updated_elsewhere, 3, "native_batch_norm _native_batch_norm_legit"),
         ("the smallest integer divided by −1", _overflow, 0, "floor_divide div remainder fmod"),
         ("a mean beside an infinity, which depends on how it is summed", _infinite, 0, MOMENTS),
     )
-    for name in names.split()
-}
+]
