@@ -82,7 +82,7 @@ INFINITIES = [  # numbers that masks write for −∞, where no softmax makes 0 
     Pair("below −1e9", lambda x: torch.where(x < -1e9, 0.0, x), lambda x: x * 1, (X,)),
     Pair("below −1e30", lambda x: torch.where(x < -1e30, 0.0, x), lambda x: x * 1, (X,)),
     Pair("softmax over −1e4", lambda x, m: torch.softmax(x.masked_fill(m, -inf), -1),
-         lambda x, m: torch.softmax(x.masked_fill(m, -1e4), -1), (X, MASK)),
+         lambda x, m: torch.softmax(x.masked_fill(m, -1e4), -1), (X, MASK), unless="has no weight"),
 ]
 
 CASTS = [
@@ -95,11 +95,11 @@ CASTS = [
 ]
 
 INDICES = [
-    Pair("index_fill", lambda x, rows: x.index_fill(0, rows, 5.0), at_rows, (X, ROWS), unless="negative ones"),
+    Pair("index_fill", lambda x, rows: x.index_fill(0, rows, 5.0), at_rows, (X, ROWS), unless="0 ≤ rows"),
     Pair("take and gather", lambda x, i: x.take(i), lambda x, i: x.flatten().gather(0, i), (X, N[0]),
-         unless="negative ones"),
+         unless="0 ≤ i"),
     Pair("index and index_select", lambda x, rows: x[rows], lambda x, rows: x.index_select(0, rows), (X, ROWS),
-         unless="negative ones"),
+         unless="0 ≤ rows"),
 ]
 
 
@@ -211,7 +211,7 @@ EDGES = [  # zeros of both signs, ties, halves
     Pair("bucketize", torch.bucketize, lambda x, b: torch.bucketize(x, b, right=True),
          (X, torch.tensor([-1.0, 0.0, 1.0]))),
     Pair("clamp", torch.clamp, lambda x, a, b: torch.maximum(torch.minimum(x, b), a), (X, Y - 9, Y + 9)),
-    Pair("xlogy", torch.xlogy, lambda x, y: x * y.log(), (P, Q)),
+    Pair("xlogy", torch.xlogy, lambda x, y: x * y.log(), (P, Q), unless="inputs.1[i,j] > 0"),
     Pair("median of an even count", lambda x: x.median(-1)[0], lambda x: x.quantile(0.5, -1), (normals(3, 4),)),
 ]
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from promises.corpus import state
 from samesame import check
 from samesame.capture import capture
 from samesame.capture.sizes.family import Family, family
@@ -138,3 +139,10 @@ def test_a_table_that_says_all_twice_is_looked_through() -> None:
 def test_the_first_rows_of_a_table_are_as_many_as_it_has() -> None:
     verdict = check(rotated, Sliced(), INPUTS)
     assert verdict.covers({"x": (3, ROWS, 6)}) and not verdict.covers({"x": (3, ROWS + 1, 6)})
+
+
+def test_a_cache_that_grows_is_one_that_fills_a_buffer():
+    """Rows of the buffer are looked up by sizes, in nodes that the example's graph does not have."""
+    case = next(case for case in state.CASES if case.name == "cache_by_cat_or_buffer")
+    torch.manual_seed(0)
+    assert check(case.left(), case.right(), case.inputs(), timeout=30).verdict != "different"

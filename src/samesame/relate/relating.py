@@ -402,7 +402,7 @@ def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layo
             told = (_named(joint, claim, condition) for condition in evidence.conditions)
             in_range = claim.in_range(partial(_called, joint, claim))
             return position, replace(evidence, conditions=(*told, *in_range))
-    if guide is not None and guide.right[node.name] in guide.widened:
+    if guide is not None and _of_guide(relating, node) in guide.widened:
         relating.stopped = f"{node.origin.spoken} has a proof at the sizes of the example only"
     return None
 
@@ -412,10 +412,10 @@ def _attempts(
 ) -> Iterator[tuple[int, int, Block, Way]]:
     """Which claims to decide in which order: of a candidate, how often its frontier moved back, the claim, and the way.
     Where a proof for the same tensor was found for another rank, it is looked for first."""
-    guide = relating.guide
-    known = guide.related.get(guide.right[node.name]) if guide is not None else None
+    guide, there = relating.guide, _of_guide(relating, node)
+    known = guide.related.get(there) if guide is not None and there is not None else None
     seconds = math.inf if guide is None or known is None else GENERAL + GENERAL_TIMES * known[2].seconds
-    first = guide.widened.get(guide.right[node.name], 0) if guide is not None else 0
+    first = guide.widened.get(there, 0) if guide is not None and there is not None else 0
     ways = list(_ways(relating, seconds))
     for position in kept if guide is None else ():
         times = relating.helped.get((candidates[position][0], node.operator), 0)
@@ -429,6 +429,12 @@ def _attempts(
                 claim = claim_of(block)
                 if claim is not None:
                     yield position, times, claim, way
+
+
+def _of_guide(relating: Relating, node: Node) -> Node | None:
+    """The node of the guide's right side; a family that looks its tables up by rows has more than the example."""
+    nodes = relating.guide.right.nodes if relating.guide is not None else ()
+    return next((there for there in nodes if there.name == node.name), None)
 
 
 def _ways(relating: Relating, seconds: float) -> Iterator[tuple[Way, Claims]]:

@@ -9,7 +9,8 @@ are compared. `truth` is one of
     parts       equal on the example and near it, and different on `elsewhere()`: inputs of other sizes
     hides       a program whose course depends on data that it hides, or that no two runs of agree on: not comparable
 
-A false `same` is the worst that can happen: the judge knows no excuse for it. It is one if the truth is `different` or
+A false `same` is the worst that can happen: the judge knows no excuse for it, but that the headline itself leaves out
+where the programs part (`only`). It is one if the truth is `different` or
 `hides`, or if the programs part at sizes that the verdict claims to cover. `different` on a pair that is the same is
 false, too. Everything else (undecided, refused) is no falsehood, only a loss, and is counted apart.
 """
@@ -41,6 +42,7 @@ class Case:
     elsewhere: Callable[[], Any] | None = None
     condition: str = ""                         # what must hold for the two to be the same, in words
     options: dict[str, Any] = field(default_factory=dict)
+    only: str = ""                              # what a headline has to say for "same" to be no falsehood
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ def judge(case: Case, timeout: float = 60.0) -> Outcome:
     false = ""
     if verdict.verdict == "same":
         covered = case.elsewhere is not None and verdict.covers(case.elsewhere())
-        if case.truth in ("different", "hides") or covered:
+        told = bool(case.only) and any(case.only in words for words in verdict.only)
+        if (case.truth in ("different", "hides") and not told) or covered:
             false = "false same"
     elif verdict.verdict == "different" and case.truth == "same":
         false = "false different"

@@ -94,8 +94,8 @@ def same(name, why, left, right, inputs=x, condition=""):
     CASES.append(Case(name, "same", why, lambda: left, lambda: right, inputs, condition=condition))
 
 
-def different(name, why, left, right, inputs=x, witness=None):
-    CASES.append(Case(name, "different", why, lambda: left, lambda: right, inputs))
+def different(name, why, left, right, inputs=x, witness=None, only=""):
+    CASES.append(Case(name, "different", why, lambda: left, lambda: right, inputs, only=only))
     WITNESS[name] = witness
 
 
@@ -103,6 +103,7 @@ def parts(name, why, left, right, elsewhere, inputs=x):
     CASES.append(Case(name, "parts", why, lambda: left, lambda: right, inputs, elsewhere))
 
 
+FLAGS = "if every element of i is 0 or 1"        # of the example all are, and the headline says so
 SPECIAL = of([[NAN, INF, -INF, 0.0, 1.0, -2.0]])
 
 # ---- NaN and infinities, treated on purpose ------------------------------------------------------------------------
@@ -248,10 +249,10 @@ same("truth is being unequal to zero", "bool(x) is x ≠ 0", lambda x: x.bool().
 
 # ---- integers ------------------------------------------------------------------------------------------------------
 
-different("segment ids squared", "0 and 1 are their own squares", lambda i: i * i, lambda i: i + 0, few, ids)
-different("ids clamped at one", "0 and 1 stay", lambda i: i.clamp(max=1), lambda i: i + 0, few, ids)
+different("segment ids squared", "0 and 1 are their own squares", lambda i: i * i, lambda i: i + 0, few, ids, FLAGS)
+different("ids clamped at one", "0 and 1 stay", lambda i: i.clamp(max=1), lambda i: i + 0, few, ids, FLAGS)
 different("a flag flipped by xor or by subtraction", "2 ^ 1 is 3, 1 − 2 is −1", lambda i: i ^ 1, lambda i: 1 - i, few, ids)
-different("a flag as its lowest bit", "2 & 1 is 0", lambda i: i & 1, lambda i: i.clamp(0, 1), few, ids)
+different("a flag as its lowest bit", "2 & 1 is 0", lambda i: i & 1, lambda i: i.clamp(0, 1), few, ids, FLAGS)
 same("an additive mask by product or by where", "(1 − m)·−10000", lambda m: (1.0 - m.float()) * -10000.0, lambda m: torch.where(m, 0.0, -10000.0),
      lambda: (bits()[0].bool(),))
 different("halved by shift or by truncating", "−3 gives −2 or −1", lambda i: i >> 1, lambda i: torch.div(i, 2, rounding_mode="trunc"), offsets,
