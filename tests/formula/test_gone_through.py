@@ -83,3 +83,11 @@ def test_the_solver_is_not_asked() -> None:
         assert infeasible(guards(*tight, at_least(-B + 3)))
         assert implied(guards(at_least(A * 2 + B * 3 - 20)), at_least(A * 5 - 20))
         assert effort.solver_calls == 0
+
+
+def test_what_64_bits_do_not_hold_goes_to_the_solver() -> None:
+    """−1 mod d is d − 1, which is as large as d; with another such it wraps around."""
+    large = number(2**62)
+    parts = [divide(C - k, large)[1] for k in range(3)]
+    asked = guards(at_least(C + 3), at_least(-C - 1), at_least(parts[0] + parts[1] + parts[2]))
+    assert have_a_point(asked, NOTHING) is None

@@ -71,3 +71,37 @@ def gradient_of_half(dy, x, scale):
 
 def gradient_from_one_on(dy, x, scale):
     return (dy * torch.tanh(scale * x))[1:].sum(0)
+
+
+@triton.jit
+def made_kernel(y_ptr, n, LOG: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.log(tl.where(at < 3, 1.0, 0.0)) if LOG else 1.0 / at.to(tl.float32)
+    tl.store(y_ptr + at, value, mask=at < n)
+
+
+@triton.jit
+def cancelled_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x, y = tl.load(x_ptr + at, mask=at < n), tl.load(y_ptr + at, mask=at < n)
+    tl.store(out_ptr + at, x + (y - y), mask=at < n)
+
+
+def cancelled(n, log):
+    x = torch.randn(n)
+    y, out = torch.empty_like(x), torch.empty_like(x)
+    made_kernel[(1,)](y, n, LOG=log, BLOCK=32)
+    cancelled_kernel[(1,)](x, y, out, n, BLOCK=32)
+    return out
+
+
+def launch_inverse(n=20):
+    return cancelled(n, False)
+
+
+def launch_logarithm(n=20):
+    return cancelled(n, True)
+
+
+def untouched(x):
+    return x

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("triton")
@@ -13,6 +14,7 @@ from samesame.formula.effort import Budget
 from samesame.formula.equal import Proved
 from samesame.formula.expr import Expr, Fold, Leaf, Load, Size, const, index, mul, power
 from samesame.formula.tensor import Tensor
+from samesame.kernels.execution.literals import as_written
 from samesame.lift import lift, tried
 from samesame.lift.folded import bodies_equal
 
@@ -63,3 +65,17 @@ def folded(monoid: str, extent: Expr, times: int) -> Tensor:
 ])
 def test_folds_of_one_kind_over_one_range(right: Tensor, proved: bool) -> None:
     assert isinstance(bodies_equal(folded("sum", N, 2), right, budget=Budget(seconds=2.0)), Proved) == proved
+
+
+def test_a_constant_that_float32_holds_is_itself(tmp_path: Path) -> None:
+    file = tmp_path / "kernel.py"
+    file.write_text("A, B, C, D = 1.99999999, 0.6065306597126334, 0.50000001, 0.1\n")
+    assert [as_written(x, str(file)) for x in (2.0, -2.0, 0.5)] == [2.0, -2.0, 0.5]
+    assert as_written(float(np.float32(0.6065306597126334)), str(file)) == 0.6065306597126334
+    assert as_written(-float(np.float32(0.1)), str(file)) == -0.1
+
+
+@pytest.mark.parametrize("name", ["inverse", "logarithm"])
+def test_an_infinity_that_a_kernel_leaves_is_none_that_cancels(name: str) -> None:
+    found = lift(KERNELS.target(name), f"{KERNELS.file}:untouched")
+    assert (found.verdict, found.against) != ("verified", "same")

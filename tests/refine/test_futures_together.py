@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.distributed as dist
+from torch.futures import wait_all
 
 from samesame.evidence import Refused
 from samesame.refine import refine
@@ -53,3 +54,20 @@ def test_what_is_asked_of_all_at_once_is_refused() -> None:
 
     with pytest.raises(Refused, match=r"wait for its futures one by one"):
         refine(Sums, lambda rank, size: Parts(asked), (torch.randn(4, 3),), world_size=2, relations={"x": "shard(0)"})
+
+
+def test_what_joins_the_list_later_is_not_awaited() -> None:
+    def waiting(futures):
+        together = torch.futures.collect_all(begun := futures[:1])
+        begun.append(futures[1])
+        together.wait()
+
+    found = refine(Sums, lambda rank, size: Parts(waiting), (torch.randn(4, 3),), world_size=2,
+                   relations={"x": "shard(0)"})
+    assert found.verdict == "does not refine"
+
+
+def test_by_whatever_name_it_is_known() -> None:
+    found = refine(Sums, lambda rank, size: Parts(wait_all), (torch.randn(4, 3),), world_size=2,
+                   relations={"x": "shard(0)"})
+    assert found.verdict == "refines"

@@ -179,3 +179,25 @@ def test_a_stored_number_is_the_one_that_another_program_writes(held, number, dt
     given = (torch.randn(3, 4, dtype=dtype),)
     found = refine(lambda: Scaled(torch.tensor(held)), lambda rank, world_size: Scaled(number), given, world_size=2)
     assert found.verdict == verdict
+
+
+class Chosen(torch.nn.Module):
+    """Constants that decide something, beside numbers that are near them."""
+
+    def __init__(self, made) -> None:
+        super().__init__()
+        self.made = made
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.made(x)
+
+
+@pytest.mark.parametrize("left, right", [
+    (lambda x: x * torch.floor(torch.tensor([0.29]) * 100), lambda x: x * 28.0 + 0 * (x * 0.29)),
+    (lambda x: torch.where(torch.tensor([0.5]) * 2 > 1, x, -x), lambda x: x * 0.50000001 / 0.50000001),
+    (lambda x: (x * torch.tensor([0.5]) - x / 2) * 1e9, lambda x: (x * 0.50000001 - x / 2) * 1e9),
+    (lambda x: x.double() * torch.tensor([0.1]).view(1, 1), lambda x: x.double() * 0.1),
+], ids=["floor", "comparison", "exact", "view"])
+def test_what_decides_or_is_exact_is_what_it_is(left, right) -> None:
+    found = refine(lambda: Chosen(left), lambda rank, world_size: Chosen(right), (torch.randn(3, 4),), world_size=2)
+    assert found.verdict == "does not refine"

@@ -1,9 +1,12 @@
 """A mean over what a mask leaves is proved as long as it leaves something; that it does is in the headline."""
 
+import pytest
 import torch
 
 from samesame import check
 from samesame.formula.shares import COUNTED
+from samesame.relate import rules
+from samesame.store import Store
 
 KEPT = torch.tensor([[1, 1, 0, 1, 0], [1, 0, 1, 1, 1], [0, 1, 1, 0, 1]]).bool()
 
@@ -45,3 +48,11 @@ def test_a_loss_over_pairs_that_a_mask_leaves():
 
     verdict = check(left, right, (torch.randn(5, 5), torch.ones(5, 5, dtype=torch.bool)))
     assert verdict.verdict == "same" and verdict.only == [f"if {COUNTED}"]
+
+
+def test_it_is_no_rule_for_other_runs():
+    """The second prover, which every rule is shown to before it is kept, draws masks that leave nothing."""
+    inputs = torch.randn(3, 5), torch.randn(3, 1), KEPT
+    prover, semantics = rules.versions()
+    store = Store.in_memory(prover=prover, semantics=semantics, notice=pytest.fail)
+    assert check(offset, taken_off, inputs, store=store).verdict != "different"

@@ -392,7 +392,8 @@ def _put_leaf(before: torch.Tensor, tensor: torch.Tensor, held: list[Any]) -> No
     if place_of(tensor) != held[2]:
         tensor.data = before
     tensor.grad = held[0]
-    tensor.requires_grad_(held[1])
+    with torch.inference_mode(tensor.is_inference()):      # as memory is that a program made in a run without gradients
+        tensor.requires_grad_(held[1])
 
 
 def _put_in_script(name: str, now: Any, held: list[Any]) -> None:

@@ -116,4 +116,6 @@ def _magnitude(p: Poly, ends: dict[Atom, tuple[int, int]]) -> int:
 
 
 def _largest(atom: Atom, ends: dict[Atom, tuple[int, int]]) -> int:
-    return 1 + (_magnitude(atom.numerator, ends) if isinstance(atom, Ratio) else max(map(abs, ends[atom])))
+    if not isinstance(atom, Ratio):
+        return 1 + max(map(abs, ends[atom]))
+    return 1 + _magnitude(atom.numerator, ends) + _magnitude(atom.divisor, ends)    # −1 mod d is d − 1

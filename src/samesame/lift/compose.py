@@ -36,7 +36,7 @@ from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.graph import Dtype
 from samesame.kernels.execution.unsigned import bits_of
 from samesame.kernels.execution.values import undefined_in
-from samesame.kernels.formulas.defined import Definedness
+from samesame.kernels.formulas.defined import Definedness, may_divide_by_nothing
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.front import element_name, is_whole, layout_of, memories_in, passed_of
 from samesame.kernels.indices import integers
@@ -113,6 +113,8 @@ def may_be_infinite(whole: Tensor) -> bool:
     """Whether an element may be an infinity: one stands in the formula, and it is not shown that what becomes of it is
     a number, as the exponential of masked scores is, or their sum where a row has one that is not masked."""
     _, body = whole.element()
+    if may_divide_by_nothing(body):
+        return True
     if not any(isinstance(e, NegInf) for e in walk(body)):
         return False
     unknown = any(isinstance(e, Opaque) and e.kind == "real" for e in walk(body))

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from samesame.evidence import Refused
-from samesame.formula.expr import Expr, Load, NegInf, Size, Unsupported, Where, rebuild, walk
+from samesame.formula.expr import Expr, Load, Size, Unsupported, Where, rebuild
 from samesame.formula.show import unicode
 from samesame.kernels import clock
 from samesame.kernels.execution.ttir import parse
+from samesame.kernels.formulas.defined import may_be_an_infinity
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.front import launch_of, memories_in, passed_of, scalar, times_written, written_by
 from samesame.kernels.host.sizes import SHORT
@@ -253,7 +254,7 @@ def hold_infinities(captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]]
         read = {memory for later in captured.steps[place + 1 :] for memory in memories_in(later)}
         views = {one.name: one.view for one in passed_of(captured.steps[place].variants[0], captured).values()}
         for kernel in lifted.get(call, ()):
-            infinite = [f for f in kernel.formulas if f.expr and any(isinstance(e, NegInf) for e in walk(f.expr[1]))]
+            infinite = [f for f in kernel.formulas if f.expr and may_be_an_infinity(f.expr[1])]
             again = next((f.tensor for f in infinite if f.tensor in views and views[f.tensor].memory in read), None)
             for value in (o for o in kernel.obligations if o.name == "value" and again is not None):
                 value.state, value.detail = "undecided", f"{again} may hold an infinity, and is read later"

@@ -2,7 +2,7 @@
 
 A table of angles, 1/√d or a mask that a program makes of literals is worked out in the program's own precision, and
 two spellings of it then differ in their last digits though they mean the same numbers. `exact` writes a graph in which
-such constants are made in float64, and `written` one in which float32's 0.1 is the 0.1 that another of the programs
+such constants are made in float64, and `written` one in which float32's 0.1 is the 0.1 that one of the programs
 writes (`torch.tensor(0.1)` beside `0.1`). What rounds on purpose stays as it is: a constant that goes through bfloat16,
 float16 or less, and one by which an integer or a truth value is decided, if that would come out otherwise. So does one
 of which float32 leaves too little to tell what is meant, as of (1e8 + 1) − 1e8.
@@ -10,7 +10,7 @@ of which float32 leaves too little to tell what is meant, as of (1e8 + 1) − 1e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ MUCH = 1e-4                 # of its largest magnitude: more than rounding does 
 COARSE = 2.0**-8            # of its largest magnitude: bfloat16 is no coarser, so more is no rounding of a constant
 SHORT = 32                  # elements: a constant of more is a table that the program works out
 DOUBLE = Dtype("float64")
+ARITHMETIC = frozenset(f"aten.{name}" for name in ("add", "sub", "rsub", "mul", "div"))
 STEPS = {f"aten.{name}" for name in ("floor", "ceil", "round", "trunc", "sign", "sgn", "heaviside", "nextafter")}
 WIDENED = {"float32": "float64", "complex64": "complex128"}
 
@@ -72,26 +73,26 @@ def exact(graph: Graph) -> tuple[Graph, list[Widened]]:
     return graph, []
 
 
-def written(graph: Graph, numbers: Iterable[float]) -> tuple[Graph, list[Widened]]:
+def written(graph: Graph, numbers: Collection[float]) -> tuple[Graph, list[Widened]]:
     """The graph with stored float32 constants as the `numbers` that they are roundings of, and which that changes.
 
-    A constant is left alone if any of its elements is a rounding of none of them, or of two, and where it meets float64
-    (which tells them apart).
+    Each element has to be the shortest decimal of its float32, and that one of the numbers. A constant is left alone
+    unless all that reads it is arithmetic with what the program is given, in float32: what is worked out of constants
+    decides or cancels, and float64 tells them apart.
     """
-    finer = {part for node in graph.nodes if isinstance(node.type, TensorType) and node.type.dtype == DOUBLE.name
-             for part in node.inputs}
-    meant: dict[float, set[float]] = {}
-    for number in numbers:
-        meant.setdefault(float(torch.tensor(number, dtype=torch.float32)), set()).add(number)
+    fixed, reads = closed(graph), dict[Node, list[Node]]()
+    for node in graph.nodes:
+        for part in node.inputs:
+            reads.setdefault(part, []).append(node)
     values: dict[str, torch.Tensor] = {}
     for node in graph.sources("constant"):
         value = graph.tensors[node.name]
-        if value.dtype == torch.float32 and 0 < value.numel() <= SHORT and node not in finer:
-            each = [meant.get(element, set()) for element in value.flatten().tolist()]
-            if all(len(found) == 1 for found in each):
-                wide_ = torch.tensor([next(iter(found)) for found in each], dtype=torch.float64).reshape(value.shape)
-                if not torch.equal(wide_, value.double()):
-                    values[node.name] = wide_
+        plain = value.dtype == torch.float32 and 0 < value.numel() <= SHORT
+        if plain and all(_is_arithmetic(reader) and reader.name not in fixed for reader in reads.get(node, [])):
+            each = [float(str(element)) for element in value.flatten().numpy()]
+            made = torch.tensor(each, dtype=torch.float64).reshape(value.shape)
+            if all(number in numbers for number in each) and not torch.equal(made, value.double()):
+                values[node.name] = made
 
     def make(node: Node, now: Node) -> list[Node]:
         return [replace(now, type=_doubled(now.type)) if node.name in values else now]
@@ -99,6 +100,10 @@ def written(graph: Graph, numbers: Iterable[float]) -> tuple[Graph, list[Widened
     found = [Widened(node, "float32", difference(graph.tensors[node.name], values[node.name]))
              for node in graph.sources("constant") if node.name in values]
     return (replace(rewritten(graph, make), tensors={**graph.tensors, **values}), found) if found else (graph, [])
+
+
+def _is_arithmetic(node: Node) -> bool:
+    return packet(node.operator) in ARITHMETIC and isinstance(node.type, TensorType) and node.type.dtype == "float32"
 
 
 def _widened(graph: Graph, node: Node, own: Mapping[str, Any], values: Mapping[str, Any]) -> Widened:

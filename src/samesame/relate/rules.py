@@ -21,6 +21,7 @@ from samesame.evidence import LADDER, Evidence, Rung, SamesameError
 from samesame.formula import dag
 from samesame.formula.expr import Unsupported
 from samesame.formula.selected import untied
+from samesame.formula.shares import COUNTED
 from samesame.formula.sizes import decoded, encoded, size_text
 from samesame.graph.text import GraphError, from_json, text_form, to_json
 from samesame.operators.demands import Range
@@ -99,7 +100,7 @@ class Rulebook:
 
     def learn(self, block: Block, evidence: Evidence, prove: Prove) -> None:
         """Keep a proved block, as general as it can be proved."""
-        if self.closed:
+        if self.closed or COUNTED in evidence.conditions:          # the second prover draws counts of nothing, too
             return
         for key, general in _generals(block):
             if key in self.known or key in self.narrow:

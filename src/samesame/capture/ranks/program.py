@@ -40,6 +40,9 @@ def modules_in(thing: Any, depth: int = 2) -> Iterator[nn.Module]:
         yield from modules_in(value, depth - 1)
 
 
+MANAGED = ("FSDPModule", "FullyShardedDataParallel")     # modules whose weights come and go
+
+
 class RankProgram(Program):
     """A program whose parameters and inputs may be DTensors: their local tensors have the names. It may return nothing,
     as a step of training or the first stage of a pipeline does."""
@@ -76,7 +79,24 @@ class RankProgram(Program):
                 self.weights[name] = tensor
             if kind == "parameter" and has_memory(local_of(tensor)):
                 self.places.setdefault(address(local_of(tensor)), []).append(local_of(tensor).detach())
+        self.holders = [(table, key, tensor, address(tensor), self.names.get(place_of(tensor), ("", ""))[1])
+                        for module in self.parts if not any(kind.__name__ in MANAGED for kind in type(module).__mro__)
+                        for table in (module._parameters, module._buffers)
+                        for key, tensor in table.items() if tensor is not None and has_memory(tensor)]
         self.stood = {name: weight.grad for name, weight in self.weights.items()}      # the gradients before the call
+
+    def put_instead(self, after: str) -> list[tuple[str, torch.Tensor]]:
+        """What stands at the end in place of weights and buffers that the program has not written into but replaced
+        (`self.mean = …`, `weight.data = …`), by names that end so. Wrappers that keep weights in pieces are left out:
+        they replace them, and put them back."""
+        if any(kind.__name__ in MANAGED for module in self.parts for kind in type(module).__mro__):
+            return []
+        found: dict[str, torch.Tensor] = {}
+        for table, key, tensor, place, name in self.holders:
+            now = table.get(key)
+            if name and now is not None and has_memory(now) and (now is not tensor or address(now) != place):
+                found[f"{name}{after}"] = now.detach()
+        return list(found.items())
 
     def gradients_left(self, after: str) -> list[tuple[str, torch.Tensor]]:
         """The gradients that the program itself has left at weights, by names that end so."""

@@ -281,6 +281,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
             stack.enter_context(self)
             outputs = program.roots(program.call())
             outputs += self.gradients(outputs) if self.backward else program.gradients_left(AFTER)
+            outputs += program.put_instead(AFTER)
             outputs = [(name, self.local(name, output)) for name, output in outputs]
             self.leave(outputs)
             return outputs

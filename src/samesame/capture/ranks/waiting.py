@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
+from inspect import getattr_static
 from typing import Any
 from unittest.mock import patch
 
@@ -321,7 +322,7 @@ class Together(torch.futures.Future[Any]):
 
     def __init__(self, futures: Sequence[torch.futures.Future[Any]]) -> None:
         super().__init__()
-        self.futures = futures
+        self.futures = list(futures)
 
     def wait(self) -> Any:
         return [arrived(one.wait()) for one in self.futures]
@@ -339,8 +340,7 @@ class Together(torch.futures.Future[Any]):
 @contextmanager
 def futures_together() -> Iterator[None]:
     """Inside, `collect_all` and `wait_all` take futures of collectives, whose result no thread of torch's will set."""
-    one_by_one = patch.object(torch.futures, "wait_all", lambda futures: [one.wait() for one in futures])
-    with one_by_one, patch.object(torch.futures, "collect_all", Together):
+    with patch.object(torch._C, "_collect_all", Together):          # which both call, by whatever name they are known
         yield
 
 
@@ -357,10 +357,11 @@ class Known:
 
     def _now(self) -> Iterator[Any]:
         code = getattr(self.function, "__code__", None)
-        for cell in getattr(self.function, "__closure__", None) or ():
-            yield from _with_parts(cell.cell_contents)
-        for name in code.co_names if code is not None else ():
-            yield from _with_parts(self.function.__globals__.get(name))
+        names = code.co_names if code is not None else ()
+        around = [cell.cell_contents for cell in getattr(self.function, "__closure__", None) or ()]
+        for value in (*around, *(self.function.__globals__.get(name) for name in names)):
+            yield from _with_parts(value)
+            yield from (getattr_static(value, name, None) for name in names)       # state.k, and names that are none
 
 
 def _with_parts(value: Any) -> Iterator[Any]:

@@ -3,7 +3,7 @@
 A kernel says `0.6065306597126334`, and Triton hands on 0.60653067, the nearest float32. Casts between floats are the
 identity here, and that is one: a float32 constant is the number of its file of which it is the rounding. A reference
 that says the same number then means the same, and one with few more digits than a float32 has is a decimal on both
-sides.
+sides. A constant that float32 holds as it is, as 2.0, rounds nothing: 1.99999999 elsewhere in the file is not meant.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import numpy as np
 
 def as_written(value: float, file: str) -> float:
     """The one number of a file of which this is the rounding to float32; itself where there is none or several."""
-    found = numbers_in(file).get(float(np.float32(abs(value))), frozenset())
+    single = np.float32(abs(value))
+    exact = float(str(single)) == float(single)
+    found = frozenset() if exact else numbers_in(file).get(float(single), frozenset())
     (number,) = found if len(found) == 1 else (abs(value),)
     return number if value >= 0 else -number
 

@@ -30,6 +30,7 @@ from samesame.formula.expr import (
     Not,
     Num,
     Pow,
+    Size,
     Where,
     add,
     const,
@@ -260,3 +261,40 @@ def needs_care(value: Expr) -> bool:
         for e in walk(value)
         if not isinstance(e, Load)
     )
+
+
+def may_be_an_infinity(value: Expr) -> bool:
+    """Whether an infinity stands in it, or what no data say is divided by, or has its logarithm taken, and may be 0."""
+    return any(isinstance(e, NegInf) for e in walk(value)) or may_divide_by_nothing(value)
+
+
+def may_divide_by_nothing(value: Expr) -> bool:
+    """Whether there is 1/e or log e of an e that indices and sizes make, and that is not shown to be above 0."""
+    divisors = (e.base if isinstance(e, Pow) else e.argument for e in walk(value)
+                if (isinstance(e, Pow) and e.exponent < 0) or (isinstance(e, Fn) and e.name == "log"))
+    return any(not is_above_nothing(e) for e in divisors if not any(isinstance(x, Load) for x in walk(e)))
+
+
+def is_above_nothing(value: Expr) -> bool:
+    match value:
+        case Num(number):
+            return number > 0
+        case Size():
+            return True
+        case Fn("exp", _):
+            return True
+        case Add(terms):
+            return any(map(is_above_nothing, terms)) and all(is_above_nothing(t) or is_not_below(t) for t in terms)
+        case Mul(factors):
+            return all(map(is_above_nothing, factors))
+        case Pow(base, _):
+            return is_above_nothing(base)
+        case Fold("sum", _, body):
+            return is_above_nothing(body)
+        case Extremum("max", parts):
+            return any(map(is_above_nothing, parts))
+    return False
+
+
+def is_not_below(value: Expr) -> bool:
+    return isinstance(value, Index) or is_above_nothing(value)
