@@ -1,4 +1,4 @@
-"""Weights and buffers that a program replaces instead of writing into them: what stands there at the end is compared."""
+"""Weights and buffers that a program replaces, not written into: what stands there at the end is compared."""
 
 from __future__ import annotations
 
