@@ -88,9 +88,12 @@ def test_nan_equals_nan_and_minus_zero_zero():
         of(Step(("y",), "torch.select", (Ref("x"), 0, 0)),
            Step(("z",), "torch.nn.functional.batch_norm", (Ref("x"), Ref("y"), Ref("y"), None, None, True)),
            x="torch.arange(4.).reshape(2, 2)"),
+        of(Step(("y",), "torch.select", (Ref("x"), 0, 0)), Step(("c",), "torch.clone", (Ref("x"),)),
+           Step(("z",), "torch.nn.functional.batch_norm", (Ref("c"), *[Ref("y")] * 4, True)),
+           x="torch.arange(4.).reshape(2, 2)"),
     ],
     ids=["cast", "shift", "empty", "ties", "division", "mask of bytes", "boundaries", "maxima", "sum", "mean",
-         "complex", "copy across itself", "statistics"],
+         "complex", "copy across itself", "statistics", "statistics and scale"],
 )
 def test_what_torch_leaves_open_accuses_nobody(program):
     assert leaves_open(program)

@@ -145,9 +145,8 @@ def _read_elsewhere(target: Any, args: Any, kwargs: Any) -> bool:
 
 def _updated_elsewhere(statistics: Any, args: Any, kwargs: Any) -> bool:
     """Running statistics, which a training step updates, that lie in one another's memory, or in what is normalised."""
-    tensors = [x for x in args if isinstance(x, torch.Tensor)]
-    written = [x for x in args[3:5] if isinstance(x, torch.Tensor)]
-    return any(x is not y and _meet(x, y) for x in written for y in tensors)
+    tensors = {k: x for k, x in enumerate(args) if isinstance(x, torch.Tensor)}
+    return any(k != j and _meet(x, tensors[j]) for j in (3, 4) if j in tensors for k, x in tensors.items())
 
 
 def _crossing(a: torch.Tensor, b: torch.Tensor) -> bool:
