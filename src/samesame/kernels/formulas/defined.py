@@ -291,9 +291,9 @@ def is_above_nothing(value: Expr) -> bool:
             return is_above_nothing(base)
         case Fold("sum", _, body):
             return is_above_nothing(body)
-        case Extremum("max", parts):
+        case Extremum("max", parts) if value.kind == "real":
             return any(map(is_above_nothing, parts))
-    return False
+    return value.kind == "int" and IndexProver().proves((), integers.less(0, value))
 
 
 def is_not_below(value: Expr) -> bool:
