@@ -54,7 +54,7 @@ from samesame.formula.sizes import canonical, replaced, symbols, value_at
 from samesame.formula.tensor import Dim, Tensor, leaf, tensor
 from samesame.graph import Graph, Node, at
 from samesame.kernels.formulas.present import presentable, remainder_in
-from samesame.kernels.host.launch import View
+from samesame.kernels.host.launch import View, by_every_name
 from samesame.kernels.indices import integers
 from samesame.kernels.launch import with_sizes
 from samesame.kernels.stated import Sum
@@ -106,10 +106,6 @@ class Launched:
     held_by: Callable[[str], torch.Tensor | None] = lambda _: None  # what a tensor holds in the example, if known
     parameters: Mapping[str, Dim] = field(default_factory=dict)  # the launch function's own numbers
 
-    @property
-    def by_every_name(self) -> dict[str, int]:
-        return {**{name: value_at(n, self.example) for name, n in self.parameters.items()}, **self.example}
-
 
 def compare_with(reference: Callable[..., Any], launched: Launched, held: Mapping[str, int]) -> Comparison:
     """Compare what a launch returns with what the reference returns on the same inputs; some sizes are held to numbers
@@ -120,7 +116,7 @@ def compare_with(reference: Callable[..., Any], launched: Launched, held: Mappin
         name: example_tensor(view, whole, launched.example, seed, partial(launched.held_by, name))
         for seed, (name, (view, whole)) in enumerate(launched.inputs.items())
     }
-    taken = taken_by(reference, examples, launched.by_every_name)
+    taken = taken_by(reference, examples, by_every_name(launched.parameters, launched.example))
     reference, tensors, launched = with_numbers_as_sizes(reference, taken, launched)
     graph = capture(reference, tensors, name="reference")
 

@@ -100,7 +100,7 @@ class Rulebook:
 
     def learn(self, block: Block, evidence: Evidence, prove: Prove) -> None:
         """Keep a proved block, as general as it can be proved."""
-        if self.closed or COUNTED in evidence.conditions:          # the second prover draws counts of nothing, too
+        if self.closed:
             return
         for key, general in _generals(block):
             if key in self.known or key in self.narrow:
@@ -124,6 +124,8 @@ class Rulebook:
         return attempt.reason if attempt is not None and attempt.covers(seconds) else None
 
     def _keep(self, rule: Rule) -> None:
+        if rule.evidence is not None and COUNTED in rule.evidence.conditions:
+            return                                     # the second prover draws counts of nothing, too
         self.known[rule.block.key] = rule
         self.fresh.append(rule.block.key)
         self.own.add(rule.block.key)

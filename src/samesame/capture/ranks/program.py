@@ -40,7 +40,7 @@ def modules_in(thing: Any, depth: int = 2) -> Iterator[nn.Module]:
         yield from modules_in(value, depth - 1)
 
 
-MANAGED = ("FSDPModule", "FullyShardedDataParallel")     # modules whose weights come and go
+MANAGED = ("FSDPModule", "FullyShardedDataParallel")     # wrappers whose weights come and go
 
 
 class RankProgram(Program):
@@ -79,18 +79,17 @@ class RankProgram(Program):
                 self.weights[name] = tensor
             if kind == "parameter" and has_memory(local_of(tensor)):
                 self.places.setdefault(address(local_of(tensor)), []).append(local_of(tensor).detach())
+        managed = any(kind.__name__ in MANAGED for module in self.parts for kind in type(module).__mro__)
         self.holders = [(table, key, tensor, address(tensor), self.names.get(place_of(tensor), ("", ""))[1])
-                        for module in self.parts if not any(kind.__name__ in MANAGED for kind in type(module).__mro__)
-                        for table in (module._parameters, module._buffers)
+                        for module in self.parts
+                        for table in ((module._buffers,) if managed else (module._parameters, module._buffers))
                         for key, tensor in table.items() if tensor is not None and has_memory(tensor)]
         self.stood = {name: weight.grad for name, weight in self.weights.items()}      # the gradients before the call
 
     def put_instead(self, after: str) -> list[tuple[str, torch.Tensor]]:
         """What stands at the end in place of weights and buffers that the program has not written into but replaced
-        (`self.mean = …`, `weight.data = …`), by names that end so. Wrappers that keep weights in pieces are left out:
-        they replace them, and put them back."""
-        if any(kind.__name__ in MANAGED for module in self.parts for kind in type(module).__mro__):
-            return []
+        (`self.mean = …`, `weight.data = …`), by names that end so. Weights that a wrapper keeps in pieces are left out:
+        it replaces them, and puts them back."""
         found: dict[str, torch.Tensor] = {}
         for table, key, tensor, place, name in self.holders:
             now = table.get(key)

@@ -30,7 +30,6 @@ from samesame.formula.expr import (
     Not,
     Num,
     Pow,
-    Size,
     Where,
     add,
     const,
@@ -53,6 +52,7 @@ from samesame.kernels.formulas.extended import (
     joined,
     of_product,
     plus,
+    sign,
 )
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
@@ -277,24 +277,8 @@ def may_divide_by_nothing(value: Expr) -> bool:
 
 def is_above_nothing(value: Expr) -> bool:
     match value:
-        case Num(number):
-            return number > 0
-        case Size():
-            return True
-        case Fn("exp", _):
-            return True
-        case Add(terms):
-            return any(map(is_above_nothing, terms)) and all(is_above_nothing(t) or is_not_below(t) for t in terms)
         case Mul(factors):
             return all(map(is_above_nothing, factors))
         case Pow(base, _):
             return is_above_nothing(base)
-        case Fold("sum", _, body):
-            return is_above_nothing(body)
-        case Extremum("max", parts) if value.kind == "real":
-            return any(map(is_above_nothing, parts))
-    return value.kind == "int" and IndexProver().proves((), integers.less(0, value))
-
-
-def is_not_below(value: Expr) -> bool:
-    return isinstance(value, Index) or is_above_nothing(value)
+    return sign(value) == 1 or (value.kind == "int" and IndexProver().proves((), integers.less(0, value)))

@@ -186,7 +186,7 @@ class Captured:
 
     def by_every_name(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Sizes, and the function's own numbers, by their names."""
-        return {**{name: value_at(n, sizes) for name, n in self.parameters.items()}, **sizes}
+        return by_every_name(self.parameters, sizes)
 
     def with_tied(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Sizes, and those that they tell."""
@@ -250,3 +250,8 @@ GONE = {
     "make_block_ptr": "tl.make_tensor_descriptor, or pointers with masks",
     "advance": "tl.make_tensor_descriptor, or pointers with masks",
 }
+
+
+def by_every_name(parameters: Mapping[str, Dim], sizes: Mapping[str, int]) -> dict[str, int]:
+    """Sizes by their own names and by those of a launch function's parameters."""
+    return {**{name: value_at(n, sizes) for name, n in parameters.items()}, **sizes}
