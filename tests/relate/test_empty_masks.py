@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from samesame import check
-from samesame.formula.shares import COUNTED
+from samesame.formula.shares import NO_EMPTY_COUNT
 from samesame.relate import rules
 from samesame.store import Store
 
@@ -29,7 +29,7 @@ def test_a_row_of_which_nothing_is_left_is_spoken_of():
     empty = KEPT & torch.tensor([[True], [False], [True]])
     assert not torch.equal(offset(*inputs[:2], empty), taken_off(*inputs[:2], empty))
     verdict = check(offset, taken_off, inputs)
-    assert verdict.verdict == "different" or f"if {COUNTED}" in verdict.only
+    assert verdict.verdict == "different" or f"if {NO_EMPTY_COUNT}" in verdict.only
 
 
 def test_a_loss_over_pairs_that_a_mask_leaves():
@@ -47,7 +47,7 @@ def test_a_loss_over_pairs_that_a_mask_leaves():
         return (torch.logsumexp(hidden, 1) - (target * s.masked_fill(same, 0.0)).sum(1)).sum() / 5
 
     verdict = check(left, right, (torch.randn(5, 5), torch.ones(5, 5, dtype=torch.bool)))
-    assert verdict.verdict == "same" and verdict.only == [f"if {COUNTED}"]
+    assert verdict.verdict == "same" and verdict.only == [f"if {NO_EMPTY_COUNT}"]
 
 
 def test_it_is_no_rule_for_other_runs():

@@ -18,7 +18,7 @@ from samesame.formula.rewrite import Draft, as_text, positive, under
 from samesame.formula.signs import never_vanishes
 from samesame.formula.terms import Apply, Factors, Form, Term, constant, form_of, next_open, opened
 
-COUNTED = "no count that both programs divide by is 0"
+NO_EMPTY_COUNT = "no count that both programs divide by is 0"
 Division = tuple[Atom, frozenset[Literal]]                 # a sum that divides, and the conditions under which it does
 
 
@@ -73,7 +73,7 @@ def _without(term: Term, divisions: set[Division]) -> Form:
         renamed = whole.rename(tuple(zip(term.bound, bound, strict=True)))
         found = _taken_out(Draft(bound, guards, factors), renamed) if isinstance(renamed, Apply) else None
         if found is not None:
-            assume(f"{as_text(whole)} ≠ 0" if never_vanishes(whole.argument) else COUNTED)
+            assume(f"{as_text(whole)} ≠ 0" if never_vanishes(whole.argument) else NO_EMPTY_COUNT)
             return form_of((t, c * d) for one, c in found.terms for t, d in _without(one, divisions).terms)
     return Form(((term, Fraction(1)),))
 

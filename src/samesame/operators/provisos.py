@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from samesame.formula.shares import COUNTED
+from samesame.formula.shares import NO_EMPTY_COUNT
 
 UNSIGNED = "a zero is positive where {} asks for its sign"
 RISING = "the rows that {} looks in are in rising order"
-_ENDINGS = (*(words.partition("{}")[2] for words in (UNSIGNED, RISING)), COUNTED)
+_ENDINGS = (*(words.partition("{}")[2] for words in (UNSIGNED, RISING)), NO_EMPTY_COUNT)
 
 
 def provisos(conditions: Iterable[str]) -> list[str]:

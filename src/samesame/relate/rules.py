@@ -21,7 +21,7 @@ from samesame.evidence import LADDER, Evidence, Rung, SamesameError
 from samesame.formula import dag
 from samesame.formula.expr import Unsupported
 from samesame.formula.selected import untied
-from samesame.formula.shares import COUNTED
+from samesame.formula.shares import NO_EMPTY_COUNT
 from samesame.formula.sizes import decoded, encoded, size_text
 from samesame.graph.text import GraphError, from_json, text_form, to_json
 from samesame.operators.demands import Range
@@ -124,7 +124,7 @@ class Rulebook:
         return attempt.reason if attempt is not None and attempt.covers(seconds) else None
 
     def _keep(self, rule: Rule) -> None:
-        if rule.evidence is not None and COUNTED in rule.evidence.conditions:
+        if rule.evidence is not None and NO_EMPTY_COUNT in rule.evidence.conditions:
             return                                     # the second prover draws counts of nothing, too
         self.known[rule.block.key] = rule
         self.fresh.append(rule.block.key)
