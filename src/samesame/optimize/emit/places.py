@@ -12,14 +12,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from math import prod
 from pathlib import Path
 from zlib import crc32
+
+import torch
 
 from samesame.formula.expr import Expr, Index, Num, Unsupported
 from samesame.optimize.emit.arithmetic import Text
 from samesame.optimize.emit.ranges import Linear, Span, Spans
 from samesame.optimize.ir import Buffer
 
+STREAMED = 1 << 20                                   # bytes; what is less may be in a cache still
 LANES = Path(__file__).with_name("lanes.h")
 C_TYPES = {"float32": "float", "float64": "double", "bfloat16": "bf16",
            "int64": "int64_t", "int32": "int32_t", "bool": "bool"}
@@ -264,6 +268,15 @@ class Memory(Place):
         return [f"alignas(64) static thread_local {kind} {self.name}_kept[{size}];",
                 f"{kind}* const {self.name} = {self.name}_kept;", *begin]
 
+    def run(self, place: str) -> str:
+        """Where a run of lanes is read. Of a tensor too large to stay near, what comes next is asked for as well."""
+        here = f"{self.name} + {place}"
+        return f"soon({here})" if not self.elements and self._bytes >= STREAMED else here
+
+    @cached_property
+    def _bytes(self) -> int:
+        return prod(map(whole, self.buffer.shape)) * int(getattr(torch, self.buffer.dtype).itemsize)
+
     def read(self, at: Linear, scope: Scope) -> Text | None:
         place = scope.text(at)
         if self.lanes:
@@ -272,7 +285,7 @@ class Memory(Place):
             case 0:
                 return Text(f"get({self.name} + {place})")
             case 1:
-                return Text(f"load<{scope.width}>({self.name} + {place})", True)
+                return Text(f"load<{scope.width}>({self.run(place)})", True)
             case None:
                 return None
             case stride:

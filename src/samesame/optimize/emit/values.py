@@ -94,13 +94,14 @@ class Values(Shared):
         if not isinstance(e, Load) or scope.pair is None or not isinstance(source, Memory) or source.kind != "bf16":
             raise Singly()
         form = source.address(e.indices, scope.spans)
-        step, slope, first = form.slope(scope.pair), scope.slope(form), f"{source.name} + {scope.text(form)}"
+        step, slope, place = form.slope(scope.pair), scope.slope(form), scope.text(form)
+        first = f"{source.name} + {place}" if slope == 0 else source.run(place)
         if scope.pair is scope.lane and slope == 1:
             return f"two<{scope.width}>({first})"
         if scope.pair is not scope.lane and (slope, step) == (0, 1):
             return f"both<{scope.width}>({first})"
         if scope.pair is not scope.lane and slope == 1 and step is not None:
-            return f"both<{scope.width}>({first}, {first} + {step})"
+            return f"both<{scope.width}>({first}, {source.run(f'{place} + {step}')})"
         raise Singly()
 
     def varies(self, e: Expr, scope: Scope) -> bool:
