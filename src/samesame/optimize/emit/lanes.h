@@ -30,8 +30,8 @@ INLINE int get(const int32_t* p) { return *p; }
 INLINE int get(const bool* p) { return *p; }
 INLINE float get(const bf16* p) { return bits<float>(uint32_t(p->bits) << 16); }
 
-// What a loop reads from front to back is asked for a page ahead: the machine foresees less, and stops where a page ends.
-template <class T> INLINE const T* soon(const T* p) { __builtin_prefetch((const char*)p + 4096); return p; }
+// What a loop reads from front to back is fetched into the second cache a page ahead: machines foresee less than that.
+template <class T> INLINE const T* soon(const T* p) { __builtin_prefetch((const char*)p + 4096, 0, 2); return p; }
 
 template <int W, class T> INLINE auto load(const T* p) {
     using stored = std::conditional_t<std::is_same_v<T, bf16>, uint16_t, std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
