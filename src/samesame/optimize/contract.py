@@ -73,7 +73,8 @@ OUTSIDE = {"NaN": math.nan, "+∞": math.inf, "−∞": -math.inf}
 @dataclass
 class Contract:
     """What was measured. `worst` is the largest share of what an element is allowed; the errors are the largest,
-    relative to the largest magnitude of their output. `failed` says where it does not hold, in a sentence."""
+    relative to the largest magnitude of their output. `failed` says where it does not hold, in a sentence; `cut`, that
+    it was not measured to the end."""
 
     draws: int = 0
     elements: int = 0
@@ -83,6 +84,14 @@ class Contract:
     weights: int = 0
     failed: str = ""
     seconds: float = 0.0
+    cut: bool = False
+
+    @property
+    def refused(self) -> str:
+        """Why a program does not take the original's place; nothing where it may."""
+        if self.cut:
+            return f"its rounding is not known: {self.failed}"
+        return f"outside the numeric contract: {self.failed}" if self.failed else ""
 
 
 def contract(
@@ -104,7 +113,8 @@ def contract(
             oracle = Oracle(graph, job.weights)
             for label, changed in draws(program, generator, AGAIN if number else DRAWS, difficult=not number):
                 if time.monotonic() - begun > seconds:
-                    result.failed = f"the time was over after {result.draws} draws"
+                    result.cut = True
+                    result.failed = f"time was over after {result.draws} draws; give it more with --minutes"
                 else:
                     judge(result, oracle, program.again(partial(_other, changed)), job.program, found, label)
                 if result.failed:

@@ -288,7 +288,7 @@ class Attempt:
                 continue
             held = Contract(**answer)
             if held.failed:
-                racer.failed = f"outside the numeric contract: {held.failed}"
+                racer.failed = held.refused
                 racer.stop()
                 continue
             self.report.contract = held
@@ -408,7 +408,7 @@ class Untimed(Attempt):
             return ""
         self.report.contract = held
         self.report.notes.append("Rounding was measured in Triton's interpreter, in which sums have another order.")
-        return f"outside the numeric contract: {held.failed}" if held.failed else str(faults[0]) if faults else ""
+        return held.refused or (str(faults[0]) if faults else "")
 
 
 def machine() -> str:
