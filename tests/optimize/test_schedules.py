@@ -8,16 +8,19 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 
 import pytest
+import torch
 from tests.optimize.programs_as_forms import PROGRAMS, attention, gated_mlp, low_rank, rms_norm_then_linear, tensor
 
 from samesame.formula.expr import Expr, Index, Load, add, index, mul, rebuild
 from samesame.formula.tensor import Tensor
+from samesame.optimize.compiled import compile_program
 from samesame.optimize.emit.cpp import function
+from samesame.optimize.emit.places import whole
 from samesame.optimize.forms import fold, load, times
 from samesame.optimize.ir import Accumulate, Kernel, Local, Loop, Program, Statement, Store, When, bound, statements
 from samesame.optimize.meaning import proved
 from samesame.optimize.partition import stages
-from samesame.optimize.pruning import pruned
+from samesame.optimize.pruning import gathers, pruned
 from samesame.optimize.schedule import Scheduled, Space, alternatives
 from samesame.optimize.specification import Output, Specification
 
@@ -225,5 +228,24 @@ def test_what_is_multiplied_with_narrow_weights_is_narrow() -> None:
     found = [s for s in all_of(replace(narrow, tensors=tensors)) if s.map == "lanes along n"]
     dtypes = {b.name: b.dtype for s in found for k in s.program.kernels for b in (*k.reads, *k.writes)}
     assert dtypes["left of fold 0 of y by n"] == "bfloat16" and dtypes["kept 0"] == "float32"
-    sizes = {"m": 3, "n": 32, "k": 8, "lanes of n in y": 16, "rows of m in y": 3}
-    assert "dot(" in function(bound(found[0].program, sizes).kernels[-1], 16)
+    assert not gathers(found[0].program)
+    for depth, columns in ((8, 32), (7, 37), (1, 5)):          # neighbours stand side by side; the last may have none
+        sizes = {"m": 3, "n": columns, "k": depth, "lanes of n in y": 16, "rows of m in y": 3}
+        program = bound(found[0].program, sizes)
+        printed = function(program.kernels[-1], 16)
+        assert ("dot(" in printed and "two<16>(" in printed) == (depth > 1)
+        compares_with_torch(program, depth, columns)
+
+
+def compares_with_torch(program: Program, depth: int, columns: int) -> None:
+    """The product alone: what is normalised before is given."""
+    torch.manual_seed(0)
+    left, w = torch.randn(3, depth).bfloat16(), torch.randn(columns, depth).bfloat16()
+    kernels = [k for k in program.kernels if k.ahead or k is program.kernels[-1]]
+    reads = [b.name for k in kernels if not k.ahead for b in k.reads if b.name.startswith("left")]
+    others = [b for k in kernels if not k.ahead for b in k.reads if not b.name.startswith(("left", "fold"))]
+    run = compile_program(Program(tuple(kernels)), [*reads, *(b.name for b in others)], ["w"], ["y"])
+    ones = [torch.ones([whole(size) for size in b.shape], dtype=getattr(torch, b.dtype)) for b in others]
+    (found,) = run(*[{reads[0]: left, "w": w}.get(name) if name in (reads[0], "w") else ones.pop(0)
+                     for name in run.arguments])
+    torch.testing.assert_close(found.float(), left.float() @ w.float().t(), rtol=2e-2, atol=2e-2)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from samesame.formula.expr import TRUE, ZERO, Expr, Leaf, Load, compare, floordiv, index, mul, where
+from samesame.formula.expr import TRUE, ZERO, Expr, Leaf, Load, and_, compare, floordiv, index, mul, where
 from samesame.formula.expr import Fold as Folded
 from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, along, finite, fold, load, times, walk
@@ -81,7 +81,7 @@ def columns(stage: Stage) -> list[str]:
 @dataclass
 class _Grid:
     """The loops around a tile of the result: batches and tiles of columns in parallel, tiles of rows `rows`; `inside`,
-    a tile's own rows. `part` is an axis of the depth of which parts run in parallel."""
+    a tile's own rows. `part` is an axis of the depth of which parts run in parallel, `pairs` are those that go by twos."""
 
     nest: Nest
     at: dict[str, Expr]
@@ -90,6 +90,7 @@ class _Grid:
     tiles: list[Tile]
     inside: Kind
     part: tuple[str, Tiled] | None = None
+    pairs: frozenset[str] = frozenset()
 
     @property
     def shape(self) -> tuple[Dim, Dim]:
@@ -102,6 +103,11 @@ class _Grid:
 
     def down(self, space: Space, nest: Nest, axis: str) -> Expr:
         """A loop along the depth, in a part of it only its own."""
+        if axis in self.pairs:
+            two = Tiled(2, space.size(axis), nest.loop("serial", tiles(space.size(axis), 2)))
+            which = nest.loop("serial", 2)
+            nest.when(two.inside(which))
+            return two.at(which)
         if self.part is None or axis != self.part[0]:
             return nest.loop("serial", space.size(axis))
         within = nest.loop("serial", self.part[1].size)
@@ -305,6 +311,7 @@ class Operands:
     column: str
     left: dict[str, Form]
     packed: dict[str, Buffer] = field(default_factory=dict)
+    pairs: dict[str, str] = field(default_factory=dict)
     order: dict[str, tuple[str, ...]] = field(default_factory=dict)
     width: Dim = 1
     holds: dict[str, Formula] = field(default_factory=dict)
@@ -312,10 +319,15 @@ class Operands:
     def right(self, p: Product, step: _Step, grid: _Grid) -> Expr:
         """The right operand's element."""
         if p.name in self.packed:
-            at, tile = step.at, grid.column[1].tile
-            return self.packed[p.name][
-                (*(at[a] for a in self.order[p.name]), tile, *(at[a] for a in self.deep(p)), step.column)]
+            return self.panel(p, step.at, grid.column[1].tile, step.column)
         return self.space.expression(p.right, step.at)
+
+    def panel(self, p: Product, at: Mapping[str, Expr], tile: Expr, lane: Expr) -> Expr:
+        """The element of a packed weight in this lane of a tile."""
+        deep, last_two = [at[axis] for axis in self.deep(p)], [lane]
+        if p.name in self.pairs:
+            deep[-1], last_two = floordiv(deep[-1], 2), [lane, deep[-1] % 2]
+        return self.packed[p.name][(*(at[axis] for axis in self.order[p.name]), tile, *deep, *last_two)]
 
     def total(self, stage: Stage, p: Product, part: tuple[str, Tiled] | None) -> Formula:
         """What a product's sum is at each place of the stage's axes; of a part of it, by its number."""
@@ -350,9 +362,8 @@ class Operands:
     def whole(self, p: Product, at: Mapping[str, Expr]) -> Expr:
         """The same for a column that is not cut into tiles."""
         if p.name in self.packed:
-            n, batch, depth = at[self.column], self.order[p.name], self.deep(p)
-            tile, lane = floordiv(n, self.width), n % self.width
-            return self.packed[p.name][(*(at[a] for a in batch), tile, *(at[a] for a in depth), lane)]
+            n = at[self.column]
+            return self.panel(p, at, floordiv(n, self.width), n % self.width)
         return self.space.expression(p.right, at)
 
     def deep(self, p: Product) -> tuple[str, ...]:
@@ -380,32 +391,43 @@ def _operands(
             operands.left[p.name] = load(kept.target, *map(along, kept.axes))
         tensor = space.specification.tensors.get(p.right.attributes[0])
         if tensor is not None and tensor.role == "weight" and grid.tiles[0].role == "lanes":
+            if tensor.dtype == NARROW and grid.part is None and _deepestlast(several, p.depth)[-1] in p.right.axes:
+                operands.pairs[p.name] = operands.deep(p)[-1]
             kernels.append(_packed(space, stage, operands, p))
+    grid.pairs = frozenset(operands.pairs.values())
     return kernels, operands
 
 
 def _packed(space: Space, stage: Stage, operands: Operands, p: Product) -> Kernel:
-    """The weight in panels of as many columns as a tile has; zeros stand beyond the last column."""
+    """The weight in panels of as many columns as a tile has; zeros stand beyond the last column. Where machines multiply
+    in pairs, two neighbours along the depth stand side by side in each lane."""
     depth, column, width = operands.deep(p), operands.column, operands.width
     batch = tuple(axis for axis in p.right.axes if axis != column and axis not in depth)
     operands.order[p.name] = batch
-    length = space.size(column)
-    shape = (*map(space.size, batch), tiles(length, width), *map(space.size, depth), width)
+    length, deep, two = space.size(column), list(map(space.size, depth)), [2] if p.name in operands.pairs else []
+    if two:
+        deep[-1] = tiles(deep[-1], 2)
+    front = (*map(space.size, batch), tiles(length, width), *deep)
     source = space.buffers[p.right.attributes[0]]
-    buffer = Buffer(f"{p.name} of {stage.target} packed by {column}", shape, source.dtype)
+    buffer = Buffer(f"{p.name} of {stage.target} packed by {column}", (*front, width, *two), source.dtype)
     operands.packed[p.name] = buffer
 
     def value(*at: Expr) -> Expr:
-        tile, lane = at[len(batch)], at[-1]
-        here = dict(zip((*batch, *depth), (*at[: len(batch)], *at[len(batch) + 1 : -1]), strict=True))
+        (*outer, tile), down, (lane, *second) = at[:len(batch) + 1], list(at[len(batch) + 1:len(front)]), at[len(front):]
+        if second:
+            down[-1] = down[-1] * 2 + second[0]
+        here = dict(zip((*batch, *depth), (*outer, *down), strict=True))
         here[column] = tile * width + lane
-        return where(compare("<", here[column], length), space.expression(p.right, here), 0)
+        ends = [(here[column], length), *([(down[-1], space.size(depth[-1]))] if second else [])]
+        there = and_(*(compare("<", place, end) for place, end in ends))
+        return where(there, space.expression(p.right, here), 0)
 
     nest = Nest()
-    outer = [nest.loop("parallel" if n <= len(batch) else "serial", size) for n, size in enumerate(shape[:-1])]
+    outer = [nest.loop("parallel" if n <= len(batch) else "serial", size) for n, size in enumerate(front)]
+    second = [nest.loop("serial", 2) for _ in two]
     lane = nest.loop("vector", width)
-    nest.add(Store(buffer, (*outer, lane), value(*outer, lane)))
-    operands.holds[buffer.name] = Formula(shape, value)
+    nest.add(Store(buffer, (*outer, lane, *second), value(*outer, lane, *second)))
+    operands.holds[buffer.name] = Formula(buffer.shape, value)
     return Kernel(f"pack_{p.name}_of_{stage.target}", (source,), (buffer,), nest.done(), ahead=True)
 
 

@@ -119,8 +119,10 @@ def _gathers(body: tuple[Statement, ...], lanes: frozenset[Index]) -> bool:
 
 
 def _apart(load: Load, v: Index) -> bool:
-    """Whether elements for neighbouring values of a variable are no neighbours: it is not a term of the last index."""
-    *before, last = load.indices or (ZERO,)
+    """Whether elements for neighbouring values of a variable are no neighbours, or neighbours two by two: it is not a
+    term of the last index (of more than two)."""
+    indices = load.indices[:-1] if load.leaf.shape[-1:] == (2,) and v not in load.indices[-1].free else load.indices
+    *before, last = indices or (ZERO,)
     terms = last.terms if isinstance(last, Add) else (last,)
     return any(v in i.free for i in before) or any(v in term.free and term is not v for term in terms)
 

@@ -262,6 +262,8 @@ class _Printer:
             except Singly:
                 pass
             else:
+                if end - start == 2:
+                    return _braced([f"constexpr long {i} = {start};", *pairs])
                 odd = self.serial(variable, end - 1, end, body, scope) if (end - start) % 2 else []
                 return [*_braced(pairs, f"for (long {i} = {start}; {i} + 1 < {end}; {i} += 2)"), *odd]
         return _braced(self.block(body, inside), f"for (long {i} = {start}; {i} < {end}; ++{i})")
