@@ -10,7 +10,9 @@
 Times are lower quartiles of at least 16 interleaved rounds, each program in a process of its own; `best` is the fastest
 of eager torch and torch.compile (default, max-autotune, freezing, both). Where nothing faster is found the best is what
 is returned, so its ratio is 1. Two figures stand below: geometric means over the best, and over torch.compile's
-default. `warm` is a second run with the same store.
+default. `warm` is a second run with the same store. A second table says what was searched: seconds until there were
+candidates to race, terms and forms in the e-graph, loop nests (each for all tiles) and how many of these were cut, and
+why, or proved, how many choices of tiles were tried, and how many candidates there were.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from optimize_workloads import LAYERS, WORKLOADS, Workload
 
+from samesame.budget import Run
 from samesame.evidence import SamesameError
 from samesame.optimize.dropin import DEFAULT, EAGER
 from samesame.optimize.report import Report, in_unit
@@ -40,29 +43,36 @@ HEAD = ("workload", "threads", "eager", "compile", "best", "found", "spread", "�
         "seconds", "warm")
 
 
+COUNTS = ("e-nodes", "forms", "schedules", "schedules that gather", "schedules in parts with enough to do",
+          "schedules dominated", "schedules too costly", "schedules proved", "choices of tiles tried", "candidates")
+
+
 @dataclass(frozen=True)
 class Result:
-    """One row: its cells, and the two ratios."""
+    """One row: its cells, the two ratios, and the row of what was searched."""
 
     cells: tuple[str, ...]
     best: float
     default: float
+    searched: tuple[str, ...]
 
 
 def measured(workload: Workload, threads: int, minutes: float, scale: int, store: Store) -> Result:
     """One workload with so many threads, searched for, and once more from the store."""
     module, inputs = workload.made(scale)
-    report = optimize(module, inputs, minutes=minutes, threads=threads, store=store).report
+    run = Run(60 * minutes)
+    report = optimize(module, inputs, threads=threads, store=store, run=run).report
     begun = time.monotonic()
     optimize(module, inputs, minutes=minutes, threads=threads, store=store)
     warm = time.monotonic() - begun
-    return row(workload.name, report, threads, warm)
+    counts = (str(report.counts.get(name, 0)) for name in COUNTS)
+    return row(workload.name, report, threads, warm, (workload.name, f"{run.seconds['search']:.0f}", *counts))
 
 
-def row(name: str, report: Report, threads: int, warm: float) -> Result:
+def row(name: str, report: Report, threads: int, warm: float, searched: tuple[str, ...]) -> Result:
     best = report.best
     if best is None or best.seconds is None:
-        return Result((name, str(threads), *("-",) * 11), 1.0, 1.0)
+        return Result((name, str(threads), *("-",) * 11), 1.0, 1.0, searched)
     default = time_of(report, DEFAULT)
     to_best, to_default = report.ratio() or 1.0, report.ratio(DEFAULT) or (default or best.seconds) / best.seconds
     found, held = report.winner, report.contract
@@ -73,7 +83,7 @@ def row(name: str, report: Report, threads: int, warm: float) -> Result:
         "-" if held is None else f"{held.found_error:.1e}/{held.original_error:.1e}",
         f"{report.seconds:.0f}", f"{warm:.1f}",
     )
-    return Result(cells, to_best, to_default)
+    return Result(cells, to_best, to_default, searched)
 
 
 def time_of(report: Report, way: str) -> float | None:
@@ -125,6 +135,9 @@ def main() -> None:
                     continue
                 printed(results[-1].cells, asked.markdown)
     if results:
+        print()
+        for line in (("searched", "search s", *COUNTS), *(result.searched for result in results)):
+            printed(line, asked.markdown)
         print(f"\n{len(results)} rows: geometric mean {mean(r.best for r in results):.2f} × the best, "
               f"{mean(r.default for r in results):.2f} × torch.compile's default; "
               f"least {min(r.best for r in results):.2f} ×")
