@@ -20,16 +20,21 @@ import os
 import platform
 import resource
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from importlib.metadata import version
 from multiprocessing import get_context
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from egglog_text import load, run
 
-from samesame.egraph import Budget, EGraph, Evidence, replay, rules
+from explanations import replay
+from samesame.egraph import Budget, EGraph, Evidence, rules
 
 HEAD, HIDDEN = 64, 172
 MEMORY = 8 << 30

@@ -10,6 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from formula_claims import EPS, Array, Claim, array
+from loop_induction import Loop, prove_loop
 
 from samesame.formula.expr import (
     NEG_INF,
@@ -30,7 +31,6 @@ from samesame.formula.expr import (
     sqrt,
     where,
 )
-from samesame.formula.induction import Loop, prove_loop
 
 
 class LoopClaim(Claim):

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from exactly import evaluate_exact
 
-from samesame.formula.evaluate import Undefined, evaluate, evaluate_exact
+from samesame.formula.evaluate import Undefined, evaluate
 from samesame.formula.expr import (
     NEG_INF,
     PI,

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from loop_induction import Loop, prove_loop
 
 from samesame.formula.effort import Budget
 from samesame.formula.equal import NotProved, Proved, prove_equal, prove_tensors_equal
@@ -33,7 +34,6 @@ from samesame.formula.expr import (
     sqrt,
     where,
 )
-from samesame.formula.induction import Loop, prove_loop
 from samesame.formula.tensor import leaf, tensor
 
 N, M, B = Size("N", 2), Size("M", 2), Size("B", 1)

@@ -9,11 +9,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from exactly import evaluate_exact
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samesame.formula import expr as x
-from samesame.formula.evaluate import Undefined, evaluate_exact
+from samesame.formula.evaluate import Undefined
 from samesame.formula.mathml import is_mathml, mathml, mathml_tensor
 from samesame.formula.show import latex, latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Tensor, leaf, tensor

@@ -10,13 +10,13 @@ from changes import one_change
 from claims_loops import LoopClaim
 from false_claims import APART, DRAWS, SECONDS, FalseClaim, Numbers, inputs, some_sizes
 from formula_mutations import as_tensor
+from loop_induction import State, prove_loop
 from true_claims import Sides
 
 from samesame.formula.effort import Budget
 from samesame.formula.equal import Proved
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import Expr, Size, Unsupported, const, index, substitute
-from samesame.formula.induction import State, prove_loop
 from samesame.formula.tensor import Tensor
 
 

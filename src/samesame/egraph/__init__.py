@@ -6,7 +6,6 @@ It knows nothing of tensors: operators are names, attributes and types are hasha
 from samesame.egraph.engine import Budget, EGraph, Report
 from samesame.egraph.explain import Explanation, Step
 from samesame.egraph.extract import Extraction
-from samesame.egraph.replay import ReplayError, replay
 from samesame.egraph.rules import Operand, Rule, RuleError, rules
 from samesame.egraph.terms import CONGRUENCE, EGraphError, Evidence, Reason, RuleUse, Term
 
@@ -20,13 +19,11 @@ __all__ = [
     "Extraction",
     "Operand",
     "Reason",
-    "ReplayError",
     "Report",
     "Rule",
     "RuleError",
     "RuleUse",
     "Step",
     "Term",
-    "replay",
     "rules",
 ]

@@ -72,28 +72,3 @@ class Made(NamedTuple):
     operator: str
     attributes: tuple[Any, ...]
     arguments: tuple[Made | int, ...]
-
-
-# ----------------------------------------------------------------------------------------------------------- instances
-
-
-def instance(pattern: Apply | Variable, substitution: Mapping[str, Any]) -> Made | int:
-    """The pattern with its variables replaced: a description of a term, or the id of one. Arguments in it are ids."""
-    if isinstance(pattern, Variable):
-        return int(substitution[pattern.name])
-    operator = substitution[pattern.operator.name] if isinstance(pattern.operator, Family) else pattern.operator
-    attributes: list[Any] = []
-    for attribute in pattern.attributes:
-        if isinstance(attribute, Literal):
-            attributes.append(attribute.value)
-        elif isinstance(attribute, Several):
-            attributes.extend(substitution[attribute.name])
-        else:
-            attributes.append(substitution[attribute.name])
-    arguments: list[Any] = []
-    for argument in pattern.arguments:
-        if isinstance(argument, Several):
-            arguments.extend(substitution[argument.name])
-        else:
-            arguments.append(instance(argument, substitution))
-    return Made(operator, tuple(attributes), tuple(arguments))

@@ -8,7 +8,8 @@ Such a loop is a fold written one step at a time, and the closed form says which
 statistics and linear recurrences over any number of blocks, each in one proof that knows nothing of the others.
 
 Both claims hold wherever their two sides are defined; so the loop's result is the closed form wherever the closed form
-is defined after every iteration, which is noted among the conditions."""
+is defined after every iteration, which is noted among the conditions. So each such loop is a law of sums for the prover
+to know; the loops of programs are proved by samesame/relate/induction.py and samesame/kernels/loops."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from samesame.egraph.congruence import Typed
 from samesame.egraph.explain import Explanation, Step
-from samesame.egraph.pattern import Apply, Family, Made, Several, Variable, instance
+from samesame.egraph.pattern import Apply, Family, Literal, Made, Several, Variable
 from samesame.egraph.rules import Rule, RuleError, unique
 from samesame.egraph.terms import Congruence, EGraphError, Evidence, RuleUse, Term, exact
 
@@ -152,6 +152,28 @@ def _families_hold(pattern: Apply | Variable | Several, substitution: Mapping[st
     if isinstance(pattern.operator, Family) and substitution[pattern.operator.name] not in pattern.operator.operators:
         return False
     return all(_families_hold(argument, substitution) for argument in pattern.arguments)
+
+
+def instance(pattern: Apply | Variable, substitution: Mapping[str, Any]) -> Made | int:
+    """The pattern with its variables replaced: a description of a term, or the id of one. Arguments in it are ids."""
+    if isinstance(pattern, Variable):
+        return int(substitution[pattern.name])
+    operator = substitution[pattern.operator.name] if isinstance(pattern.operator, Family) else pattern.operator
+    attributes: list[Any] = []
+    for attribute in pattern.attributes:
+        if isinstance(attribute, Literal):
+            attributes.append(attribute.value)
+        elif isinstance(attribute, Several):
+            attributes.extend(substitution[attribute.name])
+        else:
+            attributes.append(substitution[attribute.name])
+    arguments: list[Any] = []
+    for argument in pattern.arguments:
+        if isinstance(argument, Several):
+            arguments.extend(substitution[argument.name])
+        else:
+            arguments.append(instance(argument, substitution))
+    return Made(operator, tuple(attributes), tuple(arguments))
 
 
 def _is(made: Made | int, term: int, terms: Mapping[int, Term]) -> bool:
