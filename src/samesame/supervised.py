@@ -16,8 +16,8 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 HEARD = ("SIGINT", "SIGTERM", "SIGHUP")       # what the parent hands on
 FROM_TERMINAL = 0x80                          # the kernel sends these to the child as well
@@ -127,3 +127,18 @@ def dies_with_parent() -> None:
     """On Linux a child whose parent is killed is ended too."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGHUP)
+
+
+@contextmanager
+def surrounded(environment: Mapping[str, str]) -> Iterator[None]:
+    """Inside, the environment has these variables: so does what is started there, from its first moment."""
+    before = {name: os.environ.get(name) for name in environment}
+    os.environ.update(environment)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -12,11 +12,12 @@ import kernels_interpreted
 import numpy as np
 import pytest
 import torch
+from compiled_programs import compile_program
 
 from samesame.evidence import SamesameError
 from samesame.formula.scalars import SCALARS
 from samesame.optimize import machine, tune
-from samesame.optimize.compiled import Compiled, compile_program, library, load
+from samesame.optimize.compiled import Compiled, library, load
 from samesame.optimize.ir import Buffer, Kernel, Program, Store, bound, loop
 
 K, N = 20, 45

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.optimize.compiled_programs import compile_program
 from tests.optimize.programs_as_forms import attention, gated_mlp, tensor
 from torch import nn
 from torch.nn import functional as F
 
 from optimize.test_reassociation import written
 from samesame.capture import capture
-from samesame.optimize.compiled import compile_program
 from samesame.optimize.emit.places import reserved
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.faithful import faithful

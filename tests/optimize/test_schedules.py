@@ -9,11 +9,11 @@ from dataclasses import fields, replace
 
 import pytest
 import torch
+from tests.optimize.compiled_programs import compile_program
 from tests.optimize.programs_as_forms import PROGRAMS, attention, gated_mlp, low_rank, rms_norm_then_linear, tensor
 
 from samesame.formula.expr import Expr, Index, Load, add, index, mul, rebuild
 from samesame.formula.tensor import Tensor
-from samesame.optimize.compiled import compile_program
 from samesame.optimize.emit.cpp import function
 from samesame.optimize.emit.places import whole
 from samesame.optimize.forms import fold, load, times

@@ -15,7 +15,8 @@ from promises.size_pairs import PARTINGS, Parting, numbers
 from samesame import check
 from samesame.certificate.replay import Broken, digest, replay
 from samesame.evidence import Rung, SamesameError, Verdict
-from samesame.formula.region import region_of
+from samesame.formula.region import Condition, Region
+from samesame.formula.sizes import decoded
 from samesame.report.json import to_json
 from samesame.report.terminal import headline, plain_text
 
@@ -121,7 +122,9 @@ def test_a_verdict_covers_what_was_proved_and_nothing_else(cropping: Verdict) ->
 def test_the_region_is_data_in_json(cropping: Verdict) -> None:
     sizes = json.loads(json.dumps(to_json(cropping)))["sizes"]
     assert sizes["apart"] == "x.shape[1] = 65" and sizes["not_followed"] == []
-    region = region_of(sizes["region"])
+    form = sizes["region"]
+    conditions = tuple(Condition(op, decoded(left), decoded(right)) for op, left, right in form["conditions"])
+    region = Region({name: (low, high) for name, (low, high) in form["bounds"].items()}, conditions)
     assert region.holds({"B": 2, "T": 64, "D": 2}) and not region.holds({"B": 2, "T": 65, "D": 2})
 
 

@@ -25,9 +25,9 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from samesame.evidence import Refused
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Expr, Index, Load, Unsupported, rebuild, substitute
+from samesame.formula.expr import Expr, Index, Load, Unsupported, rebuild
 from samesame.formula.sizes import canonical
-from samesame.formula.tensor import Dim, Tensor, leaf, tensor
+from samesame.formula.tensor import Dim, Tensor, leaf, tensor_over
 from samesame.graph import Dtype
 from samesame.kernels.front import element_name
 from samesame.kernels.host.device import compiled, configurations, jit_of, launching
@@ -254,8 +254,7 @@ class Kernel:
                     memo[e] = rebuild(e, bound)
             return memo[e]
 
-        whole = bound(expr)
-        return tensor(shape, lambda *at: substitute(whole, dict(zip(indices, at, strict=True))), expr.kind)
+        return tensor_over(indices, bound(expr), shape)
 
     def lifted(self, applied: Applied) -> KernelVerdict:
         """The verdict on the kernel at these sizes, made once."""

@@ -34,7 +34,7 @@ from samesame.formula.expr import (
     mul,
     power,
 )
-from samesame.formula.sizes import at_least, canonical, decoded, encoded, replaced, size_text, symbols
+from samesame.formula.sizes import at_least, canonical, encoded, replaced, size_text, symbols
 from samesame.formula.tensor import Dim
 
 FAR = 1 << 60                                              # what holds up to here is taken to hold at every size
@@ -176,14 +176,6 @@ class Region:
             "bounds": {name: [low, high] for name, (low, high) in self.bounds.items()},
             "conditions": [[c.op, encoded(c.left), encoded(c.right)] for c in self.conditions],
         }
-
-
-def region_of(form: Mapping[str, Any]) -> Region:
-    """The region that `form` wrote. Raises ValueError if it did not."""
-    conditions = tuple(Condition(op, decoded(left), decoded(right)) for op, left, right in form["conditions"])
-    if any(c.op not in COMPARE for c in conditions):
-        raise ValueError("a condition of the region compares in no known way")
-    return Region({name: (low, high) for name, (low, high) in form["bounds"].items()}, conditions)
 
 
 def listed(parts: Sequence[str]) -> str:

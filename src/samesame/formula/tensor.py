@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from samesame.formula.expr import Expr, Index, Leaf, Load, Number, const, index
+from samesame.formula.expr import Expr, Index, Leaf, Load, Number, const, index, substitute
 
 Dim = int | Expr
 
@@ -49,6 +49,12 @@ class Tensor:
 def tensor(shape: tuple[Dim, ...], at: Callable[..., Expr | Number], kind: str = "real") -> Tensor:
     """A tensor given by its elements."""
     return Tensor(shape, at, kind)
+
+
+def tensor_over(indices: tuple[Index, ...], expr: Expr, shape: tuple[Dim, ...] | None = None) -> Tensor:
+    """The tensor whose element at these indices is `expr`; they range over all of it where no shape is given."""
+    whole = tuple(v.extent for v in indices) if shape is None else shape
+    return Tensor(whole, lambda *at: substitute(expr, dict(zip(indices, at, strict=True))), expr.kind)
 
 
 def leaf(name: str, shape: tuple[Dim, ...], kind: str = "real", bounds: tuple[Dim, Dim] | None = None) -> Tensor:

@@ -293,7 +293,7 @@ def lookups_at(
     the access, other than that it is not a certain number."""
     for i, n in zip(indices, access.memory.shape, strict=True):
         element, below = read(i, integers.tidied(const(n))) or dividend(i, integers.tidied(const(n)))
-        if not isinstance(element, Load) or is_undefined(element) or not is_of_sizes(below):
+        if not isinstance(element, Load) or is_undefined(element) or not is_made_of_sizes(below):
             continue
         facts = [fact for fact in access.facts if element in set(walk(fact))]
         signs = [fact for fact in facts if says_sign(fact, element)]
@@ -364,7 +364,8 @@ def in_blocks(i: Expr, n: Expr) -> tuple[Expr, Expr] | None:
     return None if rest else (element, polynomials.written(blocks))
 
 
-def is_of_sizes(e: Expr) -> bool:
+def is_made_of_sizes(e: Expr) -> bool:
+    """Whether it is written with sizes, numbers, sums and products alone."""
     return all(isinstance(part, Size | Num | Add | Mul) for part in walk(e))
 
 
@@ -407,7 +408,7 @@ def sums_of(i: Expr, n: Expr, facts: Facts) -> Iterator[Sum]:
             most = polynomials.polynomial(integers.plus_(i, fact.right))
             data = {atoms[0]: c for atoms, c in most.items() if len(atoms) == 1 and isinstance(atoms[0], Load)}
             rest = polynomials.written({atoms: c for atoms, c in most.items() if atoms[:1] not in [(e,) for e in data]})
-            if len(data) > 1 and len({e.indices for e in data}) == 1 and is_of_sizes(rest):
+            if len(data) > 1 and len({e.indices for e in data}) == 1 and is_made_of_sizes(rest):
                 times = {e.leaf.name.removesuffix("*"): c for e, c in data.items()}
                 yield Sum(times, integers.minus(integers.minus(n, 1), rest))
 

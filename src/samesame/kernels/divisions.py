@@ -45,7 +45,7 @@ def divided(numbers: Iterable[Expr]) -> Iterator[Division]:
     for e in dict.fromkeys(e for number in numbers for e in parts(number)):
         if not isinstance(e, FloorDiv) or () in polynomial(e.numerator):
             continue
-        if is_of_sizes(e.numerator) and is_of_sizes(e.divisor):
+        if adds_up_sizes(e.numerator) and adds_up_sizes(e.divisor):
             yield e.numerator, e.divisor
 
 
@@ -56,7 +56,7 @@ def parts(e: Expr) -> Iterator[Expr]:
         yield from parts(part)
 
 
-def is_of_sizes(e: Expr) -> bool:
+def adds_up_sizes(e: Expr) -> bool:
     """Whether it is a polynomial in sizes, none of them subtracted."""
     return all(c > 0 and all(isinstance(atom, Size) for atom in m) for m, c in polynomial(e).items())
 

@@ -19,7 +19,7 @@ from typing import cast
 
 from samesame.formula.expr import TRUE, Expr, Index, Size, substitute
 from samesame.formula.show import latex, latex_tensor, unicode, unicode_tensor
-from samesame.formula.tensor import Dim, Tensor
+from samesame.formula.tensor import Dim, tensor_over
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.tiles.detile import Solution, Write
@@ -80,19 +80,12 @@ def writers(solution: Solution, programs: Sequence[Index]) -> Stage:
     write = solution.write
     known = names_of(write, programs)
     pairs = [(known[v], presentable(e)) for v, e in solution.values.items()]
-    shape = tuple(v.extent for v in solution.indices)
-    texts = [unicode_tensor(str(cast(Size, v).name), of_indices(shape, solution.indices, e)) for v, e in pairs]
-    latexes = [latex_tensor(str(cast(Size, v).name), of_indices(shape, solution.indices, e)) for v, e in pairs]
+    texts = [unicode_tensor(str(cast(Size, v).name), tensor_over(solution.indices, e)) for v, e in pairs]
+    latexes = [latex_tensor(str(cast(Size, v).name), tensor_over(solution.indices, e)) for v, e in pairs]
     return Stage("written by", ", ".join(texts), r",\ ".join(latexes), str(write.access.place))
 
 
 def by_indices(title: str, name: str, shape: Sequence[Dim], indices: tuple[Index, ...], expr: Expr) -> Stage:
     """The whole tensor's formula at this step."""
-    whole = of_indices(shape, indices, presentable(expr))
+    whole = tensor_over(indices, presentable(expr), tuple(shape))
     return Stage(title, unicode_tensor(name, whole), latex_tensor(name, whole), "")
-
-
-def of_indices(shape: Sequence[Dim], indices: tuple[Index, ...], expr: Expr) -> Tensor:
-    return Tensor(
-        tuple(shape), lambda *i: substitute(expr, dict(zip(indices, i, strict=True))), expr.kind
-    )

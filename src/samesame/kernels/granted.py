@@ -73,7 +73,7 @@ class Granted:
 
     def need(self, condition: Expr, among: dict[str, None]) -> bool:
         """Note a condition on sizes as one of these needs and assume it, if the recorded launch keeps it."""
-        if condition is FALSE or not is_of_sizes(condition) or not self.keeps(condition):
+        if condition is FALSE or not hangs_on_sizes(condition) or not self.keeps(condition):
             return False
         prover = self.kernel.simplify.prover
         for part in with_fact((), condition):
@@ -139,7 +139,7 @@ class Granted:
             name = NAMES.get(bits, f"a float of {held.digits} bits")
             found.detail = f"{name} does not hold every integer that is here"
             example = self.kernel.machine.launch.example
-            if most is not None and least is not None and example and is_of_sizes(wanted):
+            if most is not None and least is not None and example and hangs_on_sizes(wanted):
                 found.state, found.counterexample = "violated", {"sizes": dict(example), "line": found.place}
                 break
         for place in self.rounded():
@@ -191,6 +191,6 @@ def without_quotient(condition: Expr) -> Expr:
     return without_quotient(integers.at_most(atoms[0].numerator, d * (terms.get((), 0) // k) + d - 1))
 
 
-def is_of_sizes(condition: Expr) -> bool:
+def hangs_on_sizes(condition: Expr) -> bool:
     """Whether nothing but sizes decides a condition."""
     return not condition.free and not any(isinstance(e, Load | Fold | Lambda | Opaque | Index) for e in walk(condition))

@@ -30,7 +30,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.show import latex_tensor, unicode, unicode_tensor
-from samesame.formula.tensor import Dim, Tensor
+from samesame.formula.tensor import Dim, tensor_over
 from samesame.kernels import clock, concrete, explained, obligations
 from samesame.kernels.capacity import at_the_end, is_capacity, limits
 from samesame.kernels.data import Conditions, short, uncounted
@@ -387,8 +387,7 @@ class _Lifting:
         else:
             shape = memory.shape
         self.explain(name, writes, by_offsets, (shape, indices, expr))
-        shown = presentable(textbook(expr))
-        whole = Tensor(shape, lambda *i: substitute(shown, dict(zip(indices, i, strict=True))), expr.kind)
+        whole = tensor_over(indices, presentable(textbook(expr)), shape)
         self.verdict.formulas.append(
             Formula(name, unicode_tensor(name, whole), latex_tensor(name, whole), expr=(indices, expr))
         )

@@ -36,7 +36,7 @@ from samesame.formula.expr import (
     walk,
 )
 from samesame.formula.show import unicode, unicode_tensor
-from samesame.formula.tensor import Tensor
+from samesame.formula.tensor import tensor_over
 from samesame.kernels.execution.accesses import Access
 from samesame.kernels.execution.symbolic import Machine
 from samesame.kernels.execution.values import UNDEFINED, WRAPS, Demand, fits_by_design
@@ -139,8 +139,7 @@ def coverage(kernel: Kernel, name: str, writes: Sequence[Write]) -> Obligation:
 
 def not_all(name: str, indices: tuple[Index, ...], covers: Expr) -> str:
     """What is known of the elements that are written, where that is not all of them."""
-    told, shape = presentable(covers), tuple(i.extent for i in indices)
-    whole = Tensor(shape, lambda *i: substitute(told, dict(zip(indices, i, strict=True))), "bool")
+    whole = tensor_over(indices, presentable(covers))
     element, _, condition = unicode_tensor(name, whole).partition(" = ")
     short = not covers.free - set(indices) and len(condition) <= LONGEST
     return f"it is not shown that every element of {name} is written" + f": {element} is if {condition}" * short

@@ -13,7 +13,7 @@ from samesame.formula.binders import rebuilt
 from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, prove_tensors_equal
 from samesame.formula.expr import Expr, Index, Load, Unsupported, substitute
-from samesame.formula.tensor import Tensor
+from samesame.formula.tensor import tensor_over
 from samesame.kernels.launch import Memory
 from samesame.kernels.obligations import STORES, Kernel, timed
 from samesame.kernels.tiles.detile import Write
@@ -75,15 +75,10 @@ def stays(formula: Formula, left: Sequence[Formula]) -> bool:
     """Whether a formula is the same over tensors as these formulas leave them."""
     indices, expr = formula.expr
     try:
-        twice = tensor_of(indices, applied(expr, {f.tensor: f.expr for f in left}))
-        return isinstance(prove_tensors_equal(tensor_of(indices, expr), twice, budget=BUDGET), Proved)
+        twice = tensor_over(indices, applied(expr, {f.tensor: f.expr for f in left}))
+        return isinstance(prove_tensors_equal(tensor_over(indices, expr), twice, budget=BUDGET), Proved)
     except Unsupported:
         return False
-
-
-def tensor_of(indices: tuple[Index, ...], expr: Expr) -> Tensor:
-    shape = tuple(i.extent for i in indices)
-    return Tensor(shape, lambda *at: substitute(expr, dict(zip(indices, at, strict=True))), expr.kind)
 
 
 def applied(expr: Expr, results: Mapping[str, tuple[tuple[Index, ...], Expr]]) -> Expr:

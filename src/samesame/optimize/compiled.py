@@ -51,13 +51,6 @@ def describe(program: Program, inputs: Sequence[str], weights: Sequence[str], ou
     }
 
 
-def compile_program(
-    program: Program, inputs: Sequence[str], weights: Sequence[str], outputs: Sequence[str]
-) -> Compiled:
-    """A program with numbers for all its sizes, ready to be called."""
-    return load(cpp.source(program, here().lanes), describe(program, inputs, weights, outputs))
-
-
 def load(source: str, description: Description) -> Compiled:
     """Kernels and their description as `describe` and `cpp.source` made them, now or in an earlier process."""
     return Compiled(source, description, library(source + driver(description)))

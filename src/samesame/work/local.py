@@ -23,7 +23,7 @@ from types import FrameType
 from typing import IO, Any
 
 from samesame.evidence import SamesameError
-from samesame.supervised import dies_with_parent
+from samesame.supervised import dies_with_parent, surrounded
 from samesame.work.tasks import Lost, NoResult, Task
 
 Work = Callable[[Any], Any]
@@ -68,7 +68,7 @@ class Process:
         for stream in sys.stdout, sys.stderr:
             stream.flush()
         try:
-            with _heard_afterwards(), _surrounded({**QUIET, **place.environment}):
+            with _heard_afterwards(), surrounded({**QUIET, **place.environment}):
                 self.process.start()
         except BaseException:
             if self.process.pid is not None:
@@ -132,21 +132,6 @@ def _heard_afterwards() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
     if heard:
         before(signal.SIGINT, heard[0])
-
-
-@contextmanager
-def _surrounded(environment: Mapping[str, str]) -> Iterator[None]:
-    """What is started here has these variables, from its first moment."""
-    before = {name: os.environ.get(name) for name in environment}
-    os.environ.update(environment)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 # --------------------------------------------------------------------------------------------------- inside the process

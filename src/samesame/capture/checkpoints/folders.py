@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from torch.nn.modules.conv import _ConvNd
 from samesame.capture.checkpoints.classes import Built, built_for
 from samesame.capture.checkpoints.shrinking import TOKENS, merged, number, shrunk
 from samesame.evidence import Refused
+from samesame.supervised import surrounded
 
 LIBRARIES = ("hf", "vllm")
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -116,17 +116,8 @@ def read_config(path: Path) -> dict[str, Any]:
 @contextmanager
 def offline() -> Iterator[None]:
     """Inside, nothing is looked up on a hub, and libraries speak up only for errors."""
-    wanted = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
+    with surrounded({"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}):
         yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 def transformers() -> Any:

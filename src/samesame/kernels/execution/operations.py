@@ -203,10 +203,6 @@ def compared(predicate: str) -> Callable[[Expr, Expr], Expr]:
     return comparison
 
 
-def _unsigned(name: str, make: Callable[[Expr, Expr], Expr]) -> Callable[[Expr, Expr], Expr]:
-    return make
-
-
 INTEGERS: dict[str, Callable[..., Expr]] = {
     "arith.addi": integers.plus_,
     "arith.subi": integers.minus,

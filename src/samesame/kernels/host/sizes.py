@@ -42,7 +42,7 @@ from samesame.formula.expr import (
     power,
     rebuild,
 )
-from samesame.formula.sizes import canonical, size_text
+from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Dim
 
 LEAST = 2                                   # the smallest size that a symbol stands for
@@ -408,8 +408,3 @@ COMPARED = {
     "StrictGreaterThan": ">",
     "GreaterThan": "≥",
 }
-
-
-def condition_text(condition: Expr) -> str:
-    """A guard as people write it."""
-    return size_text(condition)

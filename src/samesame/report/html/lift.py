@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from samesame.formula.mathml import mathml_tensor
-from samesame.kernels.explained import of_indices
+from samesame.formula.tensor import tensor_over
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.formulas.textbook import textbook
 from samesame.kernels.verdict import Formula, KernelVerdict, LiftVerdict, Obligation
@@ -80,7 +80,7 @@ def _drawn(formula: Formula) -> Markup:
     if formula.expr is None:
         return Markup("")
     indices, expr = formula.expr
-    whole = of_indices([v.extent for v in indices], indices, presentable(textbook(expr)))
+    whole = tensor_over(indices, presentable(textbook(expr)))
     return Markup(mathml_tensor(formula.tensor, whole))
 
 
