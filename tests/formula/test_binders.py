@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from samesame.formula.binders import rebuilt
+from samesame.formula.binders import rebuilt, replaced
 from samesame.formula.expr import Expr, Fold, Leaf, Load, Size, add, const, index, mul
 
 LINE, OWN = Leaf("n*", (Size("S", 2),), "int"), Leaf("n", (Size("S", 2),), "int")
@@ -35,3 +35,12 @@ def test_what_is_the_same_stays_the_same() -> None:
     k = index(Size("T", 2))
     whole = Fold("sum", (k,), k)
     assert renamed(whole) is whole
+
+
+def test_parts_are_exchanged_in_a_range_and_under_it_and_what_arrives_is_not_looked_into() -> None:
+    i = index(Size("S", 2))
+    element, other = Load(LINE, (i,)), Load(OWN, (i,))
+    k = index(element)
+    found = replaced(Fold("sum", (k,), mul(k, element)), {element: add(element, other)})
+    assert isinstance(found, Fold) and found.bound[0].extent is add(element, other)
+    assert found.body is mul(found.bound[0], add(element, other))

@@ -179,3 +179,13 @@ def test_what_is_left_over_is_shown_in_few_words():
     found = prove_tensors_equal(long, tensor((40,), lambda i: x[i, 0]))
     assert isinstance(found, NotProved)
     assert "x[i,0]" in found.reason and len(found.reason) < 250 and not re.search("[0-9a-f]{32}", found.reason)
+
+
+@pytest.mark.parametrize(("last", "holds"), [(1, Proved), (2, NotProved)])
+def test_a_range_that_an_integer_ends_is_of_the_case(last, holds):
+    """A sum over so many elements as a token has, beside as many cases written out."""
+    many = leaf("many", (TOKENS,), "int", (0, 2))
+    ragged = tensor((TOKENS,), lambda i: Sum(many[i], lambda k: exp(x[i, k])))
+    one, two = (lambda i: exp(x[i, 0])), (lambda i: exp(x[i, 0]) + exp(x[i, last]))
+    written = tensor((TOKENS,), lambda i: where(eq(many[i], 0), 0, where(eq(many[i], 1), one(i), two(i))))
+    assert isinstance(prove_by_cases(ragged, written, budget=BUDGET), holds)

@@ -6,7 +6,7 @@ replaces elements or sizes everywhere goes through `rebuilt`, and a variable who
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import cast
 
 from samesame.formula.expr import Expr, Fold, Index, Lambda, index, rebuild, substitute
@@ -24,6 +24,25 @@ def rebuilt(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
     bound = tuple(cast(Index, fresh.get(v, v)) for v in expr.bound)
     body = substitute(change(expr.body), fresh)
     return Fold(expr.monoid, bound, body) if isinstance(expr, Fold) else Lambda(bound, body)
+
+
+def put(expr: Expr, known: Callable[[Expr], Expr | None]) -> Expr:
+    """The expression with what is `known` in place of its parts, from the whole inwards: what arrives is not looked
+    into, and must have no variable that is bound where it arrives."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            found = known(e)
+            memo[e] = rebuilt(e, go) if found is None else found
+        return memo[e]
+
+    return go(expr)
+
+
+def replaced(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
+    """The expression with others in place of some of its parts, and what that decides decided."""
+    return put(expr, values.get)
 
 
 def outermost_first(bound: tuple[Index, ...]) -> Iterator[Index]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain, combinations, product
 from math import prod
 
+from samesame.formula.binders import replaced
 from samesame.formula.effort import spending
 from samesame.formula.equal import Budget, NotProved, Proved, prove_equal, shapes_differ
 from samesame.formula.expr import (
@@ -216,18 +217,6 @@ def _unrolled(fold: Fold) -> Expr:
     whole = [Fold(fold.monoid, rest, term) if rest else term for term in terms]
     combine = {"sum": add, "prod": mul, "max": maximum, "min": minimum, "any": or_, "all": and_}[fold.monoid]
     return combine(*whole)
-
-
-def replaced(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
-    """The expression with whole elements and conditions replaced by their values, and what that decides decided."""
-    memo: dict[Expr, Expr] = dict(values.items())
-
-    def go(e: Expr) -> Expr:
-        if e not in memo:
-            memo[e] = rebuild(e, go)
-        return memo[e]
-
-    return go(expr)
 
 
 def _all(

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from samesame.formula.binders import put
 from samesame.formula.expr import (
     FALSE,
     TRUE,
@@ -184,7 +185,7 @@ def _of_extremes(name: str, row: Lambda, element: Element) -> Expr | None:
 
     def on(part: Part, here: Expr) -> Expr:
         own = place(name, part.row)
-        return _put(_settled(element(const(part.start))), lambda e: here if _is(e, own) else None)
+        return put(_settled(element(const(part.start))), lambda e: here if _is(e, own) else None)
 
     return _by_parts(parts, place(name, _joined(parts)), on)
 
@@ -218,7 +219,7 @@ def _ranked_at(parts: Sequence[Part], where_all: Expr, element: Element, largest
                     return here if (name, told) == PLACED else part.at(here) if (name, told) == SORTED else None
             return None
 
-        return _put(_settled(element(add(part.start, k))), known)
+        return put(_settled(element(add(part.start, k))), known)
 
     told = _by_parts(parts, where_all, on)
     return None if told.free & frozenset(fresh) else told
@@ -302,19 +303,6 @@ def _is(e: Expr, wanted: Opaque) -> bool:
     return isinstance(e, Opaque) and e.name == wanted.name and not e.attributes and not e.indices and (
         len(e.arguments[0].bound) == 1 and _alike(e.arguments[0], wanted.arguments[0])
     )
-
-
-def _put(expr: Expr, known: Callable[[Expr], Expr | None]) -> Expr:
-    """The expression with what is `known` in place of its parts."""
-    memo: dict[Expr, Expr] = {}
-
-    def go(e: Expr) -> Expr:
-        if e not in memo:
-            found = known(e)
-            memo[e] = rebuild(e, go) if found is None else found
-        return memo[e]
-
-    return go(expr)
 
 
 def _settled(expr: Expr) -> Expr:

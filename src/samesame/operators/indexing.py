@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from samesame.formula.binders import put
 from samesame.formula.expr import (
     NEG_INF,
     Add,
@@ -34,7 +35,6 @@ from samesame.formula.expr import (
     mod,
     mul,
     numeric,
-    rebuild,
     where,
 )
 from samesame.formula.selected import read_at
@@ -342,14 +342,7 @@ def overwritten(
     def element(*i: Expr) -> Expr:
         s = [const(0) if plain(n) == 1 else index(n) for n in extents]
         here = dict(positions(*i)(*s))
-        known: dict[Expr, Expr] = {}
-
-        def put(e: Expr) -> Expr:
-            if e not in known:
-                known[e] = here[e] if e in here else rebuild(e, put)
-            return known[e]
-
-        new = put(value(*i)(*s))
+        new = put(value(*i)(*s), here.get)
         if new.free & frozenset(s):
             raise Unsupported(REPEATED)
         hit = folded("any", extents, lambda *s: and_(*(eq(place, own) for place, own in positions(*i)(*s))))

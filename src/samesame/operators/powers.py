@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from samesame.formula.binders import replaced
 from samesame.formula.expr import (
     ONE,
     Add,
@@ -28,7 +29,6 @@ from samesame.formula.expr import (
     mul,
     numeric,
     power,
-    rebuild,
     walk,
     where,
 )
@@ -82,7 +82,7 @@ def whole_power(base: Expr, e: Expr) -> Expr:
     choice = next((part for part in walk(e) if isinstance(part, Where | Extremum)), None)
     if choice is not None:
         condition, *sides = chosen(choice)
-        return where(condition, *(whole_power(base, replaced(e, choice, side)) for side in sides))
+        return where(condition, *(whole_power(base, replaced(e, {choice: side})) for side in sides))
     least = lower_bound(e)
     times = repeated(base, e)
     return times if least is not None and least >= 0 else where(le(0, e), times, power(repeated(base, mul(-1, e)), -1))
@@ -95,10 +95,6 @@ def chosen(choice: Where | Extremum) -> tuple[Expr, Expr, Expr]:
     first, *others = choice.arguments
     rest = Extremum(choice.op, tuple(others)) if len(others) > 1 else others[0]
     return (le(rest, first) if choice.op == "max" else le(first, rest)), first, rest
-
-
-def replaced(e: Expr, part: Expr, other: Expr) -> Expr:
-    return other if e is part else rebuild(e, lambda child: replaced(child, part, other))
 
 
 def repeated(base: Expr, times: Expr) -> Expr:

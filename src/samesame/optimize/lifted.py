@@ -19,9 +19,10 @@ import numpy as np
 import torch
 
 from samesame.evidence import Refused
+from samesame.formula.binders import replaced
 from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Expr, Index, Num, Size, Unsupported, const, index, rebuild, substitute, walk
+from samesame.formula.expr import Expr, Index, Num, Size, Unsupported, const, index, substitute, walk
 from samesame.formula.tensor import Dim, Tensor, leaf
 from samesame.kernels.front import launch_of, passed_of
 from samesame.kernels.host.interpret import interpret
@@ -198,8 +199,4 @@ def with_decimals(found: Expr, wanted: Expr) -> Expr:
             for sign in (1, -1):
                 single, own = float(np.float32(float(sign * e.value))), const(sign * e.value)
                 decimals |= {constant(single): own, const(Fraction(single)): own}
-
-    def go(e: Expr) -> Expr:
-        return decimals[e] if e in decimals else rebuild(e, go)
-
-    return go(found)
+    return replaced(found, decimals)

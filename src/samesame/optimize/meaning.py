@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from samesame.evidence import SamesameError
+from samesame.formula.binders import replaced
 from samesame.formula.equal import Budget, NotProved, Proved, prove_equal
 from samesame.formula.expr import (
     NEG_INF,
@@ -447,22 +448,10 @@ def solved(write: Write, at: tuple[Expr, ...]) -> Rounds:
     open_ones = tuple(v for v in variables if v not in found)
 
     def put(e: Expr) -> Expr:
-        return substitute(_exchanged(e, whole), found)
+        return substitute(replaced(e, whole), found)
 
     inside = [put(condition) for condition in (*conditions, *write.conditions)]
     return Rounds(open_ones, and_(*inside) if inside else TRUE, put(write.value))
-
-
-def _exchanged(expr: Expr, whole: Mapping[Expr, Expr]) -> Expr:
-    """The expression with others in place of some of its parts."""
-    memo: dict[Expr, Expr] = dict(whole)
-
-    def go(e: Expr) -> Expr:
-        if e not in memo:
-            memo[e] = rebuild(e, go)
-        return memo[e]
-
-    return go(expr)
 
 
 def _digits(position: Expr, variables: list[Index]) -> tuple[list[tuple[Expr, Index]], Expr]:

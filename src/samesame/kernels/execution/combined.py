@@ -19,6 +19,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from samesame.evidence import Refused
+from samesame.formula.binders import replaced
 from samesame.formula.expr import (
     FALSE,
     NEG_INF,
@@ -57,7 +58,6 @@ from samesame.kernels.execution.operations import largest, smallest
 from samesame.kernels.execution.positions import Position
 from samesame.kernels.execution.ttir import Operation
 from samesame.kernels.execution.values import block
-from samesame.kernels.formulas.algebra import replaced
 from samesame.kernels.formulas.extended import is_number
 from samesame.kernels.formulas.rational import simple
 from samesame.kernels.indices import integers

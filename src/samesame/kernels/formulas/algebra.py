@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from samesame.formula.binders import rebuilt
 from samesame.formula.expr import (
     FALSE,
     NEG_INF,
@@ -58,18 +57,6 @@ def mentions(expr: Expr, part: Expr) -> bool:
 def loads_of(expr: Expr, leaves: Iterable[Leaf]) -> bool:
     wanted = set(leaves)
     return any(isinstance(e, Load) and e.leaf in wanted for e in walk(expr))
-
-
-def replaced(expr: Expr, values: dict[Expr, Expr]) -> Expr:
-    """The expression with sub-expressions replaced; binders are looked into, and must not bind what arrives."""
-    memo: dict[Expr, Expr] = dict(values)
-
-    def go(e: Expr) -> Expr:
-        if e not in memo:
-            memo[e] = rebuilt(e, go)
-        return memo[e]
-
-    return go(expr)
 
 
 def is_total(expr: Expr) -> bool:

@@ -17,6 +17,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, cast
 
 from samesame.formula import polynomials
+from samesame.formula.binders import replaced
 from samesame.formula.expr import (
     NEG_INF,
     ZERO,
@@ -48,7 +49,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.order import order
-from samesame.kernels.formulas.algebra import NEUTRAL, replaced
+from samesame.kernels.formulas.algebra import NEUTRAL
 from samesame.kernels.formulas.extended import is_number, sign
 from samesame.kernels.formulas.rational import Cancelling, TooMany, choices, settled, walk_open
 from samesame.kernels.indices import integers

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from samesame.formula.binders import replaced
 from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.expr import ONE, ZERO, Add, Expr, Fn, Fold, Mul, add, mul, rebuild, walk
 from samesame.formula.show import unicode
 from samesame.kernels import clock
-from samesame.kernels.formulas.algebra import replaced
 from samesame.kernels.formulas.extended import is_number
 from samesame.kernels.indices import integers
 

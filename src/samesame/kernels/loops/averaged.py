@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 
+from samesame.formula.binders import replaced
 from samesame.formula.expr import (
     FALSE,
     NEG_INF,
@@ -48,7 +49,7 @@ from samesame.formula.expr import (
     walk,
     where,
 )
-from samesame.kernels.formulas.algebra import NEUTRAL, expanded, loads_of, mentions, replaced
+from samesame.kernels.formulas.algebra import NEUTRAL, expanded, loads_of, mentions
 from samesame.kernels.formulas.extended import decided
 from samesame.kernels.formulas.rational import canonical, simple
 from samesame.kernels.formulas.shorter import pushed

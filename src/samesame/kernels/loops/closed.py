@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from samesame.evidence import Refused
+from samesame.formula.binders import replaced
 from samesame.formula.expr import (
     ONE,
     ZERO,
@@ -34,7 +35,7 @@ from samesame.formula.expr import (
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.ttir import Operation, Place
 from samesame.kernels.execution.values import ADDRESS, Pointers, Value, same_everywhere
-from samesame.kernels.formulas.algebra import loads_of, replaced
+from samesame.kernels.formulas.algebra import loads_of
 from samesame.kernels.indices import integers
 from samesame.kernels.loops.affine import decayed
 from samesame.kernels.loops.averaged import averaged, spread

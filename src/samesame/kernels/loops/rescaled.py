@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from samesame.formula.binders import replaced
 from samesame.formula.expr import (
     FALSE,
     NEG_INF,
@@ -40,7 +41,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.kernels.execution.values import undefined
-from samesame.kernels.formulas.algebra import expanded, loads_of, mentions, replaced
+from samesame.kernels.formulas.algebra import expanded, loads_of, mentions
 from samesame.kernels.formulas.extended import is_number, sign
 from samesame.kernels.indices import integers
 from samesame.kernels.loops.carried import Carried, Closed, Loop, numbers
