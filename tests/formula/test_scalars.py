@@ -5,7 +5,11 @@ import warnings
 import numpy as np
 import pytest
 
+from samesame.formula.expr import NEG_INF, fn, where
 from samesame.formula.scalars import SCALARS
+from samesame.formula.tensor import leaf
+from samesame.kernels.formulas.extended import sign
+from samesame.kernels.loops.inductive import lowest
 
 REALS = np.concatenate([np.linspace(-30, 30, 4001), np.linspace(-1.5, 1.5, 1001), np.arange(-8, 9) / 2.0])
 DOMAINS = {
@@ -65,3 +69,17 @@ def test_the_value_at_zero_of_an_odd_or_even_function_is_that_which_it_says(row)
 def test_what_rounds_leaves_integers_as_they_are_and_nothing_else_does(row):
     x = np.arange(-9.0, 10.0)
     assert bool((values(row, x) == x).all()) == row.rounds
+
+
+def test_what_is_never_below_zero_is_that_and_nothing_else(row):
+    x = REALS[DOMAINS[row.domain](REALS)]
+    assert bool((values(row, x) >= 0).all()) == (row.positive or row.nonnegative)
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_kernels_know_of_a_function_what_its_row_says_of_its_sign(name):
+    """−∞ is no number: exp of it is 0."""
+    row, of = SCALARS[name], fn(name)
+    assert sign(of(leaf("x", ())[()])) == (1 if row.positive else None)
+    assert sign(of(where(leaf("m", (), "bool")[()], 0, NEG_INF))) is None
+    assert lowest(of(leaf("x", ())[()])) == (0 if row.positive or row.nonnegative else None)

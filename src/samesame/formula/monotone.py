@@ -54,10 +54,9 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.infinite import OTHER, PLUS_INFINITY, holds_infinity, negated
-from samesame.formula.scalars import EVEN, EVERYWHERE, LOGARITHMS, ODD, ROUNDING, SCALARS, names
+from samesame.formula.scalars import EVEN, EVERYWHERE, LOGARITHMS, ODD, POSITIVE, ROUNDING, SCALARS, names
 
 RISING = names(lambda row: row.rising and not row.domain)
-ABOVE_ZERO = names(lambda row: row.positive)
 LEVEL = ROUNDING | {"sign"}                    # these never fall, and stay where they are between their steps
 
 
@@ -299,7 +298,7 @@ class _Signs:
             case Size(_, minimum):
                 return minimum > 0
             case Fn(name, inner):
-                return name in ABOVE_ZERO and self.is_number(inner)
+                return name in POSITIVE and self.is_number(inner)
             case Pow(base, _):
                 return self.is_positive(base)
             case Add(parts):

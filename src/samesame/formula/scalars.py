@@ -24,12 +24,14 @@ Array = NDArray[Any]
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """`values` are of float64. `domain` is the condition on the argument {} under which there is a value; "" for all
-    real numbers. `rising` functions increase strictly on their domain; `positive` ones are above zero there."""
+    real numbers. `rising` functions increase strictly on their domain; `positive` ones are above zero there, and
+    `nonnegative` ones at zero, too."""
 
     values: Callable[[Array], Array]
     domain: str = ""
     rising: bool = False
     positive: bool = False
+    nonnegative: bool = False                    # and zero somewhere
     parity: Literal["", "odd", "even"] = ""      # odd: f(−x) = −f(x), even: f(−x) = f(x)
     at_zero: int = 0                             # the value there of a function that is odd or even
     rounds: bool = False                         # leaves integers as they are
@@ -97,9 +99,9 @@ SCALARS: dict[str, Scalar] = {
     "cos": Scalar(np.cos, parity="even", at_zero=1, latex=True),
     "tan": Scalar(np.tan, "cos({}) ≠ 0", parity="odd", latex=True),
     "asin": Scalar(np.arcsin, "−1 ≤ {} ≤ 1", rising=True, parity="odd"),
-    "acos": Scalar(np.arccos, "−1 ≤ {} ≤ 1"),
+    "acos": Scalar(np.arccos, "−1 ≤ {} ≤ 1", nonnegative=True),
     "atan": Scalar(np.arctan, rising=True, parity="odd"),
-    "abs": Scalar(np.abs, parity="even"),
+    "abs": Scalar(np.abs, nonnegative=True, parity="even"),
     "sign": Scalar(np.sign, parity="odd"),
     "floor": Scalar(np.floor, rounds=True),
     "ceil": Scalar(np.ceil, rounds=True),
@@ -114,6 +116,8 @@ def names(holds: Callable[[Scalar], bool]) -> frozenset[str]:
 
 
 EVERYWHERE = names(lambda row: not row.domain)                     # a finite value at every real number
+POSITIVE = names(lambda row: row.positive)                         # where they have a value
+NOT_NEGATIVE = POSITIVE | names(lambda row: row.nonnegative)
 ROUNDING = names(lambda row: row.rounds)
 ODD, EVEN = names(lambda row: row.parity == "odd"), names(lambda row: row.parity == "even")
 LOGARITHMS = frozenset(["log", "log2", "log10"])                   # −∞ at zero, as floats have it

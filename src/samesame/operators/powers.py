@@ -33,7 +33,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.monotone import above_zero
-from samesame.formula.scalars import SCALARS
+from samesame.formula.scalars import POSITIVE
 from samesame.formula.tensor import Tensor
 from samesame.operators.numbers import exact
 from samesame.operators.shapes import as_tensor, joined, lower_bound, pointwise
@@ -123,7 +123,7 @@ def _positive(e: Expr) -> bool:
             some = monoid != "sum" or all((lower_bound(v.extent) or 0) > 0 for v in bound)
             return some and _positive(body)
         case Fn(name, _):
-            return name in SCALARS and SCALARS[name].positive
+            return name in POSITIVE
     return (lower_bound(e) or 0) > 0 or above_zero(e)
 
 

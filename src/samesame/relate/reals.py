@@ -17,8 +17,10 @@ from typing import Any
 import torch
 
 from samesame.evidence import Root, Rung
+from samesame.formula.scalars import SCALARS
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, is_finite, resolve
+from samesame.operators.pointwise import SYNONYMS
 from samesame.operators.table import movements, packet
 from samesame.relate.extremes import COMPARING
 from samesame.relate.joint import kind_of
@@ -30,25 +32,40 @@ def _aten(*names: str) -> frozenset[str]:
     return frozenset(f"aten.{name}" for name in names)
 
 
+# What the table of functions says of an operator. Torch's softplus has a slope, below 0 which it is negative.
+ROWS = {f"aten.{name}": row for name, row in SCALARS.items() if name != "softplus"}
+ROWS |= {synonym: ROWS[name] for synonym, name in SYNONYMS.items() if name in ROWS}
+
 NEVER, POSITIVE, NOT_NEGATIVE, ANY = 3, 2, 1, 0      # what is known of the sign of all elements; no sign is enough
 ALWAYS = {                                           # operators whose results have a sign whatever they are given
-    **dict.fromkeys(_aten("exp", "exp2", "sigmoid", "softplus", "cosh"), POSITIVE),
-    **dict.fromkeys(_aten("abs", "relu", "square", "sqrt", "softmax", "_softmax", "_safe_softmax", "var", "std", "norm",
+    **{name: NOT_NEGATIVE for name, row in ROWS.items() if row.nonnegative},
+    **{name: POSITIVE for name, row in ROWS.items() if row.positive},
+    "aten.exp2": POSITIVE,
+    **dict.fromkeys(_aten("relu", "square", "sqrt", "softmax", "_softmax", "_safe_softmax", "var", "std", "norm",
                           "linalg_vector_norm", "hypot", "relu6", "hardsigmoid"), NOT_NEGATIVE),
 }
 OF_ONE = _aten("sum", "mean", "amax", "amin", "max", "min", "prod", "cumsum", "_to_copy", "to", "sqrt", "rsqrt",
-               "reciprocal", "log1p")                # … the sign of the first argument
+               "reciprocal", "log1p") | {            # … the sign of the first argument
+    name for name, row in ROWS.items() if row.rising and row.parity == "odd"}
 OF_ALL = _aten("mul", "div", "maximum", "minimum")   # … that all arguments have
 
 # Operators that have no value for some reals: of which argument, what sign it must have, and in words.
 Demand = tuple[int, int, str]
+ENOUGH = {"{} > 0": POSITIVE, "{} > −1": NOT_NEGATIVE, "{} is none of 0, −1, −2, …": POSITIVE}    # NEVER for others
+
+
+def _row_demands(domain: str) -> Demand:
+    simple = domain.startswith("{} >")
+    words = domain.format("numbers") if simple else f"numbers x where {domain.format('x')}"
+    return 0, ENOUGH.get(domain, NEVER), words
+
+
 PARTIAL: dict[str, Demand] = {
+    **{name: _row_demands(row.domain) for name, row in ROWS.items() if row.domain},
     "aten.sqrt": (0, NOT_NEGATIVE, "numbers ≥ 0"),
-    **dict.fromkeys(_aten("rsqrt", "log", "log2", "log10", "lgamma", "digamma"), (0, POSITIVE, "numbers > 0")),
-    "aten.log1p": (0, NOT_NEGATIVE, "numbers > −1"),
+    "aten.rsqrt": (0, POSITIVE, "numbers > 0"),
     "aten.reciprocal": (0, POSITIVE, "numbers ≠ 0"),
-    **dict.fromkeys(_aten("asin", "acos", "arcsin", "arccos"), (0, NEVER, "numbers in −1 … 1")),
-    **dict.fromkeys(_aten("atanh", "erfinv", "logit"), (0, NEVER, "numbers where it has a value")),
+    **dict.fromkeys(_aten("atanh", "logit"), (0, NEVER, "numbers where it has a value")),
     **dict.fromkeys(_aten("linalg_inv_ex", "_linalg_solve_ex", "linalg_solve_triangular"),
                     (0, NEVER, "a matrix that has an inverse")),
     **dict.fromkeys(_aten("linalg_cholesky_ex", "cholesky"), (0, NEVER, "a positive definite matrix")),
@@ -137,6 +154,9 @@ def _sign_of(value: Any, known: Mapping[Node, int]) -> int:
 
 def _sign_by_arguments(node: Node, known: Mapping[Node, int]) -> int:
     name = packet(node.operator)
+    if name == "aten.softplus":
+        slopes = node.args[1:]                        # and where it is a line
+        return POSITIVE if not node.kwargs and all(_sign_of(n, known) == POSITIVE for n in slopes) else ANY
     if name in movements():
         return min((known[part] for part in node.inputs), default=ANY)
     signs = [_sign_of(part, known) for part in node.args[:2]]

@@ -37,7 +37,7 @@ from samesame.formula.expr import (
     Where,
     const,
 )
-from samesame.formula.scalars import EVERYWHERE
+from samesame.formula.scalars import EVERYWHERE, POSITIVE
 from samesame.kernels.execution.values import is_undefined
 
 MINUS, FINITE, PLUS = -1, 0, 1
@@ -150,8 +150,8 @@ def sign(expr: Expr) -> int | None:
             return 1
         case Size(_, least):
             return 1 if least > 0 else None
-        case Fn("exp", argument):
-            return 1 if tags(argument) == NUMBER else None
+        case Fn(name, argument) if name in POSITIVE:
+            return 1 if name in EVERYWHERE and tags(argument) == NUMBER else None
         case Fn("log", Num(value)):
             return 1 if value > 1 else -1 if 0 < value < 1 else None
         case Pow(base, _):

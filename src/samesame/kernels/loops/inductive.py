@@ -52,6 +52,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.order import order
+from samesame.formula.scalars import NOT_NEGATIVE
 from samesame.kernels.formulas.algebra import NEUTRAL, expanded
 from samesame.kernels.formulas.extended import tags
 from samesame.kernels.formulas.rational import canonical, settled, walk_open
@@ -447,7 +448,9 @@ def lowest(expr: Expr) -> int | None:
     match expr:
         case Num(value):
             return 0 if value >= 0 else None
-        case Fn("exp" | "abs" | "sigmoid", _) | Named():
+        case Fn(name, _):
+            return 0 if name in NOT_NEGATIVE else None
+        case Named():
             return 0
         case Where(_, then, otherwise):
             return 0 if lowest(then) == 0 == lowest(otherwise) else None
