@@ -73,6 +73,18 @@ def capped_kernel(x_ptr, out_ptr, N, cap, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def sharpened_kernel(x_ptr, s_ptr, out_ptr, N, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    """Softmax of scores times cosh(s), which is above 0 and leaves −∞ what it is; or times sinh(s), which may be 0."""
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    s = tl.load(s_ptr + row)
+    factor = libdevice.cosh(s) if EVEN else libdevice.sinh(s)
+    x = tl.load(x_ptr + row * N + cols, mask=cols < N, other=-float("inf")) * factor
+    e = tl.exp(x - tl.max(x, 0))
+    tl.store(out_ptr + row * N + cols, e / tl.sum(e, 0), mask=cols < N)
+
+
+@triton.jit
 def pages_kernel(x_ptr, table_ptr, len_ptr, out_ptr, PAGES, PAGE: tl.constexpr):
     """The greatest of the first `len` elements, of which each page of the table holds some."""
     row = tl.program_id(0)
@@ -183,6 +195,28 @@ def capped(x):
 
 def capped_otherwise(x):
     return torch.softmax(30.0 * torch.tanh(x / 15.0), -1)
+
+
+def launch_sharpened(M=7, N=50):
+    x, s = torch.randn(M, N, device="cuda"), torch.randn(M, device="cuda")
+    out = torch.empty_like(x)
+    sharpened_kernel[(M,)](x, s, out, N, BLOCK=64, EVEN=True)
+    return out
+
+
+def launch_sharpened_by_sinh(M=7, N=50):
+    x, s = torch.randn(M, N, device="cuda"), torch.randn(M, device="cuda")
+    out = torch.empty_like(x)
+    sharpened_kernel[(M,)](x, s, out, N, BLOCK=64, EVEN=False)
+    return out
+
+
+def sharpened(x, s):
+    return torch.softmax(x * torch.cosh(s)[:, None], -1)
+
+
+def sharpened_by_sinh(x, s):
+    return torch.softmax(x * torch.sinh(s)[:, None], -1)
 
 
 def launch_pages(B=3, PAGES=5, NB=11):

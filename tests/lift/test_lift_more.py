@@ -29,6 +29,7 @@ SAME = {  # a launch, and the reference that it is the same as
     "scaled": "scaled",
     "scaled_from_one": "scaled",
     "capped": "capped",
+    "sharpened": "sharpened",
     "grows": "grows",
 }
 OTHERS = {  # a launch, and a reference that it is not the same as
@@ -36,6 +37,8 @@ OTHERS = {  # a launch, and a reference that it is not the same as
     "scaled_from_one": "scaled_from_one",
     "scaled_from_infinity": "scaled",
     "capped": "capped_otherwise",
+    "sharpened": "sharpened_by_sinh",
+    "sharpened_by_sinh": "sharpened_by_sinh",            # which is 0 for 0, and 0·∞ is nothing
     "grows_from_nothing": "grows_from_nothing",
     "divided": "zero",
 }
