@@ -355,6 +355,14 @@ def test_a_disagreement_of_the_provers_is_an_error_and_nothing_is_kept(monkeypat
     assert not store.all()
 
 
+def test_the_provers_agree_where_the_first_knows_nothing_of_an_operator():
+    """An operator is a random map there: of √x·√x and of x it has to be the same."""
+    store = opened()
+    x = (torch.rand(4) + 0.1, torch.rand(4) + 0.1)
+    left, right = (lambda x, y: torch.stack([torch.sqrt(x) ** 2, y])), (lambda x, y: torch.stack([x, y]))
+    assert check(left, right, x, store=store).verdict == "same"
+
+
 def test_what_a_file_says_of_the_evidence_is_not_believed(tmp_path):
     mine, yours, file = tmp_path / "mine.db", tmp_path / "yours.db", tmp_path / "rules.jsonl"
     prover, semantics = rules.versions()
