@@ -17,6 +17,7 @@ import triton.language as tl
 from samesame import check
 from samesame.evidence import Refused
 from samesame.kernels.host.interpret import interpret
+from samesame.kernels.host.launches import numbers_read
 from samesame.lift.program import lift
 from samesame.programs.alone import acting, alone, is_inside
 
@@ -105,6 +106,16 @@ def test_what_a_launch_function_launches_from_a_thread_of_its_own_is_part_of_its
     assert lift(doubled_by_a_thread, inputs=(torch.ones(200),)).verdict == "verified"
     with pytest.raises(Refused, match="in a thread of its own"):
         check(doubled_by_a_thread, lambda x: 2 * x, (torch.ones(200),))
+
+
+def test_a_file_that_lifts_while_it_is_imported_does_not_wait_for_itself():
+    """What the host reads from a tensor is read by a run on a thread of its own."""
+    with alone():
+        assert numbers_read(double_some, (torch.ones(200), torch.tensor([100])), 60.0) == (100,)
+
+
+def double_some(x, count):
+    return double(x[: int(count[0])])
 
 
 def test_whoever_is_alone_goes_on_and_others_wait_unless_they_act_for_it():

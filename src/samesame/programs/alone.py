@@ -9,9 +9,13 @@ for it. A fork waits, too, for what is replaced would stay so in the child.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock, local
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _one_at_a_time = Lock()
 _own = local()                              # of this thread: is it inside, and does it hold the lock for a fork?
@@ -40,6 +44,18 @@ def acting() -> Iterator[None]:
         yield
     finally:
         _own.inside = before
+
+
+def on_behalf(function: Callable[P, T]) -> Callable[P, T]:
+    """The function for a thread that this one waits for."""
+    if not is_inside():
+        return function
+
+    def called(*args: P.args, **keywords: P.kwargs) -> T:
+        with acting():
+            return function(*args, **keywords)
+
+    return called
 
 
 def _before_a_fork() -> None:

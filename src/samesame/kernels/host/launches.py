@@ -15,7 +15,7 @@ from samesame.kernels.host.interpret import interpret
 from samesame.kernels.host.launch import Captured
 from samesame.kernels.host.trace import loaded, run_host
 from samesame.kernels.host.written import writes
-from samesame.programs.alone import alone
+from samesame.programs.alone import alone, on_behalf
 
 
 def capture_launches(
@@ -75,7 +75,7 @@ def numbers_read(target: Any, inputs: Any, timeout: float) -> tuple[int, ...] | 
     """What the host code reads from its tensors where it runs on values; None where it does not."""
     try:
         with ThreadPoolExecutor(1) as apart:
-            return apart.submit(interpret, target, inputs, timeout=timeout).result().reads
+            return apart.submit(on_behalf(interpret), target, inputs, timeout=timeout).result().reads
     except Refused:
         return None
 
