@@ -85,6 +85,11 @@ def smallest(*xs: Expr) -> Expr:
     return integers.flattened("min", kept) if kept else PLUS_INFINITY
 
 
+def away_from_zero(a: Expr) -> Expr:
+    """The nearest whole number; of two, the one that is further from zero."""
+    return mul(fn("sign")(a), fn("floor")(add(absolute(a), HALF)))
+
+
 REALS: dict[str, Callable[..., Expr]] = {
     "arith.addf": plus,
     "arith.subf": lambda a, b: plus(a, mul(-1, b)),
@@ -111,7 +116,8 @@ REALS: dict[str, Callable[..., Expr]] = {
     "math.absf": absolute,
     "math.floor": fn("floor"),
     "math.ceil": fn("ceil"),
-    "math.round": fn("round"),
+    "math.roundeven": fn("round"),
+    "math.round": away_from_zero,
     "math.fma": lambda a, b, c: plus(mul(a, b), c),
     "tt.precise_sqrt": lambda a: power(a, HALF),
     "tt.precise_divf": divided,
