@@ -77,3 +77,44 @@ def launch_root_of_largest(m=5, n=200):
     out = torch.empty_like(x)
     root_of_largest_kernel[(m,)](x, out, n, BLOCK=256)
     return out
+
+
+# ------------------------------------------------------------------------------------------------------------- tuners
+
+
+WAYS = [triton.Config({"BY_ROOT": by_root}) for by_root in (False, True)]
+
+
+@triton.autotune(configs=WAYS, key=["n"])
+@triton.jit
+def in_two_ways_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr, BY_ROOT: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=1.0)
+    if BY_ROOT:
+        root = tl.sqrt(x)
+        x = root * root
+    tl.store(out_ptr + i, x * tl.load(y_ptr + i, mask=i < n, other=1.0), mask=i < n)
+
+
+def launch_in_two_ways(n=200):
+    x, y = torch.rand(n, device="cuda"), torch.rand(n, device="cuda")
+    return run(in_two_ways_kernel, x, y)
+
+
+def in_two_ways(x, y):
+    return x * y
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["n"])
+@triton.jit
+def root_in_place_kernel(x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    root = tl.sqrt(tl.load(x_ptr + i, mask=i < n, other=1.0))
+    tl.store(x_ptr + i, root * root, mask=i < n)
+
+
+def launch_root_in_place(n=200):
+    """Run again, it stores the same, for numbers that have a root."""
+    x = torch.rand(n, device="cuda")
+    root_in_place_kernel[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, n)
+    return x
