@@ -34,7 +34,6 @@ from samesame.formula.expr import (
     Fn,
     Fold,
     Lambda,
-    Leaf,
     Load,
     Opaque,
     Size,
@@ -462,5 +461,5 @@ def held(expr: Expr, sizes: Mapping[str, Dim]) -> Expr:
         case Load(leaf, indices):
             shape = tuple(replaced(n, sizes) for n in leaf.shape)
             bounds = None if leaf.bounds is None else tuple(replaced(n, sizes) for n in leaf.bounds)
-            return Load(Leaf(leaf.name, shape, leaf.kind, bounds), tuple(held(i, sizes) for i in indices))  # type: ignore[arg-type]
+            return Load(replace(leaf, shape=shape, bounds=bounds), tuple(held(i, sizes) for i in indices))
     return rebuilt(expr, lambda e: held(e, sizes))
