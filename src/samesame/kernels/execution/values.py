@@ -34,16 +34,15 @@ from samesame.formula.expr import (
     Pow,
     Where,
     const,
-    mul,
     not_,
     walk,
     where,
 )
+from samesame.formula.infinite import PLUS_INFINITY
 from samesame.formula.tensor import Tensor, tensor
 from samesame.kernels.execution.ttir import Place
 from samesame.kernels.launch import Memory
 
-PLUS_INFINITY = mul(-1, MINUS_INFINITY)  # the formula grammar has no +∞: it must vanish from every result
 ADDRESS = 64  # bits of an address; integers as long as that are taken to fit
 
 
