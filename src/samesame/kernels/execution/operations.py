@@ -45,11 +45,12 @@ from samesame.formula.expr import (
 )
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
 from samesame.formula.few import by_values, values
+from samesame.formula.infinite import PLUS_INFINITY
 from samesame.formula.scalars import EVERYWHERE
 from samesame.kernels.execution.literals import as_written
 from samesame.kernels.execution.ttir import Operation, Type
 from samesame.kernels.execution.unsigned import unsigned, unsigned_in
-from samesame.kernels.execution.values import PLUS_INFINITY, WRAPS, bits_of, float_of, of_bits, wraps
+from samesame.kernels.execution.values import WRAPS, bits_of, float_of, of_bits, wraps
 from samesame.kernels.formulas.extended import sign
 from samesame.kernels.indices import integers
 from samesame.operators.numbers import LOWEST, constant
