@@ -31,8 +31,7 @@ def tensors_from_before_are_known(monkeypatch):
     gc.collect()
     alive._known.update(alive._among_objects())
     gc.freeze()
-    told = {"get_objects": gc.get_objects, "freeze": gc.freeze, "unfreeze": gc.unfreeze}
-    monkeypatch.setattr(alive, "gc", SimpleNamespace(**told, get_freeze_count=lambda: 1))
+    monkeypatch.setattr(alive, "gc", SimpleNamespace(**vars(gc) | {"get_freeze_count": lambda: 1}))
 
 
 @pytest.fixture(scope="session", autouse=True)

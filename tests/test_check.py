@@ -1,5 +1,6 @@
 """check: what a verdict stands on, what is refused, and that the same seed gives the same answer."""
 
+import itertools
 import time
 
 import pytest
@@ -146,6 +147,14 @@ def test_a_weight_that_changes_nothing_in_the_example_is_not_left_out():
     assert verdict.verdict == "different"
     assert verdict.because.endswith("because shift, which the left has not, is 0 throughout")
     assert verdict.unpaired == ["right shift"]
+
+
+def test_what_it_hangs_on_is_found_on_a_machine_that_is_busy_otherwise(monkeypatch):
+    """On which minutes pass between two looks at the clock."""
+    minutes = itertools.count(0.0, 60.0)
+    monkeypatch.setattr(time, "monotonic", lambda: next(minutes))
+    verdict = check(Scaled(), Scaled(shift=torch.zeros(6)), X)
+    assert verdict.verdict == "different" and verdict.because
 
 
 def test_equal_weights_are_said_to_be_paired_by_name():
@@ -312,9 +321,7 @@ def deep(layers, activation):
 
 def test_a_time_limit_leaves_what_was_established():
     left, right = deep(60, silu), deep(60, spelled)
-    started = time.monotonic()
     verdict = check(left, right, X, timeout=0.0)
-    assert time.monotonic() - started < 5
     assert verdict.verdict == "undecided"
     assert any("time limit was reached" in note for note in verdict.notes)
     assert check(left, right, X).verdict == "same"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from functools import cache
 from pathlib import Path
@@ -154,7 +155,11 @@ def searched(left, right, inputs, deadline):
     return diagnose(relating, values, taken, started + deadline), time.monotonic() - started
 
 
-def test_a_search_ends_at_its_deadline_and_still_says_where_they_part():
+def test_a_search_ends_at_its_deadline_and_still_says_where_they_part(monkeypatch):
+    """By a clock that goes on by a hundredth whenever somebody looks."""
+    looks = itertools.count(0.0, 0.01)
+    monkeypatch.setattr(time, "monotonic", lambda: next(looks))
+
     def deep(x, times):
         for _ in range(40):
             x = torch.sin(x * times) + torch.cos(x)
@@ -185,6 +190,14 @@ def other_norm(x, weight, eps):
 
 
 def test_an_edited_program_that_is_proved_the_same_is_said_to_be():
+    edits = edits_of(lambda x, w: norm(x, w, 1e-6), lambda x, w: other_norm(x, w, 1e-5))
+    assert edits and {edit.verified for edit in edits} == {"proved"}
+
+
+def test_a_machine_that_is_busy_otherwise_proves_edits_all_the_same(monkeypatch):
+    """On which minutes pass between two looks at the clock."""
+    minutes = itertools.count(0.0, 60.0)
+    monkeypatch.setattr(time, "monotonic", lambda: next(minutes))
     edits = edits_of(lambda x, w: norm(x, w, 1e-6), lambda x, w: other_norm(x, w, 1e-5))
     assert edits and {edit.verified for edit in edits} == {"proved"}
 

@@ -240,8 +240,9 @@ class Grid:
         return self.rational(Fraction(self.random(*what) % 999983 - 499979, 1 << 18))
 
     def rounded(self, x: Any) -> Any:
-        """A real without the digits in which two ways of computing it may differ."""
-        return x if self.exact or x in (BOTTOM, ABSENT) else (x + (ONE >> AGREE)) >> (PLACES - AGREE)
+        """A real without the digits in which two ways of computing it may differ. To the nearest: what is drawn
+        has no digits there, and √x·√x, which is x less its last digit, would be one step below x."""
+        return x if self.exact or x in (BOTTOM, ABSENT) else (x + (ONE >> AGREE + 1)) >> (PLACES - AGREE)
 
     def spread(self, value: Value, axes: Sequence[int], fully: bool = True) -> Any:
         """The array over these axes, in their order; unless `fully`, of length 1 along those it does not depend on."""

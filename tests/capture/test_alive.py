@@ -1,6 +1,7 @@
 """Which tensors exist is known to every thread, also while one has told the collector to leave the old ones alone."""
 
 import gc
+import sys
 from threading import Thread
 
 import pytest
@@ -64,3 +65,33 @@ def test_what_was_made_before_all_was_gone_through_again_is_known_afterwards():
         assert id(new) not in {id(thing) for thing in gc.get_objects()}
         assert id(new) in tensors_alive()
     assert gc.get_freeze_count() == 0 and not _known
+
+
+@pytest.fixture
+def quick_turns():
+    """Threads take turns every few hundred steps."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_a_thread_that_builds_tuples_meanwhile_is_not_disturbed(quick_turns):
+    """A tuple that is only half built is among all objects, and has to be held by nobody but who builds it."""
+    built, over = [], []
+
+    def build():
+        while not over:
+            built.append(len(tuple(number for number in range(200))))
+
+    class Part(torch.Tensor):
+        pass
+
+    part, found = torch.ones(2).as_subclass(Part), []
+    thread = Thread(target=build)
+    thread.start()
+    for _ in range(12):
+        found.append(id(part) in tensors_alive())
+    alive, _ = thread.is_alive(), over.append(True)
+    thread.join()
+    assert alive and set(built) == {200} and set(found) == {True} and gc.isenabled()

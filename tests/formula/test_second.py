@@ -187,6 +187,10 @@ HOLDS = {
                                             lambda i: fn("mystery")(x[i]) + fn("mystery")(y[i]), False),
     "an unknown function of rounded reals": (lambda i: fn("mystery")(exp(x[i] + y[i])),
                                              lambda i: fn("mystery")(exp(x[i]) * exp(y[i])), True),
+    "an unknown function of a number that is drawn, a root of it, squared": (
+        lambda i: fn("mystery")(sqrt(x[i]) * sqrt(x[i])), lambda i: fn("mystery")(x[i]), True),
+    "an unknown function of numbers near each other": (
+        lambda i: fn("mystery")(exp(x[i])), lambda i: fn("mystery")(exp(x[i]) + Fraction(1, 10**38)), False),
     "exp(−∞) = 0": (lambda i: exp(where(lt(x[i], 0), NEG_INF, x[i])), lambda i: where(lt(x[i], 0), 0, exp(x[i])), True),
     "−∞ is the identity of max": (lambda i: maximum(NEG_INF, x[i]), lambda i: x[i], True),
     "−∞ is no number": (lambda i: where(lt(x[i], 0), NEG_INF, x[i]), lambda i: where(lt(x[i], 0), -10**9, x[i]), False),
@@ -212,6 +216,8 @@ def sort_of(row, place, attributes=(), name="sort"):
 OPAQUE = {
     "equal rows": (lambda i: sort_of(lambda k: x[k] + y[k], i), lambda i: sort_of(lambda k: y[k] + x[k], i), True),
     "another row": (lambda i: sort_of(lambda k: x[k], i), lambda i: sort_of(lambda k: y[k], i), False),
+    "a row of roots, squared": (lambda i: sort_of(lambda k: sqrt(x[k]) * sqrt(x[k]), i), lambda i: sort_of(lambda k: x[k], i),
+                                True),
     "a permuted row": (lambda i: sort_of(lambda k: x[k], i), lambda i: sort_of(lambda k: x[4 - k], i), False),
     "another attribute": (lambda i: sort_of(lambda k: x[k], i, (1,)), lambda i: sort_of(lambda k: x[k], i, (1.0,)), False),
     "another operator": (lambda i: sort_of(lambda k: x[k], i), lambda i: sort_of(lambda k: x[k], i, (), "rot"), False),

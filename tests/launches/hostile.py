@@ -278,3 +278,18 @@ def launch_no_number(n=37):
     out = torch.empty_like(x)
     no_number_kernel[(triton.cdiv(n, 64),)](x, out, n, BLOCK=64)
     return out
+
+
+# -------------------------------------------------------------------------------------------------------------- names
+
+
+def launch_of_undefined(n=37):
+    """A tensor with a name that reads as if nobody knew what it holds."""
+    undefined_x = torch.randn(n, device="cuda")
+    out = torch.empty_like(undefined_x)
+    scale_kernel[(triton.cdiv(n, 64),)](undefined_x, out, n, SCALE=2, BLOCK=64)
+    return out
+
+
+def doubled(undefined_x):
+    return undefined_x * 2

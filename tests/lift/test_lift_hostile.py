@@ -105,3 +105,9 @@ def test_what_is_looked_for_in_logarithms_is_not_taken_to_be_absent() -> None:
     captured, run = capture_launches(target), interpret(target)
     passed = passed_of(captured.launches[0], captured)
     assert error_of(kernel.formulas[0], passed, run.executions[0], captured.sizes) < 1e-6
+
+
+def test_a_tensor_is_known_whatever_it_is_called() -> None:
+    found = lift(f"{FILE}:launch_of_undefined", f"{FILE}:doubled")
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+    assert found.kernels[0].formulas[0].text == "out[i] = 2·undefined_x[i]"

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -150,9 +149,8 @@ def test_a_loop_without_an_end_is_told_once_with_the_users_line(tmp_path) -> Non
     from samesame.kernels.host.launches import capture_launches
 
     name = launching(tmp_path, AFTER + "while True:\n    n + 1  # HERE")
-    started = time.monotonic()
     captured = capture_launches(name, timeout=3.0)
-    assert time.monotonic() - started < 30 and len(captured.launches) == 1
+    assert len(captured.launches) == 1
     lines = {line_of(name), line_of(name) - 1}
     assert any(f"kernels.py:{line} still runs after 3 seconds" in captured.refused[0] for line in lines)
 

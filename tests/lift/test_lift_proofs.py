@@ -30,6 +30,8 @@ from samesame.formula.expr import (
 )
 from samesame.formula.tensor import Tensor
 from samesame.kernels.concrete import Grid
+from samesame.kernels.execution.ttir import Place
+from samesame.kernels.execution.values import undefined
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver
@@ -126,7 +128,7 @@ def test_a_condition_stays_where_a_maximum_may_be_over_nothing(n: int) -> None:
 
 def test_zero_times_an_undefined_value_stays() -> None:
     """A product with a masked 0 keeps what the other operand may be: garbage, or not a number."""
-    unknown = Load(Leaf("undefined k.py:3", (1,)), (I,))
+    unknown = undefined(Place("k.py", 3), "real", I)
     simplify = Simplifier(IndexProver())
     assert simplify(mul(0, unknown)) is not const(0)
     assert simplify(mul(0, Load(X, (I,)))) is const(0)

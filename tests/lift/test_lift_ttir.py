@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from samesame.evidence import Refused
-from samesame.formula.expr import Size
+from samesame.formula.evaluate import evaluate
+from samesame.formula.expr import Load, Size, const, substitute, walk
+from samesame.formula.tensor import tensor
 from samesame.kernels.execution.ttir import Type, parse, split
 from samesame.kernels.kernel import lift_launch
 from samesame.kernels.launch import Launch, Memory
@@ -79,6 +82,22 @@ def test_a_change_breaks_an_obligation(old: str, new: str, broken: str) -> None:
     verdict = lift_launch(launch(ADD.replace(old, new)))
     assert verdict.verdict == "violated"
     assert broken in {o.name for o in verdict.obligations if o.state == "violated"}
+
+
+@pytest.mark.parametrize("rounding, expected", [
+    ("round", [-3.0, -2.0, -1.0, 0.0, 0.0, 1.0, 2.0, 3.0]),
+    ("roundeven", [-2.0, -2.0, 0.0, 0.0, 0.0, 0.0, 2.0, 2.0]),
+])
+def test_halves_are_rounded_as_the_operation_says(rounding: str, expected: list[float]) -> None:
+    """By MLIR's math dialect away from zero, or to the even one."""
+    found = lift_launch(launch(ADD.replace("arith.addf %2, %2", f"math.{rounding} %2")))
+    (formula,) = found.formulas
+    assert found.verdict == "verified" and isinstance(formula.expr, tuple)
+    (i,), rounded = formula.expr
+    (read,) = (e for e in walk(rounded) if isinstance(e, Load))
+    halves = np.array([-2.5, -1.5, -0.5, -0.25, 0.25, 0.5, 1.5, 2.5])
+    made = tensor((8,), lambda k: substitute(rounded, {i: k, read.leaf.shape[0]: const(8)}))
+    assert evaluate(made, {"x": halves}).tolist() == expected
 
 
 def test_too_few_programs_leave_elements_unwritten() -> None:

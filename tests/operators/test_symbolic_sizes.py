@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from symbolic_samples import CANNOT, HOLDS, REFUSED
 from symbolic_words import END, INSTANCES, LEAST, SYMBOLS, Given
 from test_meanings import agrees
 
+from called import calls
 from samesame.formula.expr import Expr, Size, Unsupported, const, eq, maximum, minimum, where
 from samesame.formula.sizes import canonical, size_text, value_at
 from samesame.formula.tensor import Tensor, leaf, tensor
@@ -347,15 +348,13 @@ def test_a_size_of_another_minimum_is_another_symbol() -> None:
 
 def test_a_shape_of_many_sizes_is_quick() -> None:
     """No number of comparisons that grows with the square of the elements or the length of the chain."""
-    import time
-
     meaning = meaning_of("aten.view.default")
     assert meaning is not None
-    times = []
-    for length in (20, 80):
-        started = time.perf_counter()
+
+    def chain(length: int) -> None:
         x = leaf("x", (B, T, H * D))
         for _ in range(length):
             x = meaning(meaning(x, (B, T, H, D)), (B, T, -1))
-        times.append(time.perf_counter() - started)
-    assert all(b < 20 * a + 0.5 for a, b in pairwise(times)), times
+
+    few, many = calls(lambda: chain(20)), calls(lambda: chain(80))
+    assert many < 8 * few, (few, many)

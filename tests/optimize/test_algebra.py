@@ -179,4 +179,4 @@ def test_products_do_not_blow_up():
         form = total([axes[d]], form, load(f"T{d}", axes[d], axes[d + 1]))
     graph, _, report = saturated(form, RULES)
     assert graph.node_count < 2500
-    assert report.seconds < 4
+    assert report.matches < 10_000, report

@@ -213,13 +213,15 @@ def test_a_program_that_prints_or_remembers_is_checked_as_any_other(capsys):
 
 
 def test_the_search_for_sizes_keeps_to_the_time_limit():
+    runs = []
+
     def slow(x):
+        runs.append(x.shape)
         time.sleep(0.4 if x.shape[0] != 5 else 0.0)
         return x * 2
 
-    started = time.monotonic()
     verdict = check(slow, lambda x: x + x, (ones(5, 3),), timeout=1.5)
-    assert time.monotonic() - started < 3 and verdict.verdict == "same"
+    assert sum(shape[0] != 5 for shape in runs) <= 4 and verdict.verdict == "same"
 
 
 def test_a_branch_on_a_size_not_far_beyond_the_example_is_seen():

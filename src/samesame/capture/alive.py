@@ -1,11 +1,21 @@
-"""Alive: which tensors exist when a program begins, so that one it finds can be told from one made behind torch."""
+"""Alive: which tensors exist when a program begins, so that one it finds can be told from one made behind torch.
+
+Whoever asks Python's garbage collector for objects is given those of other threads too, down to a tuple that is only
+half built; as long as somebody else holds it, the thread that builds it fails. So objects are picked by functions of C
+alone, called by one of them: no other thread has a turn until all but what is wanted has been let go.
+"""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import chain, compress
+from operator import call
 from threading import Lock
+from typing import Any
 
 import torch
 
@@ -22,7 +32,21 @@ def _among_objects() -> dict[int, torch.Tensor]:
     while more:
         kinds.update(more)
         more = [kind for parent in more for kind in type.__subclasses__(parent) if kind not in kinds]
-    return {id(thing): thing for thing in gc.get_objects() if type(thing) in kinds}
+    return {id(thing): thing for thing in _of_kinds(kinds)}
+
+
+def _of_kinds(kinds: Iterable[type]) -> list[Any]:
+    """The objects of these very types among all. The steps are done by one call, without a turn for anybody between."""
+    among = set(map(id, kinds)).__contains__               # by id: a type may be compared by code in Python
+    everything, wanted, found = list[Any](), list[bool](), list[Any]()
+    steps: tuple[Callable[[], None], ...] = (
+        partial(everything.extend, chain.from_iterable(map(gc.get_objects, [None]))),
+        partial(wanted.extend, map(among, map(id, map(type, everything)))),
+        partial(found.extend, compress(everything, wanted)),
+        everything.clear,
+    )
+    deque(map(call, steps), 0)
+    return found
 
 
 # The collector is told for all threads at once, so what it leaves alone is known to all of them.

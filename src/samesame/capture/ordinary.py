@@ -25,12 +25,13 @@ from torch.optim import _adafactor
 from samesame.capture.eager import eagerly
 from samesame.capture.lists import adafactor
 from samesame.evidence import Refused
+from samesame.programs.alone import alone
 
 
 @contextmanager
 def ordinary(gradients: bool = False) -> Iterator[None]:
-    """Inside, torch runs programs by its own kernels, with `gradients` or without them."""
-    with ExitStack() as stack:
+    """Inside, torch runs programs by its own kernels, with `gradients` or without them; one thread's at a time."""
+    with alone(), ExitStack() as stack:
         stack.enter_context(torch.inference_mode(not gradients))
         stack.enter_context(torch.set_grad_enabled(gradients))     # sets it when it is made: not before inference mode
         stack.enter_context(eagerly())

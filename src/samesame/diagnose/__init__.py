@@ -257,7 +257,7 @@ class _Search:
             if runs is not None:
                 if not found:
                     until = min(until, time.thread_time() + _MORE)
-                    limit = time.monotonic() + _PROVING
+                    limit = time.thread_time() + _PROVING
                 counterpart = self._counterpart(side, other, change, runs)
                 edit = Edit(
                     change.description,
@@ -285,8 +285,7 @@ class _Search:
         values[k] = [execute(edited, sources) for sources in side.sources]
         graphs[k] = _as_run(edited, values[k][0])
         left, right = graphs
-        deadline = min(limit, self.deadline)
-        prover = replace(self.relating.prover, deadline=deadline, until=math.inf, patience=math.inf)
+        prover = replace(self.relating.prover, deadline=self.deadline, until=limit, patience=math.inf)
         constants = closed_values(left, values[0]), closed_values(right, values[1])
         held = {node.name for node in left.nodes}           # an edit may leave a weight without a use
         known = self.relating.inputs

@@ -17,7 +17,7 @@ explosive rule does not starve the others; what it has not seen is kept for it.
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -32,7 +32,8 @@ from samesame.egraph.terms import EGraphError, Evidence, RuleUse
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits of one saturation: nodes in all, rounds, seconds, and matches of one rule in a round before it rests."""
+    """Limits of one saturation: nodes in all, rounds, seconds of the thread's own time, so that a busy machine finds no
+    less, and matches of one rule in a round before it rests."""
 
     nodes: int = 1_000_000
     iterations: int = 30
@@ -54,6 +55,9 @@ class Report:
 
 REST = 3          # rounds a rule rests the first time it matches too often; both double each time
 AT_ONCE = 1000    # nodes that are searched between two looks at the clock
+
+Clock = Callable[[], float]
+Look = Callable[[], None]                   # at the clock; raises OutOfTime
 
 
 class OutOfTime(Exception):
@@ -115,10 +119,15 @@ class EGraph(TermGraph):
 
     # ------------------------------------------------------------------------------------------------------ saturation
 
-    def saturate(self, rules: Iterable[Rule], budget: Budget = Budget()) -> Report:
-        """Apply the rules until nothing changes or the budget is spent."""
+    def saturate(self, rules: Iterable[Rule], budget: Budget = Budget(), clock: Clock = time.thread_time) -> Report:
+        """Apply the rules until nothing changes or the budget is spent; its seconds are those of `clock`."""
         rules = tuple(unique(rules).values())
-        report, start = Report(), time.monotonic()
+        report, start = Report(), clock()
+
+        def look() -> None:
+            if clock() - start > budget.seconds:
+                raise OutOfTime
+
         resting = dict.fromkeys(rules, 0)
         try:
             for report.iterations in range(1, budget.iterations + 1):
@@ -126,13 +135,13 @@ class EGraph(TermGraph):
                 before = (len(self._edges), len(self._node_of))
                 awake = [rule for rule in rules if resting[rule] < report.iterations]
                 read = len(self._changes)
-                found = self._search(awake, budget, report, start)
+                found = self._search(awake, budget, report, look)
                 for rule in awake:
                     if rule not in found:
                         report.rested[rule.name] = times = report.rested.get(rule.name, 0) + 1
                         resting[rule] = report.iterations + (REST << (times - 1))
                 for rule, matched in found.items():
-                    if not self._apply(rule, matched, budget, report, start):
+                    if not self._apply(rule, matched, budget, report, look):
                         report.stopped = "nodes"
                         return report
                     self._seen[rule] = read
@@ -146,10 +155,10 @@ class EGraph(TermGraph):
             report.stopped = "time"
         finally:
             self.rebuild()
-            report.seconds = time.monotonic() - start
+            report.seconds = clock() - start
         return report
 
-    def _search(self, rules: list[Rule], budget: Budget, report: Report, start: float) -> dict[Rule, list[Match]]:
+    def _search(self, rules: list[Rule], budget: Budget, report: Report, look: Look) -> dict[Rule, list[Match]]:
         """The new matches of each rule; a rule that matches too often is left out."""
         found: dict[Rule, list[Match]] = {}
         for since in sorted({self._seen.get(rule, 0) for rule in rules}):
@@ -157,8 +166,7 @@ class EGraph(TermGraph):
             for rule, roots in self._roots(group, since).items():
                 found[rule] = []
                 for at in range(0, len(roots), AT_ONCE):
-                    if time.monotonic() - start > budget.seconds:
-                        raise OutOfTime
+                    look()
                     found[rule] += rule.matcher.matches(self, roots[at : at + AT_ONCE], since)
                     if len(found[rule]) > budget.matches << report.rested.get(rule.name, 0):
                         del found[rule]
@@ -192,15 +200,14 @@ class EGraph(TermGraph):
                             todo.append((parent, onward.above))
         return {rule: list(found) for rule, found in roots.items()}
 
-    def _apply(self, rule: Rule, matched: list[Match], budget: Budget, report: Report, start: float) -> bool:
+    def _apply(self, rule: Rule, matched: list[Match], budget: Budget, report: Report, look: Look) -> bool:
         """Unite both sides of each match; False when the node budget is spent."""
         places, variables, types = rule.matcher.places, tuple(rule.kinds), self._types.__getitem__
-        end, first = start + budget.seconds, len(places)
+        first = len(places)
         for match in matched:
             if len(self._node_of) > budget.nodes:
                 return False
-            if time.monotonic() > end:
-                raise OutOfTime
+            look()
             values = match[first:]
             results = rule.results(values, types)
             if not results:

@@ -91,6 +91,10 @@ class Proved:
     detail: str
     infinite: bool = False
 
+    def unconditional(self, granted: Iterable[str] = ()) -> bool:
+        """Whether it holds as it is, or under no more than what is granted, as that integers are in their range."""
+        return set(granted).issuperset(self.conditions)
+
 
 @dataclass(frozen=True)
 class NotProved:

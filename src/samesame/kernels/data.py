@@ -37,7 +37,7 @@ from samesame.formula.expr import (
 from samesame.formula.show import unicode
 from samesame.formula.sizes import value_at
 from samesame.kernels import concrete, obligations
-from samesame.kernels.execution.values import UNDEFINED, is_undefined
+from samesame.kernels.execution.values import is_undefined
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.formulas.simplify import literals
 from samesame.kernels.indices import integers
@@ -208,8 +208,8 @@ def short(kernel: Kernel, facts: Facts, totals: Mapping[str, Expr]) -> list[str]
     tensors keep them. None where there are none."""
     failing = [n for n in obligations.every_number(kernel, totals) if not obligations.fits(kernel, n, facts, True)]
     prover, values = kernel.simplify.prover, kernel.machine.launch.values
-    leaves = {e.leaf.name for n in failing for e in walk(n[0]) if isinstance(e, Load) and e.leaf.kind == "int"}
-    leaves = {name for name in leaves if not name.startswith(UNDEFINED) and name not in prover.ranges}
+    known = (e.leaf for n in failing for e in walk(n[0]) if isinstance(e, Load) and not is_undefined(e))
+    leaves = {leaf.name for leaf in known if leaf.kind == "int" and leaf.name not in prover.ranges}
     bits = max((n[3] for n in failing), default=0)
     if not leaves or values is None:
         return None

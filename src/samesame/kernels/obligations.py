@@ -39,7 +39,7 @@ from samesame.formula.show import unicode, unicode_tensor
 from samesame.formula.tensor import tensor_over
 from samesame.kernels.execution.accesses import Access
 from samesame.kernels.execution.symbolic import Machine
-from samesame.kernels.execution.values import UNDEFINED, WRAPS, Demand, fits_by_design
+from samesame.kernels.execution.values import WRAPS, Demand, fits_by_design, undefined_at
 from samesame.kernels.formulas.algebra import under_binders
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.formulas.simplify import Simplifier
@@ -526,7 +526,7 @@ def ranges_in(kernel: Kernel, expr: Expr) -> Iterator[Expr]:
     what is counted."""
     elements = {f"{read.memory.name}*": read.memory.element for read in kernel.reads}
     whole = [read for read in kernel.reads if read.memory.kind != "real"]  # a division may stand on a load's line
-    elements |= {f"{UNDEFINED} {read.access.place}": read.memory.element for read in whole}
+    elements |= {undefined_at(read.access.place): read.memory.element for read in whole}
     for e in walk(expr):
         if e.kind != "int" or e.free & under_binders(expr):
             continue

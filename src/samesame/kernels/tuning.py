@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from samesame.formula.binders import rebuilt
 from samesame.formula.effort import WORK, Budget
-from samesame.formula.equal import Proved, prove_tensors_equal
+from samesame.formula.equal import NotProved, Proved, integers_in_range, prove_tensors_equal
 from samesame.formula.expr import Expr, Index, Load, Unsupported, substitute
 from samesame.formula.tensor import tensor_over
 from samesame.kernels.launch import Memory
@@ -34,22 +34,37 @@ def tuning(kernel: Kernel, formulas: Sequence[Formula]) -> Obligation | None:
             for name, writes in kernel.outputs.items()
             if uses_what_it_left(kernel, writes) and not is_put_back(kernel, writes[0].memory)
         }
-        if left and not all_stays(kernel, formulas, left):
-            found.state, found.place = "violated", str(next(iter(left.values())).access.place)
-            found.detail = f"{', '.join(left)} is read and written, and not put back between the tuner's runs"
-            found.counterexample = {"sizes": dict(launch.example), "line": found.place}
+        if left:
+            needed = stays_where(kernel, formulas, left)
+            again = f"{', '.join(left)} is read and written, and not put back between the tuner's runs"
+            if needed != ():
+                found.place = str(next(iter(left.values())).access.place)
+            if needed is None:
+                found.state, found.detail = "violated", again
+                found.counterexample = {"sizes": dict(launch.example), "line": found.place}
+            elif needed:
+                found.state = "undecided"
+                found.detail = f"{again}, which is proved to do no harm only where {', '.join(needed)}"
     return found
 
 
-def all_stays(kernel: Kernel, formulas: Sequence[Formula], left: Mapping[str, Write]) -> bool:
-    """Whether each formula, applied to what a run has left, is what that run has stored."""
+def stays_where(kernel: Kernel, formulas: Sequence[Formula], left: Mapping[str, Write]) -> tuple[str, ...] | None:
+    """On which conditions each formula, applied to what a run has left, is what that run has stored; None where that is
+    not proved."""
     known = {f.tensor: f for f in formulas if f.expr is not None}
     if set(known) != set(kernel.outputs) or any(write.memory.contents != "values" for write in left.values()):
-        return False  # a formula in which the number that was there stands, not what a run leaves
+        return None  # a formula in which the number that was there stands, not what a run leaves
     for name, write in left.items():
         if any(a.memory.storage == write.memory.storage and a.memory.name != name for a in kernel.reads):
-            return False
-    return all(stays(formula, [known[name] for name in left]) for formula in known.values())
+            return None
+    needed: dict[str, None] = {}
+    for formula in known.values():
+        found = run_again(formula, [known[name] for name in left])
+        if not isinstance(found, Proved):
+            return None
+        if not found.unconditional(integers_in_range(formula.expr[1])):
+            needed |= dict.fromkeys(found.conditions)
+    return tuple(needed)
 
 
 def uses_what_it_left(kernel: Kernel, writes: Sequence[Write]) -> bool:
@@ -71,14 +86,14 @@ def is_put_back(kernel: Kernel, memory: Memory) -> bool:
     return bool(own & set(restored)) or (bool(own & set(reset)) and memory.contents == 0)
 
 
-def stays(formula: Formula, left: Sequence[Formula]) -> bool:
-    """Whether a formula is the same over tensors as these formulas leave them."""
+def run_again(formula: Formula, left: Sequence[Formula]) -> Proved | NotProved:
+    """A proof that a formula is the same over tensors as these formulas leave them."""
     indices, expr = formula.expr
     try:
         twice = tensor_over(indices, applied(expr, {f.tensor: f.expr for f in left}))
-        return isinstance(prove_tensors_equal(tensor_over(indices, expr), twice, budget=BUDGET), Proved)
-    except Unsupported:
-        return False
+        return prove_tensors_equal(tensor_over(indices, expr), twice, budget=BUDGET)
+    except Unsupported as unsupported:
+        return NotProved(str(unsupported))
 
 
 def applied(expr: Expr, results: Mapping[str, tuple[tuple[Index, ...], Expr]]) -> Expr:

@@ -1,8 +1,9 @@
 """The configurations of an autotuner, as far as they compute different things.
 
 A tuner picks one of its configurations on the device, so what a wrapper returns is known only if it does not depend on
-which. Configurations of one launch whose formulas are proved equal count as one; of those that are left, one for each
-launch is a way in which the wrapper may run, and a claim about the wrapper is a claim about each of them.
+which. Configurations of one launch whose formulas are proved equal, whatever the inputs are, count as one; of those
+that are left, one for each launch is a way in which the wrapper may run, and a claim about the wrapper is a claim about
+each of them, under the conditions of each.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from itertools import product
 from math import prod
 
 from samesame.formula.effort import WORK, Budget
-from samesame.formula.equal import Proved, prove_tensors_equal
-from samesame.formula.expr import Unsupported, substitute
+from samesame.formula.equal import Proved, integers_in_range, prove_tensors_equal
+from samesame.formula.expr import Expr, Lambda, Unsupported, substitute
 from samesame.formula.tensor import Tensor
+from samesame.kernels.formulas.rational import canonical
 from samesame.kernels.verdict import Formula, KernelVerdict
 
 BUDGET = Budget(seconds=2.0, solver=500 * WORK)
@@ -41,7 +43,7 @@ def told_apart(verdicts: Sequence[KernelVerdict]) -> list[KernelVerdict]:
 
 
 def are_equal(a: KernelVerdict, b: KernelVerdict) -> bool:
-    """Whether two configurations are proved to store the same."""
+    """Whether two configurations are proved to store the same; where they do so for some inputs only, each stays."""
     alike = a.held == b.held and a.ranges == b.ranges and not a.unsupported and not b.unsupported
     if not alike or [f.tensor for f in a.formulas] != [f.tensor for f in b.formulas]:
         return False
@@ -49,10 +51,18 @@ def are_equal(a: KernelVerdict, b: KernelVerdict) -> bool:
 
 
 def proved(f: Formula, g: Formula) -> bool:
+    if canonical(closed(f)) is canonical(closed(g)):
+        return True  # for all inputs, also where a proof has to assume that there is a value
     try:
-        return isinstance(prove_tensors_equal(tensor_of(f), tensor_of(g), budget=BUDGET), Proved)
+        found = prove_tensors_equal(tensor_of(f), tensor_of(g), budget=BUDGET)
     except Unsupported:
         return False
+    return isinstance(found, Proved) and found.unconditional(integers_in_range(f.expr[1], g.expr[1]))
+
+
+def closed(formula: Formula) -> Expr:
+    indices, expr = formula.expr
+    return Lambda(indices, expr)
 
 
 def tensor_of(formula: Formula) -> Tensor:

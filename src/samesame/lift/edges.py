@@ -70,7 +70,7 @@ def at_edges_equal(left: Tensor, right: Tensor, *, budget: Budget) -> Proved | N
     if not names:
         return NotProved("no place is held to an edge")
     found = prove_tensors_equal(*(over(indices, side, left) for side in sides), budget=budget)
-    if isinstance(found, Proved) and found.conditions:  # these are said in names that nobody gave
+    if isinstance(found, Proved) and not found.unconditional():  # these are said in names that nobody gave
         return NotProved("it needs more of the elements")
     return found
 

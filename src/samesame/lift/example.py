@@ -20,6 +20,7 @@ from samesame.formula.expr import Expr
 from samesame.formula.sizes import value_at
 from samesame.kernels.front import passed_of
 from samesame.lift.numerics import seen
+from samesame.programs.alone import on_behalf
 
 SECONDS = 30.0  # for the run
 
@@ -57,7 +58,7 @@ class Example:
 
         try:
             with ThreadPoolExecutor(1) as apart:
-                return apart.submit(interpret, self.target, self.inputs, timeout=SECONDS).result()
+                return apart.submit(on_behalf(interpret), self.target, self.inputs, timeout=SECONDS).result()
         except Refused as refused:
             return str(refused)
 

@@ -202,8 +202,7 @@ def name_of(indices: tuple[Index, ...], expr: Expr) -> str:
                 continue
             budget = replace(BUDGET, seconds=min(BUDGET.seconds, clock.left()))
             found = prove_tensors_equal(whole, other, budget=budget)
-            in_range = {*integers_in_range(expr, other.element()[1])}
-            if isinstance(found, Proved) and in_range.issuperset(found.conditions):
+            if isinstance(found, Proved) and found.unconditional(integers_in_range(expr, other.element()[1])):
                 return known.name
         except (Unsupported, IndexError, TypeError, ValueError):
             continue  # the entry does not fit tensors of these shapes

@@ -24,7 +24,7 @@ from samesame.formula.expr import Load, Unsupported, substitute, walk
 from samesame.formula.sizes import value_at
 from samesame.formula.tensor import tensor
 from samesame.kernels.execution.positions import last_of_largest, last_of_smallest
-from samesame.kernels.execution.values import UNDEFINED
+from samesame.kernels.execution.values import Unknown
 from samesame.kernels.front import Passed, passed_of
 from samesame.kernels.verdict import Formula, KernelVerdict
 
@@ -158,7 +158,7 @@ def error_of(formula: Formula, passed: Mapping[str, Passed], execution: Any, siz
     parameters = {one.name: p for p, one in passed.items()}
     values: dict[str, Any] = {}
     for leaf in dict.fromkeys(e.leaf for e in walk(expr) if isinstance(e, Load)):
-        if leaf.name.startswith(UNDEFINED):
+        if isinstance(leaf, Unknown):
             values[leaf.name] = np.full(tuple(value_at(n, sizes) for n in leaf.shape), np.nan)
             continue
         name = leaf.name.removesuffix("*")

@@ -34,7 +34,6 @@ from samesame.formula.expr import (
     Fn,
     Fold,
     Lambda,
-    Leaf,
     Load,
     Opaque,
     Size,
@@ -461,6 +460,6 @@ def held(expr: Expr, sizes: Mapping[str, Dim]) -> Expr:
             return const(sizes.get(name, expr))
         case Load(leaf, indices):
             shape = tuple(replaced(n, sizes) for n in leaf.shape)
-            bounds = None if leaf.bounds is None else tuple(replaced(n, sizes) for n in leaf.bounds)
-            return Load(Leaf(leaf.name, shape, leaf.kind, bounds), tuple(held(i, sizes) for i in indices))  # type: ignore[arg-type]
+            bounds = leaf.bounds and (replaced(leaf.bounds[0], sizes), replaced(leaf.bounds[1], sizes))
+            return Load(replace(leaf, shape=shape, bounds=bounds), tuple(held(i, sizes) for i in indices))
     return rebuilt(expr, lambda e: held(e, sizes))

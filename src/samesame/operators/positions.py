@@ -55,8 +55,8 @@ def is_settled(value: Any) -> bool:
     """Whether a truth made of sizes alone is the same at all sizes."""
     if not isinstance(value, Tensor) or value.shape or value.kind != "bool":
         return False
-    return any(isinstance(prove_tensors_equal(value, tensor((), lambda t=t: t, "bool"), budget=SETTLING), Proved)
-               for t in (TRUE, FALSE))
+    answers = (prove_tensors_equal(value, tensor((), lambda t=t: t, "bool"), budget=SETTLING) for t in (TRUE, FALSE))
+    return any(isinstance(answer, Proved) and answer.unconditional() for answer in answers)
 
 
 def _exact(node: Node, result: Any, example: Mapping[str, int], found: Sizing) -> None:

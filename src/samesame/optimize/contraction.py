@@ -81,7 +81,8 @@ def columns(stage: Stage) -> list[str]:
 @dataclass
 class _Grid:
     """The loops around a tile of the result: batches and tiles of columns in parallel, tiles of rows `rows`; `inside`,
-    a tile's own rows. `part` is an axis of the depth of which parts run in parallel, `pairs` are those that go by twos."""
+    a tile's own rows. `part` is an axis of the depth of which parts run in parallel, `pairs` are those that go by twos.
+    """
 
     nest: Nest
     at: dict[str, Expr]
@@ -399,8 +400,8 @@ def _operands(
 
 
 def _packed(space: Space, stage: Stage, operands: Operands, p: Product) -> Kernel:
-    """The weight in panels of as many columns as a tile has; zeros stand beyond the last column. Where machines multiply
-    in pairs, two neighbours along the depth stand side by side in each lane."""
+    """The weight in panels of as many columns as a tile has; zeros stand beyond the last column. Where machines
+    multiply in pairs, two neighbours along the depth stand side by side in each lane."""
     depth, column, width = operands.deep(p), operands.column, operands.width
     batch = tuple(axis for axis in p.right.axes if axis != column and axis not in depth)
     operands.order[p.name] = batch
@@ -413,7 +414,8 @@ def _packed(space: Space, stage: Stage, operands: Operands, p: Product) -> Kerne
     operands.packed[p.name] = buffer
 
     def value(*at: Expr) -> Expr:
-        (*outer, tile), down, (lane, *second) = at[:len(batch) + 1], list(at[len(batch) + 1:len(front)]), at[len(front):]
+        (*outer, tile), (lane, *second) = at[:len(batch) + 1], at[len(front):]
+        down = list(at[len(batch) + 1:len(front)])
         if second:
             down[-1] = down[-1] * 2 + second[0]
         here = dict(zip((*batch, *depth), (*outer, *down), strict=True))

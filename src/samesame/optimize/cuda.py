@@ -324,6 +324,7 @@ class OnGpu(Native):
                 require_values(file, self.module, inputs, self.holds)
             except NotLifted as error:
                 raise NoSchedule(f"a kernel that was printed is not proved, {error}") from error
+        self.conditions = tuple(dict.fromkeys((*self.conditions, *(c for each in found for c in each.where))))
         self.lifted = tuple(f"{each.kernel}: {'; '.join(each.formulas)}"
                             f"{'   if ' * bool(each.conditions)}{', '.join(each.conditions)}" for each in found)
 

@@ -8,7 +8,7 @@ Then its formula is compared with that of the stages, tensor by tensor, over the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -48,11 +48,13 @@ class NotLifted(Exception):
 
 @dataclass(frozen=True)
 class Lifted:
-    """A kernel whose code is proved to be the formula; under which `conditions` on sizes."""
+    """A kernel whose code is proved to be the formula; under which `conditions` on sizes, and for elements for which
+    `where` holds."""
 
     kernel: str
     formulas: tuple[str, ...]
     conditions: tuple[str, ...]
+    where: tuple[str, ...]
 
 
 def lifted(
@@ -85,14 +87,15 @@ def lifted(
             whole = launch_of(launch, captured, covered_by(captured, verdicts)).at(numbers)
             verdict = lift_launch(replace(whole, example=here), SETTINGS)
             require_names(launch, captured)
-            formulas = tuple(compared(verdict, module, called, holds))
+            where = compared(verdict, module, called, holds)
         except (Refused, Unsupported, NotLifted) as error:
             raise NotLifted(f"{function.name}: {error}") from None
         verdicts[launch.call] = [verdict]
         written = {module.tensors[formula.tensor].name for formula in verdict.formulas}
         if written != {buffer.name for buffer in function.writes}:
             raise NotLifted(f"{function.name} writes other tensors than it should")
-        found.append(Lifted(function.name, formulas, tuple(verdict.preconditions)))
+        formulas = tuple(formula.text for formula in verdict.formulas)
+        found.append(Lifted(function.name, formulas, tuple(verdict.preconditions), where))
     require_results(captured, module, outputs)
     return found
 
@@ -164,14 +167,15 @@ def require_results(captured: Any, module: Module, outputs: Sequence[str]) -> No
 
 def compared(
     verdict: KernelVerdict, module: Module, sizes: Mapping[str, Dim], holds: Mapping[str, Tensor]
-) -> Iterator[str]:
-    """The formulas of a verified kernel, each proved to be what it should be. Raises NotLifted."""
+) -> tuple[str, ...]:
+    """On which conditions the formulas of a verified kernel are proved to be what they should be. Raises NotLifted."""
     if verdict.unsupported:
         raise NotLifted(verdict.unsupported[0])
     if verdict.verdict != "verified":
         open_ = next(o for o in verdict.obligations if o.state != "proved")
         raise NotLifted(f"{open_.name} is {open_.state}: {open_.detail}")
     leaves = {name: leaf(b.name, b.shape, b.leaf.kind) for name, b in module.tensors.items()}
+    conditions: dict[str, None] = {}
     for formula in verdict.formulas:
         indices, expr = formula.expr
         buffer = module.tensors[formula.tensor]
@@ -184,7 +188,8 @@ def compared(
         answer = prove_equal(wanted, found, budget=BUDGET)
         if not isinstance(answer, Proved):
             raise NotLifted(f"{buffer.name} is not proved to hold its formula: {answer.reason[:200]}")
-        yield formula.text
+        conditions |= dict.fromkeys(answer.conditions)
+    return tuple(conditions)
 
 
 def element(expr: Expr, indices: Sequence[Index], *at: Expr) -> Expr:

@@ -92,7 +92,8 @@ def rounds(program: Program, numbers: dict[str, int], lanes: int) -> int | None:
 
 def is_at_most(a: Expr, b: Expr) -> bool:
     """Whether a ≤ b for all positive sizes, proved."""
-    return isinstance(prove_equal(where(compare("<", b, a), 1, 0), ZERO, budget=PATIENCE), Proved)
+    found = prove_equal(where(compare("<", b, a), 1, 0), ZERO, budget=PATIENCE)
+    return isinstance(found, Proved) and found.unconditional()
 
 
 def dominated(one: Cost, other: Cost, numbers: dict[str, int]) -> bool:

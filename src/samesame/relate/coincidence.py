@@ -34,7 +34,7 @@ from samesame.relate.roots import apart
 from samesame.relate.vanishing import without_noise
 
 _PAIRINGS = 130             # ways to pair weights that are tried
-_SECONDS = 10.0             # for all that is tried to find out what a difference hangs on
+_SECONDS = 10.0             # of the thread's time, to find out what a difference hangs on
 _SHOWN = 3                  # names in a sentence
 NOTHING: Names = frozenset(), frozenset()
 Run = tuple[Mapping[str, Value], Mapping[str, Value]]
@@ -111,7 +111,7 @@ class _Weighing:
 
     def __init__(self, graphs: tuple[Graph, Graph], weights: Names, seed: int, deadline: float) -> None:
         self.graphs, self.seed = graphs, seed
-        self.until, self.label = min(deadline, time.monotonic() + _SECONDS), LABELS[1]
+        self.until, self.deadline, self.label = time.thread_time() + _SECONDS, deadline, LABELS[1]
         left, right = ({n.name: g.tensors[n.name] for n in g.sources("parameter")} for g in graphs)
         self.held = left, right
         self.inputs = {node.name: graphs[0].tensors[node.name] for node in graphs[0].sources("input")}
@@ -206,6 +206,11 @@ class _Weighing:
         told = f"{self.sentence()}, and it was not found out which weight is which; give both sides the same names"
         return Weighed(self.graphs, self.relation, *as_given, open=told)
 
+    @property
+    def is_over(self) -> bool:
+        """Is the thread's time for it spent, or the run's?"""
+        return time.thread_time() > self.until or time.monotonic() > self.deadline
+
     def agree(self, relation: InputRelation, kept: Collection[tuple[int, str]] = ()) -> bool:
         """Do the programs agree on a draw in which all weights but those `kept` have other numbers?"""
         mine, loose = self.kept(kept)
@@ -217,7 +222,7 @@ class _Weighing:
     def hanging(self, doubtful: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         """The weights of which each alone, with other numbers, makes the programs differ; halves that do not are passed
         over."""
-        if time.monotonic() > self.until or self.agree(self.relation, set(self.doubtful) - set(doubtful)):
+        if self.is_over or self.agree(self.relation, set(self.doubtful) - set(doubtful)):
             return
         middle = len(doubtful) // 2
         found = [*self.hanging(doubtful[:middle]), *self.hanging(doubtful[middle:])] if middle else []
@@ -236,7 +241,7 @@ class _Weighing:
         alike = self.exchangeable()
         ways = product(*(permutations(members) for members in alike.values()))
         for way in islice(ways, 1, _PAIRINGS):
-            if time.monotonic() > self.until:
+            if self.is_over:
                 return
             pairs = zip(alike.values(), way, strict=True)
             yield from self.fitting({a: b for members, moved in pairs for a, b in zip(members, moved, strict=True)})
@@ -322,7 +327,7 @@ class _Weighing:
             return not numbers[0] & numbers[1]
         classes = [*self.exchangeable().values(), *self.dealt().values()]
         ways = prod(factorial(len(names)) for names in classes)
-        return ways <= _PAIRINGS and time.monotonic() < self.until
+        return ways <= _PAIRINGS and not self.is_over
 
     # --------------------------------------------------------------------------------------------- what is said of it
 

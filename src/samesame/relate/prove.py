@@ -143,7 +143,7 @@ class Prover:
         evidence = replace(evidence, seconds=spent)
         self.rules[block.key] = replace(self.rules[block.key], evidence=evidence)
         if evidence.rung >= Rung.PROVED_HERE:
-            self._learn(block, evidence, spent)
+            self._learn(block, evidence, time.thread_time() - busy)
         return evidence
 
     def recall(self, block: Block) -> Evidence | None:
@@ -206,13 +206,14 @@ class Prover:
 
     def _tried(self, block: Block, prove: Prove, given: float) -> Evidence | Attempt:
         """Prove it with so many seconds."""
-        started, spent = time.monotonic(), time.thread_time()
+        started = time.thread_time()
         outcome = prove(block)
         self.attempts += 1
         if isinstance(outcome, Evidence):
             return outcome
-        limited = time.monotonic() - started >= min(given, self.budget.solver / WORK / 3000)    # a query that gave up
-        return Attempt(outcome, time.thread_time() - spent if limited else None)
+        spent = time.thread_time() - started
+        limited = spent >= min(given, self.budget.solver / WORK / 3000)    # a query that gave up
+        return Attempt(outcome, spent if limited else None)
 
     def _as_proof(self, block: Block, found: Evidence, questions: Iterable[str]) -> Evidence:
         """The evidence under the name of a new rule."""
@@ -223,7 +224,7 @@ class Prover:
         return replace(found, proof=name)
 
     def _learn(self, block: Block, evidence: Evidence, spent: float) -> None:
-        """Make a rule of it, as general as can be in little more time than it took."""
+        """Make a rule of it, as general as can be in little more of the thread's time than it took."""
         started = time.monotonic()
         budget = replace(self.budget, seconds=min(self.budget.seconds, LEARNING + LEARNING_TIMES * spent))
         learner = replace(self, budget=budget, sizes={})

@@ -342,7 +342,8 @@ class Shape(tuple[Any, ...]):
 
 
 def taken_back(log: Log) -> None:
-    """Plain numbers again wherever the program keeps a size of this run: in attributes, closures, lists, tables."""
+    """Plain numbers again wherever the program keeps a size of this run: in attributes, closures, lists, tables.
+    What is found holds sizes of this run, so it is nothing that another thread's run or program is about to build."""
     kept = [found for given in log.out if (found := given()) is not None]
     log.out.clear()
     if not kept:

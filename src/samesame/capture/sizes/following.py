@@ -44,6 +44,7 @@ from samesame.formula.expr import Expr, Size, add, const, floordiv
 from samesame.graph import Graph, Node, Origin, map_nodes
 from samesame.operators.defaults import with_defaults
 from samesame.operators.execute import few_threads
+from samesame.programs.alone import alone
 
 functorch = torch._C._functorch
 UNTOLD = frozenset([Size("?", 0)])                         # what no tensor's dimension is
@@ -211,7 +212,7 @@ def following(recorder: _Recorder) -> Iterator[None]:
     """Inside, sizes of tensors remember."""
     mode = Following(recorder)
     python = {"len": _length, "print": _printing}
-    with ExitStack() as stack:
+    with alone(), ExitStack() as stack:
         stack.enter_context(_replaced(builtins, python))
         stack.enter_context(_replaced(torch._functorch.vmap, {name: _numbered(recorder, name)
                                                               for name in OF_BATCHES}))

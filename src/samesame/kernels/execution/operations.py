@@ -45,11 +45,12 @@ from samesame.formula.expr import (
 )
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
 from samesame.formula.few import by_values, values
+from samesame.formula.infinite import PLUS_INFINITY
 from samesame.formula.scalars import EVERYWHERE
 from samesame.kernels.execution.literals import as_written
 from samesame.kernels.execution.ttir import Operation, Type
 from samesame.kernels.execution.unsigned import unsigned, unsigned_in
-from samesame.kernels.execution.values import PLUS_INFINITY, WRAPS, bits_of, float_of, of_bits, wraps
+from samesame.kernels.execution.values import WRAPS, bits_of, float_of, of_bits, wraps
 from samesame.kernels.formulas.extended import sign
 from samesame.kernels.indices import integers
 from samesame.operators.numbers import LOWEST, constant
@@ -85,6 +86,11 @@ def smallest(*xs: Expr) -> Expr:
     return integers.flattened("min", kept) if kept else PLUS_INFINITY
 
 
+def away_from_zero(a: Expr) -> Expr:
+    """The nearest whole number; of two, the one that is further from zero."""
+    return mul(fn("sign")(a), fn("floor")(add(absolute(a), HALF)))
+
+
 REALS: dict[str, Callable[..., Expr]] = {
     "arith.addf": plus,
     "arith.subf": lambda a, b: plus(a, mul(-1, b)),
@@ -111,7 +117,8 @@ REALS: dict[str, Callable[..., Expr]] = {
     "math.absf": absolute,
     "math.floor": fn("floor"),
     "math.ceil": fn("ceil"),
-    "math.round": fn("round"),
+    "math.roundeven": fn("round"),
+    "math.round": away_from_zero,
     "math.fma": lambda a, b, c: plus(mul(a, b), c),
     "tt.precise_sqrt": lambda a: power(a, HALF),
     "tt.precise_divf": divided,

@@ -34,18 +34,21 @@ from samesame.formula.expr import (
     Pow,
     Where,
     const,
-    mul,
     not_,
     walk,
     where,
 )
+from samesame.formula.infinite import PLUS_INFINITY
 from samesame.formula.tensor import Tensor, tensor
 from samesame.kernels.execution.ttir import Place
 from samesame.kernels.launch import Memory
 
-PLUS_INFINITY = mul(-1, MINUS_INFINITY)  # the formula grammar has no +∞: it must vanish from every result
 ADDRESS = 64  # bits of an address; integers as long as that are taken to fit
-UNDEFINED = "undefined"  # leaves with names that begin so hold values nobody knows
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Leaf):
+    """Values that nobody knows. That a leaf is one of these tells it from a tensor, whatever tensors are called."""
 
 
 @dataclass(frozen=True)
@@ -174,18 +177,26 @@ def line_of(memory: Memory) -> Leaf:
 
 def undefined(place: Place, kind: str, *where_: Expr) -> Expr:
     """A value that nobody knows: another one at each place and for each of the indices."""
-    return Load(Leaf(f"{UNDEFINED} {place}", (1,) * len(where_), kind), tuple(where_))
+    return Load(Unknown(undefined_at(place), (1,) * len(where_), kind), tuple(where_))
+
+
+def undefined_at(place: Place | str) -> str:
+    """What the unknown values of a line are called; no tensor has a name with a space in it."""
+    return f"undefined {place}"
+
+
+def place_of(leaf: Unknown) -> str:
+    return leaf.name.removeprefix(undefined_at(""))
 
 
 def is_undefined(expr: Expr) -> bool:
     """Whether this is an undefined value itself."""
-    return isinstance(expr, Load) and expr.leaf.name.startswith(UNDEFINED)
+    return isinstance(expr, Load) and isinstance(expr.leaf, Unknown)
 
 
 def undefined_in(expr: Expr) -> list[str]:
     """The places (file:line) whose undefined values occur."""
-    found = {e.leaf.name.removeprefix(UNDEFINED).strip() for e in walk(expr) if is_undefined(e)}  # type: ignore[attr-defined]
-    return sorted(found)
+    return sorted({place_of(e.leaf) for e in walk(expr) if isinstance(e, Load) and isinstance(e.leaf, Unknown)})
 
 
 def is_finite(expr: Expr) -> bool:

@@ -25,8 +25,9 @@ from samesame.formula.expr import (
     mul,
     walk,
 )
+from samesame.formula.infinite import PLUS_INFINITY
 from samesame.formula.scalars import EVERYWHERE
-from samesame.kernels.execution.values import PLUS_INFINITY, is_undefined
+from samesame.kernels.execution.values import is_undefined
 
 NEUTRAL: dict[str, Expr] = {
     "sum": ZERO,

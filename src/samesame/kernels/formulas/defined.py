@@ -38,8 +38,8 @@ from samesame.formula.expr import (
     substitute,
     walk,
 )
+from samesame.formula.infinite import PLUS_INFINITY
 from samesame.formula.polynomials import polynomial
-from samesame.kernels.execution.values import PLUS_INFINITY
 from samesame.kernels.formulas.chosen import picked
 from samesame.kernels.formulas.extended import (
     FINITE,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from samesame.formula import polynomials
@@ -30,7 +31,7 @@ from samesame.formula.expr import (
 from samesame.formula.order import order
 from samesame.formula.polynomials import Polynomial, polynomial, written
 from samesame.formula.show import SMALL_DENOMINATOR
-from samesame.kernels.execution.values import UNDEFINED, WRAPS
+from samesame.kernels.execution.values import WRAPS, Unknown, place_of, undefined_at
 from samesame.kernels.indices import integers
 
 
@@ -49,9 +50,9 @@ def presentable(expr: Expr) -> Expr:
 
 def _shown(e: Expr, go: Callable[[Expr], Expr]) -> Expr:
     match e:
-        case Load(leaf, indices) if leaf.name.startswith(UNDEFINED):
-            where = leaf.name.removeprefix(UNDEFINED).strip().rpartition("/")[2]
-            return Load(Leaf(f"{UNDEFINED} {where}", leaf.shape, leaf.kind, leaf.bounds), tuple(map(go, indices)))
+        case Load(Unknown() as leaf, indices):
+            where = place_of(leaf).rpartition("/")[2]
+            return Load(replace(leaf, name=undefined_at(where)), tuple(map(go, indices)))
         case Num(value) if value.denominator > SMALL_DENOMINATOR and abs(value) < 1:
             return Num(Fraction(float(value))) if Fraction(repr(float(value))) == value else e
         case Not(Compare(op, a, b)) if op == "≤" and a is ZERO and b.kind == "int":

@@ -1,7 +1,8 @@
 """Sums of products with like terms and like factors taken together: x·(1/x) is 1, and exp(a)·exp(−a) too.
 
-An expression becomes a sum of monomials, each a product of powers of what does not split further. Where x·(1/x) was
-taken out, x must not be zero: such x are told, and whoever asks decides whether that is known.
+An expression becomes a sum of monomials, each a product of powers of what does not split further. x·(1/x) has no value
+where x is 0, √x·√x has none where x is below 0, nor has log x − log x there: what an expression needs to have a value,
+and no longer needs, is told, and whoever asks decides whether that is known.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from samesame.formula.expr import (
     Mul,
     NegInf,
     Num,
+    Opaque,
     Pow,
     Where,
     add,
@@ -37,7 +39,9 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.order import order
+from samesame.formula.scalars import EVERYWHERE
 from samesame.kernels import clock
+from samesame.kernels.execution.values import is_undefined
 from samesame.kernels.indices import integers
 
 MOST_TERMS = 64
@@ -53,14 +57,21 @@ class TooMany(Exception):
 
 @dataclass
 class Cancelling:
-    """Expressions multiplied out; `divided` are those by which was divided and multiplied, and 0 if
-    anything is divided by it."""
+    """Expressions multiplied out; `partial` are the factors of what it was given that do not always have a value."""
 
-    divided: dict[Expr, None] = field(default_factory=dict)
+    partial: dict[Expr, None] = field(default_factory=dict)
     alike: dict[Expr, Expr] = field(default_factory=dict)
 
     def __call__(self, expr: Expr) -> Expr:
         return written(self.reduced(self.terms(expr)))
+
+    def lost(self, found: Expr) -> list[Expr]:
+        """What has to have a value for an expression to have one, and not for what was found of it. A part of a factor
+        that is gone is there still if it is a factor itself: in a branch of another one it may not be looked at."""
+        kept = Cancelling(alike=self.alike)
+        kept(found)
+        gone = (part for factor in self.partial if factor not in kept.partial for part in partial_in(factor))
+        return [part for part in dict.fromkeys(gone) if part not in kept.partial]
 
     def reduced(self, terms: Terms) -> Terms:
         """Of fractions with one denominator that is a sum, their numerators divided by it where that comes out."""
@@ -70,7 +81,6 @@ class Cancelling:
             top = {tuple(part for part in f if part[0] is not denominator): c for f, c in over.items()}
             whole = exact(top, self.terms(denominator))
             if whole is not None:
-                self.divided[denominator] = None
                 terms = added({f: c for f, c in terms.items() if f not in over}, whole)
         return terms
 
@@ -99,7 +109,10 @@ class Cancelling:
                 return self.power(base, exponent)
             case Fn("exp", argument):
                 return self.exponential(argument)
-        return {((self.alike.setdefault(canonical(expr), expr), Fraction(1)),): Fraction(1)}
+        atom = self.alike.setdefault(canonical(expr), expr)
+        if partial_in(atom):
+            self.partial[atom] = None
+        return {((atom, Fraction(1)),): Fraction(1)}
 
     def times(self, a: Terms, b: Terms) -> Terms:
         total: Terms = {}
@@ -107,30 +120,21 @@ class Cancelling:
             raise TooMany
         for f, c in a.items():
             for g, d in b.items():
-                both = self.joined(f, g)
+                both = multiplied(f, g)
                 total[both] = total.get(both, Fraction(0)) + c * d
         return {factors: c for factors, c in total.items() if c}
-
-    def joined(self, f: Factors, g: Factors) -> Factors:
-        powers = dict(f)
-        for atom, exponent in g:
-            before = powers.get(atom, Fraction(0))
-            powers[atom] = before + exponent
-            if before * exponent < 0 and not (isinstance(atom, Fn) and atom.name == "exp"):
-                self.divided[atom] = None
-        return sorted_factors({atom: e for atom, e in powers.items() if e})
 
     def power(self, base: Expr, exponent: Fraction) -> Terms:
         """A power of a product is one of its factors; of a sum, the sum is one atom."""
         inner = self.terms(base)
-        if not inner and exponent < 0:
-            self.divided[ZERO] = None  # whatever it is multiplied by
         if len(inner) == 1 and exponent.denominator == 1:
             ((factors, c),) = inner.items()
             if c and not any(e.denominator != 1 for _, e in factors if exponent < 0):
                 number = c**exponent.numerator
+                self.partial |= dict.fromkeys(e for atom, _ in factors for e in needs(atom, exponent))
                 return {sorted_factors({atom: e * exponent for atom, e in factors}): number}
         atom = written(inner) if base.kind == "real" else integers.tidied(base)
+        self.partial |= dict.fromkeys(needs(atom, exponent))
         return {((atom, exponent),): Fraction(1)}
 
     def exponential(self, argument: Expr) -> Terms:
@@ -144,16 +148,48 @@ class Cancelling:
         return {sorted_factors({atom: e for atom, e in powers.items() if e}): Fraction(1)}
 
 
+def needs(base: Expr, exponent: Fraction) -> Iterator[Expr]:
+    """1/base and √base, as far as a power has a value only where these have one; an exponential is above zero."""
+    if isinstance(base, Fn) and base.name == "exp":
+        return
+    if exponent < 0:
+        yield Pow(base, Fraction(-1))
+    if exponent.denominator != 1:
+        yield Pow(base, Fraction(1, 2))
+
+
+@lru_cache(maxsize=1 << 14)
+def partial_in(expr: Expr) -> tuple[Expr, ...]:
+    """The parts of an expression that do not have a value whatever the leaves hold: quotients, roots, logarithms, the
+    greatest of what may be nothing, and that of which nothing is known."""
+    found: dict[Expr, None] = {}
+    for e in walk(expr):
+        match e:
+            case Pow(base, exponent):
+                found |= dict.fromkeys(needs(base, exponent))
+            case Fn(name, _) if name not in EVERYWHERE:
+                found[e] = None
+            case Fold("max" | "min", _, _):
+                found[e] = None
+            case _ if is_undefined(e) or (isinstance(e, Opaque) and e.kind == "real"):
+                found[e] = None
+    return tuple(found)
+
+
 def added(a: Terms, b: Terms, times: Fraction = Fraction(1), by: Factors = ()) -> Terms:
     """a + times·by·b."""
     total = dict(a)
     for factors, c in b.items():
-        powers = dict(factors)
-        for atom, e in by:
-            powers[atom] = powers.get(atom, Fraction(0)) + e
-        both = sorted_factors({atom: e for atom, e in powers.items() if e}) if by else factors
+        both = multiplied(factors, by) if by else factors
         total[both] = total.get(both, Fraction(0)) + times * c
     return {factors: c for factors, c in total.items() if c}
+
+
+def multiplied(f: Factors, g: Factors) -> Factors:
+    powers = dict(f)
+    for atom, exponent in g:
+        powers[atom] = powers.get(atom, Fraction(0)) + exponent
+    return sorted_factors({atom: e for atom, e in powers.items() if e})
 
 
 def exact(top: Terms, divisor: Terms) -> Terms | None:

@@ -8,7 +8,8 @@ nothing, and sums over lanes of sums over their iterations.
     Σ_{l<B·C} f(⌊l/C⌋, l mod C)                         Σ_{h<B} Σ_{c<C} f(h, c), and so for programs of a grid
     Σ_{t<T} Σ_{l<min{B, n − B·t}} f(t·B + l)            Σ_{j<min{T·B, n}} f(j)
 
-Nothing is cancelled that may be zero, and no maximum over a range that may be empty.
+Nothing is cancelled that may be zero, no root or logarithm of what may be below zero, and no maximum over a range that
+may be empty.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ from samesame.formula.expr import (
     walk,
     where,
 )
+from samesame.formula.monotone import above_zero, never_negative
 from samesame.formula.order import order
+from samesame.formula.scalars import LOGARITHMS
 from samesame.kernels.formulas.algebra import NEUTRAL
 from samesame.kernels.formulas.extended import is_number, sign
 from samesame.kernels.formulas.rational import Cancelling, TooMany, choices, settled, walk_open
@@ -92,18 +95,31 @@ def may_cancel(expr: Expr) -> bool:
 
 
 def taken_together(simplify: Simplifier, expr: Expr, facts: Facts) -> Expr | None:
+    """Like terms and like factors taken together; None where the formula would have a value where this one has none."""
     cancelling = Cancelling()
     try:
         found = cancelling(expr)
+        lost = cancelling.lost(found)
     except (TooMany, ZeroDivisionError):
         return None
-    kept = set(walk(found))
-    gone = [e for e in walk(expr) if e not in kept]
-    if all(not_zero(simplify, e, facts) for e in cancelling.divided) and all(
-        some(simplify, e, facts) for e in gone if isinstance(e, Fold) and e.monoid in ("max", "min")
-    ):
-        return found
-    return None
+    return found if all(has_value(simplify, e, facts) for e in lost) else None
+
+
+def has_value(simplify: Simplifier, expr: Expr, facts: Facts) -> bool:
+    """Whether a quotient, a root, a logarithm, or the greatest of a range has a value, if all that it is made of has
+    one. Not what is −∞ in between: that is looked at before anything cancels (defined.py)."""
+    match expr:
+        case Pow(base, exponent) if exponent < 0:
+            return not_zero(simplify, base, facts)
+        case Pow(base, _) if base.kind == "int":
+            return simplify.prover.proves(facts, integers.at_least_zero(base))
+        case Pow(base, _):
+            return never_negative(base) or is_above_zero(simplify, base, facts)
+        case Fn(name, argument) if name in LOGARITHMS:
+            return is_above_zero(simplify, argument, facts)
+        case Fold("max" | "min", _, _):
+            return some(simplify, expr, facts)
+    return False
 
 
 def of_logarithm(simplify: Simplifier, argument: Expr, facts: Facts) -> Expr | None:
@@ -125,13 +141,13 @@ def is_above_zero(simplify: Simplifier, expr: Expr, facts: Facts) -> bool:
         return some(simplify, expr, facts) and is_above_zero(simplify, expr.body, facts)
     extrema = [e for e in walk(expr) if isinstance(e, Fold) and e.monoid in ("max", "min") and is_number(e.body)]
     numbers: dict[Expr, Expr] = {e: Load(Leaf("any", (), "real"), ()) for e in extrema if some(simplify, e, facts)}
-    return sign(replaced(expr, numbers)) == 1
+    return sign(replaced(expr, numbers)) == 1 or above_zero(expr)
 
 
 def not_zero(simplify: Simplifier, expr: Expr, facts: Facts) -> bool:
     if expr.kind == "int":
         return simplify.prover.proves(facts, not_(integers.equal(expr, 0)))
-    return sign(expr) is not None
+    return sign(expr) is not None or is_above_zero(simplify, expr, facts)
 
 
 def some(simplify: Simplifier, fold: Fold, facts: Facts) -> bool:

@@ -49,11 +49,12 @@ from samesame.formula.expr import (
     walk,
     where,
 )
+from samesame.formula.infinite import PLUS_INFINITY
 from samesame.formula.order import order
 from samesame.kernels import clock
 from samesame.kernels.execution.operations import largest, smallest
 from samesame.kernels.execution.positions import Position, position_in
-from samesame.kernels.execution.values import PLUS_INFINITY, is_finite
+from samesame.kernels.execution.values import is_finite
 from samesame.kernels.formulas.algebra import NEUTRAL, is_total
 from samesame.kernels.formulas.chosen import picked, up_to_its_end
 from samesame.kernels.formulas.extended import MINUS, decided, infinite_tag, is_number

@@ -1,8 +1,8 @@
 """The textbook form of a formula: a maximum that is only subtracted for the sake of floating point is left out.
 
 Kernels compute exp(x − max x) / Σ exp(x − max x), books write exp(x) / Σ exp(x). The shorter form is shown where it is
-proved equal, for all sizes; nothing else of the verdict depends on it, so that proof takes a part of what is left of
-the kernel's time only.
+proved equal, for all sizes and all inputs; nothing else of the verdict depends on it, so that proof takes a part of
+what is left of the kernel's time only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from samesame.formula.binders import replaced
 from samesame.formula.effort import WORK, Budget
-from samesame.formula.equal import Proved, prove_equal
+from samesame.formula.equal import Proved, integers_in_range, prove_equal
 from samesame.formula.expr import ONE, ZERO, Add, Expr, Fn, Fold, Mul, add, mul, rebuild, walk
 from samesame.formula.show import unicode
 from samesame.kernels import clock
@@ -31,7 +31,8 @@ def textbook(expr: Expr) -> Expr:
     for alike in groups(shifts):
         shorter = integers.tidied(without_nothing(replaced(expr, dict.fromkeys(alike, ZERO))))
         budget = replace(BUDGET, seconds=min(BUDGET.seconds, SHARE * clock.left()))
-        if isinstance(prove_equal(expr, shorter, budget=budget), Proved):
+        found = prove_equal(expr, shorter, budget=budget)
+        if isinstance(found, Proved) and found.unconditional(integers_in_range(expr)):
             expr = shorter
     return expr
 

@@ -24,6 +24,7 @@ from torch._library.triton import set_wrap_triton_enabled
 from torch._ops import OpOverloadPacket
 
 from samesame.evidence import Refused
+from samesame.programs.alone import acting, alone
 
 try:
     import triton
@@ -218,7 +219,7 @@ def pretended(launch: Launcher | None = None, asked: dict[str, Any] | None = Non
     """As if there were a device. A launch calls `launch(kernel, args, keywords, grid)`; where that is None, it is
     refused. The facts of the device that the program asks for are noted in `asked`."""
     asked = {} if asked is None else asked
-    with ExitStack() as stack:
+    with alone(), ExitStack() as stack:
         for name, answer in (ANSWERS | noted_answers(asked)).items():
             replaced(stack, torch.cuda, name, answer)
         active = driver._active
@@ -253,15 +254,19 @@ def body_of(made: CustomOpDef) -> Callable[..., Any]:
 
 @contextmanager
 def launching(found: Launcher) -> Iterator[None]:
-    """Launches of kernels call `found(kernel, args, keywords, grid)` instead of a device."""
+    """Launches of kernels call `found(kernel, args, keywords, grid)` instead of a device, whichever thread launches."""
+
+    def launched(*launch: Any) -> Any:
+        with acting():
+            return found(*launch)
 
     def get(self: Any, grid: Any) -> Callable[..., Any]:
-        return lambda *args, **keywords: found(self, args, keywords, grid)
+        return lambda *args, **keywords: launched(self, args, keywords, grid)
 
     def run(self: Any, *args: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> Any:
-        return None if warmup else found(self, args, keywords, grid)
+        return None if warmup else launched(self, args, keywords, grid)
 
-    with ExitStack() as stack:
+    with alone(), ExitStack() as stack:
         replaced(stack, KernelInterface, "__getitem__", get)
         for launcher in (JITFunction, Autotuner, Heuristics):
             replaced(stack, launcher, "run", run)

@@ -28,6 +28,7 @@ from samesame.evidence import Refused
 from samesame.graph import Origin
 from samesame.kernels.host.bfloat import rounded_bfloats
 from samesame.kernels.host.device import JITFunction, replaced
+from samesame.programs.alone import alone
 from samesame.programs.origins import is_users, place
 
 GARBAGE = 0x5EADBEEF                        # what undefined integers hold, cut to their width
@@ -76,7 +77,7 @@ def kernels_line() -> Origin:
 def interpreted(oracle: Oracle) -> Iterator[None]:
     """Triton's language means its interpreter; its accesses go through the oracle."""
     builder = interpreter_builder
-    with ExitStack() as stack:
+    with alone(), ExitStack() as stack:
         scope = interpreter._patch_lang(FunctionType((lambda: None).__code__, {"tl": tl, "core": tl.core}))
         stack.callback(scope.restore)
         for name, access in (("create_masked_load", load), ("create_masked_store", store),

@@ -15,6 +15,7 @@ from samesame.kernels.host.interpret import interpret
 from samesame.kernels.host.launch import Captured
 from samesame.kernels.host.trace import loaded, run_host
 from samesame.kernels.host.written import writes
+from samesame.programs.alone import alone, on_behalf
 
 
 def capture_launches(
@@ -46,12 +47,20 @@ def capture_launches(
     said = contracts(assume)
     if not symbolic:
         return run_host(target, inputs, False, timeout, step=step, assume=said, reads=reads)
-    started = time.monotonic()
-    found = run_host(target, inputs, True, timeout, may_fail=True, assume=said, literal=literal, reads=reads)
+    left = timeout
+
+    def over_symbols() -> Captured:
+        nonlocal left
+        with alone():                                                   # for what others run, it is not given less time
+            started = time.monotonic()
+            found = run_host(target, inputs, True, timeout, may_fail=True, assume=said, literal=literal, reads=reads)
+            left -= time.monotonic() - started
+        return found
+
+    found = over_symbols()
     if found.reads is None and reads is None:
         reads = numbers_read(target, inputs, timeout)
-        found = run_host(target, inputs, True, timeout, may_fail=True, assume=said, literal=literal, reads=reads)
-    left = timeout - (time.monotonic() - started)
+        found = over_symbols()
     if left <= 0 and not found.launches:
         raise Refused(found.refused[0])
     if left > 0 and (found.refused or not found.steps):
@@ -66,7 +75,7 @@ def numbers_read(target: Any, inputs: Any, timeout: float) -> tuple[int, ...] | 
     """What the host code reads from its tensors where it runs on values; None where it does not."""
     try:
         with ThreadPoolExecutor(1) as apart:
-            return apart.submit(interpret, target, inputs, timeout=timeout).result().reads
+            return apart.submit(on_behalf(interpret), target, inputs, timeout=timeout).result().reads
     except Refused:
         return None
 
