@@ -14,8 +14,8 @@ from math import prod
 
 from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, integers_in_range, prove_tensors_equal
-from samesame.formula.expr import Expr, Lambda, Unsupported, substitute
-from samesame.formula.tensor import Tensor
+from samesame.formula.expr import Expr, Lambda, Unsupported
+from samesame.formula.tensor import tensor_over
 from samesame.kernels.formulas.rational import canonical
 from samesame.kernels.verdict import Formula, KernelVerdict
 
@@ -54,7 +54,7 @@ def proved(f: Formula, g: Formula) -> bool:
     if canonical(closed(f)) is canonical(closed(g)):
         return True  # for all inputs, also where a proof has to assume that there is a value
     try:
-        found = prove_tensors_equal(tensor_of(f), tensor_of(g), budget=BUDGET)
+        found = prove_tensors_equal(tensor_over(*f.expr), tensor_over(*g.expr), budget=BUDGET)
     except Unsupported:
         return False
     return isinstance(found, Proved) and found.unconditional(integers_in_range(f.expr[1], g.expr[1]))
@@ -63,9 +63,3 @@ def proved(f: Formula, g: Formula) -> bool:
 def closed(formula: Formula) -> Expr:
     indices, expr = formula.expr
     return Lambda(indices, expr)
-
-
-def tensor_of(formula: Formula) -> Tensor:
-    indices, expr = formula.expr
-    shape = tuple(i.extent for i in indices)
-    return Tensor(shape, lambda *at: substitute(expr, dict(zip(indices, at, strict=True))), expr.kind)

@@ -11,7 +11,6 @@ magnitude in the formula's result; of the draws the worst counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +26,7 @@ from samesame.kernels.execution.positions import last_of_largest, last_of_smalle
 from samesame.kernels.execution.values import Unknown
 from samesame.kernels.front import Passed, passed_of
 from samesame.kernels.verdict import Formula, KernelVerdict
+from samesame.operators.execute import default_dtype
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 DRAWS = 3
@@ -102,7 +102,7 @@ def errors_of_run(
     from samesame.kernels.host.interpret import interpret
 
     first = {launch.call: launch for launch in reversed(captured.launches)}
-    with made_of(dtype):
+    with default_dtype(dtype):
         run = interpret(target, cast_to(inputs, dtype), seed=seed, timeout=SECONDS)
     for (_, launch), execution in zip(sorted(first.items()), run.executions, strict=False):
         verdict = lifted.get(launch.call)
@@ -118,17 +118,6 @@ def errors_of_run(
                 yield key, error_of(formula, passed, execution, captured.sizes)
             except Unsupported as unsupported:
                 yield key, f"{formula.tensor} is not measured: {unsupported}"
-
-
-@contextmanager
-def made_of(dtype: torch.dtype) -> Iterator[None]:
-    """Tensors of floats are made of this dtype where nothing else is said."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
 
 
 def cast_to(inputs: Any, dtype: torch.dtype) -> Any:

@@ -66,7 +66,7 @@ def execute(
             run.nodes(order)
         else:
             run.constants(order[: len(constants)])
-            with _default_dtype(torch.float64):
+            with default_dtype(torch.float64):
                 run.nodes(order[len(constants) :])
     return dict(run.results)
 
@@ -88,7 +88,7 @@ def rerun(
     up to there, and these. No constant of the program may be among them; else as `execute`."""
     run = _Run(graph, values)
     run.wide, run.results = True, ChainMap({}, known)      # type: ignore[arg-type]    # what is known is only read
-    with torch.no_grad(), _default_dtype(torch.float64):
+    with torch.no_grad(), default_dtype(torch.float64):
         run.nodes(nodes)
     return run.results
 
@@ -256,8 +256,8 @@ def wide(dtype: torch.dtype) -> torch.dtype:
 
 
 @contextmanager
-def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    """The dtype that torch gives to a quotient of integers, a mean, a factory without dtype."""
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    """Inside, torch gives this dtype to a quotient of integers, a mean, a factory without dtype."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
