@@ -30,7 +30,7 @@ from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Dim, Tensor, leaf, tensor_over
 from samesame.graph import Dtype
 from samesame.kernels.front import element_name
-from samesame.kernels.host.device import compiled, configurations, jit_of, launching
+from samesame.kernels.host.device import arguments_of, compiled, configurations, jit_of, launching
 from samesame.kernels.host.interpret import Execution, run_kernel
 from samesame.kernels.host.language import undefined
 from samesame.kernels.host.launch import ttir
@@ -70,16 +70,8 @@ def apply(launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any], grid: 
     keywords = {k: v for k, v in keywords.items() if k not in ("grid", "warmup")}
     choice = next(configurations(launcher, args, keywords))
     choice.prepare()
-    chosen = choice.keywords
-    own = {k: v for k, v in chosen.items() if k in jit.arg_names}
-    binding = jit.signature.bind(*args, **own)
-    binding.apply_defaults()
-    values = dict(binding.arguments)
-    extent = grid(dict(values)) if callable(grid) else grid
-    extent = tuple(extent) if isinstance(extent, tuple | list) else (extent,)
-    x, y, z = (int(n) for n in (*extent, 1, 1)[:3])
-    whole = x, y, z
-    kernel = kernel_of(jit, values, whole, {k: v for k, v in chosen.items() if k not in own})
+    values, whole = arguments_of(jit, args, choice.keywords, grid)
+    kernel = kernel_of(jit, values, whole, {k: v for k, v in choice.keywords.items() if k not in jit.arg_names})
     results = kernel.operator(*kernel.packed(values, whole))
     for name, result in zip(kernel.written, results if len(kernel.written) > 1 else (results,), strict=True):
         values[name].copy_(result)

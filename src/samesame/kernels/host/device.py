@@ -13,7 +13,7 @@ import ctypes
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -298,6 +298,18 @@ def jit_of(launcher: Any) -> JITFunction[Any]:
             raise Refused(f"{launcher!r} launches something that is no Triton kernel")
         launcher = launcher.fn
     return launcher
+
+
+def arguments_of(
+    jit: JITFunction[Any], args: tuple[Any, ...], keywords: Mapping[str, Any], grid: Any
+) -> tuple[dict[str, Any], tuple[int, int, int]]:
+    """The value of each parameter of a kernel that is launched on numbers, and how many programs run."""
+    binding = jit.signature.bind(*args, **{k: v for k, v in keywords.items() if k in jit.arg_names})
+    binding.apply_defaults()
+    values = dict(binding.arguments)
+    extent = grid(dict(values)) if callable(grid) else grid
+    x, y, z = (int(n) for n in (*(extent if isinstance(extent, tuple | list) else (extent,)), 1, 1)[:3])
+    return values, (x, y, z)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from triton.runtime.jit import mangle_type
 
 from samesame.evidence import Refused
 from samesame.graph import Origin
-from samesame.kernels.host.device import TimeUp, compiled, configurations, jit_of, limited, pretended
+from samesame.kernels.host.device import TimeUp, arguments_of, compiled, configurations, jit_of, limited, pretended
 from samesame.kernels.host.frames import call, makes_examples, users_frames
 from samesame.kernels.host.language import Rewriter, interpreted, kernels_line, undefined
 from samesame.kernels.host.launch import UNDEFINED
@@ -305,13 +305,7 @@ class Oracle:
         choice = next((choice for choice in found if choice.label == self.configuration), found[0])
 
         def run(chosen: dict[str, Any]) -> None:
-            own = {k: v for k, v in chosen.items() if k in jit.arg_names}
-            binding = jit.signature.bind(*args, **own)
-            binding.apply_defaults()
-            values = dict(binding.arguments)
-            extent = grid(dict(values)) if callable(grid) else grid
-            extent = tuple(extent) if isinstance(extent, tuple | list) else (extent,)
-            self.run(jit, values, (*map(int, extent), 1, 1)[:3])
+            self.run(jit, *arguments_of(jit, args, chosen, grid))
 
         if self.tuning and choice.tuner is not None:
             kept = len(self.executions)
