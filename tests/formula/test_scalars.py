@@ -76,6 +76,11 @@ def test_what_is_never_below_zero_is_that_and_nothing_else(row):
     assert bool((values(row, x) >= 0).all()) == (row.positive or row.nonnegative)
 
 
+def test_a_sign_that_is_enough_puts_the_argument_into_the_domain(row):
+    with_sign = {"> 0": REALS[REALS > 0], "≥ 0": REALS[REALS >= 0]}
+    assert not row.enough or (row.domain and DOMAINS[row.domain](with_sign[row.enough]).all())
+
+
 @pytest.mark.parametrize("name", SCALARS)
 def test_kernels_know_of_a_function_what_its_row_says_of_its_sign(name):
     """−∞ is no number: exp of it is 0."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
-from formula.test_scalars import DOMAINS, REALS
 from samesame.capture import capture
 from samesame.formula.scalars import SCALARS
-from samesame.relate.reals import ENOUGH, NOT_NEGATIVE, PARTIAL, POSITIVE, _demands
+from samesame.relate.reals import PARTIAL, _demands
 
 GIVEN = {"x": torch.linspace(0.1, 0.9, 4)}
 
@@ -19,12 +17,6 @@ GIVEN = {"x": torch.linspace(0.1, 0.9, 4)}
 def test_a_function_without_a_value_somewhere_demands_what_its_row_says(name: str) -> None:
     place, needed, words = PARTIAL.get(f"aten.{name}", (0, 0, ""))
     assert place == 0 and bool(words) == bool(needed) == bool(SCALARS[name].domain)
-
-
-@pytest.mark.parametrize("domain", ENOUGH)
-def test_the_sign_that_is_enough_for_a_domain_is(domain: str) -> None:
-    with_sign = {POSITIVE: REALS[REALS > 0], NOT_NEGATIVE: REALS[REALS >= 0]}[ENOUGH[domain]]
-    assert np.all(DOMAINS[domain](with_sign))
 
 
 @pytest.mark.parametrize(("function", "demands"), [

@@ -32,6 +32,7 @@ class Scalar:
     rising: bool = False
     positive: bool = False
     nonnegative: bool = False                    # and zero somewhere
+    enough: Literal["", "> 0", "≥ 0"] = ""       # a sign of the argument that puts it into the domain
     parity: Literal["", "odd", "even"] = ""      # odd: f(−x) = −f(x), even: f(−x) = f(x)
     at_zero: int = 0                             # the value there of a function that is odd or even
     rounds: bool = False                         # leaves integers as they are
@@ -82,10 +83,10 @@ def _each(function: Callable[[float], float]) -> Callable[[Array], Array]:
 SCALARS: dict[str, Scalar] = {
     "exp": Scalar(np.exp, rising=True, positive=True, latex=True),
     "expm1": Scalar(np.expm1, rising=True),
-    "log": Scalar(np.log, "{} > 0", rising=True, latex=True),
-    "log1p": Scalar(np.log1p, "{} > −1", rising=True),
-    "log2": Scalar(np.log2, "{} > 0", rising=True),
-    "log10": Scalar(np.log10, "{} > 0", rising=True),
+    "log": Scalar(np.log, "{} > 0", enough="> 0", rising=True, latex=True),
+    "log1p": Scalar(np.log1p, "{} > −1", enough="≥ 0", rising=True),
+    "log2": Scalar(np.log2, "{} > 0", enough="> 0", rising=True),
+    "log10": Scalar(np.log10, "{} > 0", enough="> 0", rising=True),
     "sigmoid": Scalar(lambda x: 1 / (1 + np.exp(-x)), rising=True, positive=True),
     "softplus": Scalar(lambda x: np.logaddexp(x, 0), rising=True, positive=True),
     "sinh": Scalar(np.sinh, rising=True, parity="odd", latex=True),
@@ -93,8 +94,8 @@ SCALARS: dict[str, Scalar] = {
     "tanh": Scalar(np.tanh, rising=True, parity="odd", latex=True),
     "erf": Scalar(_each(math.erf), rising=True, parity="odd"),
     "erfinv": Scalar(_each(inverse_erf), "−1 < {} < 1", rising=True, parity="odd"),
-    "lgamma": Scalar(_each(log_gamma), "{} is none of 0, −1, −2, …"),
-    "digamma": Scalar(_each(digamma), "{} is none of 0, −1, −2, …"),
+    "lgamma": Scalar(_each(log_gamma), "{} is none of 0, −1, −2, …", enough="> 0"),
+    "digamma": Scalar(_each(digamma), "{} is none of 0, −1, −2, …", enough="> 0"),
     "sin": Scalar(np.sin, parity="odd", latex=True),
     "cos": Scalar(np.cos, parity="even", at_zero=1, latex=True),
     "tan": Scalar(np.tan, "cos({}) ≠ 0", parity="odd", latex=True),

@@ -51,17 +51,15 @@ OF_ALL = _aten("mul", "div", "maximum", "minimum")   # … that all arguments ha
 
 # Operators that have no value for some reals: of which argument, what sign it must have, and in words.
 Demand = tuple[int, int, str]
-ENOUGH = {"{} > 0": POSITIVE, "{} > −1": NOT_NEGATIVE, "{} is none of 0, −1, −2, …": POSITIVE}    # NEVER for others
+ENOUGH = {"": NEVER, "> 0": POSITIVE, "≥ 0": NOT_NEGATIVE}
 
 
-def _row_demands(domain: str) -> Demand:
-    simple = domain.startswith("{} >")
-    words = domain.format("numbers") if simple else f"numbers x where {domain.format('x')}"
-    return 0, ENOUGH.get(domain, NEVER), words
+def _in_words(domain: str) -> str:
+    return domain.format("numbers") if domain.startswith("{} >") else f"numbers x where {domain.format('x')}"
 
 
 PARTIAL: dict[str, Demand] = {
-    **{name: _row_demands(row.domain) for name, row in ROWS.items() if row.domain},
+    **{name: (0, ENOUGH[row.enough], _in_words(row.domain)) for name, row in ROWS.items() if row.domain},
     "aten.sqrt": (0, NOT_NEGATIVE, "numbers ≥ 0"),
     "aten.rsqrt": (0, POSITIVE, "numbers > 0"),
     "aten.reciprocal": (0, POSITIVE, "numbers ≠ 0"),
