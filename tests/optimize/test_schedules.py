@@ -237,6 +237,14 @@ def test_what_is_multiplied_with_narrow_weights_is_narrow() -> None:
         compares_with_torch(program, depth, columns)
 
 
+def test_what_is_streamed_is_fetched_ahead_once_for_all_rows() -> None:
+    """Of a weight of 1 MB: what is smaller may be in a cache still. Compilers do not drop the same fetch done again."""
+    found = next(s for s in all_of(rms_norm_then_linear()) if s.map == "lanes along n")
+    for columns, fetches in ((512, 1), (496, 0)):
+        sizes = {"m": 3, "n": columns, "k": 512, "lanes of n in y": 16, "rows of m in y": 3}
+        assert function(bound(found.program, sizes).kernels[-1], 16).count("soon(") == fetches
+
+
 def compares_with_torch(program: Program, depth: int, columns: int) -> None:
     """The product alone: what is normalised before is given."""
     torch.manual_seed(0)

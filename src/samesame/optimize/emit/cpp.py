@@ -132,8 +132,11 @@ class _Printer:
         shared = {s.buffer.name for s in body if isinstance(s, Local) and parallel}
         how = dict.fromkeys(shared, Held(memory=True))
         while True:
+            tried = replace(scope, fetched=set(scope.fetched))
             try:
-                return self._block(body, scope, how)
+                lines = self._block(body, tried, how)
+                scope.fetched.update(tried.fetched)
+                return lines
             except Misplaced as needed:
                 if not any(isinstance(s, Local) and s.buffer.name == needed.name for s in body):
                     raise
@@ -255,7 +258,7 @@ class _Printer:
         if end - start == 1:
             return _braced(self.block(body, scope.at(variable, Span(str(start), start, start))))
         i = self.fresh("i")
-        inside = scope.at(variable, Span(i, start, end - 1))
+        inside = replace(scope.at(variable, Span(i, start, end - 1)), fetched=set())
         if scope.pair is None and self.narrow(body):
             try:
                 pairs = self.block(body, replace(inside, pair=variable))
@@ -284,7 +287,7 @@ class _Printer:
         for name, each in zip(names, nest, strict=True):
             high = int(scope.spans.bounds(each.variable.extent)[1])
             heads.append(f"for (long {name} = 0; {name} < {high}; ++{name})")
-        inside = self.branches(nest, names, nest[-1].body, replace(scope, region=True))
+        inside = self.branches(nest, names, nest[-1].body, replace(scope, region=True, fetched=set()))
         if not inside:
             return []
         collapse = f" collapse({len(nest)})" if len(nest) > 1 else ""
@@ -366,7 +369,7 @@ class _Printer:
     def strips(self, variable: Index, start: int, end: int, width: int, body: tuple[Statement, ...],
                scope: Scope) -> list[str]:
         frame, i = Frame(scope, written_out=False), self.fresh("i")
-        inside = replace(scope, frame=frame)
+        inside = replace(scope, frame=frame, fetched=set())
         copies, lines, last = 1, list[str](), end - width
         rounds = self.run(variable, i, start, last, width, body, inside)
         if frame.partial and end - start >= 2 * COPIES * width:

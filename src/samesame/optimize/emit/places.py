@@ -79,7 +79,7 @@ class Singly(Exception):
 class Scope:
     """What is known at a place of the code. `region`: inside a parallel loop. With a `lane`, `width` values of this
     variable are taken at once, the first of which is `start` if it is a number; `frame` is the loop over them. `pair`
-    is a variable of which two values are taken at once."""
+    is a variable of which two values are taken at once. `fetched` is what a round has asked for ahead."""
 
     spans: Spans
     places: Mapping[str, Place]
@@ -91,6 +91,7 @@ class Scope:
     copy: int = 0
     frame: Frame | None = None
     pair: Index | None = None
+    fetched: set[str] = field(default_factory=set)
 
     def at(self, variable: Index, span: Span) -> Scope:
         return replace(self, spans=self.spans.having(variable, span))
@@ -268,10 +269,14 @@ class Memory(Place):
         return [f"alignas(64) static thread_local {kind} {self.name}_kept[{size}];",
                 f"{kind}* const {self.name} = {self.name}_kept;", *begin]
 
-    def run(self, place: str) -> str:
-        """Where a run of lanes is read. Of a tensor too large to stay near, what comes next is asked for as well."""
+    def run(self, place: str, scope: Scope) -> str:
+        """Where a run of lanes is read. Of a tensor too large to stay near, what comes next is asked for as well, once
+        in a round of the loop."""
         here = f"{self.name} + {place}"
-        return f"soon({here})" if not self.elements and self._bytes >= STREAMED else here
+        if self.elements or self._bytes < STREAMED or here in scope.fetched:
+            return here
+        scope.fetched.add(here)
+        return f"soon({here})"
 
     @cached_property
     def _bytes(self) -> int:
@@ -285,7 +290,7 @@ class Memory(Place):
             case 0:
                 return Text(f"get({self.name} + {place})")
             case 1:
-                return Text(f"load<{scope.width}>({self.run(place)})", True)
+                return Text(f"load<{scope.width}>({self.run(place, scope)})", True)
             case None:
                 return None
             case stride:

@@ -95,13 +95,13 @@ class Values(Shared):
             raise Singly()
         form = source.address(e.indices, scope.spans)
         step, slope, place = form.slope(scope.pair), scope.slope(form), scope.text(form)
-        first = f"{source.name} + {place}" if slope == 0 else source.run(place)
+        first = f"{source.name} + {place}" if slope == 0 else source.run(place, scope)
         if (scope.pair is scope.lane and slope == 1) or (scope.pair is not scope.lane and (slope, step) == (2, 1)):
             return f"two<{scope.width}>({first})"
         if scope.pair is not scope.lane and (slope, step) == (0, 1):
             return f"both<{scope.width}>({first})"
         if scope.pair is not scope.lane and slope == 1 and step is not None:
-            return f"both<{scope.width}>({first}, {source.run(f'{place} + {step}')})"
+            return f"both<{scope.width}>({first}, {source.run(f'{place} + {step}', scope)})"
         raise Singly()
 
     def varies(self, e: Expr, scope: Scope) -> bool:
