@@ -481,7 +481,7 @@ def compared(
         with readings() as told, idealised():
             again = compared_as_read(captured, lifted, reference, assumed, example)
         if again.state == "same":
-            return replace(again, conditions=(*again.conditions, *sorted(told)))
+            return replace(again, conditions=(*again.conditions, *sorted(map(str, told))))
     return found
 
 

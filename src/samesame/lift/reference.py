@@ -328,7 +328,7 @@ def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequ
         if case is not None:
             return Comparison("different", f"output {number_} differs", case)
     if isinstance(outcome, Proved):
-        detail, conditions = f"proved by {outcome.method}: {outcome.detail}", (*outcome.conditions, *needed)
+        detail, conditions = f"proved by {outcome.method}: {outcome.detail}", (*map(str, outcome.conditions), *needed)
         return Comparison("same", detail, conditions=conditions)
     return Comparison("undecided", f"output {number_} is not proved: {not_proved(outcome.reason, left, right)}")
 

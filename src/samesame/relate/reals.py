@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from samesame.evidence import Root, Rung
+from samesame.formula.assumptions import Said, simplified
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, is_finite, resolve
 from samesame.operators.table import movements, packet
@@ -245,8 +246,8 @@ def _qualified(
     if root.evidence.rung < Rung.TESTED or not (said or broken):
         return root
     behind = _behind(graphs[0][root.left]) | _behind(graphs[1][root.right])
-    conditions = dict.fromkeys((*root.evidence.conditions, *(words for node, words in said if node in behind)))
-    evidence = replace(root.evidence, conditions=tuple(conditions))
+    more = (Said("reals", words) for node, words in said if node in behind)
+    evidence = replace(root.evidence, conditions=simplified((*root.evidence.conditions, *more)))
     how = next((words for node, words in broken if node in behind), "")
     if how and evidence.rung > Rung.TESTED:
         detail = f"proofs say nothing about the example: there {how}; {draws} draws agree"
