@@ -316,6 +316,31 @@ def test_an_entry_is_the_rule_it_was_made_of():
         assert "agrees" in entry.evidence["second"]
 
 
+def test_what_a_rule_takes_for_granted_is_stored_as_data():
+    book = Rulebook()
+    Prover(book=book).decide(block(lambda op, x: (op("pow.Tensor_Scalar", op("sqrt.default", x), 2), x)))
+    (rule,) = book.known.values()
+    (one,) = rule.evidence.conditions
+    assert str(one) == "x0[i, j] ≥ 0"
+    entry = entry_of(rule)
+    assert rules._rule(entry).evidence.conditions == (one,) and "if x0[i, j] ≥ 0" in rules.spoken(entry)
+
+
+def test_sentences_of_an_earlier_version_are_not_read_but_proved_anew():
+    book = Rulebook()
+    Prover(book=book).decide(block(lambda op, x: (op("pow.Tensor_Scalar", op("sqrt.default", x), 2), x)))
+    entry = entry_of(next(iter(book.known.values())))
+    old = replace(entry, evidence=entry.evidence | {"conditions": ["x0[i,j] ≥ 0"]})
+    with pytest.raises(ValueError, match="no assumption"):
+        rules._rule(old)
+    assert reproved(old, Prover().prove).evidence["conditions"] == entry.evidence["conditions"]
+    assert "if x0[i,j] ≥ 0" in rules.spoken(old)
+    store = opened()
+    store.put([replace(old, prover="an earlier prover")])
+    found = Prover(book=Rulebook(store)).decide(rules._rule(entry).block)
+    assert found.method == "rule" and [*map(str, found.conditions)] == ["x0[i, j] ≥ 0"]
+
+
 def test_a_rule_of_another_version_is_proved_again_before_it_is_used(monkeypatch):
     store, asked = filled(), []
     monkeypatch.setattr(rules, "reproved", lambda entry, prove: asked.append(entry.key) or reproved(entry, prove))

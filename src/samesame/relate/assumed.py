@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from samesame.evidence import Evidence, Rung
 from samesame.formula.assumptions import Assumption, Call, Holds, Within, simplified
-from samesame.formula.evaluate import Evaluation
-from samesame.formula.expr import And, Compare, Expr, Index, Lambda, Load, Or, Unsupported, not_
+from samesame.formula.expr import Expr, Lambda, Load, Unsupported
+from samesame.formula.looked_at import broken
 from samesame.formula.show import unicode
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.graph import Graph, Node, TensorType
@@ -31,8 +29,6 @@ from samesame.relate.propose import Values
 
 SHOWN = 3                           # proofs that do not count, in notes
 SHORT, FEW = 40, 8                  # letters, and operators, of a value that is printed as what it is of inputs
-MOST = 1 << 22                      # points at which one formula is worked out
-NEARLY = 1e-9                       # of the largest value: so much less than 0 may be rounding
 
 
 @dataclass(slots=True)
@@ -106,8 +102,8 @@ class Told:
     def breach(self, assumptions: Iterable[Assumption]) -> str:
         """What the example breaks of this, in words; nothing where it keeps all that can be worked out."""
         for one in assumptions:
-            if isinstance(one, Holds) and (places := self._broken(one)):
-                words = f"{one}, and the example breaks that{places}"
+            if places := broken(one, self._values(one), self.sizes):
+                words = f"{one}, and the example breaks that {places}"
                 self.broken[words] = None
                 return words
         return ""
@@ -117,16 +113,9 @@ class Told:
         shown = [f"A proof does not count, since it takes for granted that {words}." for words in self.broken]
         return shown[:SHOWN] + ([f"And {len(shown) - SHOWN} more proofs do not count."] if shown[SHOWN:] else [])
 
-    def _broken(self, one: Holds) -> str:
+    def _values(self, one: Assumption) -> dict[str, NDArray[Any]]:
         found = {name: self.runs[0].get(name, self.graph.tensors.get(name)) for name in one.names}
-        values = {name: _numbers(value) for name, value in found.items() if isinstance(value, torch.Tensor)}
-        axes = tuple(sorted(one.that.free | one.where.free, key=lambda v: -v.serial))
-        try:
-            there = Evaluation(values, self.sizes, None, MOST)
-            fails = _fails(there, one.that, axes) & _holds(there, one.where, axes)
-        except (Unsupported, ArithmeticError, ValueError):
-            return ""                                      # nobody can tell; it is printed like all others
-        return f" at {fails.sum()} of {fails.size} places" if axes and fails.any() else " there" if fails.any() else ""
+        return {name: _numbers(value) for name, value in found.items() if isinstance(value, torch.Tensor)}
 
 
 def as_tested(evidence: Evidence, told: tuple[Assumption, ...], broken: str) -> Evidence:
@@ -158,27 +147,3 @@ def _numbers(value: torch.Tensor) -> NDArray[Any]:
     """Elements as numpy has them; a complex one as its real and imaginary part in one more dimension."""
     plain = torch.view_as_real(value) if value.is_complex() else value
     return (plain.double() if plain.is_floating_point() else plain).detach().cpu().numpy()
-
-
-Truths = NDArray[np.bool_]
-
-
-def _holds(there: Evaluation, e: Expr, axes: tuple[Index, ...]) -> Truths:
-    """Where it holds for sure."""
-    grid = there.run(e, axes)
-    return grid.array.astype(bool) & (True if grid.undefined is None else ~grid.undefined)
-
-
-def _fails(there: Evaluation, e: Expr, axes: tuple[Index, ...]) -> Truths:
-    """Where it has a value, and fails by more than rounding."""
-    match e:
-        case And(parts) | Or(parts):
-            join = np.logical_or if isinstance(e, And) else np.logical_and
-            return reduce(join, (_fails(there, part, axes) for part in parts))
-        case Compare("<" | "≤" as op, a, b):
-            over = there.run(a - b, axes)
-            finite = np.abs(over.array[np.isfinite(over.array)])
-            room = NEARLY * finite.max(initial=0.0) if "real" in (a.kind, b.kind) else 0.0
-            fails = over.array >= 0 if op == "<" else over.array > room
-            return fails & (True if over.undefined is None else ~over.undefined)
-    return _holds(there, not_(e), axes)
