@@ -25,7 +25,7 @@ def by_proof_alone(monkeypatch):
 
 
 def conditions(verdict):
-    return [condition for root in verdict.roots for condition in root.evidence.conditions]
+    return [str(condition) for root in verdict.roots for condition in root.evidence.conditions]
 
 
 class Weighted(nn.Module):
@@ -129,11 +129,11 @@ def test_only_integers_lie_in_the_range_that_a_lookup_demands(dtype):
 # ------------------------------------------------------------------------- what a proof takes for granted, it says
 
 LAWS = {
-    "the square of a root": (lambda x: x.sqrt() ** 2, lambda x: x * 1, "x[i,j] ≥ 0"),
-    "a root times a root": (lambda x: x.sqrt() * x.sqrt(), lambda x: x * 1, "x[i,j] ≥ 0"),
-    "a power over a root": (lambda x: x**1.5 / x.sqrt(), lambda x: x * 1, "x[i,j] ≥ 0"),
-    "a root is not negative": (lambda x: (x.sqrt() >= 0).double(), lambda x: x * 0 + 1, "x[i,j] ≥ 0"),
-    "a square is positive": (lambda x: (x**-2 > -1).double(), lambda x: x * 0 + 1, "x[i,j] ≠ 0"),
+    "the square of a root": (lambda x: x.sqrt() ** 2, lambda x: x * 1, "x[i, j] ≥ 0"),
+    "a root times a root": (lambda x: x.sqrt() * x.sqrt(), lambda x: x * 1, "x[i, j] ≥ 0"),
+    "a power over a root": (lambda x: x**1.5 / x.sqrt(), lambda x: x * 1, "x[i, j] ≥ 0"),
+    "a root is not negative": (lambda x: (x.sqrt() >= 0).double(), lambda x: x * 0 + 1, "x[i, j] ≥ 0"),
+    "a square is positive": (lambda x: (x**-2 > -1).double(), lambda x: x * 0 + 1, "x[i, j] ≠ 0"),
 }
 
 

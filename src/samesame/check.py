@@ -28,6 +28,7 @@ from samesame.certificate.certify import certificate
 from samesame.diagnose import diagnose, effect_of
 from samesame.diagnose.configs import configured
 from samesame.evidence import Evidence, Numeric, Picture, Refused, Root, Rung, Verdict
+from samesame.formula.assumptions import Assumption, simplified
 from samesame.formula.selected import ties_excluded
 from samesame.graph import Graph, Node
 from samesame.operators.execute import execute
@@ -236,9 +237,9 @@ def _establish(
             _neighbours(verdict, here, run)
 
 
-def _only(conditions: Iterable[str]) -> list[str]:
-    """What a headline says of the conditions that proofs used."""
-    used = list(dict.fromkeys(conditions))
+def _only(assumptions: Iterable[Assumption]) -> list[str]:
+    """What a headline says of what proofs took for granted."""
+    used = simplified(assumptions)
     return [*told_of_hidden(used), *(f"where {told}" for told in ties_excluded(used)),
             *(f"if {told}" for told in provisos(used))]
 
@@ -475,7 +476,8 @@ def _left_open(relating: Relating) -> list[str]:
     )
     shown = [f"Not proved{f', {n} times' if n > 1 else ''}: {why}." for why, n in reasons.most_common(_REASONS)]
     rest = len(reasons) - len(shown)
-    return [*shown, f"And {rest} more reasons why a block was not proved."] if rest else shown
+    more = [f"And {rest} more reasons why a block was not proved."] if rest else []
+    return [*relating.told.left_out(), *shown, *more]
 
 
 # ---------------------------------------------------------------------------------------------------------- the numbers

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+from samesame.formula.assumptions import Assumption
 from samesame.formula.region import Region, listed
 from samesame.formula.sizes import size_text, symbols, value_at
 from samesame.formula.tensor import Dim, Tensor
@@ -51,15 +52,15 @@ class Evidence:
 
     `method` is one of: input (given by the input relation), congruence, rule, normal form, smt, constant, test,
     values, shape (the two have none in common). `proof` names the rule or proof by its id, so that the report can say
-    which equalities share one. `conditions` are the assumptions used, each a sentence such as `x[i] ≠ 0` or
-    `-3.4e38 read as −∞`.
+    which equalities share one. `conditions` are what was taken for granted, such as `x[i] ≠ 0` or
+    `-3.4e38 read as −∞`: as data, of which `str` makes a sentence.
     """
 
     rung: Rung
     method: str
     proof: str = ""
     detail: str = ""
-    conditions: tuple[str, ...] = ()
+    conditions: tuple[Assumption, ...] = ()
     seconds: float = 0.0
 
 
@@ -218,7 +219,7 @@ class Case:
 
     region: Region
     bounds: tuple[str, ...] = ()
-    conditions: tuple[str, ...] = ()
+    conditions: tuple[Assumption, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samesame.egraph import EGraph, EGraphError, Evidence, replay
+from explanations import replay
+from samesame.egraph import EGraph, EGraphError, Evidence
 
 Plan = list[tuple[str, int, int, int]]
 

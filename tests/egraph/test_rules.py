@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samesame.egraph import Budget, EGraph, EGraphError, Evidence, Operand, RuleError, replay, rules
+from explanations import replay
+from samesame.egraph import Budget, EGraph, EGraphError, Evidence, Operand, RuleError, rules
 
 Shape = tuple[int, ...]
 POINTWISE = {"tanh": np.tanh, "exp": np.exp, "neg": np.negative}

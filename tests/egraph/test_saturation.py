@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samesame.egraph import Budget, EGraph, EGraphError, Evidence, replay, rules
+from explanations import replay
+from samesame.egraph import Budget, EGraph, EGraphError, Evidence, rules
 
 RULES = rules("""
     either        add(x, y)                    = add(y, x)

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from samesame.formula.assumptions import Assumption, Said, simplified
 from samesame.formula.effort import Budget, spending
 from samesame.formula.equal import DEFAULT, NotProved, Proved, prove_tensors_equal
 from samesame.formula.expr import Expr, Fn, Fold, Pow, const, index, walk
@@ -61,24 +62,24 @@ def prove_loop(
         ("at the start", loop.after(first), closed(const(first))),
         ("in a step", loop.step(t, closed(t)), closed(t + 1)),
     ]
-    conditions: dict[str, None] = {}
+    conditions: list[Assumption] = []
     methods: set[str] = set()
     for where_, left, right in steps:
         outcome = _all_equal(left, right, budget, deadline)
         if isinstance(outcome, NotProved):
             return NotProved(f"{where_}: {outcome.reason}")
-        conditions |= dict.fromkeys(outcome.conditions)
+        conditions += outcome.conditions
         methods.add(outcome.method)
     if any(_may_be_undefined(part) for part in closed(t)):
-        conditions["the closed form is defined after every iteration"] = None
-    return Proved("smt" if "smt" in methods else "normal form", tuple(conditions), "induction over a loop")
+        conditions.append(Said("closed form", "the closed form is defined after every iteration"))
+    return Proved("smt" if "smt" in methods else "normal form", simplified(conditions), "induction over a loop")
 
 
 def _all_equal(left: Sequence[Tensor], right: Sequence[Tensor], budget: Budget, deadline: float) -> Proved | NotProved:
     """Every part of one state equal to that part of the other."""
     if len(left) != len(right):
         return NotProved(f"the states have {len(left)} and {len(right)} parts")
-    conditions: dict[str, None] = {}
+    conditions: list[Assumption] = []
     method = "normal form"
     for number, (a, b) in enumerate(zip(left, right, strict=True)):
         remaining = deadline - time.thread_time()
@@ -87,9 +88,9 @@ def _all_equal(left: Sequence[Tensor], right: Sequence[Tensor], budget: Budget, 
         outcome = prove_tensors_equal(a, b, budget=replace(budget, seconds=remaining))
         if isinstance(outcome, NotProved):
             return NotProved(f"part {number} of the state: {outcome.reason}")
-        conditions |= dict.fromkeys(outcome.conditions)
+        conditions += outcome.conditions
         method = "smt" if "smt" in (method, outcome.method) else method
-    return Proved(method, tuple(conditions), "part by part")
+    return Proved(method, simplified(conditions), "part by part")
 
 
 def _may_be_undefined(part: Tensor) -> bool:

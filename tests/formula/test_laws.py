@@ -360,7 +360,7 @@ def test_a_logarithm_is_taken_apart_where_it_has_a_value_and_that_is_said(law):
         np.testing.assert_allclose(left, right, rtol=1e-9)
         assert not np.allclose(left, twin)
     proved = prove_tensors_equal(*sides[:2])
-    assert isinstance(proved, Proved) and any(c.endswith("> 0") and "x[i]" in c for c in proved.conditions)
+    assert isinstance(proved, Proved) and any(c.endswith("> 0") and "x[i]" in c for c in map(str, proved.conditions))
     assert isinstance(prove_tensors_equal(sides[0], sides[2]), NotProved)
 
 
@@ -458,7 +458,7 @@ def test_what_looks_like_a_law_is_not_proved(left, right):
 def test_a_quotient_of_products_lists_what_may_not_be_zero():
     answer = prove_equal(Prod(i + 1, lambda k: x[k]) / Prod(i + 1, lambda k: x[k]), const(1))
     assert isinstance(answer, Proved)
-    assert any("≠ 0" in condition for condition in answer.conditions)
+    assert any("≠ 0" in str(condition) for condition in answer.conditions)
 
 
 @pytest.mark.parametrize(("left", "right", "condition"), [
@@ -468,7 +468,7 @@ def test_a_quotient_of_products_lists_what_may_not_be_zero():
 ])
 def test_what_is_0_times_something_is_0_where_that_is_a_number(left, right, condition):
     found = prove_equal(const(left), const(right))
-    assert isinstance(found, Proved) and found.conditions == condition
+    assert isinstance(found, Proved) and tuple(map(str, found.conditions)) == condition
 
 
 ROOT_OF_PRODUCT = sqrt(y[i] / x[i] - y[i])
@@ -486,7 +486,7 @@ def test_a_product_of_roots_is_one_root(left, right):
 
 def test_what_roots_are_taken_of_is_not_negative_and_that_is_said():
     found = prove_equal(sqrt(x[i]) * sqrt(y[i]), sqrt(x[i] * y[i]))
-    assert isinstance(found, Proved) and {"x[i] ≥ 0", "y[i] ≥ 0"} <= set(found.conditions)
+    assert isinstance(found, Proved) and {"x[i] ≥ 0", "y[i] ≥ 0"} <= set(map(str, found.conditions))
 
 
 @pytest.mark.parametrize(("left", "right"), [
@@ -547,7 +547,7 @@ def test_a_loop_notes_where_its_closed_form_must_be_defined():
     mean = running(lambda t, a: a + (x[t] - a) / (t + 1))
     answer = prove_loop(mean, lambda t: (scalar(Sum(t, lambda k: x[k]) / t),), first=1)
     assert isinstance(answer, Proved)
-    assert "the closed form is defined after every iteration" in answer.conditions
+    assert "the closed form is defined after every iteration" in map(str, answer.conditions)
 
 
 def test_states_must_have_the_same_parts_and_time_is_limited():

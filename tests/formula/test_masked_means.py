@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
+from samesame.formula.assumptions import NO_EMPTY_COUNT
 from samesame.formula.equal import Budget, NotProved, Proved, prove_tensors_equal
 from samesame.formula.expr import Sum, and_, eq, exp, log, lt, not_, power, where
-from samesame.formula.shares import NO_EMPTY_COUNT
 from samesame.formula.tensor import leaf, tensor
 from samesame.operators.provisos import provisos
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from pathlib import Path
 
@@ -95,6 +96,13 @@ def test_what_is_the_same_where_it_is_defined_says_where() -> None:
     assert found.against == "same" and found.against_conditions == ["x[i] ≥ 0"]
     assert f"against {FILE}:the_same: same where x[i] ≥ 0, if all that is needed holds" in list(lines(found))
     assert not any(kernel.name for kernel in found.kernels), "it is no copy"
+
+
+def test_a_reference_is_not_the_same_where_the_launch_itself_breaks_what_that_takes() -> None:
+    """It was "same where x[i] ≥ 0", of numbers of which half are negative."""
+    found = lift(f"{FILE}:launch_root_of_any", f"{FILE}:the_same")
+    assert found.against == "different" and not found.against_conditions
+    assert math.isnan(found.against_counterexample["run"]["interpreter"])
 
 
 def test_what_is_looked_for_in_logarithms_is_not_taken_to_be_absent() -> None:

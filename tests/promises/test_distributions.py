@@ -81,7 +81,7 @@ def test_a_program_that_wants_its_arguments_checked_is_refused():
 def test_the_least_float_is_no_limit_to_what_is_finite():
     verdict = check(lambda x: (x * x).clamp(min=LOWEST), lambda x: x * x, NUMBERS[:1])
     assert verdict.verdict == "same"
-    told = [c for relation in verdict.relations for c in relation.evidence.conditions]
+    told = [str(c) for relation in verdict.relations for c in relation.evidence.conditions]
     assert f"nothing that is clamped lies below {LOWEST!r}" in told
 
 

@@ -53,7 +53,7 @@ def test_a_number_that_a_program_asks_for_itself_tells_the_two_apart():
 def test_what_only_a_loss_ignores_is_a_condition_in_the_headline():
     verdict = check(summed, one_hot, (SCORES, LABELS))
     assert verdict.verdict == "same" and "if no element of labels is -100" in headline(verdict).plain
-    told = {condition for relation in verdict.relations for condition in relation.evidence.conditions}
+    told = {str(condition) for relation in verdict.relations for condition in relation.evidence.conditions}
     assert any(condition.startswith("labels are classes") for condition in told)
 
 

@@ -75,7 +75,7 @@ def inside(law: Program, around: list[Callable[..., torch.Tensor]]) -> Program:
 
 def conditions(verdict: Verdict) -> set[str]:
     found = [part.evidence for part in (*verdict.relations, *verdict.roots)]
-    return {condition for evidence in found for condition in evidence.conditions}
+    return {str(condition) for evidence in found for condition in evidence.conditions}
 
 
 def part(left: Program, right: Program) -> bool:

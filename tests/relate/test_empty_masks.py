@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from samesame import check
-from samesame.formula.shares import NO_EMPTY_COUNT
+from samesame.formula.assumptions import NO_EMPTY_COUNT
 from samesame.relate import rules
 from samesame.store import Store
 

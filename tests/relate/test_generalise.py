@@ -13,7 +13,7 @@ from samesame.formula.sizes import replaced
 from samesame.graph import Graph, Node, TensorType
 from samesame.relate.blocks import Block, key_of
 from samesame.relate.draws import take_draws
-from samesame.relate.generalise import General, generalise
+from samesame.relate.generalise import General, Instance, generalise
 from samesame.relate.prove import Prover
 from samesame.relate.relating import closed_values, input_relation, relate
 from samesame.relate.rules import VARIANTS
@@ -58,7 +58,7 @@ PAIRS = {
 }
 
 
-def restored(value, instance: dict[str, str]):
+def restored(value, instance: Instance):
     """A general argument with the instance's numbers."""
     match value:
         case tuple():
@@ -68,9 +68,9 @@ def restored(value, instance: dict[str, str]):
         case Node():
             return value.name
         case Load():
-            return float(instance[value.leaf.name])
+            return float(instance.numbers[value.leaf.name])
         case Expr():
-            value = replaced(value, {name: int(text) for name, text in instance.items() if text.isdigit()})
+            value = replaced(value, dict(instance.sizes))
     match value:
         case Num(number):
             return float(number)
@@ -79,7 +79,7 @@ def restored(value, instance: dict[str, str]):
     return value
 
 
-def lines(graph: Graph, instance: dict[str, str]):
+def lines(graph: Graph, instance: Instance):
     return [
         (n.name, n.operator, restored(n.args, instance), restored(tuple(n.kwargs.items()), instance),
          restored(n.type, instance))
@@ -96,7 +96,7 @@ def test_a_block_is_an_instance_of_its_general_form(pair):
             general = generalise(block.graph, block.ranges, as_sizes=as_sizes, as_variables=as_variables)
             if general is not None:
                 found += 1
-                assert lines(general.graph, general.instance) == lines(block.graph, {})
+                assert lines(general.graph, general.instance) == lines(block.graph, Instance())
                 assert not any(isinstance(n, int) and n > 1 for node in general.graph.nodes for n in sizes_of(node))
     assert found
 
@@ -129,7 +129,7 @@ def test_a_reshape_says_that_a_size_is_a_product():
     found = general(real(3, 8), ("aten.view.default", ((3, 2, 4),), real(3, 2, 4)))
     assert types(found) == ["[s0, s1·s2]", "[s0, s1, s2]"]
     assert found.graph.nodes[1].args[1] == found.graph.nodes[1].type.shape
-    assert found.instance == {"s0": "3", "s1": "2", "s2": "4"}
+    assert found.instance.sizes == {"s0": 3, "s1": 2, "s2": 4}
 
 
 def test_a_slice_says_that_a_size_is_a_sum():
@@ -140,7 +140,7 @@ def test_a_slice_says_that_a_size_is_a_sum():
 
 def test_equal_sizes_are_one_symbol_and_one_is_no_size():
     found = general(real(4, 1, 4), ("aten.sin.default", (), real(4, 1, 4)))
-    assert types(found) == ["[s0, 1, s0]"] * 2 and found.instance == {"s0": "4"}
+    assert types(found) == ["[s0, 1, s0]"] * 2 and found.instance.sizes == {"s0": 4}
 
 
 def test_a_dimension_a_step_and_the_end_are_no_sizes():

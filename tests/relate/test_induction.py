@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,8 +13,10 @@ from samesame import check
 from samesame.capture import capture
 from samesame.capture.sizes.family import family
 from samesame.evidence import Rung
-from samesame.formula.expr import Size, add
+from samesame.formula.assumptions import Said, Within, holds
+from samesame.formula.expr import Size, Sum, add, index, lt, sin
 from samesame.formula.sizes import canonical
+from samesame.formula.tensor import leaf
 from samesame.operators.execute import execute
 from samesame.relate.induction import AFTER, BEFORE, families_by_induction
 from samesame.relate.rounds import rounds_of
@@ -336,6 +339,27 @@ def test_the_round_of_the_claims_is_any_round() -> None:
     before, after = Size(BEFORE, 0), Size(AFTER, 0)
     assert row.args[2:] == (before, add(before, 1)) and row.inputs[0].shape[0] == canonical(add(before, after, 1))
     assert [name for name, _ in found.graphs[0].roots] == ["0", "start 0", "round 0"]
+
+
+def test_what_speaks_of_a_round_is_known_by_its_tensors_however_it_is_printed() -> None:
+    """A tensor that is printed as what it is of others, or stands in a formula too long to print, is still one."""
+    programs = decay, decay_by_number
+
+    def record(example: Any) -> Any:
+        return tuple(capture(program, example) for program in programs)
+
+    graphs = record((X,))
+    values = tuple([execute(graph, graph.tensors)] for graph in graphs)
+    (found,) = families_by_induction(graphs, values, record, partial(family, decay, (X,), tied=True), {})
+    given = next(node.name for node in found.graphs[0].sources("input") if node.name.startswith("carried"))
+    carried, x = leaf(given, (5,)), leaf("x", (5,))
+    k = index(5)
+    long = Sum(5, lambda j: add(*(sin(carried[j] * p) * x[k] for p in range(1, 90))))
+    printed = replace(holds(lt(0, carried[k])), calls=((given, "(the value of mul at loop.py:3)"),))
+    assert given not in str(printed) and len(str(holds(lt(0, long)))) < 500
+    assert all(map(found.mentions, (printed, holds(lt(0, long)), Within(given, 0, 4, called="another"))))
+    assert found.mentions(holds(lt(0, x[k]), lt(0, carried[k])))
+    assert not any(map(found.mentions, (holds(lt(0, leaf("y", (5,))[k])), Said("reading", f"{given} read as 1"))))
 
 
 def test_a_loop_is_read_back() -> None:

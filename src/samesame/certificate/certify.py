@@ -67,7 +67,7 @@ class _Certificate:
         weights = {n.name: term[n] for n in relating.right.sources("parameter") if n.name in relating.inputs.layouts}
         left, right = self.side(relating.left), self.side(relating.right)
         conditions = {c for proof in self.written.values() for c in proof["conditions"]}
-        of_outputs = {c for root in verdict.roots for c in root.evidence.conditions}
+        of_outputs = {str(c) for root in verdict.roots for c in root.evidence.conditions}
         return self.pruned({
             "format": FORMAT,
             "version": VERSION,
@@ -190,7 +190,7 @@ class _Certificate:
                 "method": evidence.method,
                 "detail": evidence.detail,
                 "rung": str(evidence.rung),
-                "conditions": [*evidence.conditions, *block.in_range()],
+                "conditions": list(map(str, (*evidence.conditions, *block.in_range()))),
                 "settled": settled,
                 "queries": list(asked),
             }

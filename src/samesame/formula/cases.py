@@ -15,6 +15,7 @@ from dataclasses import replace
 from itertools import chain, combinations, product
 from math import prod
 
+from samesame.formula.assumptions import Assumption, simplified
 from samesame.formula.binders import replaced
 from samesame.formula.effort import spending
 from samesame.formula.equal import Budget, NotProved, Proved, prove_equal, shapes_differ
@@ -224,7 +225,7 @@ def _all(
 ) -> Proved | NotProved:
     """Every case, in one of two ways to write it; the one that helped comes first in the next."""
     title, claims = cases
-    conditions: dict[str, None] = {}
+    conditions: list[Assumption] = []
     method, infinite = "normal form", False
     for number, (left, right) in enumerate(claims):
         remaining = deadline - time.thread_time()
@@ -238,7 +239,7 @@ def _all(
                 break
         if isinstance(outcome, NotProved):
             return NotProved(f"case {number + 1} of {len(claims)}: {outcome.reason}")
-        conditions |= dict.fromkeys(outcome.conditions)
+        conditions += outcome.conditions
         method = "smt" if "smt" in (method, outcome.method) else method
         infinite = infinite or outcome.infinite
-    return Proved(method, tuple(conditions), title, infinite)
+    return Proved(method, simplified(conditions), title, infinite)

@@ -81,10 +81,13 @@ def claim(left: Tensor, right: Tensor) -> Form:
     return {**form, "indices": places, "left": a, "right": b}
 
 
-def decoded(form: Mapping[str, Any]) -> tuple[Expr, ...]:
-    """The expressions that `encoded` wrote, over new index variables. Raises ValueError if it did not write them."""
+def decoded(
+    form: Mapping[str, Any], *, put: Callable[[Expr], Expr] = const, variable: Callable[[int, Dim], Index] | None = None
+) -> tuple[Expr, ...]:
+    """The expressions that `encoded` wrote, over new index variables, or those that `variable` makes of their numbers
+    and extents; `put` exchanges parts, those of extents and shapes, too. Raises ValueError if it did not write them."""
     try:
-        return _Reader(form).roots()
+        return _Reader(form, put, variable or (lambda _, extent: index(extent))).roots()
     except (LookupError, TypeError, AttributeError, ZeroDivisionError) as fault:
         raise ValueError(f"this is no formula: {fault}") from fault
 
@@ -213,14 +216,16 @@ def _told(attributes: Any, at: Callable[[Expr], int]) -> Any:
 
 
 class _Reader:
-    def __init__(self, form: Mapping[str, Any]) -> None:
-        self.form = form
+    def __init__(
+        self, form: Mapping[str, Any], put: Callable[[Expr], Expr], variable: Callable[[int, Dim], Index]
+    ) -> None:
+        self.form, self.put, self.variable = form, put, variable
         self.read: list[Expr] = []
         self.leaves: dict[int, Leaf] = {}
 
     def roots(self) -> tuple[Expr, ...]:
         for row in self.form["nodes"]:
-            self.read.append(self.node(row))
+            self.read.append(self.put(self.node(row)))
         return tuple(map(self.at, self.form["roots"]))
 
     def at(self, place: int) -> Expr:
@@ -246,8 +251,8 @@ class _Reader:
                 return Truth(value)
             case ["size", str() as name, int() as minimum]:
                 return Size(name, minimum)
-            case ["index", int(), extent]:
-                return index(self.at(extent))
+            case ["index", int() as number, extent]:
+                return self.variable(number, self.at(extent))
             case ["load", int() as leaf, indices]:
                 return Load(self.leaf(leaf), self.all(indices))
             case ["pow", base, exponent]:

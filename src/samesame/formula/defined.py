@@ -8,12 +8,13 @@ asks whether x is a number, which over the reals it always is; so it is kept as 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
-from samesame.formula.effort import assume, remember
+from samesame.formula.effort import Assumed, assume, remember
 from samesame.formula.poly import Atom, Element
-from samesame.formula.rewrite import as_text, positive
-from samesame.formula.scalars import SCALARS
+from samesame.formula.rewrite import positive, value_form
+from samesame.formula.scalars import DOMAIN, SCALARS
 from samesame.formula.signs import is_nonnegative, is_positive
 from samesame.formula.terms import (
     MINUS_INFINITY,
@@ -31,14 +32,18 @@ from samesame.formula.terms import (
 
 def assume_defined(form: Form) -> None:
     """Write down where the form has a value, unless that is everywhere."""
-    for condition in _demands(form):
-        assume(condition)
+    for one in _demands(form):
+        assume(one.relation, one.subject, one.guards)
 
 
 @remember
-def _demands(form: Form) -> tuple[str, ...]:
-    return tuple(demand for term, _ in form.terms for a, e in opened(term, next_open(term.free))[2]
-                 for demand in _demands_of(a, e))
+def _demands(form: Form) -> tuple[Assumed, ...]:
+    found: list[Assumed] = []
+    for term, _ in form.terms:
+        _, guards, factors = opened(term, next_open(term.free))
+        demands = (demand for a, e in factors for demand in _demands_of(a, e))
+        found += (replace(demand, guards=demand.guards.union(guards)) for demand in demands)
+    return tuple(found)
 
 
 def has_values(form: Form) -> bool:
@@ -46,19 +51,19 @@ def has_values(form: Form) -> bool:
     return not form.has(UNDEFINED) and not form.has(MINUS_INFINITY) and not _demands(form)
 
 
-def _demands_of(atom: Atom, exponent: Fraction) -> Iterator[str]:
+def _demands_of(atom: Atom, exponent: Fraction) -> Iterator[Assumed]:
     """Of an atom's power, and of what functions in it are applied to."""
     if exponent.denominator % 2 == 0 and not positive(atom) and not _never_negative(atom):
-        yield f"{as_text(atom)} ≥ 0"
+        yield Assumed("≥ 0", value_form(atom))
     if exponent < 0 and not positive(atom):
-        yield f"{as_text(atom)} ≠ 0"
+        yield Assumed("≠ 0", value_form(atom))
     if not isinstance(atom, Apply):
         return
     if atom.head == "log" and not is_positive(atom.argument):
-        yield f"{atom.argument.key} > 0"
+        yield Assumed("> 0", atom.argument)
     row = SCALARS.get(atom.head.removeprefix("fn:"))
     if atom.head.startswith("fn:") and row is not None and row.domain:
-        yield row.domain.format(atom.argument.key)
+        yield Assumed(f"{DOMAIN}{atom.head.removeprefix('fn:')}", atom.argument)
     yield from _demands(atom.argument)
 
 

@@ -1,18 +1,20 @@
 """What one proof may spend, what it assumed, and what it remembers.
 
 A proof runs inside `with spending(budget) as effort:`. Every loop that can grow calls `step()`, which raises
-`OutOfBudget` once the time or the number of terms is spent: no signals, nobody who watches. Conditions that a step
-relies on (`x[i] ≠ 0`) are written down with `assume`. Functions marked `@remember` keep their results for one proof and
-forget them when the next one begins, so a thousand proofs need no more memory than one, and a proof never depends on
-those before it. All this is each thread's own: threads that prove at once know nothing of each other."""
+`OutOfBudget` once the time or the number of terms is spent: no signals, nobody who watches. What a step relies on
+(`x[i] ≠ 0`) is written down with `assume`, as data, and `meant_under` the conditions under which it is asked for; what
+is tried in vain takes back with `unassumed` what it assumed. Functions marked `@remember` keep their results for one
+proof, with what these rely on, and forget them when the next one begins, so a thousand proofs need no more memory than
+one, and a proof never depends on those before it. All this is each thread's own: threads that prove at once know
+nothing of each other."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
 from typing import Any, TypeVar, cast
 
@@ -38,6 +40,16 @@ class Budget:
     seconds: float = 10.0
 
 
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """What a step relies on: the `relation` holds of the `subject`, a part of the normal form, wherever all `guards`
+    do, for all values of its variables. assumptions.py reads it back as an expression."""
+
+    relation: str
+    subject: Any
+    guards: frozenset[Any] = frozenset()
+
+
 class OutOfBudget(Unsupported):
     """The proof has spent what it was given; the message names the limit."""
 
@@ -56,7 +68,7 @@ class Effort:
     solver_calls: int = 0
     solver_proofs: int = 0
     solver_unknown: int = 0
-    conditions: dict[str, None] = field(default_factory=dict)  # in the order they were met
+    assumed: list[Assumed] = field(default_factory=list)  # in the order they were met, some several times
     limits: dict[str, None] = field(default_factory=dict)
     dropped: bool = False  # a −∞ was left out of a maximum
     infinite: bool = False  # something was compared with −∞
@@ -91,6 +103,7 @@ def spending(
     if len(_here.efforts) > 1:
         raise RuntimeError("a proof cannot begin inside another: it would forget what the other remembers")
     forget()
+    _here.idle.assumed.clear()
     effort = Effort(budget, time.thread_time() + budget.seconds, thorough, by_signs, longer)
     _here.efforts.append(effort)
     try:
@@ -117,9 +130,32 @@ LOOKS = 8  # steps between two looks at the clock
 WRITTEN_PER_TERM = 10  # a term that stays is written about this often on the way: opened, rewritten, merged
 
 
-def assume(condition: str) -> None:
-    """Note an assumption the proof relies on, as a sentence."""
-    _here.efforts[-1].conditions[condition] = None
+def assume(relation: str, subject: Any, guards: Iterable[Any] = ()) -> None:
+    """Note what the proof relies on, and under which guards."""
+    _here.efforts[-1].assumed.append(Assumed(relation, subject, frozenset(guards)))
+
+
+@contextmanager
+def meant_under(guards: Iterable[Any]) -> Iterator[None]:
+    """What is assumed inside is asked for where the guards hold."""
+    assumed, held = _here.efforts[-1].assumed, frozenset(guards)
+    before = len(assumed)
+    try:
+        yield
+    finally:
+        assumed[before:] = [replace(one, guards=one.guards | held) for one in assumed[before:]]
+
+
+@contextmanager
+def unassumed() -> Iterator[Callable[[], None]]:
+    """What is assumed inside is taken back, unless the block calls what it is given: it counts."""
+    assumed, counts = _here.efforts[-1].assumed, list[bool]()
+    before = len(assumed)
+    try:
+        yield lambda: counts.append(True)
+    finally:
+        if not counts:
+            del assumed[before:]
 
 
 def limited(limit: str) -> None:
@@ -128,20 +164,32 @@ def limited(limit: str) -> None:
 
 
 class _Memory(threading.local):
-    """This thread's results of a function."""
+    """This thread's results of a function, each with what it relies on."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.recall = lru_cache(maxsize=None)(function)
+        def found(*args: Any) -> tuple[Any, tuple[Assumed, ...]]:
+            assumed = _here.efforts[-1].assumed
+            before = len(assumed)
+            result = function(*args)
+            used = tuple(dict.fromkeys(assumed[before:]))
+            del assumed[before:]
+            return result, used
+
+        self.recall = lru_cache(maxsize=None)(found)
         on_forget(self.recall.cache_clear)
 
 
 def remember(function: F) -> F:
-    """Keep results for the length of one proof. Arguments are compared by identity or as plain data."""
+    """Keep results for the length of one proof. Arguments are compared by identity or as plain data. Whoever asks for a
+    result once more relies on what it relies on."""
     memory = _Memory(function)
 
     @wraps(function)
     def remembered(*args: Any) -> Any:
-        return memory.recall(*args)
+        result, used = memory.recall(*args)
+        if used:
+            _here.efforts[-1].assumed.extend(used)
+        return result
 
     return cast(F, remembered)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -19,14 +19,15 @@ from itertools import count
 
 from samesame.formula.angles import by_angles
 from samesame.formula.arguments import shared_arguments
+from samesame.formula.assumptions import Assumption, Within, read_back
 from samesame.formula.attempts import AT_ONCE, ATTEMPTS, writes_out_quotients
 from samesame.formula.boundaries import at_boundaries
 from samesame.formula.counting import never_counts, never_differs
 from samesame.formula.defined import assume_defined
-from samesame.formula.effort import Budget, Effort, OutOfBudget, assume, current, remember, spending, step
+from samesame.formula.effort import Budget, Effort, OutOfBudget, assume, remember, spending, step, unassumed
 from samesame.formula.expr import Expr, Index, Load, Unsupported, index, numeric, walk
 from samesame.formula.functions import exp, power, truth_of
-from samesame.formula.guards import Guards, at, conjunction, solved, zero_literal
+from samesame.formula.guards import Guards, Literal, at, conjunction, solved, zero_literal
 from samesame.formula.labelling import labellings
 from samesame.formula.left_out import with_all_places
 from samesame.formula.logarithms import by_magnitudes
@@ -87,7 +88,7 @@ class Proved:
     was left out of a maximum that is, or compared with."""
 
     method: str
-    conditions: tuple[str, ...]
+    conditions: tuple[Assumption, ...]
     detail: str
     infinite: bool = False
 
@@ -152,12 +153,11 @@ def _attempt(
         except BinderEscape as escape:
             return NotProved(f"internal check failed: {escape}")
         except _Open as open_:
-            left_over = next(readable([f"left over: {open_}"], left.free | right.free))
-            return NotProved(_with_limits(left_over, effort))
+            return NotProved(_with_limits(lettered(f"left over: {open_}", left.free | right.free), effort))
         method = "smt" if effort.solver_proofs else "normal form"
-        conditions = [*integers_in_range(left, right), *readable(effort.conditions, left.free | right.free)]
+        conditions = (*dict.fromkeys(integers_in_range(left, right)), *read_back(effort.assumed))
         infinite = effort.infinite or any(map(_holds_infinity, sides))
-        return Proved(method, tuple(dict.fromkeys(conditions)), detail, infinite)
+        return Proved(method, conditions, detail, infinite)
 
 
 def _holds_infinity(form: Form) -> bool:
@@ -171,20 +171,18 @@ def _may_hide_infinity(atom: Atom) -> bool:
     return isinstance(atom, Apply) and atom.head == "max"
 
 
-def integers_in_range(*exprs: Expr) -> Iterator[str]:
-    """What proofs take for granted of integer leaves, as sentences."""
+def integers_in_range(*exprs: Expr) -> Iterator[Assumption]:
+    """What proofs take for granted of integer leaves."""
     for expr in exprs:
         for e in walk(expr):
             if isinstance(e, Load) and e.leaf.kind == "int" and e.leaf.bounds is not None:
-                low, high = map(size_text, e.leaf.bounds)
-                yield f"{low} ≤ {e.leaf.name} ≤ {high}"
+                yield Within(e.leaf.name, *e.leaf.bounds)
 
 
-def readable(conditions: Iterable[str], free: frozenset[Index]) -> Iterator[str]:
-    """Conditions with letters for the free indices, in the order in which these were made."""
+def lettered(key: str, free: frozenset[Index]) -> str:
+    """The key of a form with letters for the free indices, in the order in which these were made."""
     letters = {f"i{v.serial}": LETTERS[k % len(LETTERS)] for k, v in enumerate(sorted(free, key=lambda v: v.serial))}
-    for condition in conditions:
-        yield re.sub(r"\bi\d+\b", lambda name: letters.get(name[0], name[0]), condition)
+    return re.sub(r"\bi\d+\b", lambda name: letters.get(name[0], name[0]), key)
 
 
 LETTERS = "ijklmnpq"
@@ -294,9 +292,11 @@ def vanishes(form: Form) -> str:
     halves = split_free_index(form)                       # first: denominators are longer than the index they hold
     if halves is not None:
         return f"{vanishes(halves)}, with a free index split"
-    quotients = quotients_written_out(form)               # before: a common denominator of many is long
-    if quotients is not None and (not quotients.terms or never_occurs(quotients)):
-        return "small sums of quotients written out"
+    with unassumed() as counts:
+        quotients = quotients_written_out(form)           # before: a common denominator of many is long
+        if quotients is not None and (not quotients.terms or never_occurs(quotients)):
+            counts()
+            return "small sums of quotients written out"
     shared = shared_arguments(form, vanishes_quietly)     # before equal denominators are multiplied out one by one
     if shared is not None:
         return f"{vanishes(shared)}, for functions of equal arguments"
@@ -307,14 +307,12 @@ def vanishes(form: Form) -> str:
     if halves is not None:
         return f"{vanishes(halves)}, with a free index split"
     for step_name, change in STEPS:
-        changed = change(cleared)
-        if changed is None:
-            continue
-        changed = clear_denominators(changed)
-        if not changed.terms:
-            return step_name
-        if never_occurs(changed):
-            return f"{step_name}; bodies counted by the solver"
+        with unassumed() as counts:
+            changed = change(cleared)
+            changed = None if changed is None else clear_denominators(changed)
+            if changed is not None and (not changed.terms or never_occurs(changed)):
+                counts()
+                return step_name if not changed.terms else f"{step_name}; bodies counted by the solver"
     raise _Open(abridged(cleared.key))
 
 
@@ -338,9 +336,15 @@ def clear_denominators(form: Form) -> Form:
         atom = min(worst, key=lambda a: a.key)
         if not is_positive(atom.argument):
             _refuse_zero(atom.argument)
-            assume(f"{atom.argument.key} ≠ 0")
+            assume("≠ 0", atom.argument, _shared_guards(form))
         form = multiply(form, of_atom(atom, -worst[atom]))
     return form
+
+
+def _shared_guards(form: Form) -> frozenset[Literal]:
+    """The guards under which all terms stand, about nothing that one of them binds: elsewhere the form is 0 anyway."""
+    own = (frozenset(g for g in term.guards if not g.free & frozenset(term.bound)) for term, _ in form.terms)
+    return frozenset.intersection(*own)
 
 
 def _refuse_zero(denominator: Form) -> None:
@@ -518,15 +522,14 @@ def functions_of_equal_arguments(form: Form) -> Form | None:
 
 def vanishes_quietly(form: Form) -> bool:
     """Whether a step shows that it is zero; what is assumed for that counts only then."""
-    effort = current()
-    before = dict(effort.conditions)
-    try:
-        vanishes(form)
-    except OutOfBudget:
-        raise
-    except (_Open, Unsupported):
-        effort.conditions = before
-        return False
+    with unassumed() as counts:
+        try:
+            vanishes(form)
+        except OutOfBudget:
+            raise
+        except (_Open, Unsupported):
+            return False
+        counts()
     return True
 
 

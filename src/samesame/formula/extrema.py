@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from functools import reduce
 
+from samesame.formula.assumptions import SOME
 from samesame.formula.effort import assume, current, remember, step
 from samesame.formula.expr import Unsupported
 from samesame.formula.functions import (
@@ -113,7 +114,7 @@ def _maximum_on_cell(pieces: Form) -> Form:
     if len(terms) == 2 and all(t.plain for t in terms):
         return _larger(piece_of(terms[0]), piece_of(terms[1]))
     if not have_point(terms):
-        assume(f"the maximum over {pieces.key} is over at least one element")
+        assume(SOME, pieces)
     outer = _through_exp(terms) or _without_positive_factors(terms)
     if outer is not None:
         return outer

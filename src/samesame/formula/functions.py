@@ -13,7 +13,8 @@ from fractions import Fraction
 from functools import partial
 from math import gcd, lcm
 
-from samesame.formula.effort import assume, current, remember, step
+from samesame.formula.defined import assume_defined
+from samesame.formula.effort import assume, current, meant_under, remember, step
 from samesame.formula.expr import Unsupported
 from samesame.formula.guards import (
     NO_GUARDS,
@@ -28,7 +29,7 @@ from samesame.formula.guards import (
 )
 from samesame.formula.poly import Atom, IntegerAtom, Poly, collect, divide, number
 from samesame.formula.presence import counted, has_instance, is_count, points
-from samesame.formula.rewrite import Draft, as_text, guarded, leave_root, multiply, positive, rewritten, under
+from samesame.formula.rewrite import Draft, guarded, leave_root, multiply, positive, rewritten, under
 from samesame.formula.scalars import EVEN, ODD, ROUNDING, SCALARS
 from samesame.formula.signs import has_point, is_generic, is_nonnegative, is_positive, piece_of
 from samesame.formula.terms import (
@@ -80,7 +81,8 @@ def by_cells(form: Form, function: Function, known: Guards = NO_GUARDS) -> Form:
         together = conjunction((*known, side))
         if together is not None and isinstance(side, Literal) and not infeasible(together):
             step()
-            on_cell = by_cells(restricted(form, side, together), function, together)
+            with meant_under((side,)):
+                on_cell = by_cells(restricted(form, side, together), function, together)
             result = add(result, guarded((side,), on_cell))
     return result
 
@@ -284,7 +286,7 @@ def _exp_on_cell(form: Form) -> Form:
         atom = term.factors[0][0] if term.plain and len(term.factors) == 1 and term.factors[0][1] == 1 else None
         if isinstance(atom, Apply) and atom.head == "log":
             if not is_positive(atom.argument):
-                assume(f"{atom.argument.key} > 0")
+                assume("> 0", atom.argument)
             result = multiply(result, power(atom.argument, c))
         else:
             factors.append((Apply("exp", Form(((term, Fraction(1)),))), c))
@@ -536,10 +538,10 @@ def boolean(head: str, form: Form) -> Atom | bool:
     if exponents is not None:
         return boolean(head, exponents)
     if is_positive(rest):
-        _assume_defined(form)
+        assume_defined(form)
         return head == "positive"
     if is_positive(scale(rest, -1)) or (head == "positive" and is_nonnegative(scale(rest, -1))):
-        _assume_defined(form)
+        assume_defined(form)
         return False
     decisive = _decisive_piece(rest) if head == "positive" else None
     if decisive is not None:
@@ -565,7 +567,7 @@ def _decisive_piece(form: Form) -> Form | None:
     if len(forms) - len(known) != 1:
         return None
     for each in known:
-        _assume_defined(each)
+        assume_defined(each)                         # what is decided without its value is decided there only
     current().infinite |= current().dropped          # no maximum is left to show that there was a −∞ beside it
     return next(f for f in forms if f not in known)
 
@@ -585,18 +587,6 @@ def _is_power(form: Form) -> bool:
     """Whether the one term of a form is a product with an exponential among its factors."""
     ((term, _),) = form.terms
     return term.plain and any(isinstance(a, Apply) and a.head == "exp" for a, _ in term.factors)
-
-
-def _assume_defined(form: Form) -> None:
-    """Note where the form is a number: what is decided without its value is decided there only."""
-    for term, _ in form.terms:
-        for atom, e in term.factors:
-            if atom.free & frozenset(term.bound) or positive(atom):
-                continue
-            if e.denominator > 1:
-                assume(f"{as_text(atom)} ≥ 0")
-            if e < 0:
-                assume(f"{as_text(atom)} ≠ 0")
 
 
 # extrema.py adds "max"

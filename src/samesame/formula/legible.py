@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from samesame.formula.effort import Budget, spending
-from samesame.formula.equal import deep_recursion, readable
+from samesame.formula.equal import deep_recursion, lettered
 from samesame.formula.expr import Index, Unsupported, numeric
 from samesame.formula.expr import index as new_index
 from samesame.formula.normal import normal
@@ -37,7 +37,7 @@ def legible(key: str, free: frozenset[Index]) -> str:
     """The key of a form in letters; cut off where it is long."""
     bound = {name: BOUND[k % len(BOUND)] + str(k // len(BOUND) or "")
              for k, name in enumerate(dict.fromkeys(re.findall(r"%\d+\.\d+", key)))}
-    (text,) = readable([re.sub(r"%\d+\.\d+", lambda name: bound[name[0]], key)], free)
+    text = lettered(re.sub(r"%\d+\.\d+", lambda name: bound[name[0]], key), free)
     text = ROOT.sub(lambda root: f"{root[1]}^-1" if root[2] else root[1], DIGEST.sub("…", text))
     text = re.sub(r"Σ\d+\[", "Σ[", text)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -16,7 +16,7 @@ from samesame.formula import matrices
 from samesame.formula.complements import complemented
 from samesame.formula.defined import assume_defined, is_mean_of_exponentials, is_number
 from samesame.formula.digits import merge_digits
-from samesame.formula.effort import current, remember, step
+from samesame.formula.effort import current, meant_under, remember, step
 from samesame.formula.expr import (
     ZERO,
     Add,
@@ -199,8 +199,14 @@ def _log(argument: Expr) -> Form:
 
 
 def _chosen(condition: Cases, then: Expr, otherwise: Expr) -> Form:
-    parts = [guarded(guards, normal(then)) for guards in condition]
-    return add(*parts, *(guarded(guards, normal(otherwise)) for guards in opposite(condition)))
+    chosen = [(guards, then) for guards in condition] + [(guards, otherwise) for guards in opposite(condition)]
+    return add(*(guarded(guards, _normal_under(guards, e)) for guards, e in chosen))
+
+
+def _normal_under(guards: Guards, expr: Expr) -> Form:
+    """The normal form of what counts where the guards hold."""
+    with meant_under(guards):
+        return normal(expr)
 
 
 # ------------------------------------------------------------------------------------------------------------- integers

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from samesame.formula.assumptions import BELOW
 from samesame.formula.effort import assume
 from samesame.formula.functions import restricted
 from samesame.formula.guards import at_least_zero_literal, conjunction, less
@@ -35,7 +36,7 @@ def where_lookups_reach(form: Form) -> Form | None:
     if smaller is form:
         return None
     for p, size in looks:
-        assume(f"0 ≤ {p.key} ≤ {size - 1}")
+        assume(f"{BELOW}{size}", p)
     return smaller
 
 

@@ -19,6 +19,7 @@ from fractions import Fraction
 from samesame.formula.effort import assume, current, remember, step
 from samesame.formula.expr import Unsupported
 from samesame.formula.guards import (
+    NO_GUARDS,
     Guards,
     Literal,
     at,
@@ -264,8 +265,8 @@ def combine_factors(draft: Draft) -> Draft | Form | None:
     for atom, e in draft.factors:
         before = powers.get(atom, Fraction(0))
         if before * e < 0:
-            cancel(atom)
-        leave_root(atom, before, before + e)
+            cancel(atom, draft.guards)
+        leave_root(atom, before, before + e, draft.guards)
         powers[atom] = before + e
     number_part, expanded = Fraction(1), list[tuple[Form, int]]()
     for atom, e in list(powers.items()):
@@ -289,25 +290,25 @@ def combine_factors(draft: Draft) -> Draft | Form | None:
     return under(simpler, form)
 
 
-def cancel(atom: Atom) -> None:
-    """Allow atom · atom^-1 = 1 and note the condition; refuse where the atom may well be zero."""
+def cancel(atom: Atom, guards: Guards = NO_GUARDS) -> None:
+    """Allow atom · atom^-1 = 1 under guards and note that it is not 0; refuse where the atom may well be zero."""
     if positive(atom):
         return
     if not laws.generic(atom):
         raise Unsupported(f"a quotient by {atom.key} cancels, which may be zero")
-    assume(f"{as_text(atom)} ≠ 0")
+    assume("≠ 0", value_form(atom), guards)
 
 
-def leave_root(atom: Atom, before: Fraction, after: Fraction) -> None:
-    """Allow atom^before to become atom^after, and note the condition where only the former asks for atom ≥ 0."""
+def leave_root(atom: Atom, before: Fraction, after: Fraction, guards: Guards = NO_GUARDS) -> None:
+    """Allow atom^before to become atom^after, and note that atom ≥ 0 where only the former asks for it."""
     known = positive(atom) or (isinstance(atom, Apply) and atom.head == "sum" and laws.nonnegative(atom.argument))
     if before.denominator > 1 and after.denominator == 1 and not known:
-        assume(f"{as_text(atom)} ≥ 0")
+        assume("≥ 0", value_form(atom), guards)
 
 
-def as_text(atom: Atom) -> str:
-    """An atom as a condition names it."""
-    return atom.argument.key if isinstance(atom, Apply) and atom.head == "sum" else atom.key
+def value_form(atom: Atom) -> Form:
+    """An atom's value as a form."""
+    return atom.argument if isinstance(atom, Apply) and atom.head == "sum" else of_atom(atom)
 
 
 def positive(atom: Atom) -> bool:

@@ -18,17 +18,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from samesame.formula.expr import Expr, Fn, and_, compare, cos, le, lt, or_
+
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """`values` are of float64. `domain` is the condition on the argument {} under which there is a value; "" for all
-    real numbers. `rising` functions increase strictly on their domain; `positive` ones are above zero there, and
-    `nonnegative` ones at zero, too."""
+    """`values` are of float64. `domain` says of an argument whether there is a value; None where every real number has
+    one. `rising` functions increase strictly on their domain; `positive` ones are above zero there, and `nonnegative`
+    ones at zero, too."""
 
     values: Callable[[Array], Array]
-    domain: str = ""
+    domain: Callable[[Expr], Expr] | None = None
     rising: bool = False
     positive: bool = False
     nonnegative: bool = False                    # and zero somewhere
@@ -80,27 +82,39 @@ def _each(function: Callable[[float], float]) -> Callable[[Array], Array]:
     return np.vectorize(function, otypes=[np.float64])
 
 
+def _above_zero(x: Expr) -> Expr:
+    return lt(0, x)
+
+
+def _is_no_pole(x: Expr) -> Expr:
+    """Is it none of 0, −1, −2, …?"""
+    return or_(lt(0, x), compare("≠", Fn("floor", x), x))
+
+
+DOMAIN = "in the domain of "                 # a function, as an assumption says
+
+
 SCALARS: dict[str, Scalar] = {
     "exp": Scalar(np.exp, rising=True, positive=True, latex=True),
     "expm1": Scalar(np.expm1, rising=True),
-    "log": Scalar(np.log, "{} > 0", enough="> 0", rising=True, latex=True),
-    "log1p": Scalar(np.log1p, "{} > −1", enough="≥ 0", rising=True),
-    "log2": Scalar(np.log2, "{} > 0", enough="> 0", rising=True),
-    "log10": Scalar(np.log10, "{} > 0", enough="> 0", rising=True),
+    "log": Scalar(np.log, _above_zero, enough="> 0", rising=True, latex=True),
+    "log1p": Scalar(np.log1p, lambda x: lt(-1, x), enough="≥ 0", rising=True),
+    "log2": Scalar(np.log2, _above_zero, enough="> 0", rising=True),
+    "log10": Scalar(np.log10, _above_zero, enough="> 0", rising=True),
     "sigmoid": Scalar(lambda x: 1 / (1 + np.exp(-x)), rising=True, positive=True),
     "softplus": Scalar(lambda x: np.logaddexp(x, 0), rising=True, positive=True),
     "sinh": Scalar(np.sinh, rising=True, parity="odd", latex=True),
     "cosh": Scalar(np.cosh, positive=True, parity="even", at_zero=1, latex=True),
     "tanh": Scalar(np.tanh, rising=True, parity="odd", latex=True),
     "erf": Scalar(_each(math.erf), rising=True, parity="odd"),
-    "erfinv": Scalar(_each(inverse_erf), "−1 < {} < 1", rising=True, parity="odd"),
-    "lgamma": Scalar(_each(log_gamma), "{} is none of 0, −1, −2, …", enough="> 0"),
-    "digamma": Scalar(_each(digamma), "{} is none of 0, −1, −2, …", enough="> 0"),
+    "erfinv": Scalar(_each(inverse_erf), lambda x: and_(lt(-1, x), lt(x, 1)), rising=True, parity="odd"),
+    "lgamma": Scalar(_each(log_gamma), _is_no_pole, enough="> 0"),
+    "digamma": Scalar(_each(digamma), _is_no_pole, enough="> 0"),
     "sin": Scalar(np.sin, parity="odd", latex=True),
     "cos": Scalar(np.cos, parity="even", at_zero=1, latex=True),
-    "tan": Scalar(np.tan, "cos({}) ≠ 0", parity="odd", latex=True),
-    "asin": Scalar(np.arcsin, "−1 ≤ {} ≤ 1", rising=True, parity="odd"),
-    "acos": Scalar(np.arccos, "−1 ≤ {} ≤ 1", nonnegative=True),
+    "tan": Scalar(np.tan, lambda x: compare("≠", cos(x), 0), parity="odd", latex=True),
+    "asin": Scalar(np.arcsin, lambda x: and_(le(-1, x), le(x, 1)), rising=True, parity="odd"),
+    "acos": Scalar(np.arccos, lambda x: and_(le(-1, x), le(x, 1)), nonnegative=True),
     "atan": Scalar(np.arctan, rising=True, parity="odd"),
     "abs": Scalar(np.abs, nonnegative=True, parity="even"),
     "sign": Scalar(np.sign, parity="odd"),

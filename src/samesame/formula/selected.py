@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from samesame.formula.assumptions import Assumption, Said
 from samesame.formula.binders import put
 from samesame.formula.expr import (
     FALSE,
@@ -54,17 +55,17 @@ from samesame.formula.monotone import apart, is_finite, place
 
 MOST = 256                  # elements of a row that is written out
 SORTED, PLACED = ("aten.sort", ("values", (False, True))), ("aten.sort", ("indices", (False, True)))
-UNTIED = "no two elements of a row of"
+UNTIED = "no two elements of a row of {} are equal"
 EXTREMES = {"aten.argmax": "max", "aten.argmin": "min"}
 Element = Callable[[Expr], Expr]
-_untied: ContextVar[set[str] | None] = ContextVar("untied", default=None)
+_untied: ContextVar[set[Said] | None] = ContextVar("untied", default=None)
 
 
 @contextmanager
-def untied() -> Iterator[set[str]]:
+def untied() -> Iterator[set[Said]]:
     """Inside, no two elements of a row from which several are chosen are equal, which is said of each row that it
     matters for."""
-    told = set[str]()
+    told = set[Said]()
     token = _untied.set(told)
     try:
         yield told
@@ -81,12 +82,12 @@ def _tell(row: Lambda) -> None:
     told, loads = _untied.get(), [e for e in walk(row.body) if isinstance(e, Load)]
     names = {e.leaf.name for e in loads if e.kind == row.body.kind}
     if told is not None:
-        told.add(f"{UNTIED} {min(names) if len(names) == 1 else 'what several are chosen from'} are equal")
+        told.add(Said("ties", UNTIED, (min(names) if len(names) == 1 else "what several are chosen from",)))
 
 
-def ties_excluded(conditions: Iterable[str]) -> list[str]:
-    """Those of the conditions that exclude ties."""
-    return [condition for condition in dict.fromkeys(conditions) if condition.startswith(UNTIED)]
+def ties_excluded(assumptions: Iterable[Assumption]) -> list[str]:
+    """Those that exclude ties."""
+    return list(dict.fromkeys(str(one) for one in assumptions if isinstance(one, Said) and one.kind == "ties"))
 
 
 def position(row: Lambda, k: Expr, largest: bool) -> Opaque | None:

@@ -11,14 +11,14 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import permutations
 
+from samesame.formula.assumptions import COUNT
 from samesame.formula.effort import assume, step
 from samesame.formula.guards import Literal
 from samesame.formula.poly import Atom, Var
-from samesame.formula.rewrite import Draft, as_text, positive, under
+from samesame.formula.rewrite import Draft, positive, under
 from samesame.formula.signs import never_vanishes
 from samesame.formula.terms import Apply, Factors, Form, Term, constant, form_of, next_open, opened
 
-NO_EMPTY_COUNT = "no count that both programs divide by is 0"
 Division = tuple[Atom, frozenset[Literal]]                 # a sum that divides, and the conditions under which it does
 
 
@@ -72,8 +72,9 @@ def _without(term: Term, divisions: set[Division]) -> Form:
         bound, guards, factors = opened(term, next_open(term.free))
         renamed = whole.rename(tuple(zip(term.bound, bound, strict=True)))
         found = _taken_out(Draft(bound, guards, factors), renamed) if isinstance(renamed, Apply) else None
-        if found is not None:
-            assume(f"{as_text(whole)} ≠ 0" if never_vanishes(whole.argument) else NO_EMPTY_COUNT)
+        if found is not None and isinstance(renamed, Apply):
+            about = [g for g in guards if not g.free & (frozenset(bound) - renamed.free)]
+            assume("≠ 0" if never_vanishes(whole.argument) else COUNT, renamed.argument, about)
             return form_of((t, c * d) for one, c in found.terms for t, d in _without(one, divisions).terms)
     return Form(((term, Fraction(1)),))
 

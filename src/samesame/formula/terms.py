@@ -308,12 +308,12 @@ def ends(v: Var, bound: tuple[Var, ...], guards: Guards) -> tuple[Poly | None, P
     """The range that the guards give v; ends that mention other bound variables do not count."""
     lows, highs, _ = bounds(v, guards)
     inside = frozenset(bound)
-    low = _tightest([p for p, _ in lows if not p.free & inside], 1)
-    high = _tightest([p for p, _ in highs if not p.free & inside], -1)
+    low = tightest([p for p, _ in lows if not p.free & inside], 1)
+    high = tightest([p for p, _ in highs if not p.free & inside], -1)
     return low, high
 
 
-def _tightest(ends: list[Poly], direction: int) -> Poly | None:
+def tightest(ends: list[Poly], direction: int) -> Poly | None:
     best: Poly | None = None
     for end in sorted(ends, key=lambda p: p.key):
         if best is None or at_least_zero((end - best) * direction):

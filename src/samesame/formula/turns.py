@@ -13,7 +13,7 @@ from fractions import Fraction
 from samesame.formula.effort import assume
 from samesame.formula.poly import IntegerAtom
 from samesame.formula.rewrite import multiply
-from samesame.formula.scalars import SCALARS
+from samesame.formula.scalars import DOMAIN, SCALARS
 from samesame.formula.terms import (
     Apply,
     Form,
@@ -74,8 +74,8 @@ def _of_inverse(name: str, angle: Form) -> Form | None:
     if abs(c) != 1 or inverse is None:
         return None
     function, x = inverse.head.removeprefix("fn:"), inverse.argument
-    if domain := SCALARS[function].domain:
-        assume(domain.format(x.key))
+    if SCALARS[function].domain:
+        assume(f"{DOMAIN}{function}", x)
     squared = multiply(x, x)
     if function == "atan":
         shorter = laws.power(add(constant(1), squared), Fraction(-1, 2))

@@ -144,7 +144,7 @@ def _lifted(
     try:
         with readings() as found:
             lifting.run()
-        verdict.readings = sorted(found)
+        verdict.readings = sorted(map(str, found))
     except MoreThanOnce as found_none:
         if clock.left() and len(once) < MOST_PRECONDITIONS and lifting.may_assume(found_none.once):
             return _lifted(launch, joined, settings, (*once, found_none.once))

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from samesame.evidence import Refused
+from samesame.formula.assumptions import Assumption, simplified
 from samesame.formula.expr import Expr, Load, Size, Unsupported, Where, rebuild
 from samesame.formula.show import unicode
 from samesame.kernels import clock
@@ -436,12 +437,12 @@ def compare(
     verdict.reference = against if isinstance(against, str) else getattr(against, "__name__", "reference")
     try:
         found, configuration = None, ""
-        conditions: dict[str, None] = {}
+        conditions: list[Assumption] = []
         assumed = assumed_of(captured, lifted)
         for way in ways(lifted):
             found = compared(captured, way, reference, assumed, example)
             configuration = next((k.configuration for k in way.values() if k.configuration), "")
-            conditions |= dict.fromkeys(found.conditions)
+            conditions += found.conditions
             if found.state != "same":
                 found.detail += "".join(f"; {k.kernel} with {k.configuration}" for k in way.values() if k.configuration)
                 break
@@ -452,7 +453,7 @@ def compare(
     verdict.against, verdict.against_detail = found.state, found.detail
     verdict.against_counterexample = found.counterexample
     verdict.against_held = [f"{name} = {n}" for name, n in found.held.items()]
-    verdict.against_conditions = list(conditions)
+    verdict.against_conditions = list(dict.fromkeys(map(str, simplified(conditions))))
     return reference, configuration
 
 
@@ -481,7 +482,7 @@ def compared(
         with readings() as told, idealised():
             again = compared_as_read(captured, lifted, reference, assumed, example)
         if again.state == "same":
-            return replace(again, conditions=(*again.conditions, *sorted(told)))
+            return replace(again, conditions=(*again.conditions, *sorted(told, key=str)))
     return found
 
 

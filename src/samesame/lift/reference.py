@@ -21,6 +21,7 @@ from samesame.capture import capture
 from samesame.capture.sizes.family import Family, family
 from samesame.capture.sizes.following import Followings, follow
 from samesame.evidence import Refused
+from samesame.formula.assumptions import Assumption, Said, simplified
 from samesame.formula.binders import rebuilt
 from samesame.formula.cases import prove_by_cases
 from samesame.formula.effort import WORK, Budget
@@ -47,6 +48,7 @@ from samesame.formula.expr import (
     walk,
     where,
 )
+from samesame.formula.looked_at import broken
 from samesame.formula.polynomials import polynomial
 from samesame.formula.show import unicode_tensor
 from samesame.formula.sizes import canonical, replaced, symbols, value_at
@@ -86,7 +88,7 @@ class Comparison:
     detail: str = ""
     counterexample: dict[str, Any] | None = None
     held: dict[str, int] = field(default_factory=dict)  # sizes that the reference holds to a number
-    conditions: tuple[str, ...] = ()
+    conditions: tuple[Assumption, ...] = ()
     guarded: bool = False
 
 
@@ -215,8 +217,21 @@ def compared_at(
         worst.counterexample["sizes"] = terms.launched(worst.counterexample["sizes"])
     limits = (f"{name} ≥ {n}" for name, n in least.items() if name not in terms.held and n > known.get(name, 0))
     decides = asked_by(found, sizes, terms, assumed)
-    worst.conditions = tuple(dict.fromkeys((*limits, *decides, *(c for a in answers for c in a.conditions))))
-    return worst
+    said = (Said("sizes", words) for words in (*limits, *decides))
+    worst.conditions = simplified((*said, *(c for a in answers for c in a.conditions)))
+    return worst if worst.state != "same" else kept(worst, launched, {**example, **tries.sizes[0]})
+
+
+def kept(answer: Comparison, launched: Launched, sizes: Mapping[str, int]) -> Comparison:
+    """The answer, if the launch's own tensors keep what it takes for granted: else there is none."""
+    for one in answer.conditions:
+        held = {name: launched.held_by(name) for name in one.names if name in launched.inputs}
+        values = {name: value.double().numpy() if value.is_floating_point() else value.numpy()
+                  for name, value in held.items() if value is not None}
+        if places := broken(one, values, sizes):
+            detail = f"a proof takes for granted that {one}, and the launch's own tensors break that {places}"
+            return replace(answer, state="undecided", detail=detail, conditions=())
+    return answer
 
 
 def named_in_shapes(outputs: Sequence[Tensor], wanted: Sequence[Tensor], example: Mapping[str, int]) -> dict[str, int]:
@@ -327,8 +342,9 @@ def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequ
         if case is not None:
             return Comparison("different", f"output {number_} differs", case)
     if isinstance(outcome, Proved):
-        detail, conditions = f"proved by {outcome.method}: {outcome.detail}", (*outcome.conditions, *needed)
-        return Comparison("same", detail, conditions=conditions)
+        of_data = (Said("data", words) for words in needed)
+        return Comparison("same", f"proved by {outcome.method}: {outcome.detail}",
+                          conditions=(*outcome.conditions, *of_data))
     return Comparison("undecided", f"output {number_} is not proved: {not_proved(outcome.reason, left, right)}")
 
 

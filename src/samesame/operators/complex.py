@@ -18,7 +18,7 @@ from samesame.graph import Dtype
 from samesame.operators import contraction, indexing, reduction
 from samesame.operators.numbers import record
 from samesame.operators.pointwise import choose, minus, over, plus, times
-from samesame.operators.provisos import UNSIGNED
+from samesame.operators.provisos import unsigned
 from samesame.operators.shapes import as_tensor, fits, kind_of, plain, pointwise
 from samesame.operators.special import arctangent
 from samesame.operators.table import Meaning, complex_meaning, is_complex, join, meaning, parts, tensors_in
@@ -189,7 +189,7 @@ def sqrt_(z: Tensor) -> Tensor:
         return lambda a, b: sqrt((sqrt(a**2 + b**2) + sign * a) / 2)
 
     a, b = parts(z)
-    record(UNSIGNED.format("a complex root"))
+    record(unsigned("a complex root"))
     return join(pointwise(of(1), a, b), pointwise(lambda x, y: where(lt(y, 0), -of(-1)(x, y), of(-1)(x, y)), a, b))
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from samesame.formula.expr import ONE, ZERO, Expr, Num, Opaque, Unsupported, and_, const, eq, le, lt, or_, where
 from samesame.formula.tensor import Tensor, tensor
 from samesame.operators.numbers import exact, record
-from samesame.operators.provisos import RISING
+from samesame.operators.provisos import rising
 from samesame.operators.shapes import agreeing, as_tensor, folded, plain
 from samesame.operators.table import meaning
 
@@ -29,7 +29,7 @@ def _places(row: Tensor, x: Tensor, right: bool, name: str) -> Tensor:
     if row.rank > 1:
         agreeing(row.shape[:-1], x.shape[:-1], "a row to look in for each row of numbers")
     if not _in_order(row):
-        record(RISING.format(name))
+        record(rising(name))
     below: Below = le if right else lt
 
     def element(*i: Expr) -> Expr:

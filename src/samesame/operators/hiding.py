@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 
+from samesame.formula.assumptions import Assumption, Said
 from samesame.formula.expr import NEG_INF, Add, Expr, Load, Mul, Num, Where, const, lt, where
 from samesame.formula.infinite import PLUS_INFINITY, negated
 from samesame.graph import Graph
@@ -31,7 +32,7 @@ SOFTENING = frozenset(      # what makes 0 of −∞
         *("_scaled_dot_product_attention_math", "cross_entropy_loss"),
     ]
 )
-COUNTS = "counts as −∞: whatever it hides has no weight, and something is left of every row"
+COUNTS = "{} counts as −∞: whatever it hides has no weight, and something is left of every row"
 _hiding: ContextVar[bool] = ContextVar("hiding", default=False)
 
 
@@ -54,13 +55,13 @@ def is_hiding() -> bool:
     return _hiding.get()
 
 
-def condition(value: float) -> str:
-    return f"{-abs(value):g} {COUNTS}"
+def condition(value: float) -> Said:
+    return Said("hidden", COUNTS, (f"{-abs(value):g}",))
 
 
-def told(conditions: Iterable[str]) -> list[str]:
+def told(assumptions: Iterable[Assumption]) -> list[str]:
     """What a headline says of numbers that were read so, if any were."""
-    numbers = dict.fromkeys(c.removesuffix(f" {COUNTS}") for c in conditions if c.endswith(COUNTS))
+    numbers = dict.fromkeys(one.about[0] for one in assumptions if isinstance(one, Said) and one.kind == "hidden")
     return [f"where {' and '.join(numbers)} counts as −∞ and hides no whole row"] if numbers else []
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from samesame.formula.assumptions import Said
 from samesame.operators.numbers import record
 from samesame.operators.table import packet
 
@@ -50,5 +51,5 @@ def idealised() -> Iterator[None]:
 def leaves_out(condition: str) -> bool:
     """Whether a guard is to be left out; if so, the condition under which that makes no difference is recorded."""
     if _ideal.get():
-        record(condition)
+        record(Said("guard", condition))
     return _ideal.get()

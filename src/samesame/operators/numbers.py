@@ -7,7 +7,7 @@ decimal of 15 digits is this float, it is the number that the float is, to the l
 and 1 − w for a weight w from 1/2 on, are exactly that on the other side, too. One that floats make, to the last bit, of
 short decimals as optimizers do (`1 - 0.9**2` is 0.18999999999999995) is that, and so is the short decimal that products
 of decimals leave by a unit or two (`0.997 * 0.95` is 0.9471499999999999). `math.cos(0.3)` is that cosine. Such a
-reading is an assumption, so each is written down: `with readings() as found:` collects them as sentences.
+reading is an assumption, so each is written down: `with readings() as found:` collects them.
 
 The least float of a format is −∞ to a softmax, which makes 0 of both, and a number like any other elsewhere: a proof
 in which a −∞ so read does not vanish is no proof, and is made once more `with literally():`.
@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from samesame.formula.assumptions import Said
 from samesame.formula.expr import NEG_INF, PI, Expr, Unsupported, const, fn, log, mul, numeric, power, walk
 from samesame.formula.infinite import PLUS_INFINITY
 from samesame.operators import hiding
@@ -94,8 +95,8 @@ DIGITS_OF_ARGUMENTS = 4                                    # of what a function 
 LOST, LEAST_LEFT = 2.0**-53, 1e-5                          # what 1 − s is off where s is rounded; the least such 1 − s
 
 
-class Readings(set[str]):
-    """Sentences such as `-3.4e+38 read as −∞`; `infinite` where one of them is of this kind."""
+class Readings(set[Said]):
+    """Readings such as `-3.4e+38 read as −∞`; `infinite` where one of them is of this kind."""
 
     infinite = False
 
@@ -141,12 +142,16 @@ def beside(numbers: Iterable[float]) -> Iterator[None]:
         _beside.reset(token)
 
 
-def record(sentence: str, infinite: bool = False) -> None:
+def record(reading: Said, infinite: bool = False) -> None:
     """Write down a reading for whoever collects them; `infinite` if it is one of a number as −∞."""
     found = _collector.get()
     if found is not None:
-        found.add(sentence)
+        found.add(reading)
         found.infinite = found.infinite or infinite
+
+
+def _read(value: float, meant: str) -> Said:
+    return Said("reading", f"{value!r} read as {meant}")
 
 
 def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Expr:
@@ -162,7 +167,7 @@ def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Exp
     if math.isinf(value):
         return PLUS_INFINITY if value > 0 else NEG_INF
     if value in LOWEST and not _literal.get():
-        record(f"{value!r} read as −∞; a softmax over nothing else is not covered", infinite=True)
+        record(_read(value, "−∞; a softmax over nothing else is not covered"), infinite=True)
         return NEG_INF
     if hiding.is_hiding() and hiding.hides(value):
         record(hiding.condition(value), infinite=True)
@@ -174,7 +179,7 @@ def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Exp
     for size, symbol in sizes:
         for exponent in (HALF, -HALF, Fraction(1, 4), Fraction(-1, 4)):
             if size > 1 and _near(float(size) ** float(exponent), value):
-                record(f"{value!r} read as {symbol!r}^({exponent})")
+                record(_read(value, f"{symbol!r}^({exponent})"))
                 return power(symbol, exponent)
     digits = _digits(repr(value))
     if digits < SHORT:
@@ -198,7 +203,7 @@ def is_no_limit(value: Any, x: Expr) -> bool:
         return False
     if _literal.get() or NEG_INF in walk(x):
         return False
-    record(f"nothing that is clamped lies below {value!r}")
+    record(Said("reading", f"nothing that is clamped lies below {value!r}"))
     return True
 
 
@@ -234,7 +239,7 @@ def _recognised(value: float) -> Expr | None:
     if found is None:
         return None
     expr, text = found
-    record(f"{value!r} read as {text}")
+    record(_read(value, text))
     return expr
 
 

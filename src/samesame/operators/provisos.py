@@ -1,21 +1,28 @@
 """Conditions that ordinary values break: a headline says them, since it is to be true without the rest of the report.
 
 Most conditions are about numbers that nobody gives (a divisor that is 0, where neither program has a value) or say how
-a literal was read. A zero that is negative where its sign is asked for (`signbit(-x)` at 0), and rows in no order where
-one looks in them, are neither.
+a literal was read. A zero that is negative where its sign is asked for (`signbit(-x)` at 0), rows in no order where one
+looks in them, and counts of nothing are neither.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from samesame.formula.shares import NO_EMPTY_COUNT
+from samesame.formula.assumptions import COUNT, Assumption, Holds, Said
 
-UNSIGNED = "a zero is positive where {} asks for its sign"
-RISING = "the rows that {} looks in are in rising order"
-_ENDINGS = (*(words.partition("{}")[2] for words in (UNSIGNED, RISING)), NO_EMPTY_COUNT)
+_PROVISO = "proviso"
 
 
-def provisos(conditions: Iterable[str]) -> list[str]:
-    """Those of the conditions that a headline is to say, each once."""
-    return [condition for condition in dict.fromkeys(conditions) if condition.endswith(_ENDINGS)]
+def unsigned(what: str) -> Said:
+    return Said(_PROVISO, f"a zero is positive where {what} asks for its sign")
+
+
+def rising(what: str) -> Said:
+    return Said(_PROVISO, f"the rows that {what} looks in are in rising order")
+
+
+def provisos(assumptions: Iterable[Assumption]) -> list[str]:
+    """What a headline is to say of what proofs took for granted, each once."""
+    said = (one for one in assumptions if isinstance(one, Said | Holds) and one.kind in (_PROVISO, COUNT))
+    return list(dict.fromkeys(map(str, said)))

@@ -40,7 +40,7 @@ from samesame.graph import Dtype
 from samesame.operators.movement import replaced
 from samesame.operators.numbers import constant, exact, record
 from samesame.operators.pointwise import clamp, times
-from samesame.operators.provisos import UNSIGNED
+from samesame.operators.provisos import unsigned
 from samesame.operators.reduction import Dims, running, sum_
 from samesame.operators.shapes import agreeing, at, broadcast, dimension, folded, pointwise, untold
 from samesame.operators.table import meaning
@@ -50,14 +50,14 @@ atan, erfinv, lgamma, digamma = map(fn, ("atan", "erfinv", "lgamma", "digamma"))
 
 def arctangent(y: Expr, x: Expr) -> Expr:
     """The angle of the point (x, y), from −π to π; 0 at the origin."""
-    record(UNSIGNED.format("atan2"))
+    record(unsigned("atan2"))
     steep = where(lt(0, y), PI / 2, where(lt(y, 0), -PI / 2, 0))
     behind = atan(y / x) + where(lt(y, 0), -PI, PI)
     return where(lt(0, x), atan(y / x), where(lt(x, 0), behind, steep))
 
 
 def copysign_of(x: Expr, y: Expr) -> Expr:
-    record(UNSIGNED.format("copysign"))
+    record(unsigned("copysign"))
     return where(lt(y, 0), -absolute(x), absolute(x))
 
 
@@ -104,7 +104,7 @@ def heaviside(x: Tensor, values: Tensor) -> Tensor:
 
 @meaning("aten.signbit.default")
 def signbit(x: Tensor) -> Tensor:
-    record(UNSIGNED.format("signbit"))
+    record(unsigned("signbit"))
     return pointwise(lambda e: lt(e, 0), x, kind="bool")
 
 

@@ -44,7 +44,7 @@ def faithful(graph: Graph, specification: Specification, forms: Sequence[Form]) 
     answers = [prove_equal(*pair, budget=BUDGET) for pair in pairs]
     if not all(isinstance(answer, Proved) for answer in answers):
         return None
-    return tuple(dict.fromkeys(condition for answer in answers if isinstance(answer, Proved)
+    return tuple(dict.fromkeys(str(condition) for answer in answers if isinstance(answer, Proved)
                                for condition in answer.conditions))
 
 

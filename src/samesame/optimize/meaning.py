@@ -526,12 +526,12 @@ def proved(
             for name, reason, answer in _questions(kernel, holds, claims or {}, budget):
                 if isinstance(answer, NotProved):
                     return Checked(False, tuple(conditions), f"kernel {kernel.name}, {name}: {reason}{answer.reason}")
-                conditions.extend(answer.conditions)
+                conditions.extend(map(str, answer.conditions))
         for together, whole in sums:
             answer = prove_equal(put_together(together, made), whole, budget=budget)
             if isinstance(answer, NotProved):
                 return Checked(False, tuple(conditions), f"the kernels together make another sum; {answer.reason}")
-            conditions.extend(answer.conditions)
+            conditions.extend(map(str, answer.conditions))
     except (Malformed, Unsupported) as error:
         return Checked(False, tuple(conditions), str(error))
     return Checked(True, tuple(dict.fromkeys(conditions)))

@@ -271,5 +271,5 @@ def _composed(
             answer = prove_equal(space.expression(other, at), space.expression(form, at), budget=COMPOSITION)
             if not isinstance(answer, Proved):
                 raise NoSchedule(f"the stages of {name} are not proved to be its form: {answer.reason}")
-            conditions += answer.conditions
+            conditions += map(str, answer.conditions)
     return conditions

@@ -112,7 +112,7 @@ class Report:
             self.evidence += f", {code}" if candidate.faithful else ", its kernels tested"
             about = (CODE, *(f"  {line}" for line in candidate.lifted), HERE) if candidate.lifted else KERNELS
             self.kernels = (FAITHFUL if candidate.faithful else PRINTED, *about)
-        own = {condition for root in verdict.roots for condition in root.evidence.conditions}
+        own = {str(condition) for root in verdict.roots for condition in root.evidence.conditions}
         self.conditions = sorted(own | set(candidate.conditions))
 
     def take(self, candidate: Candidate) -> None:

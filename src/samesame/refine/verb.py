@@ -438,6 +438,7 @@ def _notes(verdict: Refinement, found: Established, run: Run) -> list[str]:
         notes.append(f"Not everything was tried: {relating.stopped}.")
     if verdict.verdict == "undecided":
         failed = [rule.reason for rule in relating.prover.rules.values() if rule.evidence is None]
+        notes += relating.told.left_out()
         notes += [f"Not proved: {reason}" for reason in dict.fromkeys(failed) if reason][:NAMES]
     return notes
 

@@ -9,13 +9,14 @@ whatever its tensors are called.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import torch
 
+from samesame.formula.assumptions import Assumption
 from samesame.graph import Dtype, Graph, Node, TensorType, map_nodes
 from samesame.operators.demands import Range
 from samesame.operators.numbers import says_nothing
@@ -57,9 +58,9 @@ class Block:
             return None
         return replace(self, ranges=ranges, of_classes=True, key=key_of(self.graph, ranges))
 
-    def in_range(self, called: Callable[[str], str] = str) -> list[str]:
-        """What its proofs take for granted of integers, by the names of its inputs or what these are `called`."""
-        return in_range(self.ranges, self.labels if self.of_classes else (), called)
+    def in_range(self) -> list[Assumption]:
+        """What its proofs take for granted of integers."""
+        return in_range(self.ranges, self.labels if self.of_classes else ())
 
     @property
     def left(self) -> Node:

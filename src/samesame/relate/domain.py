@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from samesame.formula.assumptions import Assumption, Within
 from samesame.formula.expr import Expr, Extremum, add, maximum, minimum, mul
 from samesame.formula.sizes import canonical, size_text
 from samesame.formula.tensor import Dim
@@ -189,10 +190,7 @@ def taken_for_granted(graph: Graph) -> Iterator[str]:
             yield f"no element of {name} is above {size_text(last(node.shape[0]))}"
 
 
-def in_range(
-    ranges: Mapping[str, Range], classes: Collection[str] = (), called: Callable[[str], str] = str
-) -> list[str]:
+def in_range(ranges: Mapping[str, Range], classes: Collection[str] = ()) -> list[Assumption]:
     """What a proof takes for granted of integers that index, as conditions on them; those of labels say so."""
-    told = {name: f"{size_text(low)} ≤ {called(name)} ≤ {size_text(high)}" for name, (low, high) in ranges.items()}
-    of_labels = "labels are classes, {}; those that a loss ignores are not covered"
-    return sorted(of_labels.format(text) if name in classes else text for name, text in told.items())
+    found = (Within(name, low, high, name in classes) for name, (low, high) in ranges.items())
+    return sorted(found, key=str)

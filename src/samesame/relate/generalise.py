@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from samesame.formula.assumptions import Assumption, simplified
 from samesame.formula.expr import Expr, Load, Size, Unsupported, add, const, mul, power
-from samesame.formula.sizes import canonical, replaced, size_text, symbols
+from samesame.formula.sizes import canonical, replaced, symbols
 from samesame.formula.tensor import Dim
 from samesame.graph import Graph, Node, TensorType
 from samesame.graph.text import variable
@@ -41,13 +42,30 @@ RESHAPES = frozenset(f"aten.{name}" for name in ["view", "_unsafe_view", "reshap
 
 
 @dataclass(frozen=True, slots=True)
+class Instance:
+    """What the symbols and variables of a general block stand for."""
+
+    sizes: Mapping[str, Dim] = field(default_factory=dict)
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+    def of(self, assumptions: Iterable[Assumption]) -> tuple[Assumption, ...]:
+        """What a proof of the general block takes for granted, of the block that it was made of."""
+
+        def tensors(element: Load) -> Expr:
+            number = self.numbers.get(element.leaf.name)
+            return element if number is None else const(Fraction(number))
+
+        return simplified(one.changed(tensors, self.sizes) for one in assumptions)
+
+
+@dataclass(frozen=True, slots=True)
 class General:
-    """A block over size symbols, and what stands for these in the block that it was made of, as text. `sized` and
-    `varied`: was a number that an operator takes read as a size, or made a variable?"""
+    """A block over size symbols, and what stands for these in the block that it was made of: sizes, and numbers for its
+    variables. `sized` and `varied`: was a number that an operator takes read as a size, or made a variable?"""
 
     graph: Graph
     ranges: dict[str, Range]
-    instance: dict[str, str]
+    instance: Instance
     sized: bool
     varied: bool
 
@@ -78,9 +96,8 @@ def generalise(
     roots = tuple((name, made[root]) for name, root in graph.roots)
     bounds = {name: (_bound(low, table), _bound(high, table)) for name, (low, high) in ranges.items()}
     general = Graph(graph.name, tuple(made.values()), roots, graph.tensors)
-    instance = {name: size_text(size) for name, size in table.instance.items()}
-    instance |= {made_of.leaf.name: repr(value) for value, made_of in table.variables.items()}
-    return General(general, bounds, instance, table.sized, bool(table.variables))
+    numbers = {made_of.leaf.name: value for value, made_of in table.variables.items()}
+    return General(general, bounds, Instance(table.instance, numbers), table.sized, bool(table.variables))
 
 
 class _Table:

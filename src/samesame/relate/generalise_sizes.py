@@ -20,6 +20,7 @@ from samesame.capture.calls import SECOND_INPUT
 from samesame.capture.sizes.family import Family, Following, Place, Recording, family, place_text
 from samesame.capture.sizes.fit import Misfit
 from samesame.evidence import Root, Rung, Sizes
+from samesame.formula.assumptions import simplified
 from samesame.formula.region import Region
 from samesame.formula.sizes import size_text, symbols, value_at
 from samesame.formula.tensor import Dim
@@ -194,10 +195,10 @@ def _by_induction(
     weakest = min((root.evidence for root in there.roots), key=lambda evidence: evidence.rung)
     if assumed:                                            # of a round that nobody shows to be given such
         weakest = replace(weakest, rung=Rung.UNDECIDED, detail=f"{found.spoken} needs {assumed[0]}")
-    conditions = dict.fromkeys(condition for root in there.roots for condition in root.evidence.conditions)
+    conditions = simplified(condition for root in there.roots for condition in root.evidence.conditions)
     detail = weakest.detail if weakest.rung < Rung.PROVED_HERE else f"induction over {found.spoken}"
     there.roots = [replace(root, evidence=replace(root.evidence, rung=weakest.rung, detail=detail,
-                                                  conditions=tuple(conditions))) for root in there.roots[:outputs]]
+                                                  conditions=conditions)) for root in there.roots[:outputs]]
     return there
 
 

@@ -18,7 +18,6 @@ So everything that proves a pair of programs for all sizes proves these.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
@@ -28,6 +27,7 @@ import torch
 
 from samesame.capture.sizes.family import Family, Graphs, Recording
 from samesame.evidence import Refused
+from samesame.formula.assumptions import Assumption
 from samesame.formula.expr import Expr, Size, add, const, mul
 from samesame.formula.sizes import canonical, plain, symbols, value_at
 from samesame.formula.tensor import Dim
@@ -61,10 +61,10 @@ class Inductive(Family):
         """How many inputs the claims have of their own."""
         return sum(node.name.partition(" ")[0] in (COUNT, CARRIED, MADE) for node in self.graphs[0].sources("input"))
 
-    def mentions(self, condition: str) -> bool:
-        """Does a condition speak of what a round is given, or of anything made of it? No other claim shows that."""
+    def mentions(self, assumption: Assumption) -> bool:
+        """Does it speak of what a round is given, or of anything made of it? No other claim shows that."""
         made = {name for graph in self.graphs for name in _made_of_added(graph)}
-        return any(re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", condition) for name in made)
+        return not made.isdisjoint(assumption.names)
 
     @property
     def example(self) -> dict[str, int]:

@@ -19,6 +19,7 @@ from typing import Any
 from samesame.budget import Progress
 from samesame.capture.sizes.family import Apart, Following, Recording, elements, place_text, resized, separate
 from samesame.evidence import Case, Refused, Relation, Root, Rung, SamesameError, Sizes
+from samesame.formula.assumptions import Assumption, simplified
 from samesame.formula.cover import covers, uncovered
 from samesame.formula.expr import Expr, Size, const, floordiv, mod
 from samesame.formula.region import Condition, Region, Values, around
@@ -236,10 +237,10 @@ def _anywhere(size: Dim) -> Dim:
     return replaced(size, {symbol.name: Size(symbol.name, 1) for symbol in symbols(size)})
 
 
-def _conditions(found: Neighbour) -> Iterator[str]:
+def _conditions(found: Neighbour) -> Iterator[Assumption]:
     """What the proofs of a case used."""
     evidence = [*(relation.evidence for relation in found.relations), *(root.evidence for root in found.roots)]
-    yield from dict.fromkeys(condition for one in evidence for condition in one.conditions)
+    yield from simplified(condition for one in evidence for condition in one.conditions)
 
 
 def _part(worst: float) -> None:

@@ -258,7 +258,7 @@ class Prover:
                 found = self._prove_as_read(block, self._by_all_means)
             if isinstance(found, Evidence):
                 self.untied.add(block.key)
-                return replace(found, conditions=(*found.conditions, *sorted(told)))
+                return replace(found, conditions=(*found.conditions, *sorted(told, key=str)))
         return outcome
 
     @contextmanager
@@ -292,7 +292,7 @@ class Prover:
         if isinstance(outcome, NotProved):
             return outcome.reason
         own = in_range(block.ranges)  # are said of each instance, with the names and sizes of its tensors
-        conditions = (*(c for c in outcome.conditions if c not in own), *sorted(read))
+        conditions = (*(c for c in outcome.conditions if c not in own), *sorted(read, key=str))
         return Evidence(self.rung, outcome.method, detail=outcome.detail, conditions=conditions)
 
     def _outcome(self, block: Block, prove: Way) -> Outcome:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from samesame.evidence import Evidence, Rung
+from samesame.formula.assumptions import never_holds
 from samesame.relate.blocks import Block, key_of
 from samesame.relate.generalise import generalise, has_pieces
-from samesame.relate.rules import Prove, Rule, Rulebook, at_instance
+from samesame.relate.rules import Prove, Rule, Rulebook
 
 
 @dataclass(slots=True)
@@ -39,8 +40,8 @@ class RankRules(Rulebook):
             self.own.add(key)
         evidence = self.known[key].evidence
         assert evidence is not None
-        conditions = tuple(at_instance(condition, general.instance) for condition in evidence.conditions)
-        return replace(evidence, conditions=conditions), True
+        told = general.instance.of(evidence.conditions)
+        return None if any(map(never_holds, told)) else (replace(evidence, conditions=told), True)
 
     def learn(self, block: Block, evidence: Evidence, prove: Prove) -> None:
         """Nothing: what is worth a rule was made one before it was proved."""

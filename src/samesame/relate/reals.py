@@ -10,14 +10,17 @@ is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import torch
 
 from samesame.evidence import Root, Rung
+from samesame.formula.assumptions import Said, simplified
+from samesame.formula.expr import Compare, Expr, Leaf, Load
 from samesame.formula.scalars import SCALARS
+from samesame.formula.show import unicode
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, is_finite, resolve
 from samesame.operators.pointwise import SYNONYMS
@@ -54,8 +57,13 @@ Demand = tuple[int, int, str]
 ENOUGH = {"": NEVER, "> 0": POSITIVE, "≥ 0": NOT_NEGATIVE}
 
 
-def _in_words(domain: str) -> str:
-    return domain.format("numbers") if domain.startswith("{} >") else f"numbers x where {domain.format('x')}"
+def _in_words(domain: Callable[[Expr], Expr]) -> str:
+    x = Load(Leaf("x", (), "real"), ())
+    match domain(x):
+        case Compare("<", low, above) if above is x:
+            return f"numbers > {unicode(low)}"
+        case condition:
+            return f"numbers x where {unicode(condition)}"
 
 
 PARTIAL: dict[str, Demand] = {
@@ -263,8 +271,8 @@ def _qualified(
     if root.evidence.rung < Rung.TESTED or not (said or broken):
         return root
     behind = _behind(graphs[0][root.left]) | _behind(graphs[1][root.right])
-    conditions = dict.fromkeys((*root.evidence.conditions, *(words for node, words in said if node in behind)))
-    evidence = replace(root.evidence, conditions=tuple(conditions))
+    more = (Said("reals", words) for node, words in said if node in behind)
+    evidence = replace(root.evidence, conditions=simplified((*root.evidence.conditions, *more)))
     how = next((words for node, words in broken if node in behind), "")
     if how and evidence.rung > Rung.TESTED:
         detail = f"proofs say nothing about the example: there {how}; {draws} draws agree"

@@ -9,7 +9,6 @@ stays unrelated is looked through by later blocks.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -21,9 +20,11 @@ import torch
 
 from samesame.budget import Progress
 from samesame.evidence import Evidence, Relation
+from samesame.formula.assumptions import Said, simplified
 from samesame.formula.expr import Expr, Size, walk
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, elements, few_threads
+from samesame.relate.assumed import Told, as_tested
 from samesame.relate.blocks import Block, TooLarge, cut, tied_together
 from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
 from samesame.relate.layout import Layout, Whole, over_symbols, share, takes_all, wholes
@@ -69,7 +70,8 @@ class Relating:
     Where the right `gathers` what ranks hold, a weight that is whole again is related, movement or not: else every use
     of it would look through how it was cut and put together. A `guide` is the same for the same programs at the sizes
     of the example: what it proved is then proved over size symbols, and nothing else is tried. Labels are all
-    `of_classes`, none of them ignored, once a proof had to take that for granted.
+    `of_classes`, none of them ignored, once a proof had to take that for granted. Proofs that take for granted what the
+    example breaks do not count: of tensors that have no other they are `doubted`, and worth what equal values are.
     """
 
     left: Graph
@@ -77,6 +79,7 @@ class Relating:
     inputs: InputRelation
     joint: JointGraph
     prover: Prover
+    told: Told
     related: dict[Node, tuple[Node, Layout, Evidence]] = field(default_factory=dict)
     widened: dict[Node, int] = field(default_factory=dict)
     helped: dict[tuple[int, str], int] = field(default_factory=dict)
@@ -87,6 +90,7 @@ class Relating:
     stopped: str = ""
     gathers: bool = False
     of_classes: bool = False
+    doubted: dict[Node, Evidence] = field(default_factory=dict)
 
     def root_evidence(self, left: Node, right: Node) -> Evidence | None:
         """Evidence that two roots, which agree in value, are equal element by element; None where there is none."""
@@ -96,14 +100,14 @@ class Relating:
             return known[2]
         if joint.egraph.equal(joint.term[left], joint.term[right]):
             return self.congruent(right)
+        self.doubted.pop(right, None)
         decided = _decide(self, right, [(joint.term[left], Whole(left.name))])
         if decided is None:
-            return None
+            return self.doubted.get(right)
         _, evidence = decided
         joint.establish(joint.term[left], joint.term[right], Whole(left.name), evidence.proof)
         if known is not None:  # it may rest on what was known, and on its conditions
-            both = dict.fromkeys((*known[2].conditions, *evidence.conditions))
-            evidence = replace(evidence, conditions=tuple(both))
+            evidence = replace(evidence, conditions=simplified((*known[2].conditions, *evidence.conditions)))
         self.related[right] = (left, Whole(left.name), evidence)
         return evidence
 
@@ -123,7 +127,7 @@ class Relating:
             if node.is_source and node.name in self.inputs.layouts:
                 layout = self.inputs.layouts[node.name]
                 how = self.inputs.how.get(node.name, "") if node.operator == "parameter" else "given"
-                conditions = (BY_USE,) if how == USE else ()
+                conditions = (Said("paired", BY_USE),) if how == USE else ()
                 evidence = Evidence(self.prover.rung, "input", detail=PAIRED[how], conditions=conditions)
                 found.append(self._relation(node, layout, evidence))
             elif node in self.related:
@@ -218,7 +222,8 @@ def relate(
     for graph, wide in zip((left, right), general or (left, right), strict=True):
         joint.negatives.update(joint.term[graph[name]] for name in _made_of_sizes(wide))
     joint.anchor_shared_constants()
-    relating = Relating(left, right, inputs, joint, prover, gathers=gathers, guide=guide)
+    told = Told(left, values[0], prover.sizes)
+    relating = Relating(left, right, inputs, joint, prover, told, gathers=gathers, guide=guide)
     relating.of_classes = guide is not None and guide.of_classes
     candidates_of = proposer(values[0], elements(left.nodes)) if guide is None else None
     by_name = {node.name: node for node in left.nodes}
@@ -394,14 +399,16 @@ def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layo
     }
     for position, times, claim, way in _attempts(relating, node, candidates, kept):
         evidence = way(claim, times)
-        if evidence is not None:
+        told = () if evidence is None else relating.told.of(
+            (*evidence.conditions, *claim.in_range()), partial(_stands_for, joint, claim))
+        if evidence is not None and (broken := relating.told.breach(told)):
+            relating.doubted.setdefault(node, as_tested(evidence, told, broken))
+        elif evidence is not None:
             left, layout = candidates[position]
             relating.widened[node] = relating.helped[left, node.operator] = times
             relating.of_classes |= claim.of_classes
             relating.uses.append(Use(evidence.proof, left, right, layout, claim))
-            told = (_named(joint, claim, condition) for condition in evidence.conditions)
-            in_range = claim.in_range(partial(_called, joint, claim))
-            return position, replace(evidence, conditions=(*told, *in_range))
+            return position, replace(evidence, conditions=told)
     if guide is not None and _of_guide(relating, node) in guide.widened:
         relating.stopped = f"{node.origin.spoken} has a proof at the sizes of the example only"
     return None
@@ -533,25 +540,8 @@ def _without_neighbours(joint: JointGraph, left: int, right: int, layout: Layout
                         for name in block.frontier.values()) else None
 
 
-def _named(joint: JointGraph, block: Block, condition: str) -> str:
-    """The condition with the block's variables called by the tensors they stand for."""
-
-    def name(variable: re.Match[str]) -> str:
-        left = _stands_for(joint, block, variable.group())
-        return left.name if left is not None else variable.group()
-
-    return re.sub(r"\bx\d+\b", name, condition)
-
-
-def _called(joint: JointGraph, block: Block, variable: str) -> str:
-    """A variable by the tensor that it stands for, and where that is computed."""
-    left = _stands_for(joint, block, variable)
-    if left is None:
-        return variable
-    return left.name if left.operator in SOURCES or not left.origin.file else f"{left.name} ({left.origin.spoken})"
-
-
 def _stands_for(joint: JointGraph, block: Block, variable: str) -> Node | None:
+    """The left tensor that a variable of the block stands for."""
     term = block.frontier.get(variable)
     members = joint.egraph.members(term) if term is not None else []
     return next((joint.lefts[member] for member in members if member in joint.lefts), None)

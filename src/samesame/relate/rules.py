@@ -9,19 +9,18 @@ both its sides, and must not disagree.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import torch
 
 from samesame import evaluator
 from samesame.evidence import LADDER, Evidence, Rung, SamesameError
-from samesame.formula import dag
+from samesame.formula import assumptions, dag
+from samesame.formula.assumptions import COUNT, Holds
 from samesame.formula.expr import Unsupported
 from samesame.formula.selected import untied
-from samesame.formula.shares import NO_EMPTY_COUNT
 from samesame.formula.sizes import decoded, encoded, size_text
 from samesame.graph.text import GraphError, from_json, text_form, to_json
 from samesame.operators.demands import Range
@@ -29,7 +28,7 @@ from samesame.operators.hiding import hiding
 from samesame.operators.ideal import idealised
 from samesame.operators.numbers import literally
 from samesame.relate.blocks import Block, key_of
-from samesame.relate.generalise import General, generalise, has_pieces
+from samesame.relate.generalise import General, Instance, generalise, has_pieces
 from samesame.relate.meanings import meanings
 from samesame.store import Store
 from samesame.store.entry import Entry, StoreError
@@ -93,8 +92,9 @@ class Rulebook:
         for key, instance in _forms(block):
             rule = self.known.get(key) or self._stored(key, prove)
             if rule is not None and rule.evidence is not None:
-                conditions = tuple(at_instance(condition, instance) for condition in rule.evidence.conditions)
-                return replace(rule.evidence, conditions=conditions), key in self.own
+                told = instance.of(rule.evidence.conditions)
+                if not any(map(assumptions.never_holds, told)):
+                    return replace(rule.evidence, conditions=told), key in self.own
         self.unlike[block.key] = len(self.own)
         return None
 
@@ -124,7 +124,8 @@ class Rulebook:
         return attempt.reason if attempt is not None and attempt.covers(seconds) else None
 
     def _keep(self, rule: Rule) -> None:
-        if rule.evidence is not None and NO_EMPTY_COUNT in rule.evidence.conditions:
+        assumed = () if rule.evidence is None else rule.evidence.conditions
+        if any(isinstance(one, Holds) and one.kind == COUNT for one in assumed):
             return                                     # the second prover draws counts of nothing, too
         self.known[rule.block.key] = rule
         self.fresh.append(rule.block.key)
@@ -164,11 +165,11 @@ class Rulebook:
         return len(entries)
 
 
-def _forms(block: Block) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _forms(block: Block) -> Iterator[tuple[str, Instance]]:
     """The keys under which a rule for the block may stand, and what its symbols then stand for."""
     for key, general in _generals(block):
         yield key, general.instance
-    yield block.key, {}
+    yield block.key, Instance()
 
 
 def _generals(block: Block) -> Iterator[tuple[str, General]]:
@@ -190,11 +191,6 @@ def _generals(block: Block) -> Iterator[tuple[str, General]]:
                     yield key, general
 
 
-def at_instance(condition: str, instance: Mapping[str, str]) -> str:
-    """A condition with what its symbols stand for."""
-    return re.sub(r"\b([sc]\d+)\b(?:\[\])?", lambda name: instance.get(name[1], name[0]), condition)
-
-
 # ----------------------------------------------------------------------------------------------------------- as entries
 
 
@@ -208,7 +204,9 @@ def entry_of(rule: Rule) -> Entry:
         "numbers": {name: repr(value) for name, value in numbers.items()},
         "ranges": {name: [encoded(low), encoded(high)] for name, (low, high) in block.ranges.items()},
     }
-    evidence = asdict(rule.evidence) | {"rung": str(rule.evidence.rung), "second": second_opinion(rule)}
+    told = {one.name: getattr(rule.evidence, one.name) for one in fields(rule.evidence)}
+    told |= {"rung": str(rule.evidence.rung), "conditions": [one.form() for one in rule.evidence.conditions]}
+    evidence = told | {"second": second_opinion(rule)}
     return Entry(block.key, body, evidence, *versions())
 
 
@@ -255,7 +253,7 @@ def _rule(entry: Entry) -> Rule:
     rung = next(rung for rung, words in LADDER.items() if words == told["rung"])
     if rung < Rung.PROVED_HERE:
         raise ValueError("its evidence is no proof")
-    evidence = Evidence(**told | {"rung": rung, "conditions": tuple(told["conditions"])})
+    evidence = Evidence(**told | {"rung": rung, "conditions": tuple(map(assumptions.decoded, told["conditions"]))})
     return Rule(entry.key[:12], block, evidence)
 
 
@@ -266,7 +264,7 @@ NO_RULE = (GraphError, SamesameError, LookupError, ValueError, TypeError, Attrib
 def reproved(entry: Entry, prove: Prove) -> Entry | str:
     """The entry with evidence of its own, of this version; or what is wrong with it, as a sentence."""
     try:
-        rule = _rule(entry)
+        rule = _rule(replace(entry, evidence=entry.evidence | {"conditions": []}))     # it is told anew what it assumes
     except NO_RULE as fault:
         return f"it holds no rule ({fault})"
     outcome = prove(rule.block)
@@ -289,7 +287,8 @@ def spoken(entry: Entry) -> str:
         text_form(graph).rstrip(),
         *(f"where {low} ≤ {name} ≤ {high}" for name, (low, high) in ends.items()),
         f"{told['rung']}: {told['method']}, {told['detail']}",
-        *(f"if {condition}" for condition in told["conditions"]),
+        *(f"if {assumptions.decoded(one)}" for one in told["conditions"] if isinstance(one, dict)),
+        *(f"if {sentence}" for sentence in told["conditions"] if isinstance(sentence, str)),   # of an earlier version
         f"second prover: {told['second']}",
         f"prover {entry.prover}, operators {entry.semantics}",
     ]

@@ -24,6 +24,7 @@ from typing import Any
 import torch
 
 from samesame.evidence import Evidence, Reading, Refused, Root, Rung, SamesameError
+from samesame.formula.assumptions import Said, simplified
 from samesame.graph import Graph, Node, TensorType, map_nodes, rewritten
 from samesame.operators.execute import closed, execute
 from samesame.relate.buffers import as_sources, content, held_in, is_buffer, is_real, shared_buffers
@@ -197,7 +198,7 @@ def up_to_rounding(roots: list[Root], read: Meant) -> list[Root]:
             why = f"the same if {'; '.join(unshown)}: more than one rounding, and too coarse to tell from a mistake"
             evidence = Evidence(Rung.UNDECIDED, "values", detail=why)
         elif evidence.rung > Rung.ROUNDED and conditions:
-            told = tuple(dict.fromkeys((*evidence.conditions, *conditions)))
+            told = simplified((*evidence.conditions, *(Said("stored", words) for words in conditions)))
             evidence = replace(evidence, rung=Rung.ROUNDED, conditions=told)
         found.append(replace(root, evidence=evidence))
     return found

@@ -80,7 +80,7 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
     else:
         document["sizes"]["by_files"] = verdict.sizes.by_files
         document["sizes"]["cases"] = [
-            {"region": case.region.form(), "bounds": case.bounds, "conditions": case.conditions}
+            {"region": case.region.form(), "bounds": case.bounds, "conditions": list(map(str, case.conditions))}
             for case in verdict.sizes.cases
         ]
         document |= {
@@ -172,7 +172,7 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
     return {
         "rung": str(evidence.rung),
         "method": evidence.method,
-        "conditions": evidence.conditions,
+        "conditions": list(map(str, evidence.conditions)),
         "detail": evidence.detail,
         "seconds": evidence.seconds,
     }

@@ -392,7 +392,7 @@ def in_full(relation: Relation) -> Iterator[RenderableType]:
         if place := place_in_words(origin):
             words.append(f"{side} {place}")
     yield below("; ".join(words))
-    for line in (*found.detail.splitlines(), *found.conditions):
+    for line in (*found.detail.splitlines(), *map(str, found.conditions)):
         yield below(line)
 
 
@@ -435,7 +435,7 @@ def _right_name(relation: Relation) -> str:
 def conditions(verdict: Verdict, verbose: bool) -> Iterator[RenderableType]:
     found = [relation.evidence for relation in verdict.relations] + [root.evidence for root in verdict.roots]
     parts = chain((evidence.conditions for evidence in found), (case.conditions for case in verdict.sizes.cases))
-    used = Counter(chain.from_iterable(parts))
+    used = Counter(map(str, chain.from_iterable(parts)))
     if set(used.values()) <= {1}:
         yield from map(Text, used)
         return

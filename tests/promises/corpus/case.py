@@ -73,6 +73,6 @@ def judge(case: Case, timeout: float = 60.0) -> Outcome:
             false = "false same"
     elif verdict.verdict == "different" and case.truth == "same":
         false = "false different"
-    conditions = sorted({c for relation in verdict.relations for c in relation.evidence.conditions})
+    conditions = sorted({str(c) for relation in verdict.relations for c in relation.evidence.conditions})
     detail = "; ".join(filter(None, [str(verdict.evidence), *verdict.sizes.varying, *conditions]))
     return Outcome(case, verdict.verdict, false, detail, verdict.timing.get("total", 0.0))

@@ -47,7 +47,7 @@ def steps_of(relation: Relation, picture: Picture, links: Links) -> list[Step]:
     else:
         return []
     hence = f"{relation.right} = {relation.layout}, {found.rung}; from here on both are one tensor"
-    return [*steps, *(Step("if", condition) for condition in found.conditions), Step("hence", hence)]
+    return [*steps, *(Step("if", str(condition)) for condition in found.conditions), Step("hence", hence)]
 
 
 def _decided(relation: Relation, claim: Claim, stands: tuple[Stands, ...], links: Links) -> Iterator[Step]:
