@@ -92,7 +92,7 @@ class Proved:
     detail: str
     infinite: bool = False
 
-    def unconditional(self, granted: Iterable[str] = ()) -> bool:
+    def unconditional(self, granted: Iterable[Assumption] = ()) -> bool:
         """Whether it holds as it is, or under no more than what is granted, as that integers are in their range."""
         return set(granted).issuperset(self.conditions)
 

@@ -63,7 +63,7 @@ def stays_where(kernel: Kernel, formulas: Sequence[Formula], left: Mapping[str, 
         if not isinstance(found, Proved):
             return None
         if not found.unconditional(integers_in_range(formula.expr[1])):
-            needed |= dict.fromkeys(found.conditions)
+            needed |= dict.fromkeys(map(str, found.conditions))
     return tuple(needed)
 
 

@@ -188,7 +188,7 @@ def compared(
         answer = prove_equal(wanted, found, budget=BUDGET)
         if not isinstance(answer, Proved):
             raise NotLifted(f"{buffer.name} is not proved to hold its formula: {answer.reason[:200]}")
-        conditions |= dict.fromkeys(answer.conditions)
+        conditions |= dict.fromkeys(map(str, answer.conditions))
     return tuple(conditions)
 
 
