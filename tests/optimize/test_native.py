@@ -106,6 +106,29 @@ def test_what_is_read_whole_and_in_parts_is_kept_and_not_computed_again() -> Non
         torch.testing.assert_close(result.view(1, 4, 5, 5), module(*inputs), rtol=1e-4, atol=1e-5)
 
 
+class Heads(nn.Module):
+    """Queries and keys of projections of their own, cut into as many heads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q, self.k = nn.Linear(12, 12, bias=False), nn.Linear(12, 12, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        q, k = (part(x).view(2, 5, 3, 4).transpose(1, 2) for part in (self.q, self.k))
+        return torch.softmax(q @ k.mT, -1)
+
+
+def test_heads_of_two_projections_are_as_many() -> None:
+    module, x = Heads().eval(), torch.randn(2, 5, 12)
+    whole, kept = in_stages(specification := read(capture(module, (x,))), [r.form for r in specification.roots()])
+    found = native(whole, quickly, kept)
+    weights = dict(module.named_parameters())
+    run = compile_program(found.program, ["x"], list(weights), ["result 0"])
+    with torch.no_grad():
+        (result,) = run(*({"x": x, **weights}[name].detach() for name in run.arguments))
+        torch.testing.assert_close(result.view(2, 3, 5, 5), module(x), rtol=1e-4, atol=1e-5)
+
+
 class Swapped(nn.Module):
     """Halves of heads change places, where a dimension beside them is made of two axes."""
 

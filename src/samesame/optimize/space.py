@@ -111,6 +111,9 @@ class Space:
         places: dict[tuple[str, int], list[Place]] = {}
         loads = {x for stage in self.stages for x in walk(stage.whole) if x.operator == "load"}
         for x in loads:
+            for place in x.attributes[1:]:
+                self._find_strides(place)
+        for x in loads:
             for d, place in enumerate(x.attributes[1:]):
                 places.setdefault((x.attributes[0], d), []).append(place)
         tensors = self.specification.tensors
@@ -134,6 +137,18 @@ class Space:
         for name, tensor in tensors.items():
             shape = (self._length(found.get((name, d)), size) for d, size in enumerate(tensor.shape))
             self.buffers[name] = Buffer(name, tuple(shape), tensor.dtype)
+
+    def _find_strides(self, place: Place) -> None:
+        """A stride that is counted in another axis than the one that runs inside of it, as long at these sizes, is
+        counted in that one: queries and keys have the same heads, each by axes of its own."""
+        for k, part in enumerate(place.parts):
+            inside, counted = [base(p.axis) for p in place.parts[k + 1:]], [base(axis) for axis in part.over]
+            lacking = [axis for axis in counted if axis not in inside]
+            others = [axis for axis in inside if axis not in counted]
+            if len(lacking) == len(others) == 1 and self.extent(lacking[0]) == self.extent(others[0]):
+                one, other = self._first(lacking[0]), self._first(others[0])
+                if one != other:
+                    self.alike[one] = other
 
     def _covers(self, place: Place, size: int) -> bool:
         return place.offset == 0 and all(p.factor == 1 for p in place.parts) and self._span(place.axes) == size
