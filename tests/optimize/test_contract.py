@@ -114,6 +114,28 @@ def test_the_weights_are_drawn_too_and_are_as_before_afterwards():
     assert not held(pooled, lambda x: x.mean(-2) @ pooled.linear.weight.t(), *pooled_inputs).failed
 
 
+def fused(q, k, v):
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
+
+def causal(q, k, v):
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, LOWER)
+
+
+LOWER = torch.ones(9, 9).tril().bool()
+
+
+def test_a_nan_may_stand_where_arithmetic_has_it_and_must_where_the_original_has_it():
+    """torch's fused attention has zeros for a query with a NaN in it; a mask that is added lets a NaN through."""
+    heads = [torch.randn(2, 9, 8) for _ in range(3)]
+    assert not held(fused, lambda q, k, v: torch.softmax(q @ k.mT / 8**0.5, -1) @ v, *heads).failed
+    spread = held(fused, lambda q, k, v: (torch.softmax(q @ k.mT / 8**0.5, -1) @ v) + 0 * q.sum(), *heads)
+    assert "NaN" in spread.failed
+    hidden = held(causal, lambda q, k, v: torch.softmax(torch.where(LOWER, q @ k.mT / 8**0.5, -torch.inf), -1) @ v,
+                  *heads)
+    assert "NaN" in hidden.failed
+
+
 def test_strides_and_dtypes_are_those_of_the_original():
     assert "strides" in held(chain, lambda x, y, z: (x @ y @ z).t().contiguous().t(), *SQUARES).failed
     assert "float64" in held(chain, lambda x, y, z: (x @ y @ z).double(), *SQUARES).failed
