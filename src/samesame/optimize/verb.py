@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -142,7 +143,8 @@ class Attempt:
         self, module: Any, example: Any, recorded: Recorded, place: Path, threads: int, seed: int, run: Run,
         store: Store | None,
     ) -> None:
-        self.module, self.example, self.graph, self.place = module, example, recorded.graph, place
+        self.module, self.example, self.place = module, example, place
+        self.recorded, self.graph = recorded, recorded.graph
         self.threads, self.seed, self.run, self.store = threads, seed, run, store
         program = Program(module, example)
         weights = {node.name: program.tensors[node.name] for node in self.graph.sources("parameter")}
@@ -151,14 +153,22 @@ class Attempt:
         self.job = Job(module, *example_of(example), weights)
         self.report = Report(name_of(module), threads=threads, seed=seed, versions=versions_of_packages(),
                              machine=machine(), minutes=(run.timeout or math.inf) / 60)
-        training = bool(getattr(module, "training", False))
-        self.key = key_of(self.graph, dict(program.given), self.job.weights, training, threads, self.report.machine,
-                          self.target)
         self.tiles = Tiles(store, threads, self.report.machine)
+
+    @cached_property
+    def key(self) -> str | None:
+        """What this search is kept under; None for a program whose facts cannot be written down."""
+        try:
+            facts = facts_of(self.module, self.example, Candidate("", "", tuple(self.job.weights)), EAGER)
+        except Refused:
+            return None
+        return key_of(self.recorded, facts, self.tensors, self.threads, machine(), self.target)
 
     def recalled(self) -> Optimized | None:
         """What an earlier run found, if it is kept."""
-        kept = None if self.store is None else recalled(self.store, self.key, self.report.minutes)
+        if self.store is None or self.key is None:
+            return None
+        kept = recalled(self.store, self.key, self.report.minutes)
         if kept is None:
             return None
         report, files, certificate = kept
@@ -168,7 +178,7 @@ class Attempt:
 
     def remember(self, optimized: Optimized) -> None:
         """Keep what was found, but where nothing was measured."""
-        if self.store is not None and optimized.report.best is not None:
+        if self.store is not None and self.key is not None and optimized.report.best is not None:
             report = replace(optimized.report, measured=date.today().isoformat())
             remember(self.store, self.key, report, optimized.files, optimized.certificate)
             self.tiles.remember()
