@@ -76,6 +76,37 @@ def test_a_budget_of_a_second_is_too_little_and_says_so():
     assert "Nothing could be measured in this time; give it more with --minutes." in in_full(found.report)
 
 
+class Shared(nn.Module):
+    """Each way in which a result may lie in memory that is not its own."""
+
+    def __init__(self, returned):
+        super().__init__()
+        self.linear, self.returned = nn.Linear(8, 8, bias=False), returned
+        self.register_buffer("scale", torch.ones(8))
+
+    def forward(self, x):
+        y = torch.relu(self.linear(x))
+        return y, *self.returned(self, x, y)
+
+
+@pytest.mark.parametrize("returned", [
+    lambda m, x, y: (x,), lambda m, x, y: (y,), lambda m, x, y: (y.view(-1),), lambda m, x, y: (m.linear.weight,),
+    lambda m, x, y: (m.scale,), lambda m, x, y: (x[1:],), lambda m, x, y: (m.scale.expand(3, 8),),
+])
+def test_kernels_return_copies_and_so_stand_for_no_result_that_shares_memory(returned, monkeypatch):
+    monkeypatch.setattr(verb.native, "candidates", lambda *_: pytest.fail("kernels were looked for"))
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(None, attempt.report))
+    found = optimize(Shared(returned).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
+    assert "memory with an input, a weight or another output" in "".join(found.report.notes)
+
+
+def test_results_with_memory_of_their_own_may_have_kernels(monkeypatch):
+    monkeypatch.setattr(verb.native, "candidates", lambda *_: iter([averaged_first()]))
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
+    found = optimize(Shared(lambda m, x, y: (x.clone(),)).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
+    assert averaged_first() in found.module and not found.report.notes
+
+
 def test_without_a_compiler_algebra_is_left(monkeypatch):
     def missing():
         raise SamesameError("there is no C++ compiler (g++): install g++")

@@ -29,6 +29,7 @@ from samesame.capture.program import Program
 from samesame.check import check
 from samesame.evidence import Refused, Rung, SamesameError, Shown, Verdict
 from samesame.formula.expr import Unsupported
+from samesame.graph.interface import Aliases, spoken
 from samesame.optimize import native, search
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.candidate import Candidate
@@ -218,6 +219,7 @@ class Attempt:
             found = search.searched(specification)
             self.report.counts |= {"e-nodes": found.nodes, "forms": len(found.candidates)}
             try:
+                require_own_memory(self.recorded.interface.aliases)
                 yield from self.kernels(specification, found)
             except (NoSchedule, Unsupported, SamesameError) as error:
                 self.report.notes.append(f"There are no kernels of our own: {error}.")
@@ -419,6 +421,15 @@ class Untimed(Attempt):
         self.report.contract = held
         self.report.notes.append("Rounding was measured in Triton's interpreter, in which sums have another order.")
         return held.refused or (str(faults[0]) if faults else "")
+
+
+def require_own_memory(aliases: Aliases) -> None:
+    """Raises NoSchedule where a result is, or lies in, an input, a weight or another result: kernels write each result
+    into memory of its own, and who writes into one would no longer change the other."""
+    if aliases:
+        several = "shares" if len(aliases) == 1 else "share"
+        raise NoSchedule(f"{' and '.join(map(spoken, aliases))} {several} memory with an input, a weight or another "
+                         "output, or within itself, and kernels return copies; return a clone where that will do")
 
 
 def machine() -> str:
