@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 import pooled
@@ -23,9 +24,9 @@ from samesame.cli import app
 from samesame.evidence import SamesameError
 from samesame.optimize import compiled, verb
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import EAGER
+from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, FROZEN
 from samesame.optimize.job import Job, keep, loaded
-from samesame.optimize.report import in_full
+from samesame.optimize.report import Report, in_full
 from samesame.optimize.saved import require_room, save
 from samesame.optimize.timing import Racer, incumbent, race, racing
 
@@ -129,6 +130,46 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
         require_room(tmp_path)
     with pytest.raises(SamesameError, match="there is no folder"):
         require_room(tmp_path / "a" / "b")
+
+
+class Folded(nn.Module):
+    """A tensor of each kind that freezing may make a constant of."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.plain = nn.Linear(48, 48), torch.ones(48)
+        self.register_buffer("scale", torch.ones(48))
+
+    def forward(self, x):
+        return self.linear(x) * self.scale + self.plain
+
+
+def incumbent_saved(folder, way):
+    """What a folder in which torch's own compiler won has to offer."""
+    save(folder, Report("it", way=way, threads=1, seed=0, versions={}, machine="", minutes=1.0), {}, None)
+    return loaded(folder / "fast.py").optimized
+
+
+@pytest.mark.parametrize("changed", ["linear.weight", "linear.bias", "scale", "plain"])
+def test_a_saved_frozen_program_sees_each_tensor_that_changes(changed, tmp_path, monkeypatch):
+    monkeypatch.setattr(torch, "compile", lambda program, mode: lambda x: "frozen")
+    original = Folded().eval()
+    program = incumbent_saved(tmp_path / "fast", FROZEN)(original)
+    with torch.no_grad():
+        assert program(inputs[0]) == program(inputs[0]) == "frozen"
+        attrgetter(changed)(original).add_(1)
+        torch.testing.assert_close(program(inputs[0]), original(inputs[0]))
+
+
+def test_what_is_saved_of_a_function_can_be_used(tmp_path, monkeypatch):
+    """It is not frozen, for nobody knows all the tensors it may read; but where these are given."""
+    monkeypatch.setattr(torch, "compile", lambda program, mode: program)
+    weight = torch.ones(3)
+    for way, left in ((EAGER, EAGER), (DEFAULT, DEFAULT), (FROZEN, DEFAULT), (BOTH, AUTOTUNED)):
+        optimized = incumbent_saved(tmp_path / way, way)
+        program = optimized(torch.sin)
+        torch.testing.assert_close(program(weight), torch.sin(weight))
+        assert program.way == left and optimized(torch.sin, {"weight": weight}).way == way
 
 
 def test_a_folder_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
