@@ -25,9 +25,10 @@ from samesame.evidence import SamesameError
 from samesame.optimize import compiled, verb
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, FROZEN
+from samesame.optimize.facts import facts_of
 from samesame.optimize.job import Job, keep, loaded
 from samesame.optimize.report import Report, in_full
-from samesame.optimize.saved import require_room, save
+from samesame.optimize.saved import files_of, require_room, save, write_files
 from samesame.optimize.timing import Racer, incumbent, race, racing
 
 
@@ -106,6 +107,28 @@ def test_results_with_memory_of_their_own_may_have_kernels(monkeypatch):
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
     found = optimize(Shared(lambda m, x, y: (x.clone(),)).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
     assert averaged_first() in found.module and not found.report.notes
+
+
+TABLE, PART = torch.randn(8, 8), nn.Linear(8, 8)
+
+
+@pytest.mark.parametrize("function", [lambda x: torch.relu(x @ TABLE) @ TABLE, lambda x: torch.relu(PART(x))])
+def test_a_function_over_tensors_of_its_own_is_raced_as_it_is(function, monkeypatch):
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
+    found = optimize(function, (torch.randn(4, 8),), minutes=0.1, threads=1)
+    assert not found.module and "belongs to no module; give a module that holds it" in "".join(found.report.notes)
+
+
+def test_a_candidate_that_cannot_be_captured_fails_alone(monkeypatch):
+    def verified(attempt, found):
+        file = write_files(attempt.place / "found", files_of(broken, facts_of(module, inputs, broken, EAGER)))
+        return attempt.verified(broken, EAGER, file)
+
+    broken = replace(averaged_first(), source=averaged_first().source.replace("x.mean(-2)", "self.nowhere"))
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(verified(attempt, found),
+                                                                                     attempt.report))
+    found = optimize(module, inputs, minutes=0.2, threads=1, candidates=lambda *_: [])
+    assert re.search("not proved to compute the same: .*raises AttributeError", found.module)
 
 
 def test_without_a_compiler_algebra_is_left(monkeypatch):

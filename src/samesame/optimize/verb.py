@@ -328,8 +328,11 @@ class Attempt:
         if reference is not None:
             file = write_files(file.parent.with_name(f"{file.parent.name}_reference"), files_of(reference, facts))
         program = unguarded(self.module, file, self.job.weights, facts)
-        verdict = check(self.module, program, self.example, seed=self.seed, store=self.store, certify=True,
-                        timeout=max(0.7 * self.left, 5.0))
+        try:
+            verdict = check(self.module, program, self.example, seed=self.seed, store=self.store, certify=True,
+                            timeout=max(0.7 * self.left, 5.0))
+        except Refused as refused:                         # the original can be captured: it was
+            return f"not proved to compute the same: {refused}"
         self.report.counts["proved"] = self.report.counts.get("proved", 0) + (verdict.verdict == "same")
         whole = not verdict.only and not verdict.scope
         proved = verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE and whole
