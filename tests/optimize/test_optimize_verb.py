@@ -109,6 +109,25 @@ def test_results_with_memory_of_their_own_may_have_kernels(monkeypatch):
     assert averaged_first() in found.module and not found.report.notes
 
 
+class Masked(nn.Module):
+    def forward(self, x, mask):
+        return torch.relu(x * mask).sum(-1)
+
+
+@pytest.mark.parametrize("program, example, why", [
+    (nn.Linear(4, 4).half().eval(), (torch.randn(3, 4).half(),), "take no float16; give it as one of float32"),
+    (Masked(), (torch.randn(3, 4), torch.ones(3, 4, dtype=torch.uint8)), "take no uint8; give it as one of float32"),
+    (Masked(), (torch.randn(3, 4), torch.ones(3, 4, dtype=torch.int16)), "take no int16; give it as one of float32"),
+    (Masked(), (torch.randn(0, 4), torch.randn(0, 4)), "x has no elements, so that nothing can be measured"),
+])
+def test_what_there_are_no_kernels_for_is_noted(program, example, why, monkeypatch):
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
+    found = optimize(program, example, minutes=0.1, threads=1)
+    assert not any(candidate.native for candidate in found.module)
+    assert any(f"There are no kernels of our own: {why}" in note.replace("kernels for the processor ", "")
+               for note in found.report.notes)
+
+
 TABLE, PART = torch.randn(8, 8), nn.Linear(8, 8)
 
 
