@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
+from itertools import combinations
 
 import pytest
 import torch
 from pooled import Pooled, averaged_first
+from torch import nn
 
 from samesame import optimize
 from samesame.optimize import verb
@@ -14,6 +17,7 @@ from samesame.optimize.candidate import Formula, Step
 from samesame.optimize.contract import Contract
 from samesame.optimize.dropin import EAGER
 from samesame.optimize.facts import facts_of
+from samesame.optimize.kept import in_memory
 from samesame.optimize.report import FASTER, Row
 from samesame.optimize.saved import files_of
 from samesame.store import Store
@@ -69,6 +73,46 @@ def test_another_program_or_setting_is_searched_for(store, decided):
     for count, other in enumerate([{"width": 9}, {"rows": 6}, {"threads": 2}, {"minutes": 2}], start=2):
         optimized(store, **other)
         assert len(decided) == count, other
+
+
+class Told(Pooled):
+    """The same graph, whatever it returns beside its tensor, takes beside it, or holds that does not run."""
+
+    def __init__(self, returns=3, kind=tuple, part=nn.Identity):
+        super().__init__(8)
+        self.returns, self.kind, self.part = returns, kind, part()
+
+    def forward(self, x, y=None, flag=True):
+        return self.kind((super().forward(x), self.returns))
+
+
+def test_an_equal_graph_is_not_an_equal_program(store, decided, monkeypatch):
+    monkeypatch.setattr(verb.Attempt, "searched", lambda attempt: ())
+    x = torch.randn(5, 8)
+    (first, *others) = [(Told(), (x,)), (Told(4), (x,)), (Told(3.0), (x,)), (Told(kind=list), (x,)),
+                        (Told(part=partial(nn.Sequential, nn.Dropout())), (x,)), (Told(), (x, None, False)),
+                        (Tied(), (x,))]
+    for count, (module, example) in enumerate([first, *others], start=1):
+        found = optimize(module.eval(), example, store=store, minutes=1, threads=1)
+        assert len(decided) == count
+        with torch.no_grad():
+            assert repr(found.module(*example)[1:]) == repr(module(*example)[1:])
+    optimize(Told().eval(), (x,), store=store, minutes=1, threads=1)
+    assert len(decided) == count
+
+
+class Tied(Told):
+    def __init__(self):
+        super().__init__(part=lambda: nn.Linear(8, 8, bias=False))
+        self.part.weight = self.linear.weight
+
+
+def test_weights_that_lie_in_one_memory_are_another_program():
+    apart = {name: torch.ones(4) for name in "ab"}
+    whole = torch.ones(8)
+    found = [in_memory(apart), in_memory({"a": whole[:4], "b": whole[4:]}), in_memory({"a": whole, "b": whole})]
+    assert all(a != b for a, b in combinations(found, 2))
+    assert found[0] == in_memory({name: torch.zeros(4) for name in "ab"})
 
 
 def test_another_torch_is_measured_again(store, decided, monkeypatch):

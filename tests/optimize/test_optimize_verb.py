@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 import pooled
@@ -23,10 +24,11 @@ from samesame.cli import app
 from samesame.evidence import SamesameError
 from samesame.optimize import compiled, verb
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import EAGER
+from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, FROZEN
+from samesame.optimize.facts import facts_of
 from samesame.optimize.job import Job, keep, loaded
-from samesame.optimize.report import in_full
-from samesame.optimize.saved import require_room, save
+from samesame.optimize.report import Report, in_full
+from samesame.optimize.saved import files_of, require_room, save, write_files
 from samesame.optimize.timing import Racer, incumbent, race, racing
 
 
@@ -76,6 +78,78 @@ def test_a_budget_of_a_second_is_too_little_and_says_so():
     assert "Nothing could be measured in this time; give it more with --minutes." in in_full(found.report)
 
 
+class Shared(nn.Module):
+    """Each way in which a result may lie in memory that is not its own."""
+
+    def __init__(self, returned):
+        super().__init__()
+        self.linear, self.returned = nn.Linear(8, 8, bias=False), returned
+        self.register_buffer("scale", torch.ones(8))
+
+    def forward(self, x):
+        y = torch.relu(self.linear(x))
+        return y, *self.returned(self, x, y)
+
+
+@pytest.mark.parametrize("returned", [
+    lambda m, x, y: (x,), lambda m, x, y: (y,), lambda m, x, y: (y.view(-1),), lambda m, x, y: (m.linear.weight,),
+    lambda m, x, y: (m.scale,), lambda m, x, y: (x[1:],), lambda m, x, y: (m.scale.expand(3, 8),),
+])
+def test_kernels_return_copies_and_so_stand_for_no_result_that_shares_memory(returned, monkeypatch):
+    monkeypatch.setattr(verb.native, "candidates", lambda *_: pytest.fail("kernels were looked for"))
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(None, attempt.report))
+    found = optimize(Shared(returned).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
+    assert "memory with an input, a weight or another output" in "".join(found.report.notes)
+
+
+def test_results_with_memory_of_their_own_may_have_kernels(monkeypatch):
+    monkeypatch.setattr(verb.native, "candidates", lambda *_: iter([averaged_first()]))
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
+    found = optimize(Shared(lambda m, x, y: (x.clone(),)).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
+    assert averaged_first() in found.module and not found.report.notes
+
+
+class Masked(nn.Module):
+    def forward(self, x, mask):
+        return torch.relu(x * mask).sum(-1)
+
+
+@pytest.mark.parametrize("program, example, why", [
+    (nn.Linear(4, 4).half().eval(), (torch.randn(3, 4).half(),), "take no float16; give it as one of float32"),
+    (Masked(), (torch.randn(3, 4), torch.ones(3, 4, dtype=torch.uint8)), "take no uint8; give it as one of float32"),
+    (Masked(), (torch.randn(3, 4), torch.ones(3, 4, dtype=torch.int16)), "take no int16; give it as one of float32"),
+    (Masked(), (torch.randn(0, 4), torch.randn(0, 4)), "x has no elements, so that nothing can be measured"),
+])
+def test_what_there_are_no_kernels_for_is_noted(program, example, why, monkeypatch):
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
+    found = optimize(program, example, minutes=0.1, threads=1)
+    assert not any(candidate.native for candidate in found.module)
+    assert any(f"There are no kernels of our own: {why}" in note.replace("kernels for the processor ", "")
+               for note in found.report.notes)
+
+
+TABLE, PART = torch.randn(8, 8), nn.Linear(8, 8)
+
+
+@pytest.mark.parametrize("function", [lambda x: torch.relu(x @ TABLE) @ TABLE, lambda x: torch.relu(PART(x))])
+def test_a_function_over_tensors_of_its_own_is_raced_as_it_is(function, monkeypatch):
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
+    found = optimize(function, (torch.randn(4, 8),), minutes=0.1, threads=1)
+    assert not found.module and "belongs to no module; give a module that holds it" in "".join(found.report.notes)
+
+
+def test_a_candidate_that_cannot_be_captured_fails_alone(monkeypatch):
+    def verified(attempt, found):
+        file = write_files(attempt.place / "found", files_of(broken, facts_of(module, inputs, broken, EAGER)))
+        return attempt.verified(broken, EAGER, file)
+
+    broken = replace(averaged_first(), source=averaged_first().source.replace("x.mean(-2)", "self.nowhere"))
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(verified(attempt, found),
+                                                                                     attempt.report))
+    found = optimize(module, inputs, minutes=0.2, threads=1, candidates=lambda *_: [])
+    assert re.search("not proved to compute the same: .*raises AttributeError", found.module)
+
+
 def test_without_a_compiler_algebra_is_left(monkeypatch):
     def missing():
         raise SamesameError("there is no C++ compiler (g++): install g++")
@@ -98,6 +172,46 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
         require_room(tmp_path)
     with pytest.raises(SamesameError, match="there is no folder"):
         require_room(tmp_path / "a" / "b")
+
+
+class Folded(nn.Module):
+    """A tensor of each kind that freezing may make a constant of."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.plain = nn.Linear(48, 48), torch.ones(48)
+        self.register_buffer("scale", torch.ones(48))
+
+    def forward(self, x):
+        return self.linear(x) * self.scale + self.plain
+
+
+def incumbent_saved(folder, way):
+    """What a folder in which torch's own compiler won has to offer."""
+    save(folder, Report("it", way=way, threads=1, seed=0, versions={}, machine="", minutes=1.0), {}, None)
+    return loaded(folder / "fast.py").optimized
+
+
+@pytest.mark.parametrize("changed", ["linear.weight", "linear.bias", "scale", "plain"])
+def test_a_saved_frozen_program_sees_each_tensor_that_changes(changed, tmp_path, monkeypatch):
+    monkeypatch.setattr(torch, "compile", lambda program, mode: lambda x: "frozen")
+    original = Folded().eval()
+    program = incumbent_saved(tmp_path / "fast", FROZEN)(original)
+    with torch.no_grad():
+        assert program(inputs[0]) == program(inputs[0]) == "frozen"
+        attrgetter(changed)(original).add_(1)
+        torch.testing.assert_close(program(inputs[0]), original(inputs[0]))
+
+
+def test_what_is_saved_of_a_function_can_be_used(tmp_path, monkeypatch):
+    """It is not frozen, for nobody knows all the tensors it may read; but where these are given."""
+    monkeypatch.setattr(torch, "compile", lambda program, mode: program)
+    weight = torch.ones(3)
+    for way, left in ((EAGER, EAGER), (DEFAULT, DEFAULT), (FROZEN, DEFAULT), (BOTH, AUTOTUNED)):
+        optimized = incumbent_saved(tmp_path / way, way)
+        program = optimized(torch.sin)
+        torch.testing.assert_close(program(weight), torch.sin(weight))
+        assert program.way == left and optimized(torch.sin, {"weight": weight}).way == way
 
 
 def test_a_folder_is_written_whole_or_not_at_all(tmp_path, monkeypatch):

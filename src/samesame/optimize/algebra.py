@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from samesame.capture.program import Program
@@ -24,8 +25,14 @@ GAIN = 0.95                                          # of the program's own cost
 
 
 def specified(module: Any, example: Any, graph: Graph) -> Specification:
-    """What a captured program computes, as forms. Raises Refused where these cannot say it."""
-    return replace(read(graph), arguments=tuple(Program(module, example).inputs))
+    """What a captured program computes, as forms. Raises Refused where these cannot say it, or where it reads a tensor
+    that a module in torch's operators could not find: one that a function refers to."""
+    specification = replace(read(graph), arguments=tuple(Program(module, example).inputs))
+    own = [tensor.path or name for name, tensor in specification.tensors.items()
+           if tensor.role == "weight" and tensor.value is None]
+    if own and not isinstance(module, nn.Module):
+        raise Refused(f"the tensor {own[0]} belongs to no module; give a module that holds it as parameter or buffer")
+    return specification
 
 
 def multiplications(module: Any, example: Any) -> float:

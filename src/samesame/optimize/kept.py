@@ -1,13 +1,13 @@
 """Kept: a search that was done before, for the same program, machine and versions, is not done again.
 
-The key is a digest of everything that the answer hangs on: the captured graph with the kinds of its tensors, the
-threads, the processor, torch, and our own code. Weights are not in it, since what was proved holds for all of them.
+The key is a digest of everything that the answer hangs on: the captured graph; the facts that its drop-in would have
+of the program, which say how calls and results are put together; which tensors share memory; the threads, the
+processor, torch, and our own code. What is in weights is not in it, since what was proved holds for all of them.
 Another program gets the tiles that won before on this machine, to be tried first.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -17,12 +17,12 @@ from typing import Any
 
 import torch
 
+from samesame.capture import Recorded
+from samesame.capture.memory import address
 from samesame.certificate.forms import digest_of
-from samesame.graph import Graph
 from samesame.graph.text import to_json
 from samesame.optimize.candidate import Formula, Step
 from samesame.optimize.contract import Contract
-from samesame.optimize.dropin import covered_by
 from samesame.optimize.report import Report, Row
 from samesame.store import Store, StoreError
 from samesame.store.kept import FASTEST, get, keep
@@ -32,15 +32,25 @@ LEARNT = 12                                          # choices of tiles that are
 
 
 def key_of(
-    graph: Graph, inputs: Mapping[str, torch.Tensor], weights: Mapping[str, torch.Tensor], training: bool, *about: Any
+    recorded: Recorded, facts: Mapping[str, Any], tensors: Mapping[str, torch.Tensor], *about: Any
 ) -> str:
-    """The key of a program on a machine, which `about` describes."""
+    """The key of a program on a machine, which `about` describes. `facts` are of a program with all weights."""
+    graph, shown = recorded.graph, recorded.interface
     whole = to_json(graph)
     nodes = [{key: value for key, value in node.items() if key != "origin"} for node in whole["nodes"]]
     constants = {node.name: digest_of(graph.tensors[node.name]) for node in graph.sources("constant")}
-    kinds = [covered_by(inputs), covered_by(weights)]
-    told = [nodes, whole["roots"], constants, kinds, training, torch.__version__, versions(), own(), *about]
-    return sha256(json.dumps(told, default=str).encode()).hexdigest()
+    aliases = {output: sorted(found) for output, found in shown.aliases.items()}
+    # As Python writes it: JSON has one word for tuples and lists.
+    told = [nodes, whole["roots"], constants, facts, shown.arguments, shown.structures, aliases, in_memory(tensors),
+            versions(), own(), *about]
+    return sha256(repr(told).encode()).hexdigest()
+
+
+def in_memory(tensors: Mapping[str, torch.Tensor]) -> dict[str, tuple[str, int]]:
+    """The first tensor in the same memory, and where in it each begins."""
+    first: dict[int, str] = {}
+    return {name: (first.setdefault(address(tensor), name), tensor.storage_offset())
+            for name, tensor in tensors.items()}
 
 
 def own() -> str:

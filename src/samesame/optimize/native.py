@@ -25,6 +25,7 @@ from samesame.optimize.algebra import changed, formulas, in_torch, weights_of
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.compiled import describe
 from samesame.optimize.emit import cpp
+from samesame.optimize.emit.places import c_type
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import Form
 from samesame.optimize.ir import Program, bound, text
@@ -68,6 +69,9 @@ class Native:
 
     @classmethod
     def schedules(cls, space: Space, means: Sequence[Softmax]) -> Iterator[list[Scheduled]]:
+        """For each group of stages, several. Raises Unsupported for a dtype that the kernels do not compute with."""
+        for tensor in (*space.specification.tensors.values(), *space.specification.outputs):
+            c_type(tensor.dtype)
         return alternatives(space, means=means)
 
     @classmethod
@@ -187,7 +191,10 @@ def _once(tune: Tune) -> Tune:
 
 def in_stages(specification: Specification, forms: Sequence[Form]) -> tuple[Specification, tuple[Output, ...]]:
     """The specification with these forms and no calls, and what is computed before its outputs: values that the program
-    reads whole and in parts. Raises NoSchedule where something else stays a call of torch."""
+    reads whole and in parts. Raises NoSchedule where something else stays a call of torch, or a tensor is empty."""
+    for name, tensor in specification.tensors.items():
+        if 0 in tensor.shape:
+            raise NoSchedule(f"{name} has no elements, so that nothing can be measured; give an example that has some")
     for call in specification.calls:
         if call.operator != KEPT:
             raise NoSchedule(f"a part of the program stays a call of torch, {call.operator}")

@@ -57,9 +57,22 @@ def optimized(original, weights=None):
 LOADED = 'run_path(str(Path(__file__).parent / "reference.py"))["Fast"]'
 INCUMBENT = '''
 
-def optimized(original):
-    """`original` compiled as was fastest."""
-    return Compiled(original, {way!r}, dict(original.named_parameters()))
+WAY = {way!r}
+
+
+def optimized(original, weights=None):
+    """`original` compiled as was fastest. Freezing makes constants of tensors, which are watched: those of a module,
+    and of a function those that are given by name. A function without these is compiled and not frozen."""
+    if weights is None and not isinstance(original, nn.Module):
+        return Compiled(original, {{FROZEN: DEFAULT, BOTH: AUTOTUNED}}.get(WAY, WAY), {{}})
+    return Compiled(original, WAY, tensors_of(original) if weights is None else weights)
+
+
+def tensors_of(module):
+    """Parameters, buffers and tensors that are plain attributes of a module and its parts."""
+    plain = {{(path, name): thing for path, part in module.named_modules() for name, thing in vars(part).items()
+             if isinstance(thing, torch.Tensor)}}
+    return {{**dict(module.named_parameters()), **dict(module.named_buffers()), **plain}}
 '''
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +29,7 @@ from samesame.capture.program import Program
 from samesame.check import check
 from samesame.evidence import Refused, Rung, SamesameError, Shown, Verdict
 from samesame.formula.expr import Unsupported
+from samesame.graph.interface import Aliases, spoken
 from samesame.optimize import native, search
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.candidate import Candidate
@@ -142,7 +144,8 @@ class Attempt:
         self, module: Any, example: Any, recorded: Recorded, place: Path, threads: int, seed: int, run: Run,
         store: Store | None,
     ) -> None:
-        self.module, self.example, self.graph, self.place = module, example, recorded.graph, place
+        self.module, self.example, self.place = module, example, place
+        self.recorded, self.graph = recorded, recorded.graph
         self.threads, self.seed, self.run, self.store = threads, seed, run, store
         program = Program(module, example)
         weights = {node.name: program.tensors[node.name] for node in self.graph.sources("parameter")}
@@ -151,14 +154,22 @@ class Attempt:
         self.job = Job(module, *example_of(example), weights)
         self.report = Report(name_of(module), threads=threads, seed=seed, versions=versions_of_packages(),
                              machine=machine(), minutes=(run.timeout or math.inf) / 60)
-        training = bool(getattr(module, "training", False))
-        self.key = key_of(self.graph, dict(program.given), self.job.weights, training, threads, self.report.machine,
-                          self.target)
         self.tiles = Tiles(store, threads, self.report.machine)
+
+    @cached_property
+    def key(self) -> str | None:
+        """What this search is kept under; None for a program whose facts cannot be written down."""
+        try:
+            facts = facts_of(self.module, self.example, Candidate("", "", tuple(self.job.weights)), EAGER)
+        except Refused:
+            return None
+        return key_of(self.recorded, facts, self.tensors, self.threads, machine(), self.target)
 
     def recalled(self) -> Optimized | None:
         """What an earlier run found, if it is kept."""
-        kept = None if self.store is None else recalled(self.store, self.key, self.report.minutes)
+        if self.store is None or self.key is None:
+            return None
+        kept = recalled(self.store, self.key, self.report.minutes)
         if kept is None:
             return None
         report, files, certificate = kept
@@ -168,7 +179,7 @@ class Attempt:
 
     def remember(self, optimized: Optimized) -> None:
         """Keep what was found, but where nothing was measured."""
-        if self.store is not None and optimized.report.best is not None:
+        if self.store is not None and self.key is not None and optimized.report.best is not None:
             report = replace(optimized.report, measured=date.today().isoformat())
             remember(self.store, self.key, report, optimized.files, optimized.certificate)
             self.tiles.remember()
@@ -208,6 +219,7 @@ class Attempt:
             found = search.searched(specification)
             self.report.counts |= {"e-nodes": found.nodes, "forms": len(found.candidates)}
             try:
+                require_own_memory(self.recorded.interface.aliases)
                 yield from self.kernels(specification, found)
             except (NoSchedule, Unsupported, SamesameError) as error:
                 self.report.notes.append(f"There are no kernels of our own: {error}.")
@@ -316,8 +328,11 @@ class Attempt:
         if reference is not None:
             file = write_files(file.parent.with_name(f"{file.parent.name}_reference"), files_of(reference, facts))
         program = unguarded(self.module, file, self.job.weights, facts)
-        verdict = check(self.module, program, self.example, seed=self.seed, store=self.store, certify=True,
-                        timeout=max(0.7 * self.left, 5.0))
+        try:
+            verdict = check(self.module, program, self.example, seed=self.seed, store=self.store, certify=True,
+                            timeout=max(0.7 * self.left, 5.0))
+        except Refused as refused:                         # the original can be captured: it was
+            return f"not proved to compute the same: {refused}"
         self.report.counts["proved"] = self.report.counts.get("proved", 0) + (verdict.verdict == "same")
         whole = not verdict.only and not verdict.scope
         proved = verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE and whole
@@ -409,6 +424,15 @@ class Untimed(Attempt):
         self.report.contract = held
         self.report.notes.append("Rounding was measured in Triton's interpreter, in which sums have another order.")
         return held.refused or (str(faults[0]) if faults else "")
+
+
+def require_own_memory(aliases: Aliases) -> None:
+    """Raises NoSchedule where a result is, or lies in, an input, a weight or another result: kernels write each result
+    into memory of its own, and who writes into one would no longer change the other."""
+    if aliases:
+        several = "shares" if len(aliases) == 1 else "share"
+        raise NoSchedule(f"{' and '.join(map(spoken, aliases))} {several} memory with an input, a weight or another "
+                         "output, or within itself, and kernels return copies; return a clone where that will do")
 
 
 def machine() -> str:

@@ -24,7 +24,6 @@ from math import prod
 
 from samesame.formula.expr import Expr, Index, Load, Num, Unsupported, lt, walk
 from samesame.optimize.emit.places import (
-    C_TYPES,
     LANES,
     Frame,
     Memory,
@@ -35,6 +34,7 @@ from samesame.optimize.emit.places import (
     Serially,
     Singly,
     Wide,
+    c_type,
     reserved,
     whole,
 )
@@ -119,7 +119,7 @@ class _Printer:
         tensors = parameters(self.kernel)
         written = {buffer.name for buffer in self.kernel.writes}
         places: dict[str, Place] = {b.name: Memory(reserved(b.name), b) for b in tensors}
-        takes = ", ".join(f"{'' if b.name in written else 'const '}{C_TYPES[b.dtype]}* __restrict__ {reserved(b.name)}"
+        takes = ", ".join(f"{'' if b.name in written else 'const '}{c_type(b.dtype)}* __restrict__ {reserved(b.name)}"
                           for b in tensors)
         body = self.block(self.kernel.body, Scope(Spans(), places, self.values.text))
         return ['extern "C"', *_braced(body or [";"], f"void {reserved(self.kernel.name)}({takes})")]

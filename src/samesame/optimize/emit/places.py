@@ -37,6 +37,13 @@ KEYWORDS = frozenset([
 ])
 
 
+def c_type(dtype: str) -> str:
+    """A dtype as C++ has it. Raises Unsupported for one that the kernels do not compute with."""
+    if dtype not in C_TYPES:
+        raise Unsupported(f"kernels for the processor take no {dtype}; give it as one of {', '.join(C_TYPES)}")
+    return C_TYPES[dtype]
+
+
 @cache
 def _taken() -> frozenset[str]:
     return frozenset(re.findall(r"[A-Za-z_]\w*", LANES.read_text())) | KEYWORDS
@@ -196,7 +203,7 @@ class Place:
 
     @property
     def kind(self) -> str:
-        return C_TYPES[self.buffer.dtype]
+        return c_type(self.buffer.dtype)
 
     @property
     def real(self) -> str:
