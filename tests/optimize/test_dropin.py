@@ -4,6 +4,7 @@ the original runs, and a warning says why."""
 from __future__ import annotations
 
 import copy
+import io
 import warnings
 from contextlib import nullcontext
 
@@ -360,16 +361,42 @@ IN_TORCH = AVERAGED_FIRST.replace("self, weights", "self, original").replace(
                                                                   "return x.mean(-2) @ self.weight.t()")
 
 
-def test_whoever_records_kernels_is_shown_the_same_in_torchs_operators(tmp_path):
+@pytest.fixture
+def with_kernels(tmp_path):
+    """The file of a candidate whose Fast cannot be looked into, and has a reference beside it."""
     reference = Candidate("in torch", IN_TORCH, ("linear.weight",), whole=True)
     candidate = Candidate("kernel", KERNEL, ("linear.weight",), complete=True, reference=reference)
-    written = write_files(tmp_path / "found", files_of(candidate, facts_of(module, inputs, candidate, EAGER)))
-    program = loaded(written).optimized(module)
+    return loaded(write_files(tmp_path / "found", files_of(candidate, facts_of(module, inputs, candidate, EAGER))))
+
+
+def test_whoever_records_kernels_is_shown_the_same_in_torchs_operators(with_kernels):
+    program = with_kernels.optimized(module)
     with torch.no_grad():
         torch.testing.assert_close(program(*inputs), module(*inputs))
     operators = [node.operator for node in capture(Around(program), inputs).nodes]
     assert "aten.mean.dim" in operators and "aten.linear.default" not in operators
     assert check(Around(module), Around(program), inputs).verdict == "same"
+
+
+def test_a_model_with_kernels_in_it_is_compiled(with_kernels):
+    model = Around(with_kernels.optimized(module))
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.filterwarnings("error", message="the original runs")
+        torch.testing.assert_close(torch.compile(model, backend="eager")(*inputs), Around(module)(*inputs))
+
+
+def test_a_model_with_kernels_in_it_is_pickled(with_kernels):
+    model = Around(with_kernels.optimized(copy.deepcopy(module)))
+    written = io.BytesIO()
+    torch.save(model, written)
+    written.seek(0)
+    read = torch.load(written, weights_only=False)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.testing.assert_close(read(*inputs), model(*inputs))
+        read.block.original.linear.weight.mul_(2)
+        torch.testing.assert_close(read(*inputs), Around(read.block.original)(*inputs))
+        torch.testing.assert_close(model(*inputs), Around(module)(*inputs))
 
 
 class Around(nn.Module):
