@@ -42,6 +42,17 @@ def test_a_weight_is_packed_again_when_it_changes_and_only_then(linear: Compiled
     assert packed[0] is packed[1] and packed[1] is not packed[2] and packed[2] is not packed[3]
 
 
+def test_a_step_of_a_fused_optimizer_is_seen(linear: Compiled) -> None:
+    """It writes into weights and leaves their version and memory as they were."""
+    x, w = torch.randn(3, K), torch.nn.Parameter(torch.randn(N, K))
+    with torch.no_grad():
+        torch.testing.assert_close(linear(x, w)[0], x @ w.T)
+    w.grad = torch.randn(N, K)
+    torch.optim.AdamW([w], lr=0.5, fused=True).step()
+    with torch.no_grad():
+        torch.testing.assert_close(linear(x, w)[0], x @ w.T)
+
+
 def test_another_weight_where_one_lay_is_seen(linear: Compiled) -> None:
     """Memory that is let go of is given out again, to a tensor that is as new as the one before."""
     x = torch.randn(3, K)

@@ -4,6 +4,7 @@ the original runs, and a warning says why."""
 from __future__ import annotations
 
 import copy
+import io
 import warnings
 from contextlib import nullcontext
 
@@ -132,6 +133,127 @@ def test_it_sees_that_a_part_was_replaced_a_weight_removed_or_a_hook_added(found
             assert called(found, program, original, x) == 0
 
 
+class Twice(nn.Module):
+    """Two layers with one weight, and a place where no bias is."""
+
+    def __init__(self, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.parts = nn.ModuleList([nn.Linear(4, 4, bias=False), nn.Linear(4, 4, bias=False)])
+        self.parts[1].weight = self.parts[0].weight
+        self.register_buffer("shift", None)
+        self.eps = eps
+
+    def forward(self, x):
+        for part in self.parts:
+            x = part(x) + self.eps
+        return x if self.shift is None else x + self.shift
+
+
+TWICE = """
+class Fast:
+    def __init__(self, weights):
+        self.weight = weights["parts.0.weight"]
+
+    def __call__(self, x):
+        Fast.runs += 1
+        return ((x @ self.weight.t() + 1e-5) @ self.weight.t() + 1e-5,)
+
+    runs = 0
+"""
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory):
+    candidate = Candidate("twice", TWICE, ("parts.0.weight",))
+    facts = facts_of(Twice().eval(), (torch.randn(3, 4),), candidate, EAGER)
+    return loaded(write_files(tmp_path_factory.mktemp("twice") / "found", files_of(candidate, facts)))
+
+
+def other_weight() -> nn.Parameter:
+    return nn.Parameter(torch.randn(4, 4))
+
+
+class Tripled(nn.Linear):
+    def forward(self, x):
+        return 3 * super().forward(x)
+
+
+def appended(original):
+    original.parts.append(nn.Linear(4, 4).eval())
+
+
+def of_another_class(original):
+    original.parts[1].__class__ = Tripled
+
+
+BUILT = {
+    "parts.0.weight and parts.1.weight are no longer one tensor":
+        lambda original: setattr(original.parts[1], "weight", other_weight()),
+    "parts.0.weight and parts.1.weight are no longer one tensor ":
+        lambda original: setattr(original.parts[0], "weight", other_weight()),
+    "with other parts or weights": appended,
+    "is another one now": lambda original: setattr(original.parts[1], "bias", nn.Parameter(torch.randn(4))),
+    "is another one now ": lambda original: setattr(original, "shift", torch.randn(4)),
+    "of another class": of_another_class,
+}
+
+
+@pytest.mark.parametrize("why", BUILT)
+def test_it_sees_that_the_module_is_built_otherwise(twice, why):
+    """After the drop-in was made, and before: then it is said what is there and what was."""
+    x, original = torch.randn(3, 4), Twice().eval()
+    program = twice.optimized(original)
+    with torch.no_grad():
+        assert called(twice.Fast, program, original, x) == 1
+        BUILT[why](original)
+        with pytest.warns(UserWarning, match=why.strip()):
+            assert called(twice.Fast, program, original, x) == 0
+        with pytest.warns(UserWarning, match=r"no longer one tensor|is .*, and was "):
+            program = twice.optimized(original)
+        assert called(twice.Fast, program, original, x) == 0
+
+
+def test_another_plain_attribute_is_another_module(twice):
+    original = Twice(eps=1.0).eval()
+    with pytest.warns(UserWarning, match="eps is 1.0, and was 1e-05"):
+        program = twice.optimized(original)
+    with torch.no_grad():
+        assert called(twice.Fast, program, original, torch.randn(3, 4)) == 0
+
+
+def test_a_hook_for_every_module_is_seen(twice):
+    x, original = torch.randn(3, 4), Twice().eval()
+    program = twice.optimized(original)
+    handle = nn.modules.module.register_module_forward_hook(
+        lambda module, args, output: output + 1 if type(module) is nn.Linear else None)
+    try:
+        with torch.no_grad(), pytest.warns(UserWarning, match="a hook runs for every module"):
+            assert called(twice.Fast, program, original, x) == 0
+    finally:
+        handle.remove()
+    with torch.no_grad():
+        assert called(twice.Fast, program, original, x) == 1
+
+
+def test_what_cannot_be_made_again_is_not_run_over_old_weights(twice):
+    x, original = torch.randn(3, 4), Twice().eval()
+    made = list[int]()
+
+    def make(original, weights):
+        if made:
+            raise FileNotFoundError("the folder is gone")
+        made.append(1)
+        return twice.Fast(weights)
+
+    program = twice.DropIn(original, make, twice.FACTS)
+    with torch.no_grad():
+        assert called(twice.Fast, program, original, x) == 1
+        original.parts[0].weight = original.parts[1].weight = other_weight()
+        with pytest.warns(UserWarning, match="the folder is gone"):
+            assert called(twice.Fast, program, original, x) == 0
+        assert called(twice.Fast, program, original, x) == 0
+
+
 @pytest.mark.parametrize("way", ["vmap", "jvp", "negative"])
 def test_what_reads_memory_is_not_called_where_memory_is_not_the_tensor(found, way):
     """Kernels read memory: who maps or differentiates a call is shown the reference, as is a lazily negated tensor."""
@@ -188,6 +310,12 @@ def test_frozen_weights_that_change_are_seen(monkeypatch):
         assert program(inputs[0]) == program(inputs[0]) == "frozen"
         original.linear.weight.add_(1)
         torch.testing.assert_close(program(inputs[0]), original(inputs[0]))
+    program = Compiled(original, FROZEN, dict(original.named_parameters()))
+    with torch.no_grad():
+        assert program(inputs[0]) == "frozen"
+        original.linear.weight.grad = torch.randn(48, 48)
+        torch.optim.SGD(original.parameters(), lr=0.5, fused=True).step()
+        torch.testing.assert_close(program(inputs[0]), original(inputs[0]))
 
 
 def test_calls_are_opened_and_put_together_as_in_the_example(tmp_path):
@@ -233,16 +361,42 @@ IN_TORCH = AVERAGED_FIRST.replace("self, weights", "self, original").replace(
                                                                   "return x.mean(-2) @ self.weight.t()")
 
 
-def test_whoever_records_kernels_is_shown_the_same_in_torchs_operators(tmp_path):
+@pytest.fixture
+def with_kernels(tmp_path):
+    """The file of a candidate whose Fast cannot be looked into, and has a reference beside it."""
     reference = Candidate("in torch", IN_TORCH, ("linear.weight",), whole=True)
     candidate = Candidate("kernel", KERNEL, ("linear.weight",), complete=True, reference=reference)
-    written = write_files(tmp_path / "found", files_of(candidate, facts_of(module, inputs, candidate, EAGER)))
-    program = loaded(written).optimized(module)
+    return loaded(write_files(tmp_path / "found", files_of(candidate, facts_of(module, inputs, candidate, EAGER))))
+
+
+def test_whoever_records_kernels_is_shown_the_same_in_torchs_operators(with_kernels):
+    program = with_kernels.optimized(module)
     with torch.no_grad():
         torch.testing.assert_close(program(*inputs), module(*inputs))
     operators = [node.operator for node in capture(Around(program), inputs).nodes]
     assert "aten.mean.dim" in operators and "aten.linear.default" not in operators
     assert check(Around(module), Around(program), inputs).verdict == "same"
+
+
+def test_a_model_with_kernels_in_it_is_compiled(with_kernels):
+    model = Around(with_kernels.optimized(module))
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.filterwarnings("error", message="the original runs")
+        torch.testing.assert_close(torch.compile(model, backend="eager")(*inputs), Around(module)(*inputs))
+
+
+def test_a_model_with_kernels_in_it_is_pickled(with_kernels):
+    model = Around(with_kernels.optimized(copy.deepcopy(module)))
+    written = io.BytesIO()
+    torch.save(model, written)
+    written.seek(0)
+    read = torch.load(written, weights_only=False)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.testing.assert_close(read(*inputs), model(*inputs))
+        read.block.original.linear.weight.mul_(2)
+        torch.testing.assert_close(read(*inputs), Around(read.block.original)(*inputs))
+        torch.testing.assert_close(model(*inputs), Around(module)(*inputs))
 
 
 class Around(nn.Module):

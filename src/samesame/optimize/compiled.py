@@ -21,6 +21,7 @@ from typing import Any
 import torch
 
 from samesame.evidence import SamesameError
+from samesame.optimize.dropin import STEPS
 from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import C_TYPES, reserved, strides, whole
 from samesame.optimize.ir import Program
@@ -188,10 +189,12 @@ class Compiled:
         return held["at"]
 
     def _keep(self, weights: list[torch.Tensor], at: Any) -> None:
-        """What kernels that run ahead made of these weights; made again if one is another, or was written to. Tensors
-        of inference mode do not say whether they were: theirs is made each time."""
+        """What kernels that run ahead made of these weights; made again if one is another, or was written to, or an
+        optimizer took a step: a fused one leaves the version of what it writes to as it was. Tensors of inference mode
+        do not say whether they were written to: theirs is made each time."""
         packed = self._packed
-        mark = None if any(w.is_inference() for w in weights) else [(w.data_ptr(), w._version) for w in weights]
+        mark = None if any(w.is_inference() for w in weights) else [
+            (STEPS[0], 0), *((w.data_ptr(), w._version) for w in weights)]
         if packed is None or mark is None or packed.mark != mark:
             with self._packing:
                 made = self._made("kept")

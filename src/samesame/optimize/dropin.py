@@ -4,7 +4,9 @@ This file stands by itself, with torch alone: its text is a part of every file t
 is covered if its arguments are put together as in the example, its tensors have the dtypes, devices and strides of the
 example's and sizes that the proof speaks of, no gradients are recorded and the mode is the example's. What is not
 covered goes to the original, and a warning says why, once for each reason. Weights are the original's own tensors, so
-that one that is changed in place is seen, and one that is replaced by another of its kind is taken instead.
+that one that is changed in place is seen, and one that is replaced by another of its kind is taken instead. How the
+module is built (classes, weights that are there or not or are one tensor, plain attributes) has to be as it was when
+the drop-in is made; what of this is cheap to ask is asked in each call.
 """
 
 from __future__ import annotations
@@ -12,17 +14,30 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import torch
 from torch import nn
 from torch.autograd import forward_ad
+from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 EAGER, DEFAULT, AUTOTUNED, FROZEN, BOTH = WAYS = (
     "eager", "torch.compile", "max-autotune", "freezing", "max-autotune and freezing"
 )
+
+
+STEPS = [0]
+
+
+def stepped(*_: Any) -> None:
+    STEPS[0] += 1
+
+
+# How often optimizers of this process changed weights: fused ones do so without a new version of the tensor.
+register_optimizer_step_post_hook(stepped)
 
 
 class Compiled(nn.Module):
@@ -41,7 +56,7 @@ class Compiled(nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         if self.way not in (FROZEN, BOTH):
             return self.run(*args, **kwargs)
-        now = tuple((tensor._version, tensor.data_ptr()) for tensor in self.weights.values())
+        now = (STEPS[0], *((tensor._version, tensor.data_ptr()) for tensor in self.weights.values()))
         if self.held is None:
             self.held = now
             with torch.no_grad(), torch._inductor.config.patch(freezing=True):
@@ -68,35 +83,41 @@ class DropIn(nn.Module):
         reference: Callable[[Any], Any] | None = None,
     ) -> None:
         super().__init__()
+        self.training = getattr(original, "training", False)
         self.reference = reference
         self.original, self.facts, self.way = original, facts, facts["way"]
         self.told = set[str]()
         self.covered = dict[Any, str]()                    # why not, by the kinds of the tensors; "" where covered
         self.last: list[Kind] = []                         # the kinds of a call that was covered
         self.make, self.names = make, list(facts["weights"])
-        self.places = [place_of(original, name, weights) for name in self.names]
         self.modules_before = list(original.modules()) if isinstance(original, nn.Module) else []
-        self.children_before = [(part._modules, name, child) for part in self.modules_before
-                                for name, child in part._modules.items()]
-        self.hooks_before = [count_of_hooks(part) for part in self.modules_before]
+        self.children_before = [(holder, name, held) for part in self.modules_before
+                                for holder in (part._modules, part._parameters, part._buffers)
+                                for name, held in holder.items() if holder is part._modules or held is None]
+        self.states_before = [state(*each) for each in zip(self.modules_before, facts["modes"], strict=False)]
         self.signature = inspect.signature(original.forward if isinstance(original, nn.Module) else original)
         self.flat = all(part is ... for part in facts["arguments"])
         self.one = facts["results"] is ...
-        self.unfit = unfit(facts)
-        try:
-            if not self.unfit:
-                self.take()
-        except Exception as error:                         # no compiler, no library of kernels
-            self.unfit = str(error)
+        self.unfit = unfit(facts) or unlike(original, facts)
+        if not self.unfit:
+            self.places = [place_of(original, name, weights) for name in self.names]
+            self.tied = [[(name, *place_of(original, name, weights)) for name in names] for names in facts["tied"]]
+            self.take()
         if self.unfit:
             self.tell(self.unfit)
 
     def take(self) -> None:
-        """Make the found program over the weights as they are now."""
-        self.held = [holder[key] for holder, key in self.places]
-        self.watched = [(*place, held) for place, held in zip(self.places, self.held, strict=True)]
-        named = dict(zip(self.names, self.held, strict=True))
-        made = self.make(self.original, named)
+        """Make the found program over the weights as they are now; where this fails, the original runs from now on."""
+        held = [holder[key] for holder, key in self.places]
+        named = dict(zip(self.names, held, strict=True))
+        try:
+            made = self.make(self.original, named)
+        except Exception as error:                         # no compiler, no library of kernels
+            self.unfit = str(error) or type(error).__name__
+            return
+        self.held = held
+        self.watched = [(*place, tensor) for place, tensor in zip(self.places, held, strict=True)]
+        self.watched += [(holder, key, holder[key]) for names in self.tied for _, holder, key in names]
         self.shown = [self.reference(self.original)] if self.reference else []
         self.fast = [made if self.way == EAGER else Compiled(made, self.way, named)]      # in a list: no part of this
 
@@ -145,12 +166,15 @@ class DropIn(nn.Module):
 
     def uncovered(self, tensors: tuple[torch.Tensor, ...]) -> str:
         """Why the found program does not stand for the original on these tensors; nothing where it does."""
-        for holder, key, held in self.watched:
-            if not isinstance(holder.get(key), torch.Tensor):
-                return f"the weight {key} is no longer there"
-            if holder[key] is not held:
-                self.take()
-                break
+        if not all([holder.get(key) is held for holder, key, held in self.watched]):
+            gone = [key for holder, key, _ in self.watched if not isinstance(holder.get(key), torch.Tensor)]
+            if gone:
+                return f"the weight {gone[0]} is no longer there"
+            if several := apart(self.tied):
+                return several
+            self.take()
+            if self.unfit:
+                return self.unfit
         kinds = [kind(tensor) for tensor in (*tensors, *self.held)]
         why = self.covered.get(tuple(kinds))
         if why is None:
@@ -164,15 +188,26 @@ class DropIn(nn.Module):
         """What is otherwise than in the example, beside the tensors; nothing where all is as there."""
         if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (*tensors, *self.held)):
             return "gradients are recorded; call it under torch.no_grad()"
-        if self.modules_before and self.modules_before[0].training != self.facts["training"]:
-            return f"the module is {'not ' * self.facts['training']}in training mode"
-        if [part.training for part in self.modules_before] != self.facts["modes"]:
-            return "a part of the module is in another mode, training or not, than it was"
-        if not all([held.get(name) is child for held, name, child in self.children_before]):
+        states = [state(part, part.training) for part in self.modules_before]
+        if states != self.states_before:
+            return self.changed(states)
+        if not all([holder.get(name) is held for holder, name, held in self.children_before]):
             return "a part of the module is another one now"
-        if self.hooks_before != [count_of_hooks(part) for part in self.modules_before]:
-            return "a hook of the module was added or removed"
+        if any([not str(getattr(hook, "__module__", "")).startswith("samesame.")          # ours look on
+                for hooks in EVERY_MODULES if hooks for hook in hooks.values()]):
+            return "a hook runs for every module"
         return "autocast is on" if torch.is_autocast_enabled(tensors[0].device.type if tensors else "cpu") else ""
+
+    def changed(self, states: list[tuple[Any, ...]]) -> str:
+        """What is otherwise about the parts of the module."""
+        if self.modules_before[0].training != self.facts["training"]:
+            return f"the module is {'not ' * self.facts['training']}in training mode"
+        what = ("in another mode, training or not, than it was", "of another class", "one with other parts or weights")
+        for now, before in zip(states, self.states_before, strict=False):
+            for words, one, other in zip(what, now, before, strict=False):
+                if one != other:
+                    return f"a part of the module is {words}"
+        return "a hook of the module was added or removed"
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -181,9 +216,70 @@ class DropIn(nn.Module):
             return getattr(super().__getattr__("original"), name)
 
 
-def count_of_hooks(module: nn.Module) -> int:
-    """How many hooks a call of the module runs."""
-    return len(module._forward_hooks) + len(module._forward_pre_hooks)
+EVERY_MODULES = torch.nn.modules.module._global_forward_hooks, torch.nn.modules.module._global_forward_pre_hooks
+PLAIN = (type(None), bool, int, float, str, torch.dtype, Enum)
+OWN = set(vars(nn.Module()))                               # attributes that every module has
+
+
+def state(part: nn.Module, training: bool) -> tuple[Any, ...]:
+    """What may change about a part and is cheap to ask: its mode, class, how much is in it, and its hooks."""
+    return (training, type(part), (len(part._modules), len(part._parameters), len(part._buffers)),
+            *part._forward_hooks, *part._forward_pre_hooks)
+
+
+def parts_of(original: Any) -> dict[str, dict[str, str]]:
+    """How a module is built: the class of each part, its weights and buffers, its plain attributes, by its path."""
+    parts = original.named_modules(remove_duplicate=False) if isinstance(original, nn.Module) else ()
+    return {path: {"class": type(part).__qualname__,
+                   "number of hooks": str(len(part._forward_hooks) + len(part._forward_pre_hooks)),
+                   **{name: shown(value) for holder in (part._parameters, part._buffers, vars(part))
+                      for name, value in holder.items() if holder is not vars(part) or name not in OWN}}
+            for path, part in parts}
+
+
+def shown(value: Any) -> str:
+    """A value of a module as a text that is another for another value; of what is not plain, of another kind only."""
+    if isinstance(value, torch.Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, PLAIN):
+        return repr(value)
+    if type(value) in (tuple, list):
+        return f"{type(value).__name__}({', '.join(map(shown, value))})"
+    if type(value) is dict:
+        return f"dict({', '.join(f'{shown(key)}: {shown(inner)}' for key, inner in value.items())})"
+    return str(getattr(value, "__qualname__", type(value).__qualname__))
+
+
+def tied_in(original: Any) -> list[list[str]]:
+    """The paths of weights and buffers of a module that are one tensor, in groups."""
+    paths = dict[int, list[str]]()
+    if isinstance(original, nn.Module):
+        for named in (original.named_parameters, original.named_buffers):
+            for name, tensor in named(remove_duplicate=False):
+                paths.setdefault(id(tensor), []).append(name)
+    return [names for names in paths.values() if len(names) > 1]
+
+
+def apart(tied: list[list[tuple[str, dict[str, Any], str]]]) -> str:
+    """What was one tensor and is several; nothing where all is as it was."""
+    for (first, holder, key), *others in tied:
+        for name, other, its in others:
+            if other[its] is not holder[key]:
+                return f"{first} and {name} are no longer one tensor"
+    return ""
+
+
+def unlike(original: Any, facts: Mapping[str, Any]) -> str:
+    """How a module is built otherwise than the one that was searched; nothing where it is not."""
+    now, before = parts_of(original), facts["parts"]
+    for path in (*before, *now):
+        here, there = now.get(path, {}), before.get(path, {})
+        for name in (*there, *here):
+            if here.get(name) != there.get(name):
+                words = here.get(name, "not there"), there.get(name, "not there")
+                return f"{'.'.join(filter(None, (path, name)))} is {words[0]}, and was {words[1]}"
+    held = [[(name, *place_of(original, name, None)) for name in names] for names in facts["tied"]]
+    return apart(held)
 
 
 def observed(tensors: Iterable[torch.Tensor]) -> bool:

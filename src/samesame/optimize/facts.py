@@ -19,7 +19,7 @@ from samesame.capture.program import Program
 from samesame.evidence import Refused, Rung, Verdict
 from samesame.formula.sizes import symbols, value_at
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import BOTH, FROZEN, covered_by, filled, results_of, skeleton
+from samesame.optimize.dropin import BOTH, FROZEN, covered_by, filled, parts_of, results_of, skeleton, tied_in
 from samesame.optimize.job import loaded, name_of
 from samesame.programs.outputs import kind_of_value
 
@@ -43,6 +43,7 @@ def facts_of(
         "weights": covered_by({name: program.tensors[name] for name in candidate.weights}), "bounds": {},
         "proved": "what was measured", "training": bool(getattr(module, "training", False)),
         "modes": [part.training for part in module.modules()] if isinstance(module, nn.Module) else [],
+        "parts": parts_of(module), "tied": tied_in(module),
         "torch": torch.__version__, "instructions": torch.backends.cpu.get_cpu_capability(),
     }
     if verdict is not None:

@@ -118,6 +118,7 @@ class Native:
 TEMPLATE = '''"""Kernels of one's own for a program; what they compute in torch's operators stands in reference.py."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -129,11 +130,17 @@ WEIGHTS = {weights!r}
 SHAPES = {shapes!r}
 
 
+@cache
+def text():
+    """The kernels, read once: they are made anew over other weights, and the folder may be gone then."""
+    return (Path(__file__).parent / "kernels.cpp").read_text()
+
+
 class Fast(torch.nn.Module):
     def __init__(self, weights):
         super().__init__()
         self.weights = [weights[name] for name in WEIGHTS]
-        self.kernels = load((Path(__file__).parent / "kernels.cpp").read_text(), DESCRIPTION)
+        self.kernels = load(text(), DESCRIPTION)
 
     def forward(self, *tensors):
         found = self.kernels(*tensors, *self.weights)

@@ -27,8 +27,9 @@ from samesame.optimize.report import Report, in_full
 
 FUTURE = "from __future__ import annotations\n"
 NUMBERS = """
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from runpy import run_path
 
 inf, nan = float("inf"), float("nan")                      # as facts write them
 """
@@ -54,7 +55,18 @@ def optimized(original, weights=None):
     function are given by the names in FACTS."""
     return DropIn(original, made, FACTS, weights, {reference})
 '''
-LOADED = 'run_path(str(Path(__file__).parent / "reference.py"))["Fast"]'
+BESIDE = '''
+
+def beside(name):
+    """The module in a file beside this one, under a name by which whoever compiles or pickles it finds it."""
+    spec = spec_from_file_location(f"{__name__}_{name}", Path(__file__).with_name(f"{name}.py"))
+    sys.modules[spec.name] = module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+REFERENCE = beside("reference").Fast
+'''
 INCUMBENT = '''
 
 WAY = {way!r}
@@ -84,8 +96,9 @@ def python_file(candidate: Candidate, facts: Mapping[str, Any]) -> str:
         raise ValueError(f"a candidate defines {', '.join(sorted(twice))}, which the drop-in has")
     shown = pprint.pformat(dict(facts), width=116, sort_dicts=False)
     last = FOUND.format(facts=shown, taken="original" if candidate.whole else "weights",
-                        reference=LOADED if candidate.reference else None)
-    return f"{FUTURE}{NUMBERS}{embedded()}\n\n{own.strip()}\n{last}"
+                        reference="REFERENCE" if candidate.reference else None)
+    found = BESIDE if candidate.reference else ""
+    return f"{FUTURE}{NUMBERS}{embedded()}\n\n{own.strip()}\n{found}{last}"
 
 
 def embedded() -> str:
