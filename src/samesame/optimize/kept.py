@@ -49,7 +49,7 @@ def key_of(
 def in_memory(tensors: Mapping[str, torch.Tensor]) -> dict[str, tuple[str, int]]:
     """The first tensor in the same memory, and where in it each begins."""
     first: dict[int, str] = {}
-    return {name: (first.setdefault(address(tensor), name), tensor.storage_offset())
+    return {name: (first.setdefault(address(tensor), name), int(tensor.storage_offset()))
             for name, tensor in tensors.items()}
 
 

@@ -70,8 +70,9 @@ class Native:
     @classmethod
     def schedules(cls, space: Space, means: Sequence[Softmax]) -> Iterator[list[Scheduled]]:
         """For each group of stages, several. Raises Unsupported for a dtype that the kernels do not compute with."""
-        for tensor in (*space.specification.tensors.values(), *space.specification.outputs):
-            c_type(tensor.dtype)
+        whole = space.specification
+        for dtype in (*(t.dtype for t in whole.tensors.values()), *(output.dtype for output in whole.outputs)):
+            c_type(dtype)
         return alternatives(space, means=means)
 
     @classmethod
