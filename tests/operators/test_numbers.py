@@ -36,7 +36,7 @@ def test_a_root_of_a_size_is_exact(n: int, q: Fraction) -> None:
         read = constant(n ** float(q))
     assert value(read) == pytest.approx(n ** float(q), rel=1e-15)
     assert isinstance(read, Pow) and isinstance(read.base, Num)
-    assert found == {f"{n ** float(q)!r} read as " + ("√({})" if abs(q) == Fraction(1, 2) else "({})^(1/4)").format(
+    assert set(map(str, found)) == {f"{n ** float(q)!r} read as " + ("√({})" if abs(q) == Fraction(1, 2) else "({})^(1/4)").format(
         Fraction(n) ** (1 if q > 0 else -1))}
 
 
@@ -79,7 +79,7 @@ def test_a_scale_of_scores_for_powers_of_two_is_that_scale(n: int) -> None:
     number = n**-0.5 * math.log2(math.e)
     with readings() as found:
         assert constant(number) is constant(n**-0.5) * constant(1 / math.log(2))
-    assert any(sentence.endswith(f"√({Fraction(1, n)})/log 2") for sentence in found)
+    assert any(str(reading).endswith(f"√({Fraction(1, n)})/log 2") for reading in found)
     assert isinstance(constant(number * (1 + 1e-12)), Num)
 
 
@@ -194,7 +194,7 @@ def test_a_root_less_one_is_that() -> None:
     with readings() as found:
         assert constant(2**0.5 - 1) is const(2) ** HALF - 1
         assert constant(1 - 0.3**0.5) is 1 - const(Fraction(3, 10)) ** HALF
-    assert found == {f"{2**0.5 - 1!r} read as √(2) − 1", f"{1 - 0.3**0.5!r} read as 1 − √(3/10)"}
+    assert set(map(str, found)) == {f"{2**0.5 - 1!r} read as √(2) − 1", f"{1 - 0.3**0.5!r} read as 1 − √(3/10)"}
 
 
 def test_the_step_from_one_root_to_another_is_read_beside_one_of_them() -> None:
@@ -224,7 +224,7 @@ def test_a_function_of_a_short_decimal_is_that_function(name: str, argument: flo
     number = getattr(math, name)(argument)
     with readings() as found:
         assert constant(number) is fn(name)(const(Fraction(str(argument))))
-    assert found == {f"{number!r} read as {name}({argument})"}
+    assert set(map(str, found)) == {f"{number!r} read as {name}({argument})"}
     assert isinstance(constant(number * (1 + 1e-12)), Num)
 
 
