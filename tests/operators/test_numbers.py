@@ -36,8 +36,9 @@ def test_a_root_of_a_size_is_exact(n: int, q: Fraction) -> None:
         read = constant(n ** float(q))
     assert value(read) == pytest.approx(n ** float(q), rel=1e-15)
     assert isinstance(read, Pow) and isinstance(read.base, Num)
-    assert set(map(str, found)) == {f"{n ** float(q)!r} read as " + ("√({})" if abs(q) == Fraction(1, 2) else "({})^(1/4)").format(
-        Fraction(n) ** (1 if q > 0 else -1))}
+    root = "√({})" if abs(q) == Fraction(1, 2) else "({})^(1/4)"
+    assert set(map(str, found)) == {
+        f"{n ** float(q)!r} read as " + root.format(Fraction(n) ** (1 if q > 0 else -1))}
 
 
 @pytest.mark.parametrize("n", [2, 30, 128, 3584])
