@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from tests.optimize.compiled_programs import compile_program
 from typer.testing import CliRunner
 
 from samesame.capture import capture
@@ -14,7 +15,6 @@ from samesame.capture.targets import load_target
 from samesame.cli import app
 from samesame.evidence import Refused
 from samesame.optimize.algebra import specified
-from samesame.optimize.compiled import compile_program
 from samesame.optimize.native import in_stages, native
 from samesame.optimize.tune import tune
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 import torch
+from tests.optimize.compiled_programs import compile_program
 from tests.optimize.programs_as_forms import attention
 from torch.nn import functional as F
 
 from samesame.capture import capture
 from samesame.formula.expr import exp
-from samesame.optimize.compiled import compile_program
 from samesame.optimize.ir import Local, Loop, Program, Rescaled, Statement, Store, bound
 from samesame.optimize.native import Native, in_stages
 from samesame.optimize.online import online, softmaxes
