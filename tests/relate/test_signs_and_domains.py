@@ -20,15 +20,15 @@ def test_a_function_without_a_value_somewhere_demands_what_its_row_says(name: st
 
 
 @pytest.mark.parametrize(("function", "demands"), [
-    (lambda x: torch.lgamma(x), ["numbers x where 0 < x ∨ ⌊x⌋ ≠ x"]),
+    (lambda x: torch.lgamma(x), ["numbers x where x is none of 0, −1, −2, …"]),
     (lambda x: torch.tan(x), ["numbers x where cos(x) ≠ 0"]),
-    (lambda x: torch.asin(x), ["numbers x where −1 ≤ x ∧ x ≤ 1"]),
+    (lambda x: torch.asin(x), ["numbers x where −1 ≤ x ≤ 1"]),
     (lambda x: torch.log(x), ["numbers > 0"]),
     (lambda x: torch.log1p(x), ["numbers > −1"]),
     (lambda x: torch.log(torch.cosh(x)), []),
     (lambda x: torch.log1p(torch.sigmoid(x)), []),
     (lambda x: torch.sqrt(torch.tanh(torch.relu(x))), []),
-    (lambda x: torch.sqrt(torch.acos(torch.sin(x))), ["numbers x where −1 ≤ x ∧ x ≤ 1"]),
+    (lambda x: torch.sqrt(torch.acos(torch.sin(x))), ["numbers x where −1 ≤ x ≤ 1"]),
     (lambda x: torch.log(F.softplus(x, 2.0)), []),
     (lambda x: torch.log(F.softplus(x, -1.0)), ["numbers > 0"]),      # which is below 0
 ])

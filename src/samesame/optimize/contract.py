@@ -218,7 +218,7 @@ def draws(
     for label, value in OUTSIDE.items() if difficult else ():
         for chosen in inputs:
             if chosen.is_floating_point() and chosen.numel():
-                for place in {0, chosen.numel() // 2, chosen.numel() - 1}:
+                for place in dict.fromkeys((0, chosen.numel() // 2, chosen.numel() - 1)):
                     values = {id(x): alike(x, generator) for x in inputs}
                     values[id(chosen)].view(-1)[place] = value
                     yield label, values
@@ -267,9 +267,9 @@ class Oracle:
         self.sizes = {name: weight.abs() for name, weight in self.weights.items()}
         self.generator = torch.Generator().manual_seed(1)
 
+    @sdpa_kernel(SDPBackend.MATH)                          # torch's fused attention makes zeros of a query with a NaN
     def __call__(self, inputs: Mapping[str, torch.Tensor]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-        with sdpa_kernel(SDPBackend.MATH):                 # torch's fused attention makes zeros of a query with a NaN
-            known = execute(self.graph, {**self.weights, **{name: wide(x) for name, x in inputs.items()}})
+        known = execute(self.graph, {**self.weights, **{name: wide(x) for name, x in inputs.items()}})
         errors: dict[str, Any] = {}
         for node in self.graph.nodes:
             if not node.is_source and node.name not in self.constants:

@@ -17,10 +17,9 @@ from typing import Any
 import torch
 
 from samesame.evidence import Root, Rung
-from samesame.formula.assumptions import Said, simplified
-from samesame.formula.expr import Compare, Expr, Leaf, Load
+from samesame.formula.assumptions import Holds, Said, simplified
+from samesame.formula.expr import Expr, Leaf, Load
 from samesame.formula.scalars import SCALARS
-from samesame.formula.show import unicode
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, is_finite, resolve
 from samesame.operators.pointwise import SYNONYMS
@@ -58,12 +57,8 @@ ENOUGH = {"": NEVER, "> 0": POSITIVE, "≥ 0": NOT_NEGATIVE}
 
 
 def _in_words(domain: Callable[[Expr], Expr]) -> str:
-    x = Load(Leaf("x", (), "real"), ())
-    match domain(x):
-        case Compare("<", low, above) if above is x:
-            return f"numbers > {unicode(low)}"
-        case condition:
-            return f"numbers x where {unicode(condition)}"
+    words = str(Holds(domain(Load(Leaf("x", (), "real"), ()))))
+    return f"numbers{words.removeprefix('x')}" if words.startswith("x >") else f"numbers x where {words}"
 
 
 PARTIAL: dict[str, Demand] = {
