@@ -1,5 +1,7 @@
 """Executing a graph gives what its operators say, in the precision that was asked for."""
 
+from threading import Event, Thread
+
 import pytest
 import torch
 from torch import nn
@@ -10,7 +12,7 @@ from samesame.capture import capture
 from samesame.evidence import Refused
 from samesame.graph import Dtype, Graph, Node, TensorType
 from samesame.operators import kept
-from samesame.operators.execute import by_weights, closed, execute
+from samesame.operators.execute import by_weights, closed, default_dtype, execute
 from samesame.operators.kept import run_keeping
 
 
@@ -139,6 +141,26 @@ def test_the_default_dtype_is_left_alone():
     assert torch.get_default_dtype() == before
     with pytest.raises(Refused):
         execute(graph, {})
+    assert torch.get_default_dtype() == before
+
+
+def test_two_threads_leave_the_default_dtype_alone():
+    """One that came while the other was inside would put float64 back as what it had found."""
+    graph, before = capture(lambda x: x / 3, (torch.tensor([1, 2]),)), torch.get_default_dtype()
+    came, went = Event(), Event()
+
+    def wide():
+        came.set()
+        values(graph, {}, precision="float64")
+        went.set()
+
+    with default_dtype(torch.float64):
+        other = Thread(target=wide)
+        other.start()
+        came.wait()
+        assert not went.wait(0.2)
+        assert torch.get_default_dtype() == torch.float64
+    other.join()
     assert torch.get_default_dtype() == before
 
 

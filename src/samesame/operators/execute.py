@@ -25,6 +25,7 @@ from samesame.evidence import Refused, SamesameError
 from samesame.graph import COLLECTIVE, Dtype, Graph, Node
 from samesame.operators.definitions import DEFINED
 from samesame.operators.table import UNINITIALISED
+from samesame.programs.alone import alone
 
 Value = torch.Tensor | tuple[Any, ...]
 Seen = Callable[[Node, Value, bool], None]
@@ -257,13 +258,15 @@ def wide(dtype: torch.dtype) -> torch.dtype:
 
 @contextmanager
 def default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    """Inside, torch gives this dtype to a quotient of integers, a mean, a factory without dtype."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
+    """Inside, torch gives this dtype to a quotient of integers, a mean, a factory without dtype. It is the whole
+    process's: a thread that came while another is inside would put the other's dtype back as what was before."""
+    with alone():
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(dtype)
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(before)
 
 
 def _failure(node: Node, error: Exception, wide: bool) -> Refused:
