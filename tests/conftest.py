@@ -9,6 +9,8 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import settings
 
+from longest import LONGEST
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")    # two workers on two cores: more threads only wait for each other
 settings.register_profile("house", deadline=None)
 settings.load_profile("house")
@@ -130,7 +132,7 @@ SAMPLED = {
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark what the sample leaves out as long, before pytest leaves out what is marked so."""
+    """Mark what the sample leaves out, and what takes longest, as long, before pytest leaves out what is marked so."""
     here = Path(__file__).parent
     count = Counter[str]()
     for item in items:
@@ -139,3 +141,5 @@ def pytest_collection_modifyitems(items):
             if count[name] % SAMPLED[name]:
                 item.add_marker(pytest.mark.long)
             count[name] += 1
+        if item.name in LONGEST.get(name, ()):
+            item.add_marker(pytest.mark.long)

@@ -1,0 +1,187 @@
+"""What takes longest where nothing else runs, and finds what shorter tests beside it find, too: among the long ones.
+
+By file, with the parameters that a test is called with.
+"""
+
+LONGEST = {
+    "formula/test_show.py": {
+        "test_latex_is_balanced",
+        "test_reading_the_text_gives_the_formula_back",
+    },
+    "fuzz/test_campaign.py": {
+        "test_a_campaign_goes_on_where_it_was",
+        "test_a_finding_is_run_again_stage_by_stage",
+        "test_a_program_of_ones_own",
+        "test_a_script_does_not_import_what_lies_beside_it",
+    },
+    "fuzz/test_fuzz_rules.py": {
+        "test_every_rule_is_as_exact_as_its_label_says[finite]",
+        "test_every_rule_is_as_exact_as_its_label_says[integers]",
+        "test_twins_compute_what_their_programs_compute",
+    },
+    "fuzz/test_oracle.py": {
+        "test_reduction_leaves_the_step_that_is_wrong",
+    },
+    "fuzz/test_programs.py": {
+        "test_generated_programs_run_and_are_the_same_again[values]",
+        "test_programs_of_values_keep_no_operator_of_which_nothing_can_be_said",
+    },
+    "fuzz/test_written.py": {
+        "test_an_answer_is_kept_and_not_asked_for_again",
+        "test_swaps_change_operators_in_forward_alone_and_no_result",
+    },
+    "lift/test_lift_broken.py": {
+        "test_broken_variant_is_not_verified[argmax-last_of_several]",
+        "test_broken_variant_is_not_verified[matmul-missing_other]",
+    },
+    "lift/test_lift_chosen.py": {
+        "test_it_is_verified_and_what_torch_computes[halves-width = 24]",
+        "test_what_the_files_inputs_make_are_the_launchs_tensors",
+    },
+    "lift/test_lift_clock.py": {
+        "test_whenever_the_time_ends_it_is_said[softmax-parts0]",
+    },
+    "lift/test_lift_composed.py": {
+        "test_it_is_not_what_it_is_not[groups_overlapping]",
+        "test_it_is_not_what_it_is_not[squares_with_gaps]",
+    },
+    "lift/test_lift_contact.py": {
+        "test_it_is_not_what_it_is_not[quantized_not_low_enough-quantized]",
+    },
+    "lift/test_lift_contracts.py": {
+        "test_sizes_are_even_where_that_is_stated",
+    },
+    "lift/test_lift_decays.py": {
+        "test_it_is_not_the_same_as_something_else[chunks]",
+        "test_it_is_not_the_same_as_something_else[margin]",
+        "test_it_is_not_the_same_as_something_else[retention]",
+        "test_it_is_verified_and_the_same[average]",
+        "test_what_decides_which_labels_there_are_is_said",
+    },
+    "lift/test_lift_descriptors.py": {
+        "test_what_is_wrong_is_not_accepted[scaled_unaligned]",
+    },
+    "lift/test_lift_divided.py": {
+        "test_heads_that_share_a_key_are_told_where_groups_are_even",
+    },
+    "lift/test_lift_divisions.py": {
+        "test_what_is_added_to_nothing_is_not_verified",
+    },
+    "lift/test_lift_edges.py": {
+        "test_a_kernel_is_the_same_as_its_reference[slope]",
+        "test_its_twin_is_not[flagged-flagged_or_nothing]",
+        "test_its_twin_is_not[slope_from_one-slope]",
+    },
+    "lift/test_lift_messages.py": {
+        "test_a_reader_that_leaves_is_no_failure",
+    },
+    "lift/test_lift_more.py": {
+        "test_it_is_not_what_it_is_not[grows_from_nothing]",
+        "test_it_is_not_what_it_is_not[scaled_from_infinity]",
+    },
+    "lift/test_lift_ranked.py": {
+        "test_it_is_not_what_it_is_not[gates-gated_by_what_was_chosen]",
+        "test_it_is_not_what_it_is_not[three-top_three_turned]",
+    },
+    "lift/test_lift_safe_maximum.py": {
+        "test_another_maximum_is_no_such_guard",
+    },
+    "lift/test_lift_sizes_written.py": {
+        "test_sizes_of_given_tensors_are_so_many_of_one_another",
+    },
+    "operators/test_powers.py": {
+        "test_powers_of_a_sigmoid_are_a_moving_average",
+    },
+    "optimize/test_native.py": {
+        "test_what_is_read_whole_and_in_parts_is_kept_and_not_computed_again",
+    },
+    "pairs/test_replayed.py": {
+        "test_what_is_proved_is_replayed[experts masked and gathered]",
+    },
+    "pairs/test_verdicts.py": {
+        "test_twin_is_different[tokens by nonzero, added in place-first slot]",
+    },
+    "promises/test_hiding.py": {
+        "test_a_program_that_ends_the_process_is_no_verdict[a crash]",
+        "test_what_a_program_prints_is_no_part_of_the_result",
+        "test_what_hides_nothing_is_proved[KeepsALog]",
+    },
+    "promises/test_named_numbers.py": {
+        "test_the_gradient_of_a_loss_asks_for_no_number_that_the_loss_does_not",
+    },
+    "promises/test_training.py": {
+        "test_a_batch_norm_in_training_mode_is_differentiated",
+        "test_same_steps[momentum by hand]",
+        "test_sizes_are_followed_through_both_calls",
+    },
+    "promises/test_unseen.py": {
+        "test_no_verdict_on_a_kernel_is_false[eighth_more_16_gae]",
+    },
+    "promises/test_weights.py": {
+        "test_a_fresh_llama_and_its_fused_port[False]",
+    },
+    "promises/test_wrong_laws.py": {
+        "test_a_wrong_law_is_not_proved_in_a_random_program[clamp's limits commute-0]",
+        "test_a_wrong_law_is_not_proved_in_a_random_program[fmod is remainder-0]",
+        "test_a_wrong_law_is_not_proved_in_a_random_program[heaviside is > 0-0]",
+    },
+    "refine/test_asked.py": {
+        "test_a_part_that_is_lost_on_the_way_is_found",
+        "test_an_answer_that_is_the_same_on_all_data_is_a_condition",
+        "test_who_waits_for_an_answer_that_never_comes_waits_for_ever",
+    },
+    "refine/test_assert_refines.py": {
+        "test_a_reduction_refines_also_where_the_last_piece_is_smaller[4]",
+    },
+    "refine/test_captured_cases.py": {
+        "test_what_refines_is_proved_of_the_captured_program[gpt-div_2-replicated]",
+        "test_what_refines_is_proved_of_the_captured_program[qwen2-getitem_34-replicated]",
+    },
+    "refine/test_norms_by_hand.py": {
+        "test_moments_of_strips_make_a_group_norm[merged]",
+    },
+    "refine/test_put_together.py": {
+        "test_a_step_that_misses_a_part_is_none[a part]",
+    },
+    "relate/test_chosen_experts.py": {
+        "test_other_experts_and_other_shares_differ",
+    },
+    "relate/test_scans.py": {
+        "test_steps_and_their_decays_are_the_same[7]",
+    },
+    "relate/test_tables.py": {
+        "test_a_table_is_also_what_it_was_made_of",
+    },
+    "relate/test_tabulated.py": {
+        "test_a_cache_that_grows_is_one_that_fills_a_buffer",
+    },
+    "relate/test_zero_outputs.py": {
+        "test_the_gradient_of_what_a_norm_takes_out",
+    },
+    "store/test_store_damage.py": {
+        "test_one_flipped_bit",
+    },
+    "suite/test_suite_run.py": {
+        "test_each_entry_leads_to_its_report_as_its_verb_draws_it",
+    },
+    "test_budgets.py": {
+        "test_an_interrupt_while_proving_leaves_what_was_proved[0.0]",
+        "test_what_was_reached_stays",
+    },
+    "test_examples.py": {
+        "test_a_training_step_by_hand_is_the_one_of_torch",
+    },
+    "test_visible.py": {
+        "test_the_name_of_a_module",
+        "test_the_name_of_an_entry_and_of_what_is_refused",
+    },
+    "test_vllm_bugs.py": {
+        "test_a_mistake_of_old_is_told[local layers get the global rope config]",
+    },
+    "test_vllm_check.py": {
+        "test_a_change_of_the_last_scaling_alone_is_found[cohere-logit_scale-0.3]",
+    },
+    "test_vllm_same.py": {
+        "test_vllm_is_proved_the_same_but_for_its_kernels[phi3]",
+    },
+}
