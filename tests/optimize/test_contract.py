@@ -136,6 +136,20 @@ def test_a_nan_may_stand_where_arithmetic_has_it_and_must_where_the_original_has
     assert "NaN" in hidden.failed
 
 
+def test_what_an_infinity_leads_to_in_arithmetic_may_stand_where_fused_attention_has_a_number():
+    """A row of scores that are −∞ throughout attends to nothing in torch's arithmetic, too."""
+    def written(q, k, v):
+        scores = torch.where(LOWER, q @ k.mT / 8**0.5, -torch.inf)
+        return torch.where(scores.amax(-1, keepdim=True) == -torch.inf, 0.0, torch.softmax(scores, -1)) @ v
+
+    def of(attended):                                      # ∞ · 0 is NaN
+        return lambda x: attended(x + 0 * x, x.flip(0), x.flip(1))
+
+    fused = of(lambda q, k, v: torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True))
+    assert not held(fused, of(written), torch.randn(2, 4, 9, 8)).failed
+    assert "not finite" in held(lambda x: x, lambda x: torch.where(x.isinf().any(), torch.nan, x), SQUARES[0]).failed
+
+
 def test_strides_and_dtypes_are_those_of_the_original():
     assert "strides" in held(chain, lambda x, y, z: (x @ y @ z).t().contiguous().t(), *SQUARES).failed
     assert "float64" in held(chain, lambda x, y, z: (x @ y @ z).double(), *SQUARES).failed

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import copy
+import runpy
+import warnings
+
 import pytest
 import torch
 from tests.optimize.compiled_programs import compile_program
 from typer.testing import CliRunner
 
+from samesame import check
 from samesame.capture import capture
 from samesame.capture.checkpoints.blocks import block
 from samesame.capture.checkpoints.folders import tiny
 from samesame.capture.program import Program
 from samesame.capture.targets import load_target
 from samesame.cli import app
-from samesame.evidence import Refused
+from samesame.evidence import Refused, Rung
+from samesame.optimize import timing, verb
 from samesame.optimize.algebra import specified
 from samesame.optimize.native import in_stages, native
 from samesame.optimize.tune import tune
+from samesame.optimize.verb import optimize
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +85,28 @@ def test_what_is_no_block_is_refused(program, llama):
         block(torch.nn.Linear(2, 2), "x")
     ran = CliRunner().invoke(app, ["optimize", f"hf:{llama}"])
     assert ran.exit_code == 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", ["model.layers.0.mlp", "model.layers.0.self_attn", "model.layers.0"])
+def test_a_model_with_what_was_found_in_it_is_the_same(program, path, tmp_path, monkeypatch):
+    """Searched, proved, saved, loaded and put into the model, which check proves the same and which computes it."""
+    monkeypatch.setattr(verb, "WAYS", ("eager",))
+    monkeypatch.setattr(verb, "NEAR", 1e9)
+    monkeypatch.setattr(timing.Racer, "beats", lambda self, other: True)     # however busy this machine is
+    module, inputs = block(program, path)
+    report = optimize(module, inputs, minutes=5, threads=1, out=tmp_path / "fast").report
+    assert report.verdict == "faster" and report.kernels and report.proof is not None
+    model, other = program.model, copy.deepcopy(program.model)
+    fast = runpy.run_path(str(tmp_path / "fast" / "fast.py"))
+    above, _, name = path.rpartition(".")
+    setattr(other.get_submodule(above), name, fast["optimized"](other.get_submodule(path)))
+    given = program.example | {"use_cache": False}
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error")                                       # which the original in its place would say
+        torch.testing.assert_close(other(**given)[0], model(**given)[0], rtol=1e-4, atol=1e-4)
+    with torch.no_grad():                                                    # else the original runs, and is recorded
+        before, after = ([node.operator for node in capture(which, given).nodes] for which in (model, other))
+        assert before != after
+        verdict = check(model, other, given)
+    assert verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE

@@ -65,6 +65,22 @@ def test_kernels_compute_what_torch_does(
     torch.testing.assert_close(result, expected(tensors), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("masked", [True, False])
+def test_scores_are_what_their_largest_was_taken_of(masked: bool) -> None:
+    """A product that is rounded once for the maximum, and not at all on its way into exp(c·s − max), is far above it
+    where scores are large: e to the power of that is infinite, and the row NaN."""
+
+    def program(scores: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(0.1767767 * (scores.masked_fill(scores == 0, -torch.inf) if masked else scores), -1)
+
+    scores = torch.randn(24, 40, generator=torch.Generator().manual_seed(0)) * 1e13
+    specification = read(capture(program, (scores,)))
+    found = made(specification)
+    run = compile_program(found.program, list(specification.tensors), [], [o.name for o in specification.outputs])
+    (result,) = run(scores)
+    torch.testing.assert_close(result.view(24, 40), program(scores))
+
+
 def test_what_stays_a_call_of_torch_has_no_kernels() -> None:
     with pytest.raises(NoSchedule, match=r"a call of torch, aten\.sort"):
         in_stages(replace(gated_mlp(), calls=(Call("aten.sort.default", (), (), ("r",)),)), ())

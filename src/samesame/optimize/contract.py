@@ -171,12 +171,12 @@ def beyond(
     result: Contract, own: torch.Tensor, other: torch.Tensor, true: torch.Tensor, estimate: torch.Tensor, label: str
 ) -> str:
     """How an element of the output `other` is not what it may be; nothing where all are. A NaN in the inputs must come
-    out where it does, and may where arithmetic has it; what is too large, or ∞ − ∞, may be either in another order.
-    Beside these, numbers are numbers.
+    out where it does, and may where arithmetic has it, as may what an ∞ in them leads to; what is too large, or ∞ − ∞,
+    may be either in another order. Beside these, numbers are numbers.
     """
     numbers, nan = own.isfinite(), label == "NaN"
-    ours_alone = nan & true.isnan() & numbers & other.isnan()
-    if nan and not torch.equal(own.isnan() | ours_alone, other.isnan()):
+    ours_alone = (label in OUTSIDE) & ~true.isfinite() & numbers & ~other.isfinite()
+    if nan and not torch.equal(own.isnan() | ours_alone & other.isnan(), other.isnan()):
         return "has a number where the original has NaN, or the other way round"
     if bool((~numbers & other.isfinite()).any()) and not nan:
         return "is finite where the original is not"

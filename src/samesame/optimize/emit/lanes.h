@@ -200,6 +200,16 @@ template <int W> INLINE vec<float, W> exp_lanes(vec<float, W> x) {
     vec<int, W> k = bits<vec<int, W>>(shifted) - 0x4b400000, half = k >> 1;
     return p * bits<vec<float, W>>((half + 127) << 23) * bits<vec<float, W>>((k - half + 127) << 23);
 }
+// A number as it is stored, and not on its way into a multiply-add. In exp(c·x − m), where m is the largest c·x, an
+// exponent is 0 at most only if c·x is what it was when m was taken: an exact product may be above it by far.
+template <class V> INLINE V rounded(V x) {
+#if __has_builtin(__builtin_assoc_barrier)
+    return __builtin_assoc_barrier(x);
+#else
+    volatile V stored = x;
+    return stored;
+#endif
+}
 template <class V> INLINE V f_exp(V x) {
     if constexpr (single<V>) return std::exp(x);
     else if constexpr (std::is_same_v<element<V>, float>) return exp_lanes<width<V>>(x);

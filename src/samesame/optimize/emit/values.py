@@ -31,6 +31,7 @@ from samesame.formula.expr import (
     Pow,
     Unsupported,
     Where,
+    const,
     walk,
 )
 from samesame.formula.scalars import SCALARS
@@ -196,13 +197,25 @@ class _Expression(Arithmetic):
             case Pow(base, exponent):
                 return self.power(self.value(base), exponent)
             case Fn(name, argument) if name in SCALARS:
-                inside = self.value(argument)
+                inside = self.exponent(argument) if name == "exp" else self.value(argument)
                 return Text(f"f_{name}({inside.code})", inside.wide)
             case Extremum(op, parts):
                 return self.extremum(op, [self.value(part) for part in parts])
             case Where(condition, then, otherwise):
                 return self.choice(e, condition, then, otherwise)
         raise Unsupported(f"a value with {type(e).__name__} in it")
+
+    def exponent(self, e: Expr) -> Text:
+        """What is loaded and subtracted may be the largest of the others: these are rounded as they were for it."""
+        terms = e.terms if isinstance(e, Add) else ()
+        taken = [term for term in terms if isinstance(term, Mul) and len(term.factors) == 2
+                 and term.factors[0] == const(-1) and isinstance(term.factors[1], Load)]
+        others = [term for term in terms if term not in taken]
+        if not taken or not others or all(isinstance(term, Load) for term in others):
+            return self.value(e)
+        inside = self.value(others[0]) if len(others) == 1 else self.sum(tuple(others))
+        largest = self.sum(tuple(taken))
+        return Text(f"(rounded({inside.code}) + {largest.code})", inside.wide or largest.wide)
 
     def literal(self, value: Fraction) -> str:
         number = repr(float(value)) + ("f" if self.real == "float" else "")
