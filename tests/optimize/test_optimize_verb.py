@@ -225,6 +225,25 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == ["fast"]
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_an_earlier_folder_comes_back_where_the_new_one_cannot_take_its_place(tmp_path, monkeypatch, error):
+    report = Report("it", threads=1, machine="", minutes=1.0)
+    save(tmp_path / "fast", report, {}, None)
+    before = {file.name: file.read_bytes() for file in (tmp_path / "fast").iterdir()}
+    rename = Path.rename
+
+    def renamed(path, target):
+        if path.name.endswith(".tmp"):
+            raise error
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", renamed)
+    with pytest.raises(KeyboardInterrupt if isinstance(error, KeyboardInterrupt) else SamesameError):
+        save(tmp_path / "fast", replace(report, title="another"), {}, None)
+    assert {file.name: file.read_bytes() for file in (tmp_path / "fast").iterdir()} == before
+    assert [file.name for file in tmp_path.iterdir()] == ["fast"]
+
+
 def racer(*seconds: float) -> Racer:
     return Racer("", "eager", None, measured=list(seconds))
 

@@ -5,8 +5,8 @@
     report.txt, .json  what was measured and proved
     and native sources beside fast.py, where it has some
 
-The folder is written beside its place and then renamed, so that there is never half of one. A folder that holds
-something else is left alone.
+The folder is written beside its place and then renamed, so that there is never half of one; an earlier one stays
+until then, and comes back where the last step fails. A folder that holds something else is left alone.
 """
 
 from __future__ import annotations
@@ -148,10 +148,13 @@ def save(folder: Path, report: Report, files: Mapping[str, str], certificate: di
                 place.rename(old)
             whole.rename(place)
         finally:
+            if old.exists() and not place.exists():        # it ended between the two
+                old.rename(place)
             shutil.rmtree(whole, ignore_errors=True)
             shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
-        raise SamesameError(f"cannot write {folder}: {error.strerror or error}") from None
+        kept = f"; what was there is in {old}" if old.exists() else ""
+        raise SamesameError(f"cannot write {folder}: {error.strerror or error}{kept}") from None
 
 
 def fill(folder: Path, report: Report, files: Mapping[str, str], certificate: dict[str, Any] | None) -> None:
