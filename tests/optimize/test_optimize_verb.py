@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import signal
 import subprocess
@@ -27,7 +28,7 @@ from samesame.optimize.candidate import Candidate
 from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, FROZEN
 from samesame.optimize.facts import facts_of
 from samesame.optimize.job import Job, keep, loaded
-from samesame.optimize.report import Report, in_full
+from samesame.optimize.report import FASTER, Report, in_full
 from samesame.optimize.saved import files_of, require_room, save, write_files
 from samesame.optimize.timing import Racer, incumbent, race, racing
 
@@ -96,14 +97,14 @@ class Shared(nn.Module):
     lambda m, x, y: (m.scale,), lambda m, x, y: (x[1:],), lambda m, x, y: (m.scale.expand(3, 8),),
 ])
 def test_kernels_return_copies_and_so_stand_for_no_result_that_shares_memory(returned, monkeypatch):
-    monkeypatch.setattr(verb.native, "candidates", lambda *_: pytest.fail("kernels were looked for"))
+    monkeypatch.setattr(verb.native, "candidates", lambda *_, **__: pytest.fail("kernels were looked for"))
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(None, attempt.report))
     found = optimize(Shared(returned).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
     assert "memory with an input, a weight or another output" in "".join(found.report.notes)
 
 
 def test_results_with_memory_of_their_own_may_have_kernels(monkeypatch):
-    monkeypatch.setattr(verb.native, "candidates", lambda *_: iter([averaged_first()]))
+    monkeypatch.setattr(verb.native, "candidates", lambda *_, **__: iter([averaged_first()]))
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
     found = optimize(Shared(lambda m, x, y: (x.clone(),)).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
     assert averaged_first() in found.module and not found.report.notes
@@ -242,6 +243,29 @@ def test_an_earlier_folder_comes_back_where_the_new_one_cannot_take_its_place(tm
         save(tmp_path / "fast", replace(report, title="another"), {}, None)
     assert {file.name: file.read_bytes() for file in (tmp_path / "fast").iterdir()} == before
     assert [file.name for file in tmp_path.iterdir()] == ["fast"]
+
+
+@pytest.mark.parametrize("late", [2, 9])
+def test_what_was_found_starts_second_and_what_was_not_ready_is_said(late, monkeypatch):
+    """Where time is up after so many programs have started."""
+    def start(racer, folder, threads, seconds):
+        started.append(racer.name)
+        racer.process, racer.measured = object(), [2.0 if racer.candidate is None else 1.0] * 16
+
+    def decided(attempt, until):
+        racers = [attempt.started([], racer, math.inf if len(started) < until else 0.0) for racer in attempt.lineup(
+            [replace(averaged_first(), complete=True)] * 2)]
+        attempt.tabulate(racers, racers[0], racers[1])
+        return verb.Optimized(None, attempt.report)
+
+    started = []
+    monkeypatch.setattr(Racer, "start", start)
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: decided(attempt, late))
+    report = optimize(module, inputs, minutes=0.2, threads=1, candidates=lambda *_: []).report
+    assert started[:2] == ["eager torch", "the mean goes first"] and len(started) == min(late, 7)
+    report.verdict = FASTER
+    assert ("the best that was ready in time" in report.headline) == (late < 7)
+    assert ("Not ready in time, and so not raced: torch.compile" in in_full(report)) == (late < 7)
 
 
 def racer(*seconds: float) -> Racer:

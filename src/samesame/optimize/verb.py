@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -53,7 +54,8 @@ HEAT = 6                                                   # rounds in which can
 NEAR = 1.15                                                # times the best incumbent, to be raced to the end
 TRIED = 4                                                  # candidates that race
 FASTEST = 2                                                # of these, for which a proof is looked for
-RACING = 0.6                                               # of all the time; no search begins in it
+RACING = 0.6                                               # of all the time; no search in it
+PROVING = 0.2                                              # of all the time; no process starts in it
 COMPILING = 0.35                                           # of the time that is left, for one to be compiled
 SEARCHING = 0.25                                           # of the time that is left, for numbers to be chosen
 LEAST, TUNING = 0.5, 8.0                                   # seconds for one group of kernels
@@ -199,7 +201,7 @@ class Attempt:
         """The candidates, for as long as there is time to look for them: the rest is for races and the proof."""
         for candidate in found:
             yield candidate
-            if self.left < RACING * (self.run.timeout or math.inf):
+            if time.monotonic() > self.until:
                 return
 
     @contextmanager
@@ -228,7 +230,8 @@ class Attempt:
             self.report.notes.append(f"No other form was looked for: {error}.")
 
     def kernels(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
-        return native.candidates(self.graph, specification, found, self.tuned, self.report.counts)
+        counts = self.report.counts
+        return native.candidates(self.graph, specification, found, self.tuned, counts, until=self.until)
 
     def forms(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
         return algebraic(specification, found, multiplications(self.module, self.example))
@@ -244,19 +247,26 @@ class Attempt:
     def left(self) -> float:
         return max(float(self.run.deadline) - time.monotonic(), 0.0)
 
+    @property
+    def until(self) -> float:
+        """When the search is over."""
+        return self.run.started + (1 - RACING) * (self.run.timeout or math.inf)
+
     def decide(self, found: Sequence[Candidate]) -> Optimized:
         """Race, prove, race again."""
         report = self.report
         report.counts["candidates"] = len(found)
         keep(self.job, self.place)
         with racing() as racers, self.run.during("race"):
-            own = [self.started(racers, incumbent(way)) for way in WAYS]
-            entered = [self.entered(racers, number, candidate, way) for number, candidate in enumerate(found[:TRIED])
-                       for way in ((EAGER,) if candidate.complete else (EAGER, DEFAULT))]
+            own, entered = list[Racer](), list[Racer]()
+            until = self.run.deadline - (PROVING * (self.run.timeout or 0.0) if found else 0.0)
+            for racer in self.lineup(found):
+                (own if racer.candidate is None else entered).append(self.started(racers, racer, until))
             race(racers, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
             first = self.fastest(entered)
             if first is not None and first.candidate is not None and not found[first.candidate].complete:
-                late = [self.entered(racers, first.candidate, found[first.candidate], way) for way in (FROZEN, BOTH)]
+                late = [self.started(racers, self.racer(found, first.candidate, way), until)
+                        for way in (FROZEN, BOTH)]
                 race(late, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
                 entered += late
             best = self.fastest(own)
@@ -274,19 +284,32 @@ class Attempt:
                 race(own, ROUNDS, time.monotonic() + self.left, self.seed)
             return self.nothing(self.fastest(own), racers)
 
-    def started(self, racers: list[Racer], racer: Racer) -> Racer:
+    def lineup(self, found: Sequence[Candidate]) -> Iterator[Racer]:
+        """Who races, in the order in which they start: where time is short, what was found is measured if anything
+        is."""
+        own = map(incumbent, WAYS)
+        ours = (self.racer(found, number, way) for number, candidate in enumerate(found[:TRIED])
+                for way in ((EAGER,) if candidate.complete else (EAGER, DEFAULT)))
+        yield next(own)
+        yield from islice(ours, 1)
+        yield from own
+        yield from ours
+
+    def started(self, racers: list[Racer], racer: Racer, until: float) -> Racer:
         racers.append(racer)
-        if self.left <= 0:
-            racer.failed = "there was no time left"
+        left = until - time.monotonic()
+        if left <= 0:
+            racer.failed, racer.late = "there was no time left", True
         else:
-            racer.start(self.place, self.threads, max(COMPILING * self.left, min(self.left, 20.0)))
+            racer.start(self.place, self.threads, max(COMPILING * left, min(left, 20.0)))
         return racer
 
-    def entered(self, racers: list[Racer], number: int, candidate: Candidate, way: str) -> Racer:
-        """A candidate's racer, compiled in this way."""
+    def racer(self, found: Sequence[Candidate], number: int, way: str) -> Racer:
+        """A candidate, compiled in this way."""
+        candidate = found[number]
         facts = facts_of(self.module, self.example, candidate, way)
         file = write_files(self.place / f"found_{number}_{way.replace(' ', '_')}", files_of(candidate, facts))
-        return self.started(racers, Racer(candidate.name, way, file, number))
+        return Racer(candidate.name, way, file, number)
 
     def fastest(self, racers: Sequence[Racer]) -> Racer | None:
         return min((r for r in racers if r.running and r.measured), key=lambda r: r.lower, default=None)
@@ -342,7 +365,7 @@ class Attempt:
         self, found: Sequence[Candidate], racer: Racer, best: Racer, verdict: Verdict, racers: Sequence[Racer]
     ) -> Optimized:
         assert racer.candidate is not None
-        candidate = found[racer.candidate]
+        candidate = found[racer.candidate].settled()
         self.report.verdict, self.report.way = FASTER, racer.way
         self.report.take(candidate)
         self.report.prove(verdict, candidate)
@@ -364,7 +387,7 @@ class Attempt:
             self.report.rows.append(Row(
                 racer.name, racer.way, racer.candidate is not None,
                 racer.lower if racer.measured and not racer.failed else None, racer.spread if racer.measured else None,
-                len(racer.measured), racer.failed, racer is best, racer is winner,
+                len(racer.measured), racer.failed, racer is best, racer is winner, racer.late,
             ))
 
 
@@ -378,7 +401,8 @@ class Untimed(Attempt):
         from samesame.optimize import cuda
 
         self.report.machine = f"compiled for {cuda.ALL}"
-        return native.candidates(self.graph, specification, found, cuda.chosen, self.report.counts, cuda.OnGpu)
+        counts = self.report.counts
+        return native.candidates(self.graph, specification, found, cuda.chosen, counts, cuda.OnGpu, self.until)
 
     def forms(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
         return ()
@@ -395,6 +419,7 @@ class Untimed(Attempt):
             failed = answer if isinstance(answer, str) else ""
             self.report.rows.append(Row(candidate.name, EAGER, True, None, None, 0, failed, winner=not failed))
             if isinstance(answer, Verdict):
+                candidate = candidate.settled()
                 self.report.verdict, self.report.way = NOT_TIMED, EAGER
                 self.report.take(candidate)
                 self.report.prove(answer, candidate)
