@@ -15,7 +15,9 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -71,7 +73,7 @@ class DropIn(nn.Module):
 
     `facts` are what `facts.py` wrote down. Kernels cannot be looked into: whoever records or compiles a call is shown
     the `reference`, the same program in torch's operators. `weights` are those of a function by the names in `facts`;
-    a module's are found in it.
+    a module's are found in it. `altered` says what keeps the found program from being what was proved, if anything.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class DropIn(nn.Module):
         facts: Mapping[str, Any],
         weights: Mapping[str, torch.Tensor] | None = None,
         reference: Callable[[Any], Any] | None = None,
+        altered: str = "",
     ) -> None:
         super().__init__()
         self.training = getattr(original, "training", False)
@@ -98,7 +101,7 @@ class DropIn(nn.Module):
         self.signature = inspect.signature(original.forward if isinstance(original, nn.Module) else original)
         self.flat = all(part is ... for part in facts["arguments"])
         self.one = facts["results"] is ...
-        self.unfit = unfit(facts) or unlike(original, facts)
+        self.unfit = altered or unfit(facts) or unlike(original, facts)
         if not self.unfit:
             self.places = [place_of(original, name, weights) for name in self.names]
             self.tied = [[(name, *place_of(original, name, weights)) for name in names] for names in facts["tied"]]
@@ -351,6 +354,22 @@ def unfit(facts: Mapping[str, Any]) -> str:
     here |= {"triton": installed("triton")} if "triton" in facts else {}
     told = [f"{what} {facts[what]}, and this is {now}" for what, now in here.items() if facts.get(what, now) != now]
     return f"it was proved and measured with {' and '.join(told)}; run samesame optimize here" if told else ""
+
+
+def altered_in(folder: Path, digests: Mapping[str, str]) -> str:
+    """Which of the files is not there, or not as it was written; nothing where all are."""
+    for name, digest in digests.items():
+        try:
+            text = (folder / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return f"{name}, which was saved with it, cannot be read"
+        if digest_of(text) != digest:
+            return f"{name} is no longer as it was saved, and was proved and tested as that"
+    return ""
+
+
+def digest_of(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
 
 
 def installed(package: str) -> str:

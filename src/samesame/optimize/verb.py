@@ -47,6 +47,7 @@ from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.specification import Specification
 from samesame.optimize.timing import ROUNDS, Racer, incumbent, race, racing
 from samesame.optimize.tune import Tuned, tune
+from samesame.report import headline
 from samesame.store import Store
 from samesame.versions import versions_of_packages
 
@@ -108,13 +109,14 @@ def optimize(
     run = run or Run(60 * minutes)
     example = inputs() if callable(inputs) else inputs
     with run.during("capture"):
-        recorded = sound(capture_calls(module, example))
+        recorded = sound(capture_calls(module, example, probing=True))
     begun = time.monotonic()
     with TemporaryDirectory(prefix="samesame-") as place:
         kind = Attempt if target == "cpu" else Untimed
         attempt = kind(module, example, recorded, Path(place), threads or os.cpu_count() or 1, seed, run, store)
         optimized = attempt.recalled() if candidates is None else None
         if optimized is None:
+            attempt.prepare()
             with run.during("search"), attempt.on_threads():
                 found = list(attempt.listed(candidates(module, example, run) if candidates else attempt.searched()))
             optimized = attempt.decide(found)
@@ -133,7 +135,9 @@ def sound(recorded: Recorded) -> Recorded:
         raise Refused(f"a call writes into {', '.join(dict.fromkeys(left))}, which a faster program would not do: use "
                       "what it writes as a result, or put the module in eval mode")
     if recorded.fails or recorded.again:
-        raise Refused(f"a second call is not like the first: {recorded.fails or recorded.again}")
+        why = recorded.again or f"a second call raises {recorded.fails}"
+        raise Refused(f"{why}, so no two calls do the same; what is found would be called in the place of each: keep "
+                      "this out of the module")
     return recorded
 
 
@@ -197,6 +201,10 @@ class Attempt:
         """The user's module, compiled in this way."""
         return self.module if way == EAGER else Compiled(self.module, way, self.job.weights)
 
+    def prepare(self) -> None:
+        """Write down what races. Raises Refused where no other process could read it."""
+        keep(self.job, self.place)
+
     def listed(self, found: Iterable[Candidate]) -> Iterable[Candidate]:
         """The candidates, for as long as there is time to look for them: the rest is for races and the proof."""
         for candidate in found:
@@ -256,7 +264,6 @@ class Attempt:
         """Race, prove, race again."""
         report = self.report
         report.counts["candidates"] = len(found)
-        keep(self.job, self.place)
         with racing() as racers, self.run.during("race"):
             own, entered = list[Racer](), list[Racer]()
             until = self.run.deadline - (PROVING * (self.run.timeout or 0.0) if found else 0.0)
@@ -359,7 +366,7 @@ class Attempt:
         self.report.counts["proved"] = self.report.counts.get("proved", 0) + (verdict.verdict == "same")
         whole = not verdict.only and not verdict.scope
         proved = verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE and whole
-        return verdict if proved else f"not proved to compute the same ({verdict.verdict})"
+        return verdict if proved else f"not proved to compute the same; check says: {headline(verdict).plain}"
 
     def faster(
         self, found: Sequence[Candidate], racer: Racer, best: Racer, verdict: Verdict, racers: Sequence[Racer]
@@ -396,6 +403,9 @@ class Untimed(Attempt):
     the program and keeps the numeric contract in Triton's interpreter is what was found."""
 
     target = "cuda"
+
+    def prepare(self) -> None:
+        """Nothing races."""
 
     def kernels(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
         from samesame.optimize import cuda
