@@ -282,6 +282,23 @@ def test_it_has_the_originals_attributes(found):
     assert found.optimized(module).linear is module.linear
 
 
+def test_what_is_set_through_it_is_set_in_the_original(found):
+    original = copy.deepcopy(module)
+    original.fast = nn.Identity().eval()                   # a name that the drop-in has, too
+    facts = {**found.FACTS, "parts": found.parts_of(original), "modes": [False] * 3}
+    program = found.DropIn(original, found.made, facts)
+    weight = nn.Parameter(torch.randn(48, 48))
+    with torch.no_grad():
+        program.linear.weight = weight
+        assert called(found, program, original, inputs[0]) == 1
+        program.linear = nn.Linear(48, 48)
+        assert original.linear is program.linear and list(program._modules) == ["original"]
+        with pytest.warns(UserWarning, match="a part of the module is another one now"):
+            assert called(found, program, original, inputs[0]) == 0
+        program.train()
+        assert isinstance(original.fast, nn.Identity) and original.training
+
+
 @pytest.mark.parametrize("what", ["torch", "instructions"])
 def test_on_another_torch_or_machine_the_original_runs_with_a_sentence(found, what, monkeypatch):
     monkeypatch.setitem(found.FACTS, what, "something else")

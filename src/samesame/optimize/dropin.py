@@ -52,7 +52,10 @@ STEPS = steps()
 
 
 class Instead(nn.Module):
-    """What stands in the place of `original`: it has its mode and its attributes."""
+    """What stands in the place of `original`: it has its mode and its attributes. Parts and weights that are set
+    through it are set there, where they are seen, from when it is `complete`."""
+
+    complete = False
 
     def __init__(self, original: Callable[..., Any]) -> None:
         super().__init__()
@@ -64,6 +67,12 @@ class Instead(nn.Module):
             return super().__getattr__(name)
         except AttributeError:
             return getattr(super().__getattr__("original"), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        original = self._modules["original"] if self.complete and "original" in self._modules else None
+        held = () if original is None else (original._modules, original._parameters, original._buffers)
+        inner = name not in self.__dict__ and any(name in holder for holder in held)
+        setattr(original, name, value) if inner else super().__setattr__(name, value)
 
 
 class Compiled(Instead):
@@ -78,6 +87,7 @@ class Compiled(Instead):
         self.way, self.weights = way, dict(weights)
         self.held: tuple[Any, ...] | None = None
         self.run = [compiled(original, way)]               # in a list: no part of this
+        self.complete = True
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy is compiled anew."""
@@ -147,6 +157,7 @@ class DropIn(Instead):
             self.take()
         if self.unfit:
             self.tell(self.unfit)
+        self.complete = True
 
     def take(self) -> None:
         """Make the found program over the weights as they are now; where this fails, the original runs from now on."""
