@@ -155,6 +155,7 @@ class Shared(nn.Module):
     lambda m, x, y: (m.scale,), lambda m, x, y: (x[1:],), lambda m, x, y: (m.scale.expand(3, 8),),
 ])
 def test_kernels_return_copies_and_so_stand_for_no_result_that_shares_memory(returned, monkeypatch):
+    monkeypatch.setattr(verb, "keep", lambda *_: None)     # no lambda can be pickled
     monkeypatch.setattr(verb.native, "candidates", lambda *_, **__: pytest.fail("kernels were looked for"))
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(None, attempt.report))
     found = optimize(Shared(returned).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
@@ -162,6 +163,7 @@ def test_kernels_return_copies_and_so_stand_for_no_result_that_shares_memory(ret
 
 
 def test_results_with_memory_of_their_own_may_have_kernels(monkeypatch):
+    monkeypatch.setattr(verb, "keep", lambda *_: None)     # no lambda can be pickled
     monkeypatch.setattr(verb.native, "candidates", lambda *_, **__: iter([averaged_first()]))
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
     found = optimize(Shared(lambda m, x, y: (x.clone(),)).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
@@ -192,6 +194,7 @@ TABLE, PART = torch.randn(8, 8), nn.Linear(8, 8)
 
 @pytest.mark.parametrize("function", [lambda x: torch.relu(x @ TABLE) @ TABLE, lambda x: torch.relu(PART(x))])
 def test_a_function_over_tensors_of_its_own_is_raced_as_it_is(function, monkeypatch):
+    monkeypatch.setattr(verb, "keep", lambda *_: None)     # no lambda can be pickled
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
     found = optimize(function, (torch.randn(4, 8),), minutes=0.1, threads=1)
     assert not found.module and "belongs to no module; give a module that holds it" in "".join(found.report.notes)

@@ -94,7 +94,7 @@ class Compiled(Instead):
         return {name: value for name, value in self.__dict__.items() if name != "run"} | {"held": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
         self.run = [compiled(self.original, self.way)]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -195,8 +195,8 @@ class DropIn(Instead):
         if len(self.last) != len(tensors) + len(self.held):
             return False
         try:                                               # one by one, as this is what takes the time
-            return all([type(x) is cls and x.shape == shape and x.stride() == strides and x.dtype is dtype
-                        and x.device == device for x, (cls, shape, strides, dtype, device)
+            return all([x.shape == shape and x.stride() == strides and x.dtype is dtype and x.device == device
+                        and type(x) is cls for x, (cls, shape, strides, dtype, device)
                         in zip((*tensors, *self.held), self.last, strict=True)]) and self.in_place(self.watched)
         except AttributeError:
             return False

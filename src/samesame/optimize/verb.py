@@ -55,7 +55,7 @@ HEAT = 6                                                   # rounds in which can
 NEAR = 1.15                                                # times the best incumbent, to be raced to the end
 TRIED = 4                                                  # candidates that race
 FASTEST = 2                                                # of these, for which a proof is looked for
-RACING = 0.6                                               # of all the time; no search in it
+RACING, INTERPRETING = 0.6, 0.4                            # of all the time, for what follows the search
 PROVING = 0.2                                              # of all the time; no process starts in it
 COMPILING = 0.35                                           # of the time that is left, for one to be compiled
 SEARCHING = 0.25                                           # of the time that is left, for numbers to be chosen
@@ -144,7 +144,7 @@ def sound(recorded: Recorded) -> Recorded:
 class Attempt:
     """One program on its way: what is found of it, row by row."""
 
-    target = "cpu"
+    target, after = "cpu", RACING
 
     def __init__(
         self, module: Any, example: Any, recorded: Recorded, place: Path, threads: int, seed: int, run: Run,
@@ -258,7 +258,7 @@ class Attempt:
     @property
     def until(self) -> float:
         """When the search is over."""
-        return self.run.started + (1 - RACING) * (self.run.timeout or math.inf)
+        return self.run.started + (1 - self.after) * (self.run.timeout or math.inf)
 
     def decide(self, found: Sequence[Candidate]) -> Optimized:
         """Race, prove, race again."""
@@ -402,7 +402,7 @@ class Untimed(Attempt):
     """The same for CUDA: Triton kernels whose code is proved, and no times. The best by the model that is proved to be
     the program and keeps the numeric contract in Triton's interpreter is what was found."""
 
-    target = "cuda"
+    target, after = "cuda", INTERPRETING
 
     def prepare(self) -> None:
         """Nothing races."""
