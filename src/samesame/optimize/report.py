@@ -168,7 +168,7 @@ def sections(report: Report, explain: bool) -> Iterator[tuple[str, list[str]]]:
         yield CONTRACT, list(figures(report.contract))
     notes = [*report.notes]
     if late := [row.name for row in report.rows if row.late and not row.found]:
-        notes.append(f"Not ready in time, and so not raced: {', '.join(late)}; give it more with --minutes.")
+        notes.append(f"Not ready in time, and so not raced: {'; '.join(late)}. Give it more with --minutes.")
     if report.counts.get("candidates") == 0:
         notes.append("No other program was found that might be faster.")
     if notes:
