@@ -16,7 +16,7 @@ from torch import nn
 from samesame.capture import capture
 from samesame.check import check
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import DEFAULT, EAGER, FROZEN, Compiled
+from samesame.optimize.dropin import DEFAULT, EAGER, FROZEN, STEPS, Compiled
 from samesame.optimize.facts import facts_of, unguarded
 from samesame.optimize.job import loaded
 from samesame.optimize.saved import files_of, write_files
@@ -282,6 +282,23 @@ def test_it_has_the_originals_attributes(found):
     assert found.optimized(module).linear is module.linear
 
 
+def test_what_is_set_through_it_is_set_in_the_original(found):
+    original = copy.deepcopy(module)
+    original.fast = nn.Identity().eval()                   # a name that the drop-in has, too
+    facts = {**found.FACTS, "parts": found.parts_of(original), "modes": [False] * 3}
+    program = found.DropIn(original, found.made, facts)
+    weight = nn.Parameter(torch.randn(48, 48))
+    with torch.no_grad():
+        program.linear.weight = weight
+        assert called(found, program, original, inputs[0]) == 1
+        program.linear = nn.Linear(48, 48)
+        assert original.linear is program.linear and list(program._modules) == ["original"]
+        with pytest.warns(UserWarning, match="a part of the module is another one now"):
+            assert called(found, program, original, inputs[0]) == 0
+        program.train()
+        assert isinstance(original.fast, nn.Identity) and original.training
+
+
 @pytest.mark.parametrize("what", ["torch", "instructions"])
 def test_on_another_torch_or_machine_the_original_runs_with_a_sentence(found, what, monkeypatch):
     monkeypatch.setitem(found.FACTS, what, "something else")
@@ -316,6 +333,61 @@ def test_frozen_weights_that_change_are_seen(monkeypatch):
         original.linear.weight.grad = torch.randn(48, 48)
         torch.optim.SGD(original.parameters(), lr=0.5, fused=True).step()
         torch.testing.assert_close(program(inputs[0]), original(inputs[0]))
+
+
+@pytest.fixture
+def frozen(monkeypatch):
+    """A frozen program that runs another one than the original, so that one sees which ran; nothing is compiled."""
+    monkeypatch.setattr(torch, "compile", lambda program, mode: lambda x: "frozen")
+    original = Pooled().eval()
+    return Compiled(original, FROZEN, dict(original.named_parameters()))
+
+
+def test_what_is_frozen_leaves_calls_with_gradients_to_the_original(frozen):
+    """The first one, too."""
+    assert frozen(inputs[0]).grad_fn is not None
+    with torch.no_grad():
+        assert frozen(inputs[0]) == "frozen"
+    assert frozen(inputs[0]).grad_fn is not None
+
+
+def test_tensors_of_inference_mode_are_not_frozen(monkeypatch):
+    """They do not say whether they were written to."""
+    monkeypatch.setattr(torch, "compile", lambda program, mode: lambda x: "frozen")
+    with torch.inference_mode():
+        original = Pooled().eval()
+        program = Compiled(original, FROZEN, dict(original.named_parameters()))
+        torch.testing.assert_close(program(inputs[0]), original(inputs[0]))
+
+
+@pytest.mark.parametrize("way", [EAGER, DEFAULT])
+def test_what_torch_made_of_a_module_is_in_its_place(way):
+    """Its mode, attributes, and each weight once; it is copied and saved with the model around it."""
+    program = Compiled(module, way, {})
+    assert not program.training and program.linear is module.linear
+    assert list(program.state_dict()) == ["original.linear.weight"] and len(list(program.modules())) == 3
+    copied = copy.deepcopy(Around(program)).block
+    assert copied.linear is copied.original.linear is not module.linear
+    written = io.BytesIO()
+    torch.save(program, written)
+    written.seek(0)
+    read = torch.load(written, weights_only=False)
+    assert read.way == way and torch.equal(read.linear.weight, module.linear.weight)
+
+
+def test_steps_are_counted_once_however_many_files_were_saved(tmp_path):
+    from torch.optim import optimizer
+
+    candidate = averaged_first()
+    files = files_of(candidate, facts_of(module, inputs, candidate, EAGER))
+    before = len(optimizer._global_optimizer_post_hooks)
+    several = [loaded(write_files(tmp_path / name, files)) for name in ("one", "two")]
+    assert len(optimizer._global_optimizer_post_hooks) == before
+    assert several[0].STEPS is several[1].STEPS is STEPS
+    steps, weight = STEPS[0], torch.ones(2, requires_grad=True)
+    weight.grad = torch.ones(2)
+    torch.optim.SGD([weight], lr=0.1).step()
+    assert STEPS[0] == steps + 1
 
 
 def test_calls_are_opened_and_put_together_as_in_the_example(tmp_path):

@@ -22,10 +22,11 @@ from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import fn, fold, load, number, plus, times
 from samesame.optimize.ir import Program
+from samesame.optimize.meaning import Checked
 from samesame.optimize.native import Native, candidates, in_stages, native
 from samesame.optimize.operators import read
 from samesame.optimize.partition import orders, stages
-from samesame.optimize.schedule import NoSchedule
+from samesame.optimize.schedule import NoSchedule, Scheduled
 from samesame.optimize.search import searched
 from samesame.optimize.specification import KEPT, Call, Output, Specification
 from samesame.optimize.tune import Tuned, tune
@@ -218,7 +219,7 @@ def test_an_output_may_be_called_as_an_input_is() -> None:
     graph = capture(Named().eval(), (torch.randn(3, 24),))
     specification, counts = read(graph), dict[str, int]()
     (found, *_) = candidates(graph, specification, searched(specification), quickly, counts)
-    assert found.native and found.faithful and "result x" in found.source and counts["schedules proved"]
+    assert found.native and found.settled().faithful and "result x" in found.source and counts["schedules proved"]
     assert not any(stage.target.isidentifier() for stage in stages(gated_mlp().outputs, gated_mlp().extents)[:-1])
 
 
@@ -236,3 +237,34 @@ def test_names_of_tensors_stay_apart_in_cpp() -> None:
     names = ["0", "n0", "a.b", "a_b", "x", "float", "t1", "größe"]
     assert len({reserved(name) for name in names}) == len(names)
     assert all(reserved(name).isidentifier() and reserved(name).isascii() for name in names)
+
+
+def untimed(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
+    return Tuned(0, {tile.size.name: 8 for tile in programs[0].tiles}, 0.0, {}, ())
+
+
+def test_a_search_keeps_to_its_time_within_a_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where proofs take long each group of stages has its share of the time, and is content with what is proved then;
+    where nothing is, there are no kernels. How long the proofs may take is said to them."""
+    from samesame.optimize import native as module
+
+    class Clock:
+        now = 0.0
+
+        def monotonic(self) -> float:
+            return self.now
+
+    def proved(scheduled: Scheduled, seconds: float) -> Checked:
+        assert 0 < seconds <= until - clock.now
+        clock.now += 10.0
+        return Checked(True)
+
+    monkeypatch.setattr(Scheduled, "proved", proved)
+    for until, expected in ((500.0, 6), (40.0, 3), (15.0, 0)):
+        clock = Clock()
+        monkeypatch.setattr(module, "time", clock)
+        if expected:
+            assert native(gated_mlp(), untimed, until=until).counts["schedules proved"] == expected
+        else:
+            with pytest.raises(NoSchedule, match="there was no time left"):
+                native(gated_mlp(), untimed, until=until)

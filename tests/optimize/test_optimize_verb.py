@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -19,7 +22,9 @@ from pooled import Pooled, averaged_first, inputs, module, summed
 from torch import nn
 from typer.testing import CliRunner
 
+from optimize.test_dropin import IN_TORCH
 from samesame import optimize
+from samesame.check import check
 from samesame.cli import app
 from samesame.evidence import SamesameError
 from samesame.optimize import compiled, verb
@@ -27,7 +32,8 @@ from samesame.optimize.candidate import Candidate
 from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, FROZEN
 from samesame.optimize.facts import facts_of
 from samesame.optimize.job import Job, keep, loaded
-from samesame.optimize.report import Report, in_full
+from samesame.optimize.racer import sentence
+from samesame.optimize.report import FASTER, Report, in_full
 from samesame.optimize.saved import files_of, require_room, save, write_files
 from samesame.optimize.timing import Racer, incumbent, race, racing
 
@@ -48,6 +54,28 @@ class Branching(nn.Module):
         return x * 2 if x.sum() > 0 else x
 
 
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return x * 2
+
+
+class Once(nn.Module):
+    """Its attributes stay what the first call made of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.width = None
+
+    def forward(self, x):
+        self.width = x.shape[-1]
+        return x * 2
+
+
 class Elsewhere(nn.Module):
     def forward(self, x):
         return torch.Size(x.shape), x + 1, {1, 2}
@@ -58,12 +86,43 @@ class Elsewhere(nn.Module):
     (nn.BatchNorm1d(48), "writes into .*running_mean.*eval mode"),
     (Written(), "writes into x, which a faster program would not do"),
     (Branching(), "depends on data"),
+    (Counting(), "a second call changes calls, so no two calls do the same"),
     (Elsewhere(), "returns a set"),
 ])
 def test_what_cannot_be_optimized_is_refused_in_one_sentence(program, why):
     with pytest.raises(SamesameError, match=why) as error:
         optimize(program, (torch.randn(4, 48),), minutes=0.1)
     assert "\n" not in str(error.value)
+
+
+@pytest.fixture
+def undecided(monkeypatch):
+    """Nothing races: what was found is handed out."""
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
+
+
+def test_what_a_first_call_notes_does_no_harm(undecided):
+    assert optimize(Once(), (torch.randn(4, 8),), minutes=0.1, threads=1, candidates=lambda *_: []).module == []
+
+
+@pytest.mark.parametrize("program", [type("Cell", (nn.Module,), {"__module__": "__main__", "forward": torch.sin})(),
+                                     type("Local", (nn.Module,), {"forward": torch.sin})()])
+def test_what_no_other_process_can_run_is_refused_before_anything_is_searched(program):
+    with pytest.raises(SamesameError, match=r"no other process can import; move it to|cannot be sent"):
+        optimize(program, (torch.randn(4),), candidates=lambda *_: pytest.fail("it was searched"))
+
+
+def failing(*lines):
+    return sentence(RuntimeError("\n".join(lines)))
+
+
+def test_why_a_program_does_not_compile_is_said_in_a_line():
+    """Of all that torch says, the line that says why."""
+    rest = "Set TORCHDYNAMO_VERBOSE=1 for the internal stack trace"
+    assert failing("backend='inductor' raised:", "InvalidCxxCompiler: No compiler", "", rest).endswith("No compiler")
+    assert failing("C++ compile error", "Output:", "x.cpp:3: error: no omp.h").endswith("x.cpp:3: error: no omp.h")
+    assert failing("RuntimeError when tracing", "  Explanation: no meaning", rest) == "RuntimeError: no meaning"
+    assert failing() == "RuntimeError: no message"
 
 
 @pytest.mark.parametrize("arguments", [["hf:nowhere"], ["no.py:f", "--inputs", "no.py:i"], ["torch:relu"],
@@ -96,14 +155,16 @@ class Shared(nn.Module):
     lambda m, x, y: (m.scale,), lambda m, x, y: (x[1:],), lambda m, x, y: (m.scale.expand(3, 8),),
 ])
 def test_kernels_return_copies_and_so_stand_for_no_result_that_shares_memory(returned, monkeypatch):
-    monkeypatch.setattr(verb.native, "candidates", lambda *_: pytest.fail("kernels were looked for"))
+    monkeypatch.setattr(verb, "keep", lambda *_: None)     # no lambda can be pickled
+    monkeypatch.setattr(verb.native, "candidates", lambda *_, **__: pytest.fail("kernels were looked for"))
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(None, attempt.report))
     found = optimize(Shared(returned).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
     assert "memory with an input, a weight or another output" in "".join(found.report.notes)
 
 
 def test_results_with_memory_of_their_own_may_have_kernels(monkeypatch):
-    monkeypatch.setattr(verb.native, "candidates", lambda *_: iter([averaged_first()]))
+    monkeypatch.setattr(verb, "keep", lambda *_: None)     # no lambda can be pickled
+    monkeypatch.setattr(verb.native, "candidates", lambda *_, **__: iter([averaged_first()]))
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
     found = optimize(Shared(lambda m, x, y: (x.clone(),)).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
     assert averaged_first() in found.module and not found.report.notes
@@ -133,6 +194,7 @@ TABLE, PART = torch.randn(8, 8), nn.Linear(8, 8)
 
 @pytest.mark.parametrize("function", [lambda x: torch.relu(x @ TABLE) @ TABLE, lambda x: torch.relu(PART(x))])
 def test_a_function_over_tensors_of_its_own_is_raced_as_it_is(function, monkeypatch):
+    monkeypatch.setattr(verb, "keep", lambda *_: None)     # no lambda can be pickled
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
     found = optimize(function, (torch.randn(4, 8),), minutes=0.1, threads=1)
     assert not found.module and "belongs to no module; give a module that holds it" in "".join(found.report.notes)
@@ -148,6 +210,17 @@ def test_a_candidate_that_cannot_be_captured_fails_alone(monkeypatch):
                                                                                      attempt.report))
     found = optimize(module, inputs, minutes=0.2, threads=1, candidates=lambda *_: [])
     assert re.search("not proved to compute the same: .*raises AttributeError", found.module)
+
+
+def test_what_is_not_proved_is_told_in_the_words_of_check(monkeypatch):
+    def verified(attempt, found):
+        file = write_files(attempt.place / "found", files_of(summed(), facts_of(module, inputs, summed(), EAGER)))
+        return attempt.verified(summed(), EAGER, file)
+
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(verified(attempt, found),
+                                                                                     attempt.report))
+    found = optimize(module, inputs, minutes=0.2, threads=1, candidates=lambda *_: [])
+    assert re.search("not proved to compute the same; check says: different .*output 0 differs", found.module)
 
 
 def test_without_a_compiler_algebra_is_left(monkeypatch):
@@ -223,6 +296,98 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         save(tmp_path / "fast", found.report, {}, None)
     assert (tmp_path / "fast" / "report.json").read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["fast"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_an_earlier_folder_comes_back_where_the_new_one_cannot_take_its_place(tmp_path, monkeypatch, error):
+    report = Report("it", threads=1, machine="", minutes=1.0)
+    save(tmp_path / "fast", report, {}, None)
+    before = {file.name: file.read_bytes() for file in (tmp_path / "fast").iterdir()}
+    rename = Path.rename
+
+    def renamed(path, target):
+        if path.name.endswith(".tmp"):
+            raise error
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", renamed)
+    with pytest.raises(KeyboardInterrupt if isinstance(error, KeyboardInterrupt) else SamesameError):
+        save(tmp_path / "fast", replace(report, title="another"), {}, None)
+    assert {file.name: file.read_bytes() for file in (tmp_path / "fast").iterdir()} == before
+    assert [file.name for file in tmp_path.iterdir()] == ["fast"]
+
+
+@pytest.mark.parametrize("late", [2, 9])
+def test_what_was_found_starts_second_and_what_was_not_ready_is_said(late, monkeypatch):
+    """Where time is up after so many programs have started."""
+    def start(racer, folder, threads, seconds):
+        started.append(racer.name)
+        racer.process, racer.measured = object(), [2.0 if racer.candidate is None else 1.0] * 16
+
+    def decided(attempt, until):
+        racers = [attempt.started([], racer, math.inf if len(started) < until else 0.0) for racer in attempt.lineup(
+            [replace(averaged_first(), complete=True)] * 2)]
+        attempt.tabulate(racers, racers[0], racers[1])
+        return verb.Optimized(None, attempt.report)
+
+    started = []
+    monkeypatch.setattr(Racer, "start", start)
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: decided(attempt, late))
+    report = optimize(module, inputs, minutes=0.2, threads=1, candidates=lambda *_: []).report
+    assert started[:2] == ["eager torch", "the mean goes first"] and len(started) == min(late, 7)
+    report.verdict = FASTER
+    assert ("the best that was ready in time" in report.headline) == (late < 7)
+    assert ("Not ready in time, and so not raced: torch.compile" in in_full(report)) == (late < 7)
+
+
+def saved_with_reference(folder):
+    """A folder with a program whose kernels stand beside it, as text here, and its certificate."""
+    reference = Candidate("in torch", IN_TORCH, ("linear.weight",), whole=True)
+    found = replace(averaged_first(), native={"kernels.cpp": "// c = 2"}, reference=reference)
+    verdict = check(module, averaged, inputs, certify=True)
+    report = Report("it", threads=1, machine="", minutes=1.0)
+    save(folder, report, files_of(found, facts_of(module, inputs, found, EAGER, verdict)), verdict.certificate)
+    return folder
+
+
+def averaged(x):
+    return x.mean(-2) @ module.linear.weight.t()
+
+
+@pytest.fixture(scope="module")
+def with_reference(tmp_path_factory):
+    return saved_with_reference(tmp_path_factory.mktemp("saved") / "fast")
+
+
+def replayed(folder):
+    answer = CliRunner().invoke(app, ["replay", str(folder / "certificate.json")])
+    return answer.exit_code, answer.output
+
+
+def test_a_certificate_is_of_the_files_beside_it(with_reference):
+    code, told = replayed(with_reference)
+    assert code == 0 and "checked   kernels.cpp, reference.py, fast.py beside it as they were saved" in told
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        program = loaded(with_reference / "fast.py").optimized(module)
+        torch.testing.assert_close(program(*inputs), module(*inputs))
+
+
+@pytest.mark.parametrize("name", ["kernels.cpp", "reference.py", "fast.py"])
+@pytest.mark.parametrize("how", ["altered", "missing"])
+def test_what_was_altered_after_it_was_saved_does_not_run(name, how, with_reference, tmp_path):
+    folder = shutil.copytree(with_reference, tmp_path / "fast")
+    text = (folder / name).read_text()
+    (folder / name).unlink() if how == "missing" else (folder / name).write_text(text.replace("2", "3", 1))
+    code, told = replayed(folder)
+    assert code == (how == "altered")
+    assert (f"{name} beside it is not the one that it was saved with" if code else f"{name} not there") in told
+    if name != "fast.py":
+        why = "cannot be read" if how == "missing" else "is no longer as it was saved"
+        with pytest.warns(UserWarning, match=f"the original runs, .*{name}.* {why}"):
+            program = loaded(folder / "fast.py").optimized(module)
+        with torch.no_grad():
+            torch.testing.assert_close(program(*inputs), module(*inputs))
 
 
 def racer(*seconds: float) -> Racer:

@@ -33,7 +33,7 @@ from samesame.certificate import forms, questions, stored
 from samesame.certificate.forms import Broken, Node, counted, digest, digest_of, kind_of, require, told, widened
 from samesame.certificate.runs import DRAWS, Runs
 
-__all__ = ["Broken", "Unreadable", "digest", "read", "replay"]
+__all__ = ["Broken", "Unreadable", "beside", "digest", "naming", "read", "replay"]
 
 FORMAT, VERSION = "samesame certificate", 3
 Report = tuple[list[str], list[str]]                    # what was checked, and what is trusted
@@ -71,6 +71,25 @@ def read(path: Path) -> Any:
     except (OSError, EOFError, ValueError, zlib.error, RecursionError) as fault:
         why = getattr(fault, "strerror", None) or str(fault) or type(fault).__name__
         raise Unreadable(f"it cannot be read as a certificate ({why})") from fault
+
+
+def naming(form: dict[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
+    """A certificate that names files that hang on it, too, with digests of their texts."""
+    whole = {**{key: value for key, value in form.items() if key != "seal"}, "files": dict(files)}
+    return {**whole, "seal": digest(whole)}
+
+
+def beside(form: dict[str, Any], folder: Path) -> str:
+    """What is to be said of the files that a certificate names, in the folder in which it lies. Raises Broken where one
+    of those that lie there is not as it was."""
+    files = form.get("files", {})
+    require(isinstance(files, dict), "the files that it names are no object")
+    there = {name: digest for name, digest in files.items() if Path(name).name == name and (folder / name).is_file()}
+    for name, known in there.items():
+        text = (folder / name).read_text(encoding="utf-8", errors="replace")
+        require(forms.digest_of_text(text) == known, f"{name} beside it is not the one that it was saved with")
+    missing = f"; {', '.join(sorted({*files} - {*there}))} not there" if len(there) < len(files) else ""
+    return f"{', '.join(there)} beside it as they were saved{missing}" if there else ""
 
 
 def replay(form: Any, graphs: tuple[Given, Given] | None = None) -> Report:

@@ -29,13 +29,15 @@ def replay(
     """
     with reported(verbose):
         from samesame.certificate.outline import lacking
-        from samesame.certificate.replay import Broken, Unreadable, read
+        from samesame.certificate.replay import Broken, Unreadable, beside, read
         from samesame.certificate.replay import replay as checked
 
         try:
             form = read(Path(certificate))
             given = (saved_graph(graphs[0]), saved_graph(graphs[1])) if graphs else None
             found, trusted = checked(form, given)
+            if files := beside(form, Path(certificate).parent):
+                found.append(files)
         except Unreadable as fault:
             raise SamesameError(f"{certificate}: {fault}; `samesame check --certificate FILE` writes one") from None
         except Broken as fault:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 SHOWN = 100                                          # letters of a formula in a step
 
@@ -44,8 +44,9 @@ class Candidate:
     is `complete` runs as it is: nothing is gained by compiling it once more. Where `whole`, `Fast` takes the original
     instead of weights, and returns what that returns. Where `native` code computes, `reference` is the same program in
     torch's operators, of which its kernels are proved to be parts, under
-    `conditions`; `faithful` if the form that they are of is proved to be what the program means. `lifted` is what is
-    said of kernels whose code, and not only whose loop nests, is proved.
+    `conditions`; `faithful` if the form that they are of is proved to be what the program means, which takes a while
+    and is asked of what is taken (`meant`). `lifted` is what is said of kernels whose code, and not only whose loop
+    nests, is proved.
     """
 
     name: str
@@ -61,3 +62,11 @@ class Candidate:
     conditions: tuple[str, ...] = ()
     faithful: bool = False
     lifted: tuple[str, ...] = ()
+    meant: Callable[[], tuple[str, ...] | None] | None = None      # the conditions under which it is; None: unsettled
+
+    def settled(self) -> Candidate:
+        """The same, and whether it is faithful."""
+        conditions = self.meant() if self.meant else None
+        if conditions is None:
+            return self
+        return replace(self, faithful=True, conditions=(*self.conditions, *conditions), meant=None)

@@ -15,63 +15,113 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
+from torch._C import _get_tracing_state, _len_torch_dispatch_stack
+from torch._C._functorch import peek_interpreter_stack
 from torch.autograd import forward_ad
-from torch.optim.optimizer import register_optimizer_step_post_hook
-from torch.utils._python_dispatch import _get_current_dispatch_mode
+from torch.optim import optimizer
 
 EAGER, DEFAULT, AUTOTUNED, FROZEN, BOTH = WAYS = (
     "eager", "torch.compile", "max-autotune", "freezing", "max-autotune and freezing"
 )
 
 
-STEPS = [0]
+def steps() -> list[int]:
+    """How often optimizers of this process changed weights, at its one place: fused ones do so without a new version of
+    the tensor. Counted once, however many files hold this text."""
+    for hook in optimizer._global_optimizer_post_hooks.values():
+        if hasattr(hook, "samesame_steps"):
+            return hook.samesame_steps  # type: ignore[no-any-return]
+    count = [0]
+
+    def stepped(*_: Any) -> None:
+        count[0] += 1
+
+    stepped.samesame_steps = count  # type: ignore[attr-defined]
+    optimizer.register_optimizer_step_post_hook(stepped)
+    return count
 
 
-def stepped(*_: Any) -> None:
-    STEPS[0] += 1
+STEPS = steps()
 
 
-# How often optimizers of this process changed weights: fused ones do so without a new version of the tensor.
-register_optimizer_step_post_hook(stepped)
+class Instead(nn.Module):
+    """What stands in the place of `original`: it has its mode and its attributes. Parts and weights that are set
+    through it are set there, where they are seen, from when it is `complete`."""
+
+    complete = False
+
+    def __init__(self, original: Callable[..., Any]) -> None:
+        super().__init__()
+        self.training = getattr(original, "training", False)
+        self.original = original
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("original"), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        original = self._modules["original"] if self.complete and "original" in self._modules else None
+        held = () if original is None else (original._modules, original._parameters, original._buffers)
+        inner = name not in self.__dict__ and any(name in holder for holder in held)
+        setattr(original, name, value) if inner else super().__setattr__(name, value)
 
 
-class Compiled(nn.Module):
+class Compiled(Instead):
     """A program compiled in one of the WAYS when it is first called.
 
-    Freezing makes constants of the weights: where one of `weights` has been changed since, the program runs as it is.
+    Freezing makes constants of the weights: where one of `weights` has been changed since, or may have been (tensors of
+    inference mode do not say), and where gradients are on, the program runs as it is.
     """
 
-    def __init__(self, program: Callable[..., Any], way: str, weights: Mapping[str, torch.Tensor]) -> None:
-        super().__init__()
-        self.program, self.way, self.weights = program, way, dict(weights)
-        mode = "max-autotune-no-cudagraphs" if way in (AUTOTUNED, BOTH) else None
-        self.run = program if way == EAGER else torch.compile(program, mode=mode)
+    def __init__(self, original: Callable[..., Any], way: str, weights: Mapping[str, torch.Tensor]) -> None:
+        super().__init__(original)
+        self.way, self.weights = way, dict(weights)
         self.held: tuple[Any, ...] | None = None
+        self.run = [compiled(original, way)]               # in a list: no part of this
+        self.complete = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy is compiled anew."""
+        return {name: value for name, value in self.__dict__.items() if name != "run"} | {"held": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        self.run = [compiled(self.original, self.way)]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         if self.way not in (FROZEN, BOTH):
-            return self.run(*args, **kwargs)
-        now = (STEPS[0], *((tensor._version, tensor.data_ptr()) for tensor in self.weights.values()))
+            return self.run[0](*args, **kwargs)
+        if torch.is_grad_enabled() or any([tensor.is_inference() for tensor in self.weights.values()]):
+            return self.original(*args, **kwargs)
+        now = (STEPS[0], *[(tensor._version, tensor.data_ptr()) for tensor in self.weights.values()])
         if self.held is None:
             self.held = now
-            with torch.no_grad(), torch._inductor.config.patch(freezing=True):
-                return self.run(*args, **kwargs)
-        if self.held == now and not torch.is_grad_enabled():
-            return self.run(*args, **kwargs)
-        return self.program(*args, **kwargs)
+            with torch._inductor.config.patch(freezing=True):
+                return self.run[0](*args, **kwargs)
+        return (self.run[0] if self.held == now else self.original)(*args, **kwargs)
 
 
-class DropIn(nn.Module):
+def compiled(program: Callable[..., Any], way: str) -> Callable[..., Any]:
+    """The program, compiled in this way when it is first called."""
+    mode = "max-autotune-no-cudagraphs" if way in (AUTOTUNED, BOTH) else None
+    return program if way == EAGER else torch.compile(program, mode=mode)
+
+
+class DropIn(Instead):
     """`original`, and in its place `make(original, weights)` where `facts` cover the call.
 
     `facts` are what `facts.py` wrote down. Kernels cannot be looked into: whoever records or compiles a call is shown
     the `reference`, the same program in torch's operators. `weights` are those of a function by the names in `facts`;
-    a module's are found in it.
+    a module's are found in it. `altered` says what keeps the found program from being what was proved, if anything.
     """
 
     def __init__(
@@ -81,11 +131,10 @@ class DropIn(nn.Module):
         facts: Mapping[str, Any],
         weights: Mapping[str, torch.Tensor] | None = None,
         reference: Callable[[Any], Any] | None = None,
+        altered: str = "",
     ) -> None:
-        super().__init__()
-        self.training = getattr(original, "training", False)
-        self.reference = reference
-        self.original, self.facts, self.way = original, facts, facts["way"]
+        super().__init__(original)
+        self.reference, self.facts, self.way = reference, facts, facts["way"]
         self.told = set[str]()
         self.covered = dict[Any, str]()                    # why not, by the kinds of the tensors; "" where covered
         self.last: list[Kind] = []                         # the kinds of a call that was covered
@@ -94,17 +143,21 @@ class DropIn(nn.Module):
         self.children_before = [(holder, name, held) for part in self.modules_before
                                 for holder in (part._modules, part._parameters, part._buffers)
                                 for name, held in holder.items() if holder is part._modules or held is None]
-        self.states_before = [state(*each) for each in zip(self.modules_before, facts["modes"], strict=False)]
+        self.states_before = [(part, type(part), len(part._modules), len(part._parameters), len(part._buffers),
+                               hooks_of(part), mode) for part, mode in zip(self.modules_before, facts["modes"],
+                                                                           strict=False)]
+        self.device = next((kind["device"] for kind in facts["inputs"].values()), "cpu")
         self.signature = inspect.signature(original.forward if isinstance(original, nn.Module) else original)
         self.flat = all(part is ... for part in facts["arguments"])
         self.one = facts["results"] is ...
-        self.unfit = unfit(facts) or unlike(original, facts)
+        self.unfit = altered or unfit(facts) or unlike(original, facts)
         if not self.unfit:
             self.places = [place_of(original, name, weights) for name in self.names]
             self.tied = [[(name, *place_of(original, name, weights)) for name in names] for names in facts["tied"]]
             self.take()
         if self.unfit:
             self.tell(self.unfit)
+        self.complete = True
 
     def take(self) -> None:
         """Make the found program over the weights as they are now; where this fails, the original runs from now on."""
@@ -139,11 +192,19 @@ class DropIn(nn.Module):
 
     def as_before(self, tensors: tuple[Any, ...]) -> bool:
         """Whether these and the weights are of the kinds of a call that was covered. This is asked in every call."""
-        try:
-            kinds = [(type(x), x.shape, x.stride(), x.dtype, x.device) for x in (*tensors, *self.held)]
+        if len(self.last) != len(tensors) + len(self.held):
+            return False
+        try:                                               # one by one, as this is what takes the time
+            return all([x.shape == shape and x.stride() == strides and x.dtype is dtype and x.device == device
+                        and type(x) is cls for x, (cls, shape, strides, dtype, device)
+                        in zip((*tensors, *self.held), self.last, strict=True)]) and self.in_place(self.watched)
         except AttributeError:
             return False
-        return kinds == self.last and all([holder.get(key) is held for holder, key, held in self.watched])
+
+    @staticmethod
+    def in_place(things: list[tuple[dict[str, Any], str, Any]]) -> bool:
+        """Whether each still lies in its dict, under its key."""
+        return all([holder.get(key) is thing for holder, key, thing in things])
 
     def tell(self, why: str) -> None:
         if why not in self.told:
@@ -166,7 +227,7 @@ class DropIn(nn.Module):
 
     def uncovered(self, tensors: tuple[torch.Tensor, ...]) -> str:
         """Why the found program does not stand for the original on these tensors; nothing where it does."""
-        if not all([holder.get(key) is held for holder, key, held in self.watched]):
+        if not self.in_place(self.watched):
             gone = [key for holder, key, _ in self.watched if not isinstance(holder.get(key), torch.Tensor)]
             if gone:
                 return f"the weight {gone[0]} is no longer there"
@@ -188,32 +249,34 @@ class DropIn(nn.Module):
         """What is otherwise than in the example, beside the tensors; nothing where all is as there."""
         if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (*tensors, *self.held)):
             return "gradients are recorded; call it under torch.no_grad()"
-        states = [state(part, part.training) for part in self.modules_before]
-        if states != self.states_before:
-            return self.changed(states)
-        if not all([holder.get(name) is held for holder, name, held in self.children_before]):
+        if not self.as_built():
+            return self.changed()
+        if not self.in_place(self.children_before):
             return "a part of the module is another one now"
         if any([not str(getattr(hook, "__module__", "")).startswith("samesame.")          # ours look on
                 for hooks in EVERY_MODULES if hooks for hook in hooks.values()]):
             return "a hook runs for every module"
-        return "autocast is on" if torch.is_autocast_enabled(tensors[0].device.type if tensors else "cpu") else ""
+        return "autocast is on" if torch.is_autocast_enabled(self.device) else ""
 
-    def changed(self, states: list[tuple[Any, ...]]) -> str:
+    def as_built(self) -> bool:
+        """Whether each part is in the mode and of the class that it was, with as much in it and the same hooks."""
+        return all([part.training is training and type(part) is cls and len(part._modules) == modules
+                    and len(part._parameters) == parameters and len(part._buffers) == buffers
+                    and (not (part._forward_hooks or part._forward_pre_hooks or hooks) or hooks_of(part) == hooks)
+                    for part, cls, modules, parameters, buffers, hooks, training in self.states_before])
+
+    def changed(self) -> str:
         """What is otherwise about the parts of the module."""
         if self.modules_before[0].training != self.facts["training"]:
             return f"the module is {'not ' * self.facts['training']}in training mode"
-        what = ("in another mode, training or not, than it was", "of another class", "one with other parts or weights")
-        for now, before in zip(states, self.states_before, strict=False):
-            for words, one, other in zip(what, now, before, strict=False):
-                if one != other:
-                    return f"a part of the module is {words}"
-        return "a hook of the module was added or removed"
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            return getattr(super().__getattr__("original"), name)
+        for part, cls, *_, hooks, training in self.states_before:
+            if part.training != training:
+                return "a part of the module is in another mode, training or not, than it was"
+            if type(part) is not cls:
+                return "a part of the module is of another class"
+            if hooks_of(part) != hooks:
+                return "a hook of the module was added or removed"
+        return "a part of the module is one with other parts or weights"
 
 
 EVERY_MODULES = torch.nn.modules.module._global_forward_hooks, torch.nn.modules.module._global_forward_pre_hooks
@@ -221,10 +284,8 @@ PLAIN = (type(None), bool, int, float, str, torch.dtype, Enum)
 OWN = set(vars(nn.Module()))                               # attributes that every module has
 
 
-def state(part: nn.Module, training: bool) -> tuple[Any, ...]:
-    """What may change about a part and is cheap to ask: its mode, class, how much is in it, and its hooks."""
-    return (training, type(part), (len(part._modules), len(part._parameters), len(part._buffers)),
-            *part._forward_hooks, *part._forward_pre_hooks)
+def hooks_of(part: nn.Module) -> list[int]:
+    return [*part._forward_hooks, *part._forward_pre_hooks]
 
 
 def parts_of(original: Any) -> dict[str, dict[str, str]]:
@@ -285,8 +346,8 @@ def unlike(original: Any, facts: Mapping[str, Any]) -> str:
 def observed(tensors: Iterable[torch.Tensor]) -> bool:
     """Whether operators are recorded, compiled, mapped or differentiated rather than only run, or a tensor's memory
     holds other numbers than it does."""
-    return (torch.compiler.is_compiling() or _get_current_dispatch_mode() is not None or forward_ad._current_level >= 0
-            or torch._C._functorch.peek_interpreter_stack() is not None or torch._C._get_tracing_state() is not None
+    return (torch.compiler.is_compiling() or _len_torch_dispatch_stack() > 0 or forward_ad._current_level >= 0
+            or peek_interpreter_stack() is not None or _get_tracing_state() is not None
             or any([tensor.is_neg() for tensor in tensors]))
 
 
@@ -351,6 +412,22 @@ def unfit(facts: Mapping[str, Any]) -> str:
     here |= {"triton": installed("triton")} if "triton" in facts else {}
     told = [f"{what} {facts[what]}, and this is {now}" for what, now in here.items() if facts.get(what, now) != now]
     return f"it was proved and measured with {' and '.join(told)}; run samesame optimize here" if told else ""
+
+
+def altered_in(folder: Path, digests: Mapping[str, str]) -> str:
+    """Which of the files is not there, or not as it was written; nothing where all are."""
+    for name, digest in digests.items():
+        try:
+            text = (folder / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return f"{name}, which was saved with it, cannot be read"
+        if digest_of(text) != digest:
+            return f"{name} is no longer as it was saved, and was proved and tested as that"
+    return ""
+
+
+def digest_of(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
 
 
 def installed(package: str) -> str:

@@ -3,6 +3,7 @@
 Forms are cut into stages, each group of stages has several schedules; what is left of these after pruning is proved for
 all sizes and tiles, tuned by measuring, and the fastest is taken, group by group, so that the work grows with the
 number of groups and not with their combinations. That the stages, put into one another, are the forms is proved, too.
+Each group has its share of the time that is left: once that is over the first schedule that is proved is taken.
 What is handed on is a file that calls the kernels, their text beside it, and the forms in torch's operators, against
 which `check` proves the original.
 """
@@ -10,10 +11,12 @@ which `check` proves the original.
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import prod
+from functools import partial
+from math import inf, prod
 from typing import Any
 
 from samesame.evidence import Refused
@@ -40,7 +43,8 @@ from samesame.optimize.specification import KEPT, Output, Specification
 from samesame.optimize.tune import Tuned
 
 FORMS = 2                                            # that are made into kernels, the cheapest
-COMPOSITION = Budget(seconds=8.0)
+SCHEDULE, COMPOSITION = 4.0, 8.0                     # seconds of one question
+LATE = "there was no time left; give it more with --minutes"
 
 
 # Programs for one thing, sizes by name, and the share of the time that is meant for this.
@@ -151,9 +155,10 @@ class Fast(torch.nn.Module):
 
 def candidates(
     graph: Graph, specification: Specification, found: Found, tune: Tune, counts: dict[str, int],
-    kind: type[Native] = Native,
+    kind: type[Native] = Native, until: float = inf,
 ) -> Iterator[Candidate]:
     """Kernels for the cheapest forms that were found, each other than those before; how much was tried is counted.
+    What is not made `until` then, on time.monotonic, is left out.
 
     Raises NoSchedule, saying why, where there are no kernels for any of them.
     """
@@ -163,7 +168,7 @@ def candidates(
         several = list[Native]()
         try:
             reference = in_torch(specification, each, "the form of the kernels")
-            for one in natives(*in_stages(specification, each.outputs), tune, kind):
+            for one in natives(*in_stages(specification, each.outputs), tune, kind, until):
                 several.append(one)
         except (NoSchedule, Unsupported, Refused, Malformed) as error:
             reason = str(error)
@@ -173,12 +178,11 @@ def candidates(
             if made.files in seen:
                 continue
             seen.append(made.files)
-            meant = faithful(graph, specification, each.outputs)
             yield Candidate(
                 "kernels" if len(seen) == 1 else f"kernels {len(seen)}", made.source(), weights_of(specification),
                 (*changed(specification, each), *made.words()), formulas(specification, each), each.steps,
-                made.files, complete=True, reference=reference, conditions=(*made.conditions, *(meant or ())),
-                faithful=meant is not None, lifted=made.lifted,
+                made.files, complete=True, reference=reference, conditions=made.conditions, lifted=made.lifted,
+                meant=partial(faithful, graph, specification, each.outputs),
             )
     if not seen:
         raise NoSchedule(reason)
@@ -215,32 +219,34 @@ def in_stages(specification: Specification, forms: Sequence[Form]) -> tuple[Spec
 
 
 def natives(
-    specification: Specification, kept: Sequence[Output], tune: Tune, kind: type[Native] = Native
+    specification: Specification, kept: Sequence[Output], tune: Tune, kind: type[Native] = Native, until: float = inf
 ) -> Iterator[Native]:
     """The fastest kernels for a specification's outputs, with what is kept before them; and those with each mean under
     a softmax in one pass, where a row is long. Raises NoSchedule where there are none that are proved."""
-    yield (first := native(specification, tune, kept, kind))
+    yield (first := native(specification, tune, kept, kind, until=until))
     if means := kind.means(first.over, first.counts):
-        yield native(specification, tune, kept, kind, means)
+        yield native(specification, tune, kept, kind, means, until)
 
 
 def native(
     specification: Specification, tune: Tune, kept: Sequence[Output] = (), kind: type[Native] = Native,
-    means: Sequence[Softmax] = (),
+    means: Sequence[Softmax] = (), until: float = inf,
 ) -> Native:
-    """The fastest kernels, these means in one pass. Raises NoSchedule where there are none that are proved."""
+    """The fastest kernels, these means in one pass. Raises NoSchedule where there are none that are proved until
+    then."""
     cut = stages((*kept, *specification.outputs), specification.extents)
     space = kind.space(specification, cut)
     counts: Counter[str] = Counter()
     chosen, numbers, maps, conditions = list[Scheduled](), kind.numbers(space), list[str](), list[str]()
     found = list(kind.schedules(space, means))
-    for several in found:
-        best = _fastest(several, space, tune, 1 / len(found), counts)
+    for number, several in enumerate(found):
+        own = time.monotonic() + _left(until) / (len(found) - number + 1)           # one share for what follows
+        best = _fastest(several, space, tune, 1 / len(found), counts, own, until)
         chosen.append(best[0])
         numbers |= best[1].numbers
         maps.append(best[0].map)
         conditions += best[2]
-    conditions += _composed(kept, specification.outputs, space, cut)
+    conditions += _composed(kept, specification.outputs, space, cut, Budget(seconds=min(COMPOSITION, _left(until))))
     program = Program(sum((each.program.kernels for each in chosen), ()))
     made = {name for each in chosen for name in each.holds}
     weights = [name for name, tensor in specification.tensors.items() if tensor.role == "weight"]
@@ -251,16 +257,30 @@ def native(
                 space, counts)
 
 
+def _left(until: float) -> float:
+    """The seconds until then. Raises NoSchedule where there are none."""
+    if (seconds := until - time.monotonic()) <= 0:
+        raise NoSchedule(LATE)
+    return seconds
+
+
 def _fastest(
-    several: list[Scheduled], space: Space, tune: Tune, share: float, counts: Counter[str]
+    several: list[Scheduled], space: Space, tune: Tune, share: float, counts: Counter[str], own: float, until: float
 ) -> tuple[Scheduled, Tuned, Sequence[str]]:
-    """The schedule that runs fastest among those that are proved."""
+    """The schedule that runs fastest among those that are proved. Once the group's `own` time is over, one is
+    enough."""
     counts["schedules"] += len(several)
-    checked = [(scheduled, scheduled.proved()) for scheduled in pruned(several, space, counts)]
-    sure = [(scheduled, answer.conditions) for scheduled, answer in checked if answer.proved]
+    sure, reasons = list[tuple[Scheduled, Sequence[str]]](), list[str]()
+    for scheduled in pruned(several, space, counts):
+        if sure and time.monotonic() >= own:
+            break
+        answer = scheduled.proved(min(SCHEDULE, _left(until)))
+        reasons.append(answer.reason)
+        if answer.proved:
+            sure.append((scheduled, answer.conditions))
     counts["schedules proved"] += len(sure)
     if not sure:
-        raise NoSchedule(f"no schedule is proved: {checked[0][1].reason}")
+        raise NoSchedule(f"no schedule is proved: {reasons[0]}")
     tuned = tune([scheduled.program for scheduled, _ in sure], space.numbers(), share)
     counts["choices of tiles tried"] += len(tuned.tried)
     scheduled, conditions = sure[tuned.program]
@@ -268,7 +288,7 @@ def _fastest(
 
 
 def _composed(
-    kept: Sequence[Output], outputs: Sequence[Output], space: Space, cut: list[Stage]
+    kept: Sequence[Output], outputs: Sequence[Output], space: Space, cut: list[Stage], budget: Budget
 ) -> Sequence[str]:
     """Conditions under which the stages, put into one another, are the forms, which read what is kept as tensors.
     Raises NoSchedule where they are not. Where only the order of sums differs, each order is proved by itself."""
@@ -283,7 +303,7 @@ def _composed(
     for (form, other), name in claims.items():
         if form is not other:
             at = {axis: index(space.size(axis)) for axis in form.axes}
-            answer = prove_equal(space.expression(other, at), space.expression(form, at), budget=COMPOSITION)
+            answer = prove_equal(space.expression(other, at), space.expression(form, at), budget=budget)
             if not isinstance(answer, Proved):
                 raise NoSchedule(f"the stages of {name} are not proved to be its form: {answer.reason}")
             conditions += map(str, answer.conditions)

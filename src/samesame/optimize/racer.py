@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -89,11 +90,14 @@ class Racer:
         return asdict(contract(self.job, self.program, seed, frozen=self.way in (FROZEN, BOTH), seconds=until))
 
 
+WHY = r"error: ", r"^Explanation: ", r"Error", r"[^:]$"    # what says why, the most telling first; not "… raised:"
+
+
 def sentence(error: Exception) -> str:
-    """What an exception says, in one line."""
+    """What an exception says, in one line: of several the one that says why."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = next((line for line in lines if "Error" in line or "error:" in line), lines[0] if lines else "no message")
-    return f"{type(error).__name__}: {text}"[:300]
+    text = next((line for why in WHY for line in lines if re.search(why, line)), "no message")
+    return f"{type(error).__name__}: {text.removeprefix('Explanation: ')}"[:300]
 
 
 if __name__ == "__main__":

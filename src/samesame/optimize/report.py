@@ -46,6 +46,7 @@ class Row:
     failed: str = ""
     best: bool = False                   # of what the user already has
     winner: bool = False
+    late: bool = False                   # not timed for want of time alone
 
 
 @dataclass
@@ -99,7 +100,9 @@ class Report:
         if self.verdict == FASTER and self.best is not None:
             ratio, default = self.ratio() or 0.0, self.ratio(DEFAULT)
             more = f", {default:.2f} × as fast as torch.compile" if default and self.best.way != DEFAULT else ""
-            return f"{ratio:.2f} × as fast as {self.best.name}, the best there was{more}; {self.evidence}"
+            late = any(row.late and not row.found for row in self.rows)
+            there = "that was ready in time" if late else "there was"
+            return f"{ratio:.2f} × as fast as {self.best.name}, the best {there}{more}; {self.evidence}"
         if self.verdict == NOT_TIMED:
             return f"Triton kernels, {self.machine}; {self.evidence}"
         return f"{self.best.name} is the fastest" if self.best else "nothing was measured"
@@ -164,6 +167,8 @@ def sections(report: Report, explain: bool) -> Iterator[tuple[str, list[str]]]:
     if report.contract is not None:
         yield CONTRACT, list(figures(report.contract))
     notes = [*report.notes]
+    if late := [row.name for row in report.rows if row.late and not row.found]:
+        notes.append(f"Not ready in time, and so not raced: {'; '.join(late)}. Give it more with --minutes.")
     if report.counts.get("candidates") == 0:
         notes.append("No other program was found that might be faster.")
     if notes:

@@ -5,8 +5,10 @@
     report.txt, .json  what was measured and proved
     and native sources beside fast.py, where it has some
 
-The folder is written beside its place and then renamed, so that there is never half of one. A folder that holds
-something else is left alone.
+The facts in fast.py hold digests of the files beside it, and the certificate those of all: where one was altered the
+original runs, and `samesame replay` says so.
+The folder is written beside its place and then renamed, so that there is never half of one; an earlier one stays
+until then, and comes back where the last step fails. A folder that holds something else is left alone.
 """
 
 from __future__ import annotations
@@ -20,16 +22,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from samesame.certificate.replay import naming
 from samesame.evidence import SamesameError
 from samesame.optimize import dropin
 from samesame.optimize.candidate import Candidate
+from samesame.optimize.dropin import digest_of
 from samesame.optimize.report import Report, in_full
 
 FUTURE = "from __future__ import annotations\n"
 NUMBERS = """
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 inf, nan = float("inf"), float("nan")                      # as facts write them
 """
@@ -44,6 +47,7 @@ USE = '''"""{title}, found by samesame {version}: {what}.
 FOUND = '''
 
 FACTS = {facts}
+ALTERED = altered_in(Path(__file__).parent, FACTS["files"])
 
 
 def made(original, weights):
@@ -53,7 +57,7 @@ def made(original, weights):
 def optimized(original, weights=None):
     """`original` with the program above in its place, wherever this is proved to compute the same. The weights of a
     function are given by the names in FACTS."""
-    return DropIn(original, made, FACTS, weights, {reference})
+    return DropIn(original, made, FACTS, weights, {reference}, ALTERED)
 '''
 BESIDE = '''
 
@@ -65,7 +69,7 @@ def beside(name):
     return module
 
 
-REFERENCE = beside("reference").Fast
+REFERENCE = None if ALTERED else beside("reference").Fast
 '''
 INCUMBENT = '''
 
@@ -97,8 +101,7 @@ def python_file(candidate: Candidate, facts: Mapping[str, Any]) -> str:
     shown = pprint.pformat(dict(facts), width=116, sort_dicts=False)
     last = FOUND.format(facts=shown, taken="original" if candidate.whole else "weights",
                         reference="REFERENCE" if candidate.reference else None)
-    found = BESIDE if candidate.reference else ""
-    return f"{FUTURE}{NUMBERS}{embedded()}\n\n{own.strip()}\n{found}{last}"
+    return f"{FUTURE}{NUMBERS}{embedded()}\n\n{own.strip()}\n{last}{BESIDE if candidate.reference else ''}"
 
 
 def embedded() -> str:
@@ -114,8 +117,9 @@ def names_in(text: str) -> set[str]:
 
 def files_of(candidate: Candidate, facts: Mapping[str, Any]) -> dict[str, str]:
     """The candidate as files by name."""
-    beside = {"reference.py": candidate.reference.source} if candidate.reference else {}
-    return {**candidate.native, **beside, FAST: python_file(candidate, facts)}
+    beside = {**candidate.native, **({"reference.py": candidate.reference.source} if candidate.reference else {})}
+    digests = {name: digest_of(text) for name, text in beside.items()}
+    return {**beside, FAST: python_file(candidate, {**facts, "files": digests})}
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> Path:
@@ -148,10 +152,13 @@ def save(folder: Path, report: Report, files: Mapping[str, str], certificate: di
                 place.rename(old)
             whole.rename(place)
         finally:
+            if old.exists() and not place.exists():        # it ended between the two
+                old.rename(place)
             shutil.rmtree(whole, ignore_errors=True)
             shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
-        raise SamesameError(f"cannot write {folder}: {error.strerror or error}") from None
+        kept = f"; what was there is in {old}" if old.exists() else ""
+        raise SamesameError(f"cannot write {folder}: {error.strerror or error}{kept}") from None
 
 
 def fill(folder: Path, report: Report, files: Mapping[str, str], certificate: dict[str, Any] | None) -> None:
@@ -159,9 +166,9 @@ def fill(folder: Path, report: Report, files: Mapping[str, str], certificate: di
     opening = USE.format(title=report.title, version=report.versions.get("samesame", ""), what=report.headline,
                          changed=changed + "\n" if changed else "")
     compiled = f"{FUTURE}{embedded()}{INCUMBENT.format(way=report.way)}"
-    write_files(folder, {FAST: compiled, **files, REPORT: json.dumps(report.form(), indent=1) + "\n",
-                         "report.txt": in_full(report, explain=True) + "\n"})
-    fast = folder / FAST
-    fast.write_text(opening + fast.read_text(encoding="utf-8"), encoding="utf-8")
+    code = {**files, FAST: opening + files.get(FAST, compiled)}
+    told = {REPORT: json.dumps(report.form(), indent=1) + "\n", "report.txt": in_full(report, explain=True) + "\n"}
     if certificate is not None:
-        (folder / "certificate.json").write_text(json.dumps(certificate, separators=(",", ":")) + "\n")
+        bound = naming(certificate, {name: digest_of(text) for name, text in code.items()})
+        told["certificate.json"] = json.dumps(bound, separators=(",", ":")) + "\n"
+    write_files(folder, {**code, **told})

@@ -12,6 +12,7 @@ from math import prod
 
 import torch
 
+from samesame.formula.equal import Budget
 from samesame.formula.expr import TRUE, Expr, Index, Load, Size, add, and_, compare, floordiv, mul, rebuild
 from samesame.formula.sizes import replaced
 from samesame.formula.tensor import Tensor as Formula
@@ -41,9 +42,9 @@ class Scheduled:
     group: tuple[Stage, ...] = ()
     sums: tuple[tuple[Expr, Expr], ...] = ()
 
-    def proved(self) -> Checked:
-        """Whether the kernels compute the stages, for all sizes and tiles."""
-        return proved(self.program, self.holds, self.claims, self.sums)
+    def proved(self, seconds: float = 4.0) -> Checked:
+        """Whether the kernels compute the stages, for all sizes and tiles; each question has so many seconds."""
+        return proved(self.program, self.holds, self.claims, self.sums, Budget(seconds=seconds))
 
     def formulas(self, space: Space) -> dict[str, Formula]:
         """What each of the stages' buffers should hold, over what the group reads."""

@@ -47,6 +47,7 @@ class Racer:
     errors: Any = None
     measured: list[float] = field(default_factory=list)
     failed: str = ""
+    late: bool = False                                     # it failed for want of time alone
 
     @property
     def running(self) -> bool:
@@ -108,7 +109,8 @@ class Racer:
         with selectors.DefaultSelector() as selector:
             selector.register(self.process.stdout, selectors.EVENT_READ)
             if not selector.select(max(seconds, 0.0)):
-                raise Lost(f"no answer in {seconds:.0f} s" if self.measured else f"not ready after {seconds:.0f} s")
+                self.late = not self.measured
+                raise Lost(f"not ready after {seconds:.0f} s" if self.late else f"no answer in {seconds:.0f} s")
         line = self.process.stdout.readline()
         if not line:
             raise Lost(self.ended())

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -46,6 +47,7 @@ from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.specification import Specification
 from samesame.optimize.timing import ROUNDS, Racer, incumbent, race, racing
 from samesame.optimize.tune import Tuned, tune
+from samesame.report import headline
 from samesame.store import Store
 from samesame.versions import versions_of_packages
 
@@ -53,7 +55,8 @@ HEAT = 6                                                   # rounds in which can
 NEAR = 1.15                                                # times the best incumbent, to be raced to the end
 TRIED = 4                                                  # candidates that race
 FASTEST = 2                                                # of these, for which a proof is looked for
-RACING = 0.6                                               # of all the time; no search begins in it
+RACING, INTERPRETING = 0.6, 0.4                            # of all the time, for what follows the search
+PROVING = 0.2                                              # of all the time; no process starts in it
 COMPILING = 0.35                                           # of the time that is left, for one to be compiled
 SEARCHING = 0.25                                           # of the time that is left, for numbers to be chosen
 LEAST, TUNING = 0.5, 8.0                                   # seconds for one group of kernels
@@ -106,13 +109,14 @@ def optimize(
     run = run or Run(60 * minutes)
     example = inputs() if callable(inputs) else inputs
     with run.during("capture"):
-        recorded = sound(capture_calls(module, example))
+        recorded = sound(capture_calls(module, example, probing=True))
     begun = time.monotonic()
     with TemporaryDirectory(prefix="samesame-") as place:
         kind = Attempt if target == "cpu" else Untimed
         attempt = kind(module, example, recorded, Path(place), threads or os.cpu_count() or 1, seed, run, store)
         optimized = attempt.recalled() if candidates is None else None
         if optimized is None:
+            attempt.prepare()
             with run.during("search"), attempt.on_threads():
                 found = list(attempt.listed(candidates(module, example, run) if candidates else attempt.searched()))
             optimized = attempt.decide(found)
@@ -131,14 +135,16 @@ def sound(recorded: Recorded) -> Recorded:
         raise Refused(f"a call writes into {', '.join(dict.fromkeys(left))}, which a faster program would not do: use "
                       "what it writes as a result, or put the module in eval mode")
     if recorded.fails or recorded.again:
-        raise Refused(f"a second call is not like the first: {recorded.fails or recorded.again}")
+        why = recorded.again or f"a second call raises {recorded.fails}"
+        raise Refused(f"{why}, so no two calls do the same; what is found would be called in the place of each: keep "
+                      "this out of the module")
     return recorded
 
 
 class Attempt:
     """One program on its way: what is found of it, row by row."""
 
-    target = "cpu"
+    target, after = "cpu", RACING
 
     def __init__(
         self, module: Any, example: Any, recorded: Recorded, place: Path, threads: int, seed: int, run: Run,
@@ -195,11 +201,15 @@ class Attempt:
         """The user's module, compiled in this way."""
         return self.module if way == EAGER else Compiled(self.module, way, self.job.weights)
 
+    def prepare(self) -> None:
+        """Write down what races. Raises Refused where no other process could read it."""
+        keep(self.job, self.place)
+
     def listed(self, found: Iterable[Candidate]) -> Iterable[Candidate]:
         """The candidates, for as long as there is time to look for them: the rest is for races and the proof."""
         for candidate in found:
             yield candidate
-            if self.left < RACING * (self.run.timeout or math.inf):
+            if time.monotonic() > self.until:
                 return
 
     @contextmanager
@@ -228,7 +238,8 @@ class Attempt:
             self.report.notes.append(f"No other form was looked for: {error}.")
 
     def kernels(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
-        return native.candidates(self.graph, specification, found, self.tuned, self.report.counts)
+        counts = self.report.counts
+        return native.candidates(self.graph, specification, found, self.tuned, counts, until=self.until)
 
     def forms(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
         return algebraic(specification, found, multiplications(self.module, self.example))
@@ -244,19 +255,25 @@ class Attempt:
     def left(self) -> float:
         return max(float(self.run.deadline) - time.monotonic(), 0.0)
 
+    @property
+    def until(self) -> float:
+        """When the search is over."""
+        return self.run.started + (1 - self.after) * (self.run.timeout or math.inf)
+
     def decide(self, found: Sequence[Candidate]) -> Optimized:
         """Race, prove, race again."""
         report = self.report
         report.counts["candidates"] = len(found)
-        keep(self.job, self.place)
         with racing() as racers, self.run.during("race"):
-            own = [self.started(racers, incumbent(way)) for way in WAYS]
-            entered = [self.entered(racers, number, candidate, way) for number, candidate in enumerate(found[:TRIED])
-                       for way in ((EAGER,) if candidate.complete else (EAGER, DEFAULT))]
+            own, entered = list[Racer](), list[Racer]()
+            until = self.run.deadline - (PROVING * (self.run.timeout or 0.0) if found else 0.0)
+            for racer in self.lineup(found):
+                (own if racer.candidate is None else entered).append(self.started(racers, racer, until))
             race(racers, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
             first = self.fastest(entered)
             if first is not None and first.candidate is not None and not found[first.candidate].complete:
-                late = [self.entered(racers, first.candidate, found[first.candidate], way) for way in (FROZEN, BOTH)]
+                late = [self.started(racers, self.racer(found, first.candidate, way), until)
+                        for way in (FROZEN, BOTH)]
                 race(late, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
                 entered += late
             best = self.fastest(own)
@@ -274,19 +291,32 @@ class Attempt:
                 race(own, ROUNDS, time.monotonic() + self.left, self.seed)
             return self.nothing(self.fastest(own), racers)
 
-    def started(self, racers: list[Racer], racer: Racer) -> Racer:
+    def lineup(self, found: Sequence[Candidate]) -> Iterator[Racer]:
+        """Who races, in the order in which they start: where time is short, what was found is measured if anything
+        is."""
+        own = map(incumbent, WAYS)
+        ours = (self.racer(found, number, way) for number, candidate in enumerate(found[:TRIED])
+                for way in ((EAGER,) if candidate.complete else (EAGER, DEFAULT)))
+        yield next(own)
+        yield from islice(ours, 1)
+        yield from own
+        yield from ours
+
+    def started(self, racers: list[Racer], racer: Racer, until: float) -> Racer:
         racers.append(racer)
-        if self.left <= 0:
-            racer.failed = "there was no time left"
+        left = until - time.monotonic()
+        if left <= 0:
+            racer.failed, racer.late = "there was no time left", True
         else:
-            racer.start(self.place, self.threads, max(COMPILING * self.left, min(self.left, 20.0)))
+            racer.start(self.place, self.threads, max(COMPILING * left, min(left, 20.0)))
         return racer
 
-    def entered(self, racers: list[Racer], number: int, candidate: Candidate, way: str) -> Racer:
-        """A candidate's racer, compiled in this way."""
+    def racer(self, found: Sequence[Candidate], number: int, way: str) -> Racer:
+        """A candidate, compiled in this way."""
+        candidate = found[number]
         facts = facts_of(self.module, self.example, candidate, way)
         file = write_files(self.place / f"found_{number}_{way.replace(' ', '_')}", files_of(candidate, facts))
-        return self.started(racers, Racer(candidate.name, way, file, number))
+        return Racer(candidate.name, way, file, number)
 
     def fastest(self, racers: Sequence[Racer]) -> Racer | None:
         return min((r for r in racers if r.running and r.measured), key=lambda r: r.lower, default=None)
@@ -336,13 +366,13 @@ class Attempt:
         self.report.counts["proved"] = self.report.counts.get("proved", 0) + (verdict.verdict == "same")
         whole = not verdict.only and not verdict.scope
         proved = verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE and whole
-        return verdict if proved else f"not proved to compute the same ({verdict.verdict})"
+        return verdict if proved else f"not proved to compute the same; check says: {headline(verdict).plain}"
 
     def faster(
         self, found: Sequence[Candidate], racer: Racer, best: Racer, verdict: Verdict, racers: Sequence[Racer]
     ) -> Optimized:
         assert racer.candidate is not None
-        candidate = found[racer.candidate]
+        candidate = found[racer.candidate].settled()
         self.report.verdict, self.report.way = FASTER, racer.way
         self.report.take(candidate)
         self.report.prove(verdict, candidate)
@@ -364,7 +394,7 @@ class Attempt:
             self.report.rows.append(Row(
                 racer.name, racer.way, racer.candidate is not None,
                 racer.lower if racer.measured and not racer.failed else None, racer.spread if racer.measured else None,
-                len(racer.measured), racer.failed, racer is best, racer is winner,
+                len(racer.measured), racer.failed, racer is best, racer is winner, racer.late,
             ))
 
 
@@ -372,13 +402,17 @@ class Untimed(Attempt):
     """The same for CUDA: Triton kernels whose code is proved, and no times. The best by the model that is proved to be
     the program and keeps the numeric contract in Triton's interpreter is what was found."""
 
-    target = "cuda"
+    target, after = "cuda", INTERPRETING
+
+    def prepare(self) -> None:
+        """Nothing races."""
 
     def kernels(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
         from samesame.optimize import cuda
 
         self.report.machine = f"compiled for {cuda.ALL}"
-        return native.candidates(self.graph, specification, found, cuda.chosen, self.report.counts, cuda.OnGpu)
+        counts = self.report.counts
+        return native.candidates(self.graph, specification, found, cuda.chosen, counts, cuda.OnGpu, self.until)
 
     def forms(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
         return ()
@@ -395,6 +429,7 @@ class Untimed(Attempt):
             failed = answer if isinstance(answer, str) else ""
             self.report.rows.append(Row(candidate.name, EAGER, True, None, None, 0, failed, winner=not failed))
             if isinstance(answer, Verdict):
+                candidate = candidate.settled()
                 self.report.verdict, self.report.way = NOT_TIMED, EAGER
                 self.report.take(candidate)
                 self.report.prove(answer, candidate)
