@@ -17,6 +17,7 @@ import torch
 from samesame.capture import capture
 from samesame.formula.equal import deep_recursion
 from samesame.formula.expr import Size, Unsupported
+from samesame.formula.scalars import SCALARS
 from samesame.graph import Graph
 from samesame.optimize import forms as f
 from samesame.optimize.forms import Form, Part, Place, along, base, number, walk
@@ -27,13 +28,10 @@ HALF = Fraction(1, 2)
 
 # ------------------------------------------------------------------------------------------------ pointwise
 
+FUNCTIONS = ("silu", "relu", *SCALARS)              # torch calls all of them so
 UNARY: dict[str, Callable[[Form], Form]] = {
+    **{f"aten.{name}": partial(f.fn, name) for name in FUNCTIONS},
     "aten.neg": lambda x: f.times(number(-1), x),
-    "aten.exp": partial(f.fn, "exp"), "aten.log": partial(f.fn, "log"), "aten.erf": partial(f.fn, "erf"),
-    "aten.sin": partial(f.fn, "sin"), "aten.cos": partial(f.fn, "cos"), "aten.abs": partial(f.fn, "abs"),
-    "aten.tanh": partial(f.fn, "tanh"), "aten.sigmoid": partial(f.fn, "sigmoid"),
-    "aten.softplus": partial(f.fn, "softplus"), "aten.log1p": partial(f.fn, "log1p"),
-    "aten.silu": partial(f.fn, "silu"), "aten.relu": partial(f.fn, "relu"),
     "aten.sqrt": lambda x: f.power(x, HALF), "aten.rsqrt": lambda x: f.power(x, -HALF),
     "aten.reciprocal": lambda x: f.power(x, -1), "aten.square": lambda x: f.power(x, 2),
     "aten.logical_not": lambda x: f.logic("not", x),
