@@ -278,7 +278,7 @@ def text(kernel: Kernel) -> str:
     return "\n".join([f"kernel {kernel.name}", *_lines(kernel.body, "    ")])
 
 
-SIGNS = {"sum": "+=", "prod": "*=", "max": "max=", "min": "min="}
+SIGNS = {"sum": "+=", "max": "max="}
 
 
 def _lines(body: tuple[Statement, ...], space: str) -> Iterator[str]:

@@ -59,7 +59,7 @@ from samesame.formula.tensor import Tensor
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Loop, Program, Rescaled, Statement, Store, When
 
 KINDS = ("bool", "int", "real")                      # each holds those before it
-IDENTITY: dict[str, Expr] = {"sum": ZERO, "prod": ONE, "max": NEG_INF}
+IDENTITY: dict[str, Expr] = {"sum": ZERO, "max": NEG_INF}
 
 
 class Malformed(SamesameError):
@@ -407,7 +407,7 @@ def leaves(expr: Expr) -> frozenset[Leaf]:
 
 
 def _combined(monoid: str, a: Expr, b: Expr) -> Expr:
-    return add(a, b) if monoid == "sum" else mul(a, b) if monoid == "prod" else Extremum(monoid, (a, b))
+    return add(a, b) if monoid == "sum" else Extremum(monoid, (a, b))
 
 
 # --------------------------------------------------------------------------------------------------------------- rounds

@@ -196,12 +196,17 @@ def _as(r: Reader, x: Value, dtype: Any) -> Value:
 
 @row("aten.amax")
 def amax(r: Reader, x: Value, dim: Any = (), keepdim: bool = False) -> Value:
-    return r.folded("max", x, _dims(x, dim), keepdim)
+    dims = _dims(x, dim)
+    return Value(f.fold("max", [a for d in dims for a in x.dims[d]], x.form), r.reduced(x, dims, keepdim), x.dtype)
 
 
 @row("aten.amin")
 def amin(r: Reader, x: Value, dim: Any = (), keepdim: bool = False) -> Value:
-    return r.folded("min", x, _dims(x, dim), keepdim)
+    """−max −x: sums and maxima are all that kernels fold."""
+    if r.kind(x) != "real":
+        raise Unsupported("the least of integers")
+    negated = partial(_scaled, factor=-1)
+    return r.pointwise(negated, amax(r, r.pointwise(negated, x), dim, keepdim))
 
 
 @row("aten.linalg_vector_norm")

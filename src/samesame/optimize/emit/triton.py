@@ -67,13 +67,13 @@ from samesame.optimize.ir import (
 
 DTYPES = ("float32", "float16", "bfloat16", "float64", "int32", "int64", "bool")
 NARROW = ("float16", "bfloat16")
-IDENTITY = {"sum": "0.0", "max": 'float("-inf")', "min": 'float("inf")', "prod": "1.0"}
+IDENTITY = {"sum": "0.0", "max": 'float("-inf")'}
 FUNCTIONS = {
     **{name: f"tl.{name}({{}})" for name in ("exp", "log", "sin", "cos", "erf", "sigmoid", "abs", "floor", "ceil")},
     "tanh": "(2.0 * tl.sigmoid(2.0 * {}) - 1.0)",
 }
 DOT = 16                                             # the least side of a tile that `tl.dot` takes
-OWN = re.compile(r"(t|i|p|left|right|before|factor)\d+")
+OWN = re.compile(r"(t|i|p|left|right)\d+")
 RESERVED = {*keyword.kwlist, "tl", "torch", "triton", "launch", "program", "range", "float"}
 HEAD = '''"""{words}"""
 
@@ -244,7 +244,7 @@ class _Printer:
             case Local():
                 self.declare(statement, scope)
             case Rescaled():
-                self.rescaled(statement, scope)
+                raise Unsupported("a maximum that runs along with sums")
             case Store(target, indices, value):
                 self.store(target, indices, value, scope)
             case Accumulate(target, indices, value):
@@ -318,12 +318,10 @@ class _Printer:
             mask = writer.all(since)
             found = Text(f"tl.where({mask.code}, {found.code}, {IDENTITY[monoid]})", found.wide | mask.wide)
         code = writer.full(found) if folded else found.code
-        if folded and monoid == "prod":
-            raise Unsupported("a product over lanes")
         for v in reversed(folded):
             code = f"tl.{monoid}({code}, axis={frame.index(v)})"
-        sign = {"sum": "{} + {}", "prod": "{} * {}", "max": "tl.maximum({}, {})", "min": "tl.minimum({}, {})"}[monoid]
-        self.written(writer, f"{held.name} = {sign.format(held.name, code)}")
+        both = f"{held.name} + {code}" if monoid == "sum" else f"tl.maximum({held.name}, {code})"
+        self.written(writer, f"{held.name} = {both}")
 
     def dot(
         self, held: _Held, own: tuple[Index, ...], folded: tuple[Index, ...], value: Expr, scope: _Scope,
@@ -359,18 +357,6 @@ class _Printer:
 
     def lanes_of(self, load: Load) -> tuple[Index, ...]:
         return self.frame(self.held[load.leaf.name], load.indices) if load.leaf.name in self.held else ()
-
-    def rescaled(self, statement: Rescaled, scope: _Scope) -> None:
-        """The sums by exp(before − after). A maximum must not stay −∞, which would make NaN of them."""
-        running, before = self.held[statement.running.name], self.fresh("before")
-        self.line(f"{before} = {running.name}")
-        self.block(statement.body, scope)
-        factor = self.fresh("factor")
-        self.line(f"{factor} = tl.exp({before} - {running.name})")
-        for each in statement.sums:
-            deeper = len(each.shape) - len(statement.running.shape)
-            at = f"[{', '.join([':'] * (len(running.scope.lanes) + len(statement.running.shape)) + ['None'] * deeper)}]"
-            self.line(f"{self.held[each.name].name} = {self.held[each.name].name} * {factor}{at if deeper else ''}")
 
 
 def width(variable: Index) -> int:
