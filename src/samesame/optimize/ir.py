@@ -126,7 +126,8 @@ class Rescaled:
     body: tuple[Statement, ...]
 
 
-Statement = Loop | When | Local | Store | Accumulate | Rescaled
+Write = Store | Accumulate
+Statement = Loop | When | Local | Write | Rescaled
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,21 @@ def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
     for statement in body:
         yield statement
         yield from statements(getattr(statement, "body", ()))
+
+
+def innermost(body: tuple[Statement, ...], loops: tuple[Loop, ...] = ()) -> Iterator[tuple[tuple[Loop, ...], Write]]:
+    """Each store and fold, with the loops around it."""
+    for statement in body:
+        if isinstance(statement, Store | Accumulate):
+            yield loops, statement
+        else:
+            inside = (*loops, statement) if isinstance(statement, Loop) else loops
+            yield from innermost(getattr(statement, "body", ()), inside)
+
+
+def lanes(loops: tuple[Loop, ...]) -> tuple[Index, ...]:
+    """The variables of those that are vectors."""
+    return tuple(loop.variable for loop in loops if loop.kind == "vector")
 
 
 def expressions(statement: Statement) -> Iterator[Expr]:
