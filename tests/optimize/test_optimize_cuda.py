@@ -25,8 +25,8 @@ from samesame.optimize.emit.triton import Module
 from samesame.optimize.ir import bound
 from samesame.optimize.job import loaded
 from samesame.optimize.partition import stages
-from samesame.optimize.report import in_full
 from samesame.optimize.schedule import Space, alternatives
+from samesame.report.optimized import in_full
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -30,8 +29,8 @@ from samesame.capture.program import Program
 from samesame.graph import Graph, Node
 from samesame.operators.execute import closed, execute, rerun
 from samesame.optimize.job import Job
+from samesame.report.optimized import C, Contract
 
-C = 4.0
 DRAWS, SCALES = 20, (1 / 16, 1.0, 16.0)
 AGAIN = 2                                                  # draws at each scale for each set of random weights
 SIGNS, SIGNS_INSIDE = 2, 6                                 # tries: an error inside reaches a whole row, or misses it
@@ -69,30 +68,6 @@ def nearly_one_number(row: torch.Tensor) -> torch.Tensor:
 
 
 OUTSIDE = {"NaN": math.nan, "+∞": math.inf, "−∞": -math.inf}
-
-
-@dataclass
-class Contract:
-    """What was measured. `worst` is the largest share of what an element is allowed; the errors are the largest,
-    relative to the largest magnitude of their output. `failed` says where it does not hold, in a sentence; `cut`, that
-    it was not measured to the end."""
-
-    draws: int = 0
-    elements: int = 0
-    worst: float = 0.0
-    found_error: float = 0.0
-    original_error: float = 0.0
-    weights: int = 0
-    failed: str = ""
-    seconds: float = 0.0
-    cut: bool = False
-
-    @property
-    def refused(self) -> str:
-        """Why a program does not take the original's place; nothing where it may."""
-        if self.cut:
-            return f"its rounding is not known: {self.failed}"
-        return f"outside the numeric contract: {self.failed}" if self.failed else ""
 
 
 def contract(

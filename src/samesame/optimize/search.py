@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samesame.egraph import Budget, EGraph, Rule, RuleUse
-from samesame.optimize.candidate import Step
-from samesame.optimize.drawn import drawn
-from samesame.optimize.forms import Form, size_of, text
+from samesame.formula.expr import Leaf, Unsupported
+from samesame.formula.mathml import mathml_tensor
+from samesame.formula.tensor import tensor
+from samesame.optimize.forms import Form, base, formula, size_of, text
 from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import RULES, SILENT, add, form_of, typed
 from samesame.optimize.specification import Specification
+from samesame.report.optimized import Step
 
 LIMITS = Budget(nodes=2000, iterations=8, seconds=2.0, matches=1000)
 SAME = 1e-3
@@ -110,6 +112,21 @@ def explained(
                 found[Step(step.reason.rule, text(before, brief=True), text(after, brief=True),
                            (drawn(before, extents), drawn(after, extents)))] = None
     return tuple(found)
+
+
+def drawn(
+    form: Form, extents: Mapping[str, int], axes: Sequence[str] = (), leaves: Mapping[str, Leaf] | None = None,
+    name: str = "t",
+) -> str:
+    """The form, named so, as a <math> element; its indices are in the order of these axes, or of its own. Empty where
+    it has no formula."""
+    order = tuple(axes) or form.axes
+    sizes = tuple(extents[axis] if axis in extents else extents[base(axis)] for axis in order)
+    try:
+        return mathml_tensor(name, tensor(sizes, lambda *at: formula(
+            form, dict(zip(order, at, strict=True)), extents, leaves)))
+    except Unsupported:
+        return ""
 
 
 class Prices:
