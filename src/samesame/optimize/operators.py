@@ -14,9 +14,8 @@ from typing import Any
 
 import torch
 
-from samesame.capture import capture
 from samesame.formula.equal import deep_recursion
-from samesame.formula.expr import Size, Unsupported
+from samesame.formula.expr import Unsupported
 from samesame.formula.scalars import SCALARS
 from samesame.graph import Graph
 from samesame.optimize import forms as f
@@ -553,11 +552,6 @@ row("aten.scalar_tensor")(lambda r, value, *, dtype=None: full(r, (), value, dty
 # ------------------------------------------------------------------------------------------------ the whole graph
 
 
-def specification(program: Any, inputs: Any) -> Specification:
-    """What the program computes of inputs like these. Raises Refused where it cannot be captured."""
-    return read(capture(program, inputs))
-
-
 def read(graph: Graph) -> Specification:
     """The captured graph as forms."""
     with deep_recursion():
@@ -570,5 +564,4 @@ def read(graph: Graph) -> Specification:
     return Specification(
         graph.name, tensors, {axis: reader.extents[base(axis)] for axis in sorted(names)}, outputs,
         tuple(reader.calls), tuple(node.name for node in graph.sources("input")),
-        {axis: Size(base(axis), 1) for axis in sorted(names)},
     )

