@@ -21,8 +21,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import torch
-
 from samesame.formula.expr import Load, Size, Unsupported, walk
 from samesame.formula.sizes import value_at
 from samesame.kernels.front import element_name
@@ -39,7 +37,7 @@ from samesame.optimize.emit.triton import (
     sizes_in,
     width,
 )
-from samesame.optimize.ir import Buffer, Dim, Kernel, Program, Tile, expressions, innermost, lanes
+from samesame.optimize.ir import Dim, Kernel, Program, Tile, expressions, innermost, lanes
 from samesame.optimize.job import loaded
 from samesame.optimize.lifted import NotLifted, lifted, require_values
 from samesame.optimize.native import Native
@@ -125,7 +123,7 @@ def resident(device: Device, warps: int, figures: Figures | None) -> int:
 
 def work(kernel: Kernel, sizes: Mapping[str, int]) -> Work:
     """What a kernel with numbers for its tiles does at these sizes."""
-    tensors = {buffer.name: buffer for buffer in (*kernel.reads, *kernel.writes)}
+    tensors = {buffer.name: buffer for buffer in kernel.tensors}
     programs, loaded, operations, dots = 1, 0.0, 0.0, False
     for loops, statement in innermost(kernel.body):
         extents = [(loop.kind, value_at(loop.variable.extent, sizes)) for loop in loops]
@@ -136,13 +134,9 @@ def work(kernel: Kernel, sizes: Mapping[str, int]) -> Work:
         for load in {e for value in expressions(statement) for e in walk(value) if isinstance(e, Load)}:
             if load.leaf.name in tensors:
                 over = math.prod(width(v) for v in tile if v in load.free)
-                loaded += rounds * over * _itemsize(tensors[load.leaf.name])
-    own = sum(math.prod(value_at(n, sizes) for n in b.shape) * _itemsize(b) for b in tensors.values())
+                loaded += rounds * over * tensors[load.leaf.name].itemsize
+    own = sum(math.prod(value_at(n, sizes) for n in b.shape) * b.itemsize for b in tensors.values())
     return Work(programs, own, loaded, operations, dots and any(b.dtype in NARROW for b in kernel.reads))
-
-
-def _itemsize(buffer: Buffer) -> int:
-    return int(getattr(torch, buffer.dtype).itemsize)
 
 
 # ---------------------------------------------------------------------------------------------------------------- tiles
@@ -312,8 +306,8 @@ class OnGpu(Native):
         figures, warps = [compiled(kernel, device) for device in DEVICES], options(kernel)["num_warps"]
         does = work(kernel, self.over.numbers())
         registers, shared = ({getattr(each, what) for each in figures} for what in ("registers", "shared"))
-        tile = " × ".join(map(str, max(sides(kernel), key=len)))
-        return (f"{kernel.name}: tiles {tile}, {warps} warps, {does.programs} programs; "
+        largest = max(sides(kernel), key=len)
+        return (f"{kernel.name}: tiles {' × '.join(map(str, largest))}, {warps} warps, {does.programs} programs; "
                 f"{spoken(registers)} registers and {spoken(shared)} bytes of shared memory, compiled for {ALL}; "
                 f"{1e6 * does.seconds(MODEL, warps, compiled(kernel, MODEL)):.3g} µs by the model of {MODEL.name}, "
                 f"for want of {does.limit(MODEL)}")

@@ -28,6 +28,8 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
+import torch
+
 from samesame.formula.expr import Expr, Index, Leaf, Load, Size, const, index, rebuild, walk
 from samesame.formula.show import unicode
 from samesame.formula.sizes import replaced
@@ -49,6 +51,11 @@ class Buffer:
     def leaf(self) -> Leaf:
         kind = "bool" if self.dtype == "bool" else "int" if self.dtype.startswith("int") else "real"
         return Leaf(self.name, self.shape, kind)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return int(getattr(torch, self.dtype).itemsize)
 
     def __getitem__(self, indices: Expr | int | tuple[Expr | int, ...]) -> Expr:
         several = indices if isinstance(indices, tuple) else (indices,)
@@ -142,6 +149,11 @@ class Kernel:
     writes: tuple[Buffer, ...]
     body: tuple[Statement, ...]
     ahead: bool = False
+
+    @property
+    def tensors(self) -> tuple[Buffer, ...]:
+        """What a function that is the kernel takes, in order."""
+        return tuple(dict.fromkeys(self.reads + self.writes))
 
 
 @dataclass(frozen=True)

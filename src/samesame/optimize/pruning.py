@@ -44,7 +44,7 @@ def cost(program: Program) -> Cost:
     """What a program costs at least, with parts as long as can be; kernels that run ahead cost nothing."""
     whole = bound(program, {tile.size.name: 1 for tile in program.tiles if tile.role != "parts"})
     kernels = [kernel for kernel in whole.kernels if not kernel.ahead]
-    tensors = {buffer for kernel in kernels for buffer in (*kernel.reads, *kernel.writes)}
+    tensors = {buffer for kernel in kernels for buffer in kernel.tensors}
     rounds = [mul(*(loop.variable.extent for loop in loops)) for kernel in kernels
               for loops, _ in innermost(kernel.body)]
     one = {tile.size.name: tile.of for tile in program.tiles if tile.role == "parts"}

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from samesame.egraph import Budget, EGraph, Rule, RuleUse
+from samesame.egraph import Budget, EGraph, RuleUse
 from samesame.formula.expr import Leaf, Unsupported
 from samesame.formula.mathml import mathml_tensor
 from samesame.formula.tensor import tensor
@@ -69,12 +69,12 @@ class Found:
     nodes: int = 0
 
 
-def searched(specification: Specification, budget: Budget = LIMITS, rules: Sequence[Rule] = RULES) -> Found:
+def searched(specification: Specification) -> Found:
     """The specification's own form, then others equal to it, cheapest by time first."""
     graph, known = EGraph(typed), dict[Form, int]()
     forms = tuple(root.form for root in specification.roots())
     roots = [add(graph, form, known) for form in forms]
-    graph.saturate(rules, budget)
+    graph.saturate(RULES, LIMITS)
     prices = Prices(specification.extents)
     found: dict[tuple[Form, ...], Rewriting] = {forms: Rewriting(forms, (), prices.of(forms))}
     shown: dict[int, Form] = {}

@@ -22,7 +22,7 @@ from samesame.formula.sizes import value_at
 from samesame.optimize.compiled import Compiled, Description, describe, driver, library
 from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import LANES, whole
-from samesame.optimize.ir import Accumulate, Buffer, Kernel, Loop, Program, Statement, Tile, bound, statements
+from samesame.optimize.ir import Accumulate, Kernel, Loop, Program, Statement, Tile, bound, statements
 from samesame.optimize.machine import Machine, here
 
 TOGETHER = 16                                        # candidates in one compilation
@@ -66,12 +66,12 @@ class Choice:
 
 def tune(
     programs: Sequence[Program], sizes: Mapping[str, int], tensors: Mapping[str, torch.Tensor], seconds: float,
-    learnt: Sequence[Mapping[str, int]] = (), machine: Machine | None = None,
+    learnt: Sequence[Mapping[str, int]] = (),
 ) -> Tuned:
     """The fastest of these programs at these sizes. `tensors` are examples of what they read, by name; others are
     made. Raises Unsupported where no program can be printed."""
     until = time.monotonic() + seconds
-    machine = machine or here()
+    machine = here()
     found = sorted(candidates(programs, sizes, machine), key=lambda c: _promise(c, learnt))
     alone = len(found) == 1
     kept: list[Choice] = []
@@ -164,15 +164,12 @@ def _batch(found: list[Choice], most: int) -> tuple[list[Choice], list[Choice]]:
     """The first ones, as many as may hold packed weights at a time."""
     held, count = 0, 0
     for c in found[:most]:
-        held += sum(_bytes(b) for kernel in c.kernels.kernels if kernel.ahead for b in kernel.writes)
+        packed = [b for kernel in c.kernels.kernels if kernel.ahead for b in kernel.writes]
+        held += sum(b.itemsize * prod(map(whole, b.shape)) for b in packed)
         if count and held > PACKED:
             break
         count += 1
     return found[:count], found[count:]
-
-
-def _bytes(buffer: Buffer) -> int:
-    return prod(map(whole, buffer.shape)) * int(getattr(torch, buffer.dtype).itemsize)
 
 
 # ---------------------------------------------------------------------------------------------------------- measurement

@@ -121,11 +121,11 @@ def function(kernel: Kernel, names: Names) -> Function:
         printer.block(kernel.body, _Scope({}, (), ()))
     except Unsupported as error:
         raise Unsupported(f"{kernel.name} cannot be printed as Triton: {error}") from None
-    tensors = tuple(dict.fromkeys(kernel.reads + kernel.writes))
     sizes = tuple(sorted(symbols(kernel)))
-    takes = ", ".join([*(names(b.name) for b in tensors), *map(names.size, sizes)])
+    takes = ", ".join([*(names(b.name) for b in kernel.tensors), *map(names.size, sizes)])
     head = ["@triton.jit", f"def {names(kernel.name)}({takes}):", *printer.numbers()]
-    return Function(kernel.name, "\n".join([*head, *printer.lines]), tensors, kernel.writes, sizes, printer.programs())
+    text = "\n".join([*head, *printer.lines])
+    return Function(kernel.name, text, kernel.tensors, kernel.writes, sizes, printer.programs())
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def module(
     """The kernels of a program. `options` are Triton's own (`num_warps`, `num_stages`), by kernel; `words` go first.
     Raises Unsupported for what cannot be printed, and where a size can be read off no input."""
     names = Names()
-    buffers = {b.name: b for kernel in program.kernels for b in (*kernel.reads, *kernel.writes)}
+    buffers = {b.name: b for kernel in program.kernels for b in kernel.tensors}
     called = {names(name): buffers[name] for name in (*inputs, *buffers) if name in buffers}
     functions = tuple(function(kernel, names) for kernel in program.kernels)
     host, first = _Python(Shared(), const(1), names), names(inputs[0])
@@ -203,7 +203,7 @@ class _Printer:
 
     def __init__(self, kernel: Kernel, names: Names) -> None:
         self.names, self.common, self.count = names, _Common(), 0
-        self.tensors = {buffer.name: buffer for buffer in (*kernel.reads, *kernel.writes)}
+        self.tensors = {buffer.name: buffer for buffer in kernel.tensors}
         if odd := next((b for b in self.tensors.values() if b.dtype not in DTYPES), None):
             raise Unsupported(f"{odd.name} holds {odd.dtype}, which kernels in Triton do not compute with")
         self.real = "float64" if any(b.dtype == "float64" for b in self.tensors.values()) else "float32"
